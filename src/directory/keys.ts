@@ -24,7 +24,7 @@
  * | inflight:<t> | zset | ref by the time at which its job or its worker counts as lost |
  * | deliveries:<t> | hash | ref → `deliveryId priority` of the job that waits in the queue, `- priority` while it runs |
  * | lease:<t>:<ref> | string | fence of the worker that syncs the ref |
- * | synced:<t>:User, synced:<t>:Group | set | ids that are in line with their link and not marked (lua/synced.lua) |
+ * | synced:<t>:User, synced:<t>:Group | set | ids of synced resources: the link has the basis of the record, and nothing waits to be written (lua/synced.lua) |
  * | syncedTargets | string | the targets at which the last change left marks |
  * | links:<t> | hash | ref → link (link.ts); `linked:<t>` has the reverse links: `<kind>:<platform id>` → ref, with the fingerprint of an account that was equal to its link |
  * | suspectedDrift:<t> | hash | ref → names (as in Link.unsure) of values that differed at the platform |

@@ -65,7 +65,7 @@ export async function syncOne(
     return null;
   });
   const compared = look?.entries ?? null;
-  // Without this check the sync of a resource in line would make no call and report `equal`.
+  // Without this check the sync of a resource that needs no write would make no call and report `equal`.
   if (compared === null && !time.aborted) await throwIfSilent(scope);
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
   const memberships = compared && (await membershipEntries(scope, found, compared, pendingGroups));

@@ -46,6 +46,7 @@ export type Cause =
   /** No difference of a managed value: a conflict, or an unmanaged account. */
   | 'none';
 
+/** Cause of a difference, with the actor and time that the platform's audit log has for it. */
 export interface Attribution {
   cause: Cause;
   /** Actor in the platform's audit log. */

@@ -57,7 +57,7 @@ export async function makePlan(
   options: PlanOptions,
 ): Promise<{ plan: Plan; findings: RunFindings }> {
   const startedAt = scope.clock.now();
-  // Marks the members of renamed groups that have no mark yet; without one they would count as in line with the new name.
+  // Marks the members of renamed groups that have no mark yet; without one they would count as synced with the new name.
   await scope.directory.markRenamed();
   const [mappedBy, hasMoved, rulesAgree] = await Promise.all([
     scope.runs.mappedBy(),

@@ -39,7 +39,10 @@ interface Waiter {
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** Limits concurrent work of several owners. @returns a function that creates the turns of one owner, such as a connection */
+/**
+ * Limits concurrent work of several owners. Work starts when it gets a turn.
+ * @returns a function that creates the turns of one owner, such as a connection
+ */
 export function createTurns({ atOnce, queue, waitMs }: TurnLimits): () => Turns {
   const mostEach = Math.max(1, Math.floor(atOnce / 2));
   const waiters: Waiter[] = [];

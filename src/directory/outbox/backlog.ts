@@ -1,4 +1,5 @@
-// Reads the backlog of one target and connection in one round trip, for metrics and status.
+// Reads the backlog of one target and connection in one round trip, for metrics and status: its marked resources, and the age of
+// the oldest change that is not applied.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, type Priority } from '../records.ts';

@@ -1,4 +1,4 @@
-// Reads the coverage of a target: whether every stored resource is linked and in line, pending, or excluded for a known
+// Reads the coverage of a target: whether every stored resource is linked and synced, pending, or excluded for a known
 // reason. Reconcile compares it with the platform's lists (ADR 0021).
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
@@ -6,7 +6,7 @@ import { PRIORITIES, refOf, type Kind, type Ref } from '../records.ts';
 import { pairsOf } from '../redis/pairs.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 
-/** State of a resource that is not linked and in line. */
+/** State of a resource that is not linked and synced. */
 export type CoverState =
   /** Marked, and due for a sync or delivered to the queue. */
   | 'pending'
@@ -29,7 +29,7 @@ export type CoverState =
   /** Deleted, with an open account and without a mark. */
   | 'orphan';
 
-/** States without a mark that need one; a run marks these resources. */
+/** States of lost resources: no sync is due, although one is needed. A run marks these resources. */
 export const LOST: ReadonlySet<CoverState> = new Set(['stuck', 'missing', 'stale', 'astray', 'orphan']);
 
 /** Number of resources of one kind by state. `desired` is the sum of all others except `seen`. */

@@ -1,5 +1,5 @@
-// Keeps the marks of resources that are not in line at a target. A mark names a resource and never a change. Only the worker
-// that synced the resource clears the mark, and only if nothing changed meanwhile.
+// Keeps the marks of resources that may differ from the desired state at a target. A mark names a resource and
+// never a change. Only the worker that synced the resource clears the mark, and only if nothing changed meanwhile.
 import type { Redis } from 'ioredis';
 import { readBacklog } from './backlog.ts';
 import type { Keyspace } from '../keys.ts';

@@ -1,4 +1,4 @@
--- Returns the state of one portion of stored resources at a target: linked and in line, pending, or excluded for a known
+-- Returns the state of one portion of stored resources at a target: linked and synced, pending, or excluded for a known
 -- reason. So an operator and a reconcile see which resources are not as desired, and why.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets, kind, cursor (of the scan), count, rulesReadGroups (lua/basis.lua),
@@ -9,10 +9,10 @@
 --        stale: no mark, but changed since the last sync, or held without an open decision |
 --        astray: its platform id has no reverse link to it |
 --        deadLetter | held: by the guard | exception: the link's condition says why | closed: inactive or out of scope
--- With `brief`, ids of resources that are in line are added to the `synced` set.
+-- With `brief`, ids of resources that are synced are added to the `synced` set.
 -- NEEDS link_states, links, spread, synced
 local family = p.kind == 'User' and 'users' or 'groups'
--- Ids and records of this portion, in the same order, and the number of resources in line.
+-- Ids and records of this portion, in the same order, and the number of synced resources.
 local ids, records, linked_count = {}, {}, 0
 
 -- Reads one portion of `order:<kind>`: sets `ids` and `records` to those that are not in the `synced` set, and counts the
@@ -50,7 +50,7 @@ local links = call_with('HMGET', key('links', p.target), refs)
 local has_no_marks = redis.call('EXISTS', key('marks', p.target)) == 0
 local marks = has_no_marks and {} or call_with('HMGET', key('marks', p.target), refs)
 
--- Returns the state of the resource at a place in `ids`; nil and the platform id: it is in line.
+-- Returns the state of the resource at a place in `ids`; nil and the platform id: it is synced.
 local function state_of(place)
   local id, ref = ids[place], refs[place]
   if marks[place] then return is_scheduled(p.target, ref) and 'pending' or 'stuck' end

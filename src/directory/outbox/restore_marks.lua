@@ -1,4 +1,4 @@
--- Marks resources that are not in line and have no mark (it was lost, or the target is new), and schedules marks that are
+-- Marks resources that are not synced and have no mark (it was lost, or the target is new), and schedules marks that are
 -- neither in `dirty` nor in `inflight`. A leaver whose account may be open gets the highest priority.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], refs, request, priority (of the other refs) }

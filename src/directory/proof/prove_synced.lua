@@ -1,5 +1,5 @@
 -- Proves one portion of the `synced` set, the resources that brief scans skip (lua/synced.lua): each is stored, has no mark,
--- and is in line with its link (lua/link_states.lua).
+-- and is synced (lua/link_states.lua).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, kind, rulesReadGroups (lua/basis.lua), cursor, count, repair (whether faults are repaired) }
 -- RETURN as prove_records.lua

@@ -1,4 +1,4 @@
-// Tests the `synced` sets: a scan of coverage skips resources that are in line and unchanged.
+// Tests the `synced` sets: a scan of coverage skips resources that are synced and unchanged.
 import { createDesiredState, type DesiredState } from '../../../src/directory/desired-state.ts';
 import { guard } from './guard-rig.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
