@@ -143,14 +143,14 @@ export const METRICS = {
     name: 'bridge_platform_request_seconds',
     labels: ['target'],
     buckets: TIME_OF_A_CALL,
-    help: 'Time of a call to the platform without its wait for the budget, in seconds.',
+    help: 'Time of a call to the platform without its wait for the rate limit, in seconds.',
   },
   rateWait: {
     type: 'histogram',
     name: 'bridge_rate_wait_seconds',
     labels: ['target'],
     buckets: WAITS,
-    help: 'Wait of a call for the budget that all processes share, for a pause or for the breaker, in seconds.',
+    help: 'Wait of a call for the rate limit that all processes share, for a pause or for the circuit breaker, in seconds.',
   },
   breakerOpen: {
     type: 'gauge',
