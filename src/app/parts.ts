@@ -27,6 +27,7 @@ export interface Store {
   scripts: Scripts;
 }
 
+/** Dependencies of every part of the service, with the release functions that the shutdown runs. */
 export type Parts = AppDeps & Store & { releasers: Releasers; instruments?: Instruments };
 
 /** Time that the start waits for Redis before it continues without it. */

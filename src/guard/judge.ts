@@ -12,7 +12,7 @@ export type DestructiveKind = (typeof DESTRUCTIVE_KINDS)[number];
 export interface GuardLimit {
   /** Largest number of changes. */
   count: number;
-  /** Share of the population, in percent. */
+  /** Share of the population, in percent: of all users, users and groups, or memberships, by kind. */
   percent: number;
 }
 

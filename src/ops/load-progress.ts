@@ -25,6 +25,7 @@ export interface LoadProgress {
   bound: LoadBound | null;
 }
 
+/** Facts outside the backlog that may bound a load. */
 export interface LoadSurroundings {
   target: string;
   /** Whether an order of hold stops all writes. */

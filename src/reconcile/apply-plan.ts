@@ -25,6 +25,7 @@ export interface ApplyPlanOptions {
   confirm?: ((plan: Plan) => Promise<boolean>) | undefined;
 }
 
+/** Result of applying one plan. */
 export interface CarriedOut {
   end: End;
   /** False: resources were left out, so another pass is needed. */

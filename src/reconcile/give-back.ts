@@ -7,6 +7,7 @@ import { platformProblem, readPlaces } from './handover-place.ts';
 import { contentOfPersonFolder, handoverEntry, whyStopped, type HandoverOptions } from './handover-steps.ts';
 import type { ReconcileScope } from './scope.ts';
 
+/** Numbers of handed-over items that were moved back and that were not. */
 export interface GivenBack {
   returned: number;
   /** Items that are no longer in the person's folder, or whose move was refused. */

@@ -8,6 +8,7 @@ export interface ListedPage<T> {
   resources: T[];
 }
 
+/** Whether a list of the platform was read completely. */
 export interface ListProof {
   complete: boolean;
   /** Reason for an incomplete list, for operators. */
@@ -18,6 +19,7 @@ export interface ListProof {
   seen: number;
 }
 
+/** Collects the proof of one list while its pages arrive. */
 export interface ProofKeeper<T extends { id: string }> {
   /** Adds a page; pages may arrive in any order. @returns its resources without those of earlier pages */
   accept(page: ListedPage<T>): T[];

@@ -8,6 +8,7 @@ import { isChange, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 import { countsOf, type Plan } from './plan.ts';
 
+/** Result of marking the resources of a plan. */
 export interface MarkedPlan {
   /** All resources that the plan changes, including those with pending pushes. */
   refs: Ref[];

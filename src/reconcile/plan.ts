@@ -49,6 +49,7 @@ export interface Plan {
 const HASH_AT = '],"hash":"'.length;
 const HASH_LENGTH = 64;
 
+/** A plan file (`plan --out`): the plans of one or more connections and targets. */
 export interface SavedPlans {
   format: 'scim-bridge plans';
   formatVersion: 1;

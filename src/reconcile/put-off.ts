@@ -6,6 +6,7 @@ import { wasBehindHold } from '../sync/gate.ts';
 import type { ReconcileScope } from './scope.ts';
 import { withHeldRemoval } from './unwritten.ts';
 
+/** Marked resources for which a run does not wait, by cause. */
 export interface PutOff {
   /** Resources that wait for a change that the guard holds. */
   held: Ref[];

@@ -6,6 +6,7 @@ import { isChange, isDrift, type PlanEntry } from './entry.ts';
 import { WAITS_FOR_GROUP } from './plan-groups.ts';
 import type { VerifiedResource } from './verified.ts';
 
+/** Writes that the platform has refused permanently, and the settings that decide whether they are refused again. */
 export interface Refusals {
   /** Time of the last refusal of each dead letter, Unix milliseconds; dead letters that an operator dropped are left out. */
   blocked: ReadonlyMap<Ref, number>;

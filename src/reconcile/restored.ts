@@ -2,6 +2,7 @@
 // restore.
 import type { Acts } from '../directory/logs/acts.ts';
 
+/** The last restore of a connection. */
 export interface Restored {
   /** Time of the restore, Unix milliseconds. */
   at: number;

@@ -42,6 +42,7 @@ export interface GroupScan {
   isListed: (platformId: string) => boolean;
 }
 
+/** Which groups a run compares beyond those that changed. */
 export interface GroupChoice {
   /** Maps all names again. */
   mapsAll: boolean;

@@ -9,6 +9,7 @@ import type { Core } from './mapping.ts';
 /** Interval of attempts while another connection is saving its link. */
 const BUSY_MS = 1000;
 
+/** Outcome of a sync whose account or group belongs to another connection: refused, or tried again later. */
 export type NotOurs = { kind: 'blocked'; condition: Condition } | { kind: 'later'; afterMs: number };
 
 /**

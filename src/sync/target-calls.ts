@@ -5,6 +5,7 @@ import type { Clock } from '../support/sources.ts';
 import { weightOf } from '../directory/outbox/breaker.ts';
 import type { PlatformCall } from '../platform/client.ts';
 
+/** A target that gives no good answer: since when, and the last failure. */
 export interface TargetSilence {
   /** Unix milliseconds of the first call without a good answer. */
   since: number;

@@ -7,6 +7,7 @@ import type { SecurityContext } from './security-context.ts';
 export const CHAIN = ['push', 'stored', 'applied', 'visible'] as const;
 export type ChainStage = (typeof CHAIN)[number];
 
+/** One link of the chain from a push to visible data, with the result of its check. */
 export interface ChainLink {
   stage: ChainStage;
   /** Undefined: not checked, because an earlier link failed or a server did not answer. */

@@ -26,6 +26,7 @@ export interface HistoryNote<Kind extends RingKind = RingKind> {
   values: HistoryValues<Kind>;
 }
 
+/** The slots of one ring, as a plot shows them. */
 export interface ReadRing<Kind extends RingKind> {
   /** Unix milliseconds of Redis. */
   now: number;

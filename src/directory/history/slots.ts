@@ -41,6 +41,7 @@ export const HISTORY_COLUMNS = {
     ['inflight', 'level'],
   ],
 } as const;
+/** Kind of a ring: the history of a connection, or of a target. */
 export type RingKind = keyof typeof HISTORY_COLUMNS;
 export type HistoryColumn<Kind extends RingKind> = (typeof HISTORY_COLUMNS)[Kind][number][0];
 /** Values by column; an absent one leaves its column as it is. */

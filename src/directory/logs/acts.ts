@@ -45,6 +45,7 @@ export interface Actor {
   note?: string;
 }
 
+/** An audit entry: one order of an operator. */
 export interface Act extends Actor {
   act: (typeof ACTS)[number];
   target?: string;

@@ -6,6 +6,7 @@ import type { Keyspace } from '../keys.ts';
 /** Longest time between two portions. A reader that was killed counts for this time. */
 const LONGEST_MS = 60_000;
 
+/** One reader of a whole log, such as a backup or a check of the hash chain. */
 export interface WholeRead {
   /** Has to be called after each portion. */
   renew: () => Promise<void>;

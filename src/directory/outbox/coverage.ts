@@ -50,6 +50,7 @@ export interface Coverage {
   missing: number;
 }
 
+/** Resources of one script call, with their states. */
 export interface CoverPortion {
   linked: { ref: Ref; platformId: string }[];
   others: { ref: Ref; state: CoverState }[];

@@ -34,6 +34,7 @@ export type ExceptionCounts = Record<ExceptionReason, number> & {
   ages: Record<ExceptionReason, number>;
 };
 
+/** One exception: a resource that differs from the desired state until a person acts, or an order of hold. */
 export interface StandingException {
   /** Null for an order of hold. */
   ref: Ref | null;

@@ -49,6 +49,7 @@ export interface HandedItem {
   reason?: string;
 }
 
+/** Handover of the work of a closed account: the folder of the team, and the items that are moved there. */
 export interface Handover {
   head: HandoverHead;
   items: HandedItem[];

@@ -18,7 +18,7 @@ import { createWork, type DueWork } from './work.ts';
 /** A mark that was handed to the queue. BullMQ adds one job for one delivery id, however often it is handed over. */
 export interface Claim {
   ref: Ref;
-  /** Number of this hand-over, as text; part of the id of the job. */
+  /** Number of this delivery, as text; part of the id of the job. */
   deliveryId: string;
   priority: Priority;
 }

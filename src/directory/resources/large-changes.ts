@@ -21,6 +21,7 @@ export interface LargeChangeDeps {
   usersMeantBy: (values: string[]) => Promise<string[]>;
 }
 
+/** The memberships of a large change that one script stores. */
 export interface MemberPortion {
   steps: MemberStep[];
   /** Required version; undefined: no version check. */
