@@ -1,4 +1,4 @@
-// Compares derived data with the records about once an hour, in the scheduler, and checks the hash chains of the logs. A pass
+// Proves derived data by the records about once an hour, in the scheduler, and checks the hash chains of the logs. Such a pass
 // repairs nothing; doctor, status, /health and metrics show its findings.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Clock } from '../support/sources.ts';

@@ -79,7 +79,7 @@ export async function proveConnection(
  */
 const ENTRIES_EACH = 8;
 
-/** Findings of the last pass over each connection; connections without a pass are left out. */
+/** Findings of the last proof of each connection; connections without a proof are left out. */
 export async function lastProofs(states: readonly DesiredState[]): Promise<ProofReport[]> {
   const kept = await Promise.all(
     states.map(async ({ connection, proof }) => ({ connection, last: await proof.last() })),

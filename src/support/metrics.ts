@@ -38,7 +38,7 @@ export const METRICS = {
     type: 'counter',
     name: 'bridge_profile_deviations_total',
     labels: ['connection', 'kind'],
-    help: 'Habits of identity providers that the RFC does not have and the profile accepted.',
+    help: 'Deviations of identity providers from the RFC that the profile of the connection accepted.',
   },
   quarantineRisk: {
     type: 'gauge',
@@ -88,7 +88,7 @@ export const METRICS = {
     type: 'gauge',
     name: 'bridge_directory_faults',
     labels: ['connection'],
-    help: `Entries of derived data that differ from the records, as the last hourly pass found. ${SHARED_HELP}`,
+    help: `Entries of derived data that differ from the records, as the last hourly proof found. ${SHARED_HELP}`,
   },
   logBroken: {
     type: 'gauge',
