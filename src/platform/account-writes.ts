@@ -2,7 +2,7 @@
 // accounts by SCIM.
 import { isRecord } from './answer.ts';
 import { listOf, readConsoleUser, textId, type Reader } from './readers.ts';
-import { toWireId, type CallOptions, type Send } from './request.ts';
+import { callsOf, toWireId, type CallOptions, type Send } from './request.ts';
 import { listByOffset } from './rest-list.ts';
 import type { ConsoleUser } from './wire.ts';
 
@@ -81,28 +81,19 @@ const readOutcome: Reader<BulkOutcome> = (body, refuse) => {
 
 /** Manages accounts over `send`; every function throws what `send` throws. */
 export function createAccountWrites(send: Send): AccountWrites {
+  const call = callsOf(send, 'rest');
   return {
     list: (options) => listByOffset(send, { route: LIST, read: readConsoleUser }, options),
-    create: (body, options) =>
-      send({ family: 'rest', method: 'POST', route: LIST, body, read: readConsoleUser }, options),
-    update: (id, body, options) =>
-      send(
-        { family: 'rest', method: 'PUT', route: ONE, params: { id }, body, read: readConsoleUser },
-        options,
-      ),
-    delete: (id, options) =>
-      send({ family: 'rest', method: 'DELETE', route: ONE, params: { id }, read: 'ignore' }, options),
+    create: (body, options) => call('POST', LIST, { body, read: readConsoleUser }, options),
+    update: (id, body, options) => call('PUT', ONE, { params: { id }, body, read: readConsoleUser }, options),
+    delete: (id, options) => call('DELETE', ONE, { params: { id }, read: 'ignore' }, options),
     async bulk(action, ids, options) {
       const route = `${LIST}/bulk`;
-      const call = { method: 'POST', route, correlationId: options?.correlationId };
-      const userIds = ids.map((id) => toWireId('userIds', id, call));
-      const body = { action, userIds };
-      return send({ family: 'rest', method: 'POST', route, body, read: readOutcome }, options);
+      const context = { method: 'POST', route, correlationId: options?.correlationId };
+      const userIds = ids.map((id) => toWireId('userIds', id, context));
+      return call('POST', route, { body: { action, userIds }, read: readOutcome }, options);
     },
     updateMySettings: (body, options) =>
-      send(
-        { family: 'rest', method: 'PATCH', route: `${LIST}/me/settings`, body, read: readConsoleUser },
-        options,
-      ),
+      call('PATCH', `${LIST}/me/settings`, { body, read: readConsoleUser }, options),
   };
 }

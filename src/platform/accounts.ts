@@ -1,7 +1,7 @@
 // Reads console users (contract 3.3): the accounts that attribute values belong to.
-import { readByCursor, type CursorPage } from './pages.ts';
-import { readConsoleUser, readRestList } from './readers.ts';
-import type { CallOptions, Send } from './request.ts';
+import { listByCursor } from './pages.ts';
+import { readConsoleUser, readRestList, type RestPage } from './readers.ts';
+import { callsOf, type CallOptions, type Send } from './request.ts';
 import type { ConsoleUser } from './wire.ts';
 
 const LIST = '/api/v1/users';
@@ -24,32 +24,27 @@ export interface PlatformAccounts {
 
 /** Reads console users over `send`; every function throws what `send` throws. */
 export function createAccounts(send: Send): PlatformAccounts {
+  const call = callsOf(send, 'rest');
   async function page(
-    { search, after }: { search?: string; after?: string | undefined },
+    range: { search?: string; after?: string | undefined },
     options?: CallOptions,
-  ): Promise<CursorPage<ConsoleUser>> {
-    const read = readRestList(readConsoleUser);
-    const query = { search, first: PAGE_SIZE, after };
-    const found = await send({ family: 'rest', method: 'GET', route: LIST, query, read }, options);
-    const items = found.items ?? found.data ?? [];
-    // Without pageInfo nothing tells whether a full page is the last one. It counts as not the last, and
-    // readByCursor throws because there is no cursor.
-    return {
-      items,
-      hasNextPage: found.hasNextPage ?? items.length >= PAGE_SIZE,
-      endCursor: found.endCursor,
-    };
+  ): Promise<RestPage<ConsoleUser> & { items: ConsoleUser[] }> {
+    const query = { ...range, first: PAGE_SIZE };
+    const found = await call('GET', LIST, { query, read: readRestList(readConsoleUser) }, options);
+    // Without pageInfo a full page does not count as the last one, whatever its count.
+    return { ...found, items: found.items ?? found.data ?? [], count: undefined };
   }
 
   return {
-    search: (text, options) =>
-      readByCursor(
-        (after) => page({ search: text, after }, options),
-        { method: 'GET', route: LIST, correlationId: options?.correlationId },
-        MAX_PAGES,
-      ),
+    async search(text, options) {
+      const all: ConsoleUser[] = [];
+      const context = { method: 'GET', route: LIST, correlationId: options?.correlationId };
+      const fetchPage = (after: string | undefined) => page({ search: text, after }, options);
+      const bounds = { pageSize: PAGE_SIZE, maxPages: MAX_PAGES };
+      for await (const each of listByCursor(fetchPage, context, bounds)) all.push(each);
+      return all;
+    },
     firstPage: async (options) => (await page({}, options)).items,
-    me: (options) =>
-      send({ family: 'rest', method: 'GET', route: '/api/v1/users/me', read: readConsoleUser }, options),
+    me: (options) => call('GET', '/api/v1/users/me', { read: readConsoleUser }, options),
   };
 }

@@ -2,8 +2,13 @@
 // values, and the workspace. library.ts adds the rest of the API for other programs.
 import { createAccounts, type PlatformAccounts } from './accounts.ts';
 import { toTransportOptions, type PlatformClientOptions } from './connect.ts';
-import { createGroupCalls, type PlatformGroups } from './groups.ts';
 import type { CallOptions, PlatformCall, Send, TraceCall } from './request.ts';
+import {
+  createGroupCalls,
+  createUserCalls,
+  type PlatformGroups,
+  type PlatformUsers,
+} from './scim-resources.ts';
 import { createTransport } from './transport.ts';
 import {
   createAttributes,
@@ -12,12 +17,11 @@ import {
   type PlatformValues,
 } from './user-attributes.ts';
 import { createWorkspace, type PlatformWorkspace } from './workspace.ts';
-import { createUserCalls, type PlatformUsers } from './users.ts';
 
 export type { CallOptions, PlatformCall, PlatformClientOptions, TraceCall };
 export type { ListOptions } from './pages.ts';
 export type { ListPage } from './readers.ts';
-export type { ListRange } from './users.ts';
+export type { ListRange } from './scim-resources.ts';
 
 /** Every call throws PlatformError (errors.ts) when it fails. No call is retried. */
 export interface PlatformClient {

@@ -2,7 +2,7 @@
 import { isRecord } from './answer.ts';
 import { identified, optionalField } from './fields.ts';
 import type { Reader } from './readers.ts';
-import type { CallOptions, Send } from './request.ts';
+import { callsOf, type CallOptions, type Send } from './request.ts';
 import { listByOffset } from './rest-list.ts';
 
 export interface Deployment {
@@ -103,34 +103,17 @@ const readVersions: Reader<DeploymentVersion[]> = (body, refuse) => {
 
 /** Reads deployments over `send`; every function throws what `send` throws. */
 export function createDeployments(send: Send): PlatformDeployments {
+  const call = callsOf(send, 'rest');
   return {
     list: (options) =>
       listByOffset(send, { route: LIST, read: readDeployment, member: 'deployments' }, options),
     get: (deploymentId, options) =>
-      send(
-        { family: 'rest', method: 'GET', route: ONE, params: { deploymentId }, read: readSettings },
-        options,
-      ),
+      call('GET', ONE, { params: { deploymentId }, read: readSettings }, options),
     update: (deploymentId, body, options) =>
-      send(
-        { family: 'rest', method: 'PUT', route: ONE, params: { deploymentId }, body, read: readSettings },
-        options,
-      ),
+      call('PUT', ONE, { params: { deploymentId }, body, read: readSettings }, options),
     versions: (deploymentId, options) =>
-      send(
-        {
-          family: 'rest',
-          method: 'GET',
-          route: `${ONE}/versions`,
-          params: { deploymentId },
-          read: readVersions,
-        },
-        options,
-      ),
-    switchVersion: (deploymentId, choice, options) =>
-      send(
-        { family: 'rest', method: 'PUT', route: ONE, params: { deploymentId }, body: choice, read: 'ignore' },
-        options,
-      ),
+      call('GET', `${ONE}/versions`, { params: { deploymentId }, read: readVersions }, options),
+    switchVersion: (deploymentId, body, options) =>
+      call('PUT', ONE, { params: { deploymentId }, body, read: 'ignore' }, options),
   };
 }

@@ -2,7 +2,7 @@
 import { isRecord } from './answer.ts';
 import { identified, optionalField } from './fields.ts';
 import type { Reader } from './readers.ts';
-import { toWireId, type CallOptions, type Send } from './request.ts';
+import { callsOf, toWireId, type CallOptions, type Send } from './request.ts';
 import { listByOffset } from './rest-list.ts';
 
 export type EnvironmentType = 'production' | 'staging' | 'development';
@@ -138,11 +138,10 @@ export function createEnvironments(send: Send): PlatformEnvironments {
         options,
       ),
     createMetaToken: (at, { securityContext, expiresInSeconds = 3600 }, options) =>
-      send(
+      callsOf(send, 'rest')(
+        'POST',
+        TOKENS,
         {
-          family: 'rest',
-          method: 'POST',
-          route: TOKENS,
           params: at,
           body: { security_context: securityContext, expires_in: expiresInSeconds },
           read: readMetaToken,
@@ -163,10 +162,7 @@ export function createBranches(send: Send): PlatformBranches {
       const read: Reader<Branch> = (body, refuse) =>
         readBranch(isRecord(body) ? body['data'] : undefined, refuse);
       const body = { enabled, ...which };
-      return send(
-        { family: 'rest', method: 'PUT', route: STAGING, params: { deploymentId }, body, read },
-        options,
-      );
+      return callsOf(send, 'rest')('PUT', STAGING, { params: { deploymentId }, body, read }, options);
     },
   };
 }

@@ -1,15 +1,8 @@
 // Reads lists to a proven end. A truncated list looks like deleted users (contract 12.9), so a scan returns
 // everything that the platform counted or throws.
 import { IncompleteList, type CallContext } from './errors.ts';
-import type { ListPage } from './readers.ts';
+import type { ListPage, RestPage } from './readers.ts';
 import type { CallOptions } from './request.ts';
-
-/** One page of a cursor list; `endCursor` requests the next page. */
-export interface CursorPage<T> {
-  items: T[];
-  hasNextPage: boolean;
-  endCursor: string | undefined;
-}
 
 export interface ListOptions extends CallOptions {
   /** Resources per page; the platform may lower it. */
@@ -105,23 +98,25 @@ export async function* listByIndex<T extends { id: string }>(
 }
 
 /**
- * Reads a cursor list to its end. Throws IncompleteList when the cursor is missing or repeated, a page is empty
- * before the end, an id is repeated, or more than `maxPages` pages are needed.
+ * Yields the entries of a cursor list to its end. Without pageInfo only the count, or a page that is not full, marks the end.
+ * Throws IncompleteList when the cursor is missing or repeated, a page is empty before the end, an id is repeated, or more than
+ * `maxPages` pages are needed.
  */
-export async function readByCursor<T extends { id: string }>(
-  fetchPage: (after: string | undefined) => Promise<CursorPage<T>>,
+export async function* listByCursor<T extends { id: string }>(
+  fetchPage: (after: string | undefined) => Promise<RestPage<T>>,
   call: CallContext,
-  maxPages: number,
-): Promise<T[]> {
+  { pageSize, maxPages = Infinity }: { pageSize: number; maxPages?: number | undefined },
+): AsyncGenerator<T, void, undefined> {
   const proof = createPageProof(call);
   const cursors = new Set<string>();
-  const all: T[] = [];
   let after: string | undefined;
+  let seen = 0;
   for (let pages = 0; pages < maxPages; pages += 1) {
-    const { items, hasNextPage, endCursor } = await fetchPage(after);
+    const { items = [], count, hasNextPage, endCursor } = await fetchPage(after);
     proof.noteIds(items);
-    all.push(...items);
-    if (!hasNextPage) return all;
+    yield* items;
+    seen += items.length;
+    if (!(hasNextPage ?? (count === undefined ? items.length >= pageSize : seen !== count))) return;
     if (items.length === 0) throw proof.fail('a page was empty before the end');
     if (endCursor === undefined) throw proof.fail('the cursor is missing');
     if (cursors.has(endCursor)) throw proof.fail('the cursor repeats');

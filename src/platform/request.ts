@@ -106,6 +106,17 @@ export function isWrite(request: Pick<PlatformRequest<unknown>, 'method' | 'isSa
 /** Sends one request. @throws PlatformError, or the error of `admit` */
 export type Send = <T>(request: PlatformRequest<T>, options?: CallOptions) => Promise<T>;
 
+/** Returns `send` for one family of the API. */
+export const callsOf =
+  (send: Send, family: Family) =>
+  <T>(
+    method: PlatformRequest<T>['method'],
+    route: string,
+    request: Omit<PlatformRequest<T>, 'family' | 'method' | 'route'>,
+    options?: CallOptions,
+  ): Promise<T> =>
+    send({ family, method, route, ...request }, options);
+
 /** Returns an id as the integer that the platform takes. @throws PlatformArgument for text that is not a whole number */
 export function toWireId(name: string, id: string, call: CallContext): number {
   const number = /^\d{1,16}$/.test(id) ? Number(id) : NaN;

@@ -2,7 +2,7 @@
 // a proven end throws (contract 4.0, 9).
 import { isRecord } from './answer.ts';
 import { PlatformDecode, type CallContext } from './errors.ts';
-import { createPageProof } from './pages.ts';
+import { createPageProof, listByCursor } from './pages.ts';
 import { readRestList, type Reader, type RestPage } from './readers.ts';
 import type { CallOptions, Family, PlatformRequest, Send } from './request.ts';
 
@@ -20,6 +20,8 @@ export interface RestList<T> {
   byOffset?: boolean;
   /** True where a bare array is the whole list (contract 10). */
   allowsArray?: boolean;
+  /** Pages after which a list with cursors counts as endless; default: no limit. */
+  maxPages?: number;
 }
 
 /** Returns a reader for a page. `data` is the list or has the list under a name; the total may be in `pagination`. */
@@ -49,46 +51,22 @@ export async function* listByOffset<T extends { id: string }>(
   const { family = 'rest', route, params } = list;
   const call: CallContext = { method: 'GET', route, correlationId: options.correlationId };
   const read = pageReader(list);
-  const fetchPage = (range: PlatformRequest<unknown>['query']): Promise<RestPage<T>> =>
-    send(
-      {
-        family,
-        method: 'GET',
-        route,
-        ...(params ? { params } : {}),
-        query: { ...list.query, ...range },
-        read,
-      },
-      options,
-    );
+  const fetchPage = (range: PlatformRequest<unknown>['query']): Promise<RestPage<T>> => {
+    const query = { ...list.query, ...range };
+    return send({ family, method: 'GET', route, ...(params && { params }), query, read }, options);
+  };
   const first = list.byOffset ? undefined : await fetchPage({ first: PAGE_SIZE });
-  if (first?.items) yield* byCursor({ ...first, items: first.items }, fetchPage, call);
-  else yield* byOffset(fetchPage, call);
+  // A list in the older style is read from its start: one scan must not mix both styles (contract 12.9).
+  if (!first?.items) yield* byOffset(fetchPage, call);
+  else
+    yield* listByCursor(
+      async (after) => (after === undefined ? first : fetchPage({ first: PAGE_SIZE, after })),
+      call,
+      { pageSize: PAGE_SIZE, maxPages: list.maxPages },
+    );
 }
 
 type FetchPage<T> = (range: PlatformRequest<unknown>['query']) => Promise<RestPage<T>>;
-
-async function* byCursor<T extends { id: string }>(
-  first: RestPage<T> & { items: T[] },
-  fetchPage: FetchPage<T>,
-  call: CallContext,
-): AsyncGenerator<T, void, undefined> {
-  const proof = createPageProof(call);
-  const cursors = new Set<string>();
-  let page: RestPage<T> = first;
-  for (;;) {
-    const items = page.items ?? [];
-    proof.noteIds(items);
-    yield* items;
-    // Without pageInfo only a page that is not full marks the end.
-    if (!(page.hasNextPage ?? items.length >= PAGE_SIZE)) return;
-    if (items.length === 0) throw proof.fail('a page was empty before the end');
-    if (page.endCursor === undefined) throw proof.fail('the cursor is missing');
-    if (cursors.has(page.endCursor)) throw proof.fail('the cursor repeats');
-    cursors.add(page.endCursor);
-    page = await fetchPage({ first: PAGE_SIZE, after: page.endCursor });
-  }
-}
 
 async function* byOffset<T extends { id: string }>(
   fetchPage: FetchPage<T>,

@@ -1,7 +1,7 @@
 // Reads and assigns roles, and reads and deletes user groups, outside SCIM (contract 3.5).
 import { identified, optionalField } from './fields.ts';
 import type { Reader } from './readers.ts';
-import type { CallOptions, Send } from './request.ts';
+import { callsOf, type CallOptions, type Send } from './request.ts';
 import { listByOffset } from './rest-list.ts';
 
 export interface CustomRole {
@@ -62,10 +62,7 @@ export function createRoles(send: Send): PlatformRoles {
   const change =
     (method: 'PUT' | 'DELETE'): PlatformRoles['assign'] =>
     (roleId, userId, options) =>
-      send(
-        { family: 'rest', method, route: ROLE_OF_USER, params: { roleId, userId }, read: 'ignore' },
-        options,
-      );
+      callsOf(send, 'rest')(method, ROLE_OF_USER, { params: { roleId, userId }, read: 'ignore' }, options);
   return {
     list: (options) => listByOffset(send, { route: '/api/v1/roles', read: readRole }, options),
     assign: change('PUT'),
@@ -83,9 +80,6 @@ export function createUserGroups(send: Send): PlatformUserGroups {
         options,
       ),
     delete: (id, options) =>
-      send(
-        { family: 'rest', method: 'DELETE', route: '/api/v1/groups/{id}', params: { id }, read: 'ignore' },
-        options,
-      ),
+      callsOf(send, 'rest')('DELETE', '/api/v1/groups/{id}', { params: { id }, read: 'ignore' }, options),
   };
 }

@@ -2,7 +2,7 @@
 import { isRecord } from './answer.ts';
 import { identified, optionalField } from './fields.ts';
 import { readScimList, type Reader } from './readers.ts';
-import type { CallOptions, Send } from './request.ts';
+import { callsOf, type CallOptions, type Send } from './request.ts';
 
 interface Supported {
   supported: boolean;
@@ -100,24 +100,14 @@ const readSchema: Reader<PlatformSchema> = (body, refuse) => {
 
 /** Reads the discovery endpoints over `send`; every function throws what `send` throws. */
 export function createScimDiscovery(send: Send): PlatformDiscovery {
-  const all = <T>(path: string, read: Reader<T>, options?: CallOptions): Promise<T[]> =>
-    send(
-      {
-        family: 'scim',
-        method: 'GET',
-        route: `${BASE}/${path}`,
-        read: (body, refuse) => readScimList(read, 1)(body, refuse).resources,
-      },
-      options,
-    );
+  const call = callsOf(send, 'scim');
+  const all = async <T>(path: string, read: Reader<T>, options?: CallOptions): Promise<T[]> =>
+    (await call('GET', `${BASE}/${path}`, { read: readScimList(read, 1) }, options)).resources;
   const one = <T>(path: string, id: string, read: Reader<T>, options?: CallOptions): Promise<T> =>
-    send({ family: 'scim', method: 'GET', route: `${BASE}/${path}/{id}`, params: { id }, read }, options);
+    call('GET', `${BASE}/${path}/{id}`, { params: { id }, read }, options);
   return {
     serviceProviderConfig: (options) =>
-      send(
-        { family: 'scim', method: 'GET', route: `${BASE}/ServiceProviderConfig`, read: readConfig },
-        options,
-      ),
+      call('GET', `${BASE}/ServiceProviderConfig`, { read: readConfig }, options),
     resourceTypes: (options) => all('ResourceTypes', readType, options),
     resourceType: (id, options) => one('ResourceTypes', id, readType, options),
     schemas: (options) => all('Schemas', readSchema, options),

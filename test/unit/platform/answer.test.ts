@@ -1,7 +1,7 @@
 // Tests how answers of the platform are read: redaction of secrets, messages, Retry-After and ids.
 import { describe, expect, test } from '@jest/globals';
 import { platformMessage, retryAfterMs } from '../../../src/platform/answer.ts';
-import { scimFilter } from '../../../src/platform/filter.ts';
+import { scimFilter } from '../../../src/platform/scim-resources.ts';
 import { createRedactor, faultCode, redactedCause } from '../../../src/platform/redact.ts';
 import { textId } from '../../../src/platform/readers.ts';
 
