@@ -38,7 +38,6 @@ export function metricsPage(definitions, shared) {
 }
 
 if (process.argv[1]?.endsWith('metrics-page.mjs')) {
-  const { METRICS } = await import('../dist/support/metrics.js');
-  const { SHARED_HELP } = await import('../dist/support/load-metrics.js');
+  const { METRICS, SHARED_HELP } = await import('../dist/support/metrics.js');
   writeFileSync(PAGE, metricsPage(METRICS, SHARED_HELP));
 }

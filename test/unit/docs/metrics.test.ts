@@ -1,8 +1,7 @@
 // Tests that docs/metrics.md equals the output of `npm run metrics-page`, and that pages name existing metrics only.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { METRICS } from '../../../src/support/metrics.ts';
-import { SHARED_HELP } from '../../../src/support/load-metrics.ts';
+import { METRICS, SHARED_HELP } from '../../../src/support/metrics.ts';
 import { SERIES } from '../helm/metric-names.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
