@@ -1,9 +1,9 @@
 // Checks the attribute mapping of one target alone, with the checks of the settings file.
 import { checkMeaning, type ConfigChecks } from './checks.ts';
-import { toAttributeConfig, type AttributeSettings } from './derive.ts';
+import { toAttributeConfig } from './derive.ts';
 import { firstPerPath, type ConfigFault } from './faults.ts';
 import { select } from './places.ts';
-import type { AttributeConfig } from './schema/attributes.ts';
+import type { AttributeConfig, AttributeSettings } from './schema/attributes.ts';
 import { validateSchema } from './validate.ts';
 
 export interface CheckedAttributes {

@@ -1,59 +1,18 @@
 // Converts a valid settings document to the effective settings: durations in milliseconds, addresses without trailing slash.
 import { parseDuration } from './forms.ts';
-import type { Config } from './schema.ts';
-import type { AttributeConfig, MappedAttributeType } from './schema/attributes.ts';
-import type { ConnectionConfig, JwtConfig, TokenConfig } from './schema/connection.ts';
-import type { EventsConfig } from './schema/events.ts';
-import type { GuardConfig } from './schema/guard.ts';
-import type { NoticesConfig } from './schema/notices.ts';
-import type { ServerConfig } from './schema/server.ts';
-import type { TargetConfig } from './schema/target.ts';
-
-/** An attribute of a document that has passed the schema. */
-export interface AttributeSettings {
-  type: MappedAttributeType;
-  from: string | null;
-  expression: string | null;
-  onEmpty: 'keep' | 'clear';
-}
-
-interface ConnectionSettings extends Omit<
-  ConnectionConfig,
-  'name' | 'tokens' | 'jwt' | 'rateLimit' | 'reviveInactive' | 'events'
-> {
-  tokens: { name: string; secret: string; expiresAt: string | null }[];
-  jwt: JwtConfig | null;
-  rateLimit: { requestsPerSecond: number; burst: number };
-  reviveInactive: boolean | null;
-  events: (Omit<EventsConfig, 'maxAgeMs'> & { maxAge: string }) | null;
-}
-
-interface TargetSettings extends Omit<TargetConfig, 'name' | 'attributes' | 'guard'> {
-  attributes: Record<string, AttributeSettings>;
-  guard: Omit<GuardConfig, 'windowMs'> & { window: string };
-}
-
-/** The settings document after validation: it fits the schema, and all defaults are filled in. */
-export interface Settings extends Pick<
-  Config,
-  'server' | 'redis' | 'reconcile' | 'provisioningLog' | 'backup' | 'notices' | 'logging'
-> {
-  connections: Record<string, ConnectionSettings>;
-  targets: Record<string, TargetSettings>;
-}
+import type { Config, Settings } from './schema.ts';
+import type { AttributeConfig, AttributeSettings } from './schema/attributes.ts';
+import type { ConnectionConfig, ConnectionSettings, EventsConfig, TokenConfig } from './schema/connection.ts';
+import type { TargetConfig, TargetSettings } from './schema/target.ts';
 
 /** Returns the effective settings of a valid document. @param source path of the settings file; null: none */
 export function toConfig(settings: Settings, source: string | null): Omit<Config, 'secretFiles'> {
   return {
+    ...settings,
     server: toServer(settings.server),
-    redis: settings.redis,
     connections: mapEntries(settings.connections, toConnection),
     targets: mapEntries(settings.targets, toTarget),
-    reconcile: settings.reconcile,
-    provisioningLog: settings.provisioningLog,
-    backup: settings.backup,
     notices: toNotices(settings),
-    logging: settings.logging,
     source,
   };
 }
@@ -70,12 +29,12 @@ function withoutTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
-function toServer({ publicUrl, adminUrl, ...rest }: ServerConfig): ServerConfig {
+function toServer({ publicUrl, adminUrl, ...rest }: Config['server']): Config['server'] {
   const trimmed = (address: string | null): string | null => address && withoutTrailingSlash(address);
   return { ...rest, publicUrl: trimmed(publicUrl), adminUrl: trimmed(adminUrl ?? publicUrl) };
 }
 
-function toNotices({ notices, server }: Settings): NoticesConfig {
+function toNotices({ notices, server }: Settings): Config['notices'] {
   const pageUrl = notices.pageUrl ?? server.adminUrl ?? server.publicUrl;
   return { ...notices, pageUrl: pageUrl && withoutTrailingSlash(pageUrl) };
 }

@@ -1,10 +1,10 @@
 // Builds the effective settings: built-in defaults, then the file, then the environment; all faults at once.
 import { dirname } from 'node:path';
 import { checkAlternatives, checkMeaning, type ConfigChecks } from './checks.ts';
-import { toConfig, type Settings } from './derive.ts';
+import { toConfig } from './derive.ts';
 import { applyEnvironment } from './environment.ts';
 import { ConfigError, firstPerPath, type ConfigFault } from './faults.ts';
-import type { Config } from './schema.ts';
+import type { Config, Settings } from './schema.ts';
 import { readSettingsFile } from './settings-file.ts';
 import { select } from './places.ts';
 import { SECRET_PATTERNS } from './secrets.ts';

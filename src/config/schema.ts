@@ -1,7 +1,7 @@
 // Defines the settings of the bridge: their JSON Schema as data, and the type of the effective settings.
 import { connectionsSchema, type ConnectionConfig } from './schema/connection.ts';
-import { section, type SchemaNode } from './schema/node.ts';
-import { noticesSchema, type NoticesConfig } from './schema/notices.ts';
+import { section, type ValueOf } from './schema/node.ts';
+import { noticesSchema } from './schema/notices.ts';
 import {
   backupSchema,
   loggingSchema,
@@ -10,36 +10,11 @@ import {
   redisSchema,
   serverSchema,
 } from './schema/server.ts';
-import type {
-  BackupConfig,
-  LoggingConfig,
-  ProvisioningLogConfig,
-  ReconcileConfig,
-  RedisConfig,
-  ServerConfig,
-} from './schema/server.ts';
 import { targetsSchema, type TargetConfig } from './schema/target.ts';
 import type { FileText } from './substitute.ts';
 
-/** The effective settings: all defaults filled in, names and durations derived. */
-export interface Config {
-  server: ServerConfig;
-  redis: RedisConfig;
-  connections: Record<string, ConnectionConfig>;
-  targets: Record<string, TargetConfig>;
-  reconcile: ReconcileConfig;
-  provisioningLog: ProvisioningLogConfig;
-  backup: BackupConfig;
-  notices: NoticesConfig;
-  logging: LoggingConfig;
-  /** Secrets that come from files; they are replaced when the files change (secret-files.ts). */
-  secretFiles: FileText[];
-  /** Absolute path of the settings file; null = environment variables only. */
-  source: string | null;
-}
-
 /** Schema of the settings file. Its defaults are the built-in defaults of the service. */
-export const settingsSchema: SchemaNode = section('Settings of scim-bridge.', {
+export const settingsSchema = section('Settings of scim-bridge.', {
   server: serverSchema,
   redis: redisSchema,
   connections: connectionsSchema,
@@ -50,6 +25,19 @@ export const settingsSchema: SchemaNode = section('Settings of scim-bridge.', {
   notices: noticesSchema,
   logging: loggingSchema,
 });
+
+/** The settings document after validation: it fits the schema, and all defaults are filled in. */
+export type Settings = ValueOf<typeof settingsSchema>;
+
+/** The effective settings: names and durations derived, addresses without a trailing slash. */
+export interface Config extends Omit<Settings, 'connections' | 'targets'> {
+  connections: Record<string, ConnectionConfig>;
+  targets: Record<string, TargetConfig>;
+  /** Secrets that come from files; they are replaced when the files change (secret-files.ts). */
+  secretFiles: FileText[];
+  /** Absolute path of the settings file; null = environment variables only. */
+  source: string | null;
+}
 
 /** Returns the schema as published in config/bridge.schema.json, for editors and other tools. */
 export function publishedSchema(): Record<string, unknown> {

@@ -1,21 +1,16 @@
-// Defines the settings of the attribute mapping of a target. The schema describes each field of the types.
-import { ATTRIBUTE_PATTERN, choice, named, optionalText, section, type SchemaNode } from './node.ts';
+// Defines the settings of the attribute mapping of a target.
+import { ATTRIBUTE_PATTERN, choice, named, nodeOf, optionalText, section, type ValueOf } from './node.ts';
 
-export type MappedAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
-
-/** Source of one platform attribute: exactly one of `from` and `expression` is set. */
-export type AttributeConfig = { type: MappedAttributeType; onEmpty: 'keep' | 'clear' } & (
-  { from: string; expression?: never } | { expression: string; from?: never }
-);
+const TYPES = ['string', 'number', 'boolean', 'string_array', 'number_array'] as const;
 
 const attributeSchema = section(
   'One attribute; give exactly one of from and expression.',
   {
-    type: {
+    type: nodeOf<(typeof TYPES)[number]>({
       type: 'string',
       description: 'Type at the platform.',
-      enum: ['string', 'number', 'boolean', 'string_array', 'number_array'],
-    },
+      enum: TYPES,
+    }),
     from: optionalText('SCIM attribute path of the value, such as addresses[type eq "work"].country.'),
     expression: optionalText(
       'JSONata expression over the SCIM resource, within 50 ms; its regular expressions in RE2 syntax.',
@@ -28,7 +23,14 @@ const attributeSchema = section(
   ['type'],
 );
 
-export const attributesSchema: SchemaNode = named(
+/** An attribute of a document that has passed the schema. */
+export type AttributeSettings = ValueOf<typeof attributeSchema>;
+
+/** Source of one platform attribute: exactly one of `from` and `expression` is set. */
+export type AttributeConfig = Pick<AttributeSettings, 'type' | 'onEmpty'> &
+  ({ from: string; expression?: never } | { expression: string; from?: never });
+
+export const attributesSchema = named(
   'Attributes at the platform by name.',
   ATTRIBUTE_PATTERN,
   attributeSchema,

@@ -1,7 +1,6 @@
 // Defines the settings of a connection: one identity provider that pushes to the bridge.
-// The schema describes each field of the types.
-import { customSchemasSchema, type CustomSchemaConfig } from './custom-schema.ts';
-import { eventsSchema, type EventsConfig } from './events.ts';
+import { customSchemasSchema } from './custom-schema.ts';
+import { eventsSchema } from './events.ts';
 import { networksSchema } from './server.ts';
 import {
   choice,
@@ -12,48 +11,17 @@ import {
   optionalText,
   optionalSection,
   section,
+  nodeOf,
   text,
+  TEXT,
   whole,
-  type SchemaNode,
+  type ValueOf,
 } from './node.ts';
-
-/** An inbound bearer token as written in the settings. */
-export interface TokenConfig {
-  name: string;
-  secret: string;
-  /** RFC 3339 date and time. */
-  expiresAt?: string;
-}
-
-/** Check of the JWTs of a connection: the issuer that signs them, its keys, and the audience that they must carry. */
-export interface JwtConfig {
-  issuer: string;
-  audience: string;
-  jwksUri: string;
-  allowLoopbackHttp: boolean;
-}
-
-export interface ConnectionConfig {
-  name: string;
-  profile: 'auto' | 'rfc' | 'entra' | 'okta' | 'lenient';
-  tokens: TokenConfig[];
-  /** null or absent = JWTs are refused. */
-  jwt?: JwtConfig | null;
-  allowedNetworks: string[];
-  /** Rate limit of each token in each process; absent = no limit. */
-  rateLimit?: { requestsPerSecond: number; burst: number };
-  targets: string[];
-  schemas: CustomSchemaConfig[];
-  /** Absent = the profile decides. */
-  reviveInactive?: boolean;
-  /** null or absent = no security events are sent. */
-  events?: EventsConfig | null;
-}
 
 const tokenSchema = section(
   'One token.',
   {
-    name: { ...text('Name of the token, unique within the connection.'), pattern: NAME_PATTERN },
+    name: text('Name of the token, unique within the connection.', { pattern: NAME_PATTERN }),
     secret: text('The token itself, at least 16 characters; make one with: openssl rand -hex 32.'),
     expiresAt: optionalText('Date and time after which the token is refused, such as 2027-01-31T00:00:00Z.'),
   },
@@ -64,8 +32,8 @@ const jwtSchema = optionalSection(
   section(
     'OAuth client-credential tokens of the identity provider; null = off.',
     {
-      issuer: { ...text('Expected issuer (iss), to the letter.'), minLength: 1 },
-      audience: { ...text('Expected audience (aud).'), minLength: 1 },
+      issuer: text('Expected issuer (iss), to the letter.', { minLength: 1 }),
+      audience: text('Expected audience (aud).', { minLength: 1 }),
       jwksUri: text('Address of the signing keys (JWKS), by https://.'),
       allowLoopbackHttp: flag('Allow http:// when the keys are on this machine.'),
     },
@@ -76,13 +44,13 @@ const jwtSchema = optionalSection(
 const rateLimitSchema = section(
   'Rate limit of one token in one process. Further requests are answered 429. Identity providers may stop after 429, so keep the limit far above their rate.',
   {
-    requestsPerSecond: {
+    requestsPerSecond: nodeOf<number>({
       type: 'number',
       description: 'Requests per second, on average.',
       default: 50_000,
       minimum: 1,
       maximum: 1_000_000,
-    },
+    }),
     burst: whole('Requests that may come at once after a pause.', 100_000, 1, 1_000_000),
   },
 );
@@ -99,18 +67,43 @@ const connectionSchema = section('One identity provider.', {
   jwt: jwtSchema,
   allowedNetworks: networksSchema,
   rateLimit: rateLimitSchema,
-  targets: list('Targets that get the users and groups of this connection.', { type: 'string' }, ['main']),
+  targets: list('Targets that get the users and groups of this connection.', TEXT, ['main']),
   schemas: customSchemasSchema,
-  reviveInactive: {
+  reviveInactive: nodeOf<boolean | null>({
     type: ['boolean', 'null'],
     description:
       'Whether a POST of an inactive user reactivates it instead of answering 409; null = the profile decides.',
     default: null,
-  },
+  }),
   events: eventsSchema,
 });
 
-export const connectionsSchema: SchemaNode = {
+/** A connection of a document that has passed the schema. */
+export type ConnectionSettings = ValueOf<typeof connectionSchema>;
+type Absent<Name extends keyof ConnectionSettings> = Partial<Pick<ConnectionSettings, Name>>;
+
+/** An inbound bearer token; without `expiresAt` it does not expire. */
+export interface TokenConfig {
+  name: string;
+  secret: string;
+  expiresAt?: string;
+}
+
+export type EventsConfig = Omit<NonNullable<ConnectionSettings['events']>, 'maxAge'> & { maxAgeMs: number };
+
+/** The effective settings of a connection: absent parts are off, and without `reviveInactive` the profile decides. */
+export type ConnectionConfig = Omit<
+  ConnectionSettings,
+  'tokens' | 'jwt' | 'rateLimit' | 'reviveInactive' | 'events'
+> &
+  Absent<'jwt' | 'rateLimit'> & {
+    name: string;
+    tokens: TokenConfig[];
+    reviveInactive?: boolean;
+    events?: EventsConfig | null;
+  };
+
+export const connectionsSchema = {
   ...named(
     'Identity providers by name. default is served at /scim/v2, others at /connections/<name>/scim/v2.',
     NAME_PATTERN,

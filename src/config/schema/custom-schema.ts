@@ -1,6 +1,5 @@
 // Defines the settings of custom schemas: extensions of User or Group that an identity provider sends.
-// The schema describes each field of the types.
-import { choice, flag, list, section, text, type SchemaNode } from './node.ts';
+import { choice, flag, list, nodeOf, section, text, TEXT, usualText, type ValueOf } from './node.ts';
 
 /** An attribute or a sub-attribute. Sub-attributes have no `multiValued`, `mutability`, `returned` and `subAttributes`. */
 export interface CustomAttributeConfig {
@@ -17,37 +16,23 @@ export interface CustomAttributeConfig {
   subAttributes?: CustomAttributeConfig[];
 }
 
-export interface CustomSchemaConfig {
-  id: string;
-  name: string;
-  description: string;
-  resourceType: 'User' | 'Group';
-  required: boolean;
-  attributes: CustomAttributeConfig[];
-}
+const SIMPLE_TYPES = ['string', 'boolean', 'decimal', 'integer', 'dateTime', 'reference'] as const;
 
-const SIMPLE_TYPES = ['string', 'boolean', 'decimal', 'integer', 'dateTime', 'reference'];
+const line = (description: string) => usualText(description, '');
 
-const line = (description: string): SchemaNode => ({ type: 'string', description, default: '' });
-
-const name: SchemaNode = {
-  ...text('Name of the attribute: a letter, then letters, digits, hyphens and underscores.'),
+const name = text('Name of the attribute: a letter, then letters, digits, hyphens and underscores.', {
   pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
-};
+});
 
 /** Returns the settings that attributes and sub-attributes share. */
-const common = (types: readonly string[]): Record<string, SchemaNode> => ({
+const common = <const Type extends string>(types: readonly Type[]) => ({
   name,
   type: choice('Type of the values.', types, 'string'),
   description: line('What the attribute is, shown in /Schemas.'),
   required: flag('Whether it must have a value.'),
   caseExact: flag('Whether case matters when it is compared.'),
-  canonicalValues: list('Usual values, shown in /Schemas; other values are accepted too.', {
-    type: 'string',
-  }),
-  referenceTypes: list('Types of the resources that a reference may name, such as User or external.', {
-    type: 'string',
-  }),
+  canonicalValues: list('Usual values, shown in /Schemas; other values are accepted too.', TEXT),
+  referenceTypes: list('Types of the resources that a reference may name, such as User or external.', TEXT),
 });
 
 const partSchema = section('One part of a complex attribute.', common(SIMPLE_TYPES), ['name']);
@@ -65,21 +50,29 @@ const attributeSchema = section(
   ['name'],
 );
 
-export const customSchemasSchema: SchemaNode = list(
+const schemaSchema = section(
+  'One extension of User or Group.',
+  {
+    id: text('URN of the schema, such as urn:acme:params:scim:schemas:2.0:Person.', {
+      pattern: '^urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:[A-Za-z0-9._:-]{0,200}[A-Za-z0-9_-]$',
+    }),
+    name: text('Name of the schema.', { minLength: 1 }),
+    description: line('What the schema is for, shown in /Schemas.'),
+    resourceType: choice('Resource type that it extends.', ['User', 'Group']),
+    required: flag('Whether every resource must have it.'),
+    attributes: nodeOf<CustomAttributeConfig[]>({
+      type: 'array',
+      description: 'Its attributes.',
+      items: attributeSchema,
+      minItems: 1,
+    }),
+  },
+  ['id', 'name', 'attributes'],
+);
+
+export type CustomSchemaConfig = ValueOf<typeof schemaSchema>;
+
+export const customSchemasSchema = list(
   'Extensions that this identity provider sends: shown in /Schemas, checked, filtered, patched, and usable in mappings.',
-  section(
-    'One extension of User or Group.',
-    {
-      id: {
-        ...text('URN of the schema, such as urn:acme:params:scim:schemas:2.0:Person.'),
-        pattern: '^urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:[A-Za-z0-9._:-]{0,200}[A-Za-z0-9_-]$',
-      },
-      name: { ...text('Name of the schema.'), minLength: 1 },
-      description: line('What the schema is for, shown in /Schemas.'),
-      resourceType: choice('Resource type that it extends.', ['User', 'Group']),
-      required: flag('Whether every resource must have it.'),
-      attributes: { type: 'array', description: 'Its attributes.', items: attributeSchema, minItems: 1 },
-    },
-    ['id', 'name', 'attributes'],
-  ),
+  schemaSchema,
 );

@@ -1,21 +1,5 @@
 // Defines the settings of security events: the receiver of the changes of a connection, and the way of delivery.
-// The schema describes each field of the types.
-import { flag, list, optionalText, optionalSection, section, text, whole, type SchemaNode } from './node.ts';
-
-export interface EventsConfig {
-  issuer: string;
-  audience: string;
-  /** Private key, PEM or JWK. */
-  key: string;
-  /** Further public keys for receivers, PEM or JWK. */
-  otherKeys: string[];
-  /** Exactly one of poll and push is given. */
-  poll: { token: string } | null;
-  push: { endpoint: string; token: string | null; allowLoopbackHttp: boolean; timeoutMs: number } | null;
-  externalIds: boolean;
-  mostPending: number;
-  maxAgeMs: number;
-}
+import { flag, list, optionalText, optionalSection, section, text, TEXT, usualText, whole } from './node.ts';
 
 const pollSchema = optionalSection(
   section(
@@ -38,16 +22,16 @@ const pushSchema = optionalSection(
   ),
 );
 
-export const eventsSchema: SchemaNode = optionalSection(
+export const eventsSchema = optionalSection(
   section(
     'A receiver that is told of every change, by security event tokens (RFC 9967) with names of attributes and no values; null = off.',
     {
-      issuer: { ...text('Issuer of the tokens (iss), such as the address of the bridge.'), minLength: 1 },
-      audience: { ...text('Audience of the tokens (aud), as the receiver expects it.'), minLength: 1 },
+      issuer: text('Issuer of the tokens (iss), such as the address of the bridge.', { minLength: 1 }),
+      audience: text('Audience of the tokens (aud), as the receiver expects it.', { minLength: 1 }),
       key: text('Private key that signs: PEM or JWK, EC P-256, Ed25519 or RSA; best as ${file:/path}.'),
       otherKeys: list(
         'Further public keys for receivers: the next key, and the former one while its tokens are still checked.',
-        { type: 'string' },
+        TEXT,
       ),
       poll: pollSchema,
       push: pushSchema,
@@ -60,11 +44,7 @@ export const eventsSchema: SchemaNode = optionalSection(
         100,
         10_000_000,
       ),
-      maxAge: {
-        type: 'string',
-        description: 'Longest time that an event waits, such as 7d or 12h.',
-        default: '7d',
-      },
+      maxAge: usualText('Longest time that an event waits, such as 7d or 12h.', '7d'),
     },
     ['issuer', 'audience', 'key'],
   ),

@@ -21,67 +21,113 @@ export interface SchemaNode {
   readonly maxLength?: number;
 }
 
+declare const valueType: unique symbol;
+
+/** A node whose valid values, after the defaults are filled in, have the type T. */
+export interface NodeOf<T> extends SchemaNode {
+  /** Exists at compile time only. */
+  readonly [valueType]?: T;
+}
+
+/** The type of the valid values of a node. */
+export type ValueOf<Node> = Node extends NodeOf<infer T> ? T : never;
+
 /** Names of connections, tokens and targets: they appear in addresses, Redis keys and metric labels. */
 export const NAME_PATTERN = '^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$';
 
 /** Names of attributes at the platform. */
 export const ATTRIBUTE_PATTERN = '^[A-Za-z_][A-Za-z0-9_]*$';
 
+/** Returns a node of other keywords, whose values have the type T. */
+export const nodeOf = <T>(node: SchemaNode): NodeOf<T> => node;
+
 /** Returns a section with fixed keys. If it is left out, it gets the defaults of its keys. */
-export function section(
+export function section<P extends Readonly<Record<string, SchemaNode>>>(
   description: string,
-  properties: Record<string, SchemaNode>,
+  properties: P,
   required: string[] = [],
-): SchemaNode {
+): NodeOf<{ [Key in keyof P]: ValueOf<P[Key]> }> {
   const node: SchemaNode = { type: 'object', description, properties, additionalProperties: false };
   // A section with required keys cannot be filled by defaults, so it has none itself.
   return required.length > 0 ? { ...node, required } : { ...node, default: {} };
 }
 
 /** Returns a map from names that the operator chooses to sections. */
-export function named(
+export function named<T>(
   description: string,
   pattern: string,
-  entry: SchemaNode,
+  entry: NodeOf<T>,
   fallback: unknown,
-): SchemaNode {
+): NodeOf<Record<string, T>> {
   const patternProperties = { [pattern]: entry };
   return { type: 'object', description, default: fallback, patternProperties, additionalProperties: false };
 }
 
 /** Returns a list; its default is empty unless given. */
-export function list(description: string, items: SchemaNode, fallback: readonly unknown[] = []): SchemaNode {
-  return { type: 'array', description, default: fallback, items };
-}
+export const list = <T>(
+  description: string,
+  items: NodeOf<T>,
+  fallback: readonly unknown[] = [],
+): NodeOf<T[]> => ({ type: 'array', description, default: fallback, items });
 
 /** Returns a choice of words; the first one is the default unless another one is given. */
-export function choice(description: string, words: readonly string[], fallback = words[0]): SchemaNode {
-  return { type: 'string', description, enum: words, default: fallback };
-}
+export const choice = <const Word extends string>(
+  description: string,
+  words: readonly Word[],
+  fallback: string | undefined = words[0],
+): NodeOf<Word> => ({ type: 'string', description, enum: words, default: fallback });
 
 /** Returns a whole number within limits. */
-export function whole(description: string, fallback: number, minimum: number, maximum: number): SchemaNode {
-  return { type: 'integer', description, default: fallback, minimum, maximum };
-}
+export const whole = (
+  description: string,
+  fallback: number,
+  minimum: number,
+  maximum: number,
+): NodeOf<number> => ({ type: 'integer', description, default: fallback, minimum, maximum });
+
+/** Returns text with a default. */
+export const usualText = (description: string, fallback: string, more: SchemaNode = {}): NodeOf<string> => ({
+  type: 'string',
+  description,
+  default: fallback,
+  ...more,
+});
 
 /** Returns text that may be null, which is its default. */
-export function optionalText(description: string): SchemaNode {
-  return { type: ['string', 'null'], description, default: null };
-}
+export const optionalText = (description: string): NodeOf<string | null> => ({
+  type: ['string', 'null'],
+  description,
+  default: null,
+});
+
+/** Returns a whole number that may be null, which is its default. */
+export const optionalWhole = (
+  description: string,
+  minimum: number,
+  maximum: number,
+): NodeOf<number | null> => ({ type: ['integer', 'null'], description, default: null, minimum, maximum });
 
 /** Returns the section with null as a further value and as its default. */
-export const optionalSection = (node: SchemaNode): SchemaNode => ({
-  ...node,
+export const optionalSection = <T>(node: NodeOf<T>): NodeOf<T | null> => ({
+  ...(node as SchemaNode),
   type: ['object', 'null'],
   default: null,
 });
 
 /** Returns a switch, which is off by default. */
-export function flag(description: string): SchemaNode {
-  return { type: 'boolean', description, default: false };
-}
+export const flag = (description: string): NodeOf<boolean> => ({
+  type: 'boolean',
+  description,
+  default: false,
+});
 
 /** Returns text without a default; the section lists it as required. */
-export function text(description: string): SchemaNode {
-  return { type: 'string', description };
-}
+export const text = (description: string, more: SchemaNode = {}): NodeOf<string> => ({
+  type: 'string',
+  description,
+  ...more,
+});
+
+/** Items of lists of text. */
+export const TEXT: NodeOf<string> = { type: 'string' };
+export const NON_EMPTY: NodeOf<string> = { type: 'string', minLength: 1 };

@@ -1,5 +1,4 @@
 // Defines the settings of notices: the channels, and the subjects that each channel reports.
-// The schema describes each field of the types.
 import {
   choice,
   flag,
@@ -10,29 +9,14 @@ import {
   section,
   text,
   whole,
-  type SchemaNode,
+  type NodeOf,
+  type ValueOf,
 } from './node.ts';
 
 const NOTICE_FORMS = ['webhook', 'slack', 'teams'] as const;
 const NOTICE_SUBJECTS = ['held', 'exceptions', 'deadLetters', 'breaker', 'reconcile', 'tokens'] as const;
 
-export interface NoticeChannelConfig {
-  /** A secret, because a chat accepts messages from every client that knows its address. */
-  url: string;
-  form: (typeof NOTICE_FORMS)[number];
-  /** `whsec_` and a key in base64 for the form `webhook`; null for the other forms. */
-  secret: string | null;
-  allowLoopbackHttp: boolean;
-  about: (typeof NOTICE_SUBJECTS)[number][];
-  /** Time for which changes are collected into one message. */
-  groupMs: number;
-}
-
-export interface NoticesConfig {
-  /** Base address of the page that links lead to, without a trailing slash; null = server.adminUrl. */
-  pageUrl: string | null;
-  channels: Record<string, NoticeChannelConfig>;
-}
+const SUBJECT: NodeOf<(typeof NOTICE_SUBJECTS)[number]> = { type: 'string', enum: NOTICE_SUBJECTS };
 
 const channelSchema = section(
   'One receiver of notices.',
@@ -47,7 +31,7 @@ const channelSchema = section(
     ),
     allowLoopbackHttp: flag('Allow http:// when the receiver is on this machine.'),
     about: {
-      ...list('Subjects of the notices to it.', { type: 'string', enum: NOTICE_SUBJECTS }, NOTICE_SUBJECTS),
+      ...list('Subjects of the notices to it.', SUBJECT, NOTICE_SUBJECTS),
       minItems: 1,
     },
     groupMs: whole(
@@ -60,7 +44,9 @@ const channelSchema = section(
   ['url'],
 );
 
-export const noticesSchema: SchemaNode = section(
+export type NoticeChannelConfig = ValueOf<typeof channelSchema>;
+
+export const noticesSchema = section(
   'Messages about what waits for a person: held changes, exceptions, dead letters, a platform that fails, a failed reconcile, tokens that expire.',
   {
     pageUrl: optionalText(

@@ -1,83 +1,24 @@
 // Defines the settings of the process: addresses, Redis, logging, and the schedule of reconcile runs.
-// The schema describes each field of the types.
-import { signInSchema, type SignInConfig } from './sign-in.ts';
-import { choice, list, optionalText, section, whole, type SchemaNode } from './node.ts';
+import { signInSchema } from './sign-in.ts';
+import {
+  choice,
+  list,
+  nodeOf,
+  optionalText,
+  optionalWhole,
+  section,
+  TEXT,
+  usualText,
+  whole,
+} from './node.ts';
 
-export interface ServerConfig {
-  port: number;
-  host: string;
-  /** Base of meta.location and $ref, without a trailing slash; null = taken from the request. */
-  publicUrl: string | null;
-  maxBodyBytes: number;
-  limits: ServerLimits;
-  drainMs: number;
-  /** CIDR list of proxies whose X-Forwarded-For header is believed; empty = none. */
-  trustedProxies: string[];
-  /** null = operators need signIn; without both, the admin API and its page are off. */
-  adminToken: string | null;
-  /** Base address of the page for operators, without a trailing slash; null = publicUrl. */
-  adminUrl: string | null;
-  /** null = operators use the admin token. */
-  signIn: SignInConfig | null;
-  /** null = health, the admin API and its page are on `port`. */
-  adminPort: number | null;
-  /** null = /metrics is on `adminPort`, or on `port` without one. */
-  metricsPort: number | null;
-}
-
-/** Bounds on the memory and the time that requests can take (docs/limits.md). */
-export interface ServerLimits {
-  valueBytes: number;
-  nameCharacters: number;
-  resourceBytes: number;
-  userBodyBytes: number;
-  pageBytes: number;
-  inFlightBytes: number;
-  lists: number;
-}
-
-export interface RedisConfig {
-  url: string;
-  /** Addresses of cluster nodes, used instead of `url`. */
-  cluster: string[] | null;
-  tls: { caFile: string | null; certFile: string | null; keyFile: string | null; serverName: string | null };
-  prefix: string;
-  durability: 'everysec' | 'always';
-  confirmation: 'auto' | 'off';
-}
-
-export interface ReconcileConfig {
-  /** node-cron pattern; null = off. */
-  schedule: string | null;
-  /** node-cron pattern by which another runner starts reconciles; null: none does. */
-  expectedSchedule: string | null;
-  timezone: string;
-  onDrift: 'repair' | 'report';
-}
-
-export interface BackupConfig {
-  /** null = backups carry no HMAC. */
-  key: string | null;
-}
-
-export interface LoggingConfig {
-  level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
-}
-
-export interface ProvisioningLogConfig {
-  maxEntries: number;
-  maxAgeDays: number;
-}
-
-export const serverSchema: SchemaNode = section('The HTTP side of the service.', {
+export const serverSchema = section('The HTTP side of the service.', {
   port: whole('Port to listen on; 0 takes any free port. Variable PORT.', 8080, 0, 65535),
-  host: {
-    type: 'string',
-    description:
-      'Address to listen on; :: is every address, IPv6 too where the machine has it. Variable HOST.',
-    default: '0.0.0.0',
-    minLength: 1,
-  },
+  host: usualText(
+    'Address to listen on; :: is every address, IPv6 too where the machine has it. Variable HOST.',
+    '0.0.0.0',
+    { minLength: 1 },
+  ),
   publicUrl: optionalText(
     'Address under which identity providers reach the bridge, for example https://scim.example.com; used for meta.location and $ref. Without it the address of the request is used. Variable PUBLIC_URL.',
   ),
@@ -124,7 +65,7 @@ export const serverSchema: SchemaNode = section('The HTTP side of the service.',
   ),
   trustedProxies: list(
     'Networks of load balancers and proxies in front of the bridge, in CIDR form: the client that they name in X-Forwarded-For is the one that allowedNetworks is about. Empty = the header is ignored.',
-    { type: 'string' },
+    TEXT,
   ),
   adminToken: optionalText(
     'Bearer token of the admin API and its page, at least 16 characters; without it and without signIn both are off. Variable ADMIN_TOKEN.',
@@ -133,40 +74,32 @@ export const serverSchema: SchemaNode = section('The HTTP side of the service.',
     'Address under which operators reach the page, for example https://bridge.internal.example.com, without /admin; sign-in and links lead there. Without it publicUrl is used.',
   ),
   signIn: signInSchema,
-  adminPort: {
-    type: ['integer', 'null'],
-    description:
-      'Port of its own for /admin, /livez, /readyz, /health and, without metricsPort, /metrics: port then serves SCIM and security events only. 0 takes any free one; null = served on port.',
-    default: null,
-    minimum: 0,
-    maximum: 65535,
-  },
-  metricsPort: {
-    type: ['integer', 'null'],
-    description:
-      'Port of its own for /metrics, 0 takes any free one; null = served on port, where clients with a public address, or behind a proxy, need the admin token.',
-    default: null,
-    minimum: 0,
-    maximum: 65535,
-  },
+  adminPort: optionalWhole(
+    'Port of its own for /admin, /livez, /readyz, /health and, without metricsPort, /metrics: port then serves SCIM and security events only. 0 takes any free one; null = served on port.',
+    0,
+    65535,
+  ),
+  metricsPort: optionalWhole(
+    'Port of its own for /metrics, 0 takes any free one; null = served on port, where clients with a public address, or behind a proxy, need the admin token.',
+    0,
+    65535,
+  ),
 });
 
-export const redisSchema: SchemaNode = section('Where the desired state is kept.', {
-  url: {
-    type: 'string',
-    description:
-      'Address of Redis: redis://host:6379, rediss:// (TLS), or redis+sentinel://host:26379,host:26379/name-of-primary (rediss+sentinel:// with TLS), with user and password when needed. Variable REDIS_URL.',
-    default: 'redis://127.0.0.1:6379',
-    pattern: '^rediss?(\\+sentinel)?://[^\\s]+$',
-  },
-  cluster: {
+export const redisSchema = section('Where the desired state is kept.', {
+  url: usualText(
+    'Address of Redis: redis://host:6379, rediss:// (TLS), or redis+sentinel://host:26379,host:26379/name-of-primary (rediss+sentinel:// with TLS), with user and password when needed. Variable REDIS_URL.',
+    'redis://127.0.0.1:6379',
+    { pattern: '^rediss?(\\+sentinel)?://[^\\s]+$' },
+  ),
+  cluster: nodeOf<string[] | null>({
     type: ['array', 'null'],
     description:
       'Addresses of some nodes of a Redis Cluster, instead of url; the others are found through them. All have the same scheme, user and password.',
     default: null,
     minItems: 1,
     items: { type: 'string', pattern: '^rediss?://[^\\s]+$' },
-  },
+  }),
   tls: section(
     'Files in PEM form for rediss:// and rediss+sentinel://. They are read at every new connection.',
     {
@@ -180,12 +113,11 @@ export const redisSchema: SchemaNode = section('Where the desired state is kept.
       ),
     },
   ),
-  prefix: {
-    type: 'string',
-    description: 'First part of every Redis key, so that several bridges can share one Redis.',
-    default: 'scim-bridge',
-    pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$',
-  },
+  prefix: usualText(
+    'First part of every Redis key, so that several bridges can share one Redis.',
+    'scim-bridge',
+    { pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' },
+  ),
   durability: choice(
     'When an answer to the identity provider counts as safe: everysec (append-only file, written every second) or always (written before the answer).',
     ['everysec', 'always'],
@@ -196,30 +128,20 @@ export const redisSchema: SchemaNode = section('Where the desired state is kept.
   ),
 });
 
-export const reconcileSchema: SchemaNode = section(
-  'The scheduled comparison of all targets with the desired state.',
-  {
-    schedule: {
-      type: ['string', 'null'],
-      description: 'When it runs, as a node-cron pattern of 5 or 6 fields; null = off.',
-      default: '*/30 * * * *',
-    },
-    expectedSchedule: {
-      type: ['string', 'null'],
-      description:
-        'When another runner, such as a CronJob, starts scim-bridge reconcile. The bridge starts nothing by it; alerts expect a run by it. Used where schedule is null.',
-      default: null,
-    },
-    timezone: {
-      type: 'string',
-      description: 'Time zone of the schedule, an IANA name such as Europe/Berlin.',
-      default: 'UTC',
-    },
-    onDrift: choice('What to do about changes that others made at the platform.', ['repair', 'report']),
-  },
-);
+export const reconcileSchema = section('The scheduled comparison of all targets with the desired state.', {
+  schedule: nodeOf<string | null>({
+    type: ['string', 'null'],
+    description: 'When it runs, as a node-cron pattern of 5 or 6 fields; null = off.',
+    default: '*/30 * * * *',
+  }),
+  expectedSchedule: optionalText(
+    'When another runner, such as a CronJob, starts scim-bridge reconcile. The bridge starts nothing by it; alerts expect a run by it. Used where schedule is null.',
+  ),
+  timezone: usualText('Time zone of the schedule, an IANA name such as Europe/Berlin.', 'UTC'),
+  onDrift: choice('What to do about changes that others made at the platform.', ['repair', 'report']),
+});
 
-export const provisioningLogSchema: SchemaNode = section(
+export const provisioningLogSchema = section(
   'How long the provisioning log is kept: what was written at each target, and what was not and why (scim-bridge log). An entry takes about 700 bytes of Redis.',
   {
     maxEntries: whole('Entries for each connection and target.', 50_000, 100, 10_000_000),
@@ -227,13 +149,13 @@ export const provisioningLogSchema: SchemaNode = section(
   },
 );
 
-export const backupSchema: SchemaNode = section('Proof that a backup comes from this bridge.', {
+export const backupSchema = section('Proof that a backup comes from this bridge.', {
   key: optionalText(
     'Secret of at least 16 characters with which backups carry an HMAC-SHA256; restore then refuses a file without a fitting one. Keep it apart from the backups.',
   ),
 });
 
-export const loggingSchema: SchemaNode = section('What the service writes to standard output.', {
+export const loggingSchema = section('What the service writes to standard output.', {
   level: choice(
     'Least severe level that is written. Variable LOG_LEVEL.',
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -242,7 +164,7 @@ export const loggingSchema: SchemaNode = section('What the service writes to sta
 });
 
 /** CIDR list, shared by every place that limits callers by network. */
-export const networksSchema: SchemaNode = list(
+export const networksSchema = list(
   'Networks that may call, in CIDR form such as 10.0.0.0/8 or 2001:db8::/32; empty = any.',
-  { type: 'string' },
+  TEXT,
 );

@@ -1,61 +1,37 @@
-// Defines the settings of the sign-in to the operators' page and the admin API. The schema describes each field of the types.
-import { flag, list, optionalText, optionalSection, section, text, whole, type SchemaNode } from './node.ts';
+// Defines the settings of the sign-in to the operators' page and the admin API.
+import {
+  flag,
+  list,
+  nodeOf,
+  NON_EMPTY,
+  optionalText,
+  optionalSection,
+  section,
+  text,
+  TEXT,
+  usualText,
+  whole,
+} from './node.ts';
 
-export interface SignInConfig {
-  openid: OpenIdConfig | null;
-  proxy: SignInProxyConfig | null;
-  /** Names in the roles claim or header that give each role. */
-  roles: { viewer: string[]; operator: string[]; approver: string[] };
-  idleMinutes: number;
-  hours: number;
-}
-
-export interface OpenIdConfig {
-  issuer: string;
-  clientId: string;
-  /** null = a public client, which uses PKCE without a secret. */
-  clientSecret: string | null;
-  scopes: string[];
-  nameClaim: string;
-  rolesClaim: string;
-  allowLoopbackHttp: boolean;
-}
-
-export interface SignInProxyConfig {
-  /** CIDR list. */
-  from: string[];
-  nameHeader: string;
-  rolesHeader: string;
-}
-
-const claim = (description: string, preset: string): SchemaNode => ({
-  type: 'string',
-  description,
-  default: preset,
-  minLength: 1,
-});
-const header = (description: string, preset: string): SchemaNode => ({
-  type: 'string',
-  description,
-  default: preset,
-  pattern: '^[A-Za-z0-9-]{1,64}$',
-});
-const names = (role: string): SchemaNode =>
-  list(`Names in the roles claim or header that make a person ${role}.`, { type: 'string', minLength: 1 });
+const header = (description: string, preset: string) =>
+  usualText(description, preset, { pattern: '^[A-Za-z0-9-]{1,64}$' });
+const names = (role: string) =>
+  list(`Names in the roles claim or header that make a person ${role}.`, NON_EMPTY);
 
 const openIdSchema = optionalSection(
   section(
     'An OpenID Connect provider (code flow with PKCE); null = none.',
     {
       issuer: text('Address of the provider as its discovery document gives it (issuer), by https://.'),
-      clientId: { ...text('Client id that the provider gave to the bridge.'), minLength: 1 },
+      clientId: text('Client id that the provider gave to the bridge.', { minLength: 1 }),
       clientSecret: optionalText('Client secret; without it the bridge is a public client.'),
-      scopes: {
-        ...list('Scopes that are asked for.', { type: 'string', minLength: 1 }),
-        default: ['openid', 'profile', 'email'],
-      },
-      nameClaim: claim('Claim of the ID token that names the person in acts and approvals.', 'email'),
-      rolesClaim: claim('Claim of the ID token with the names of roles or groups.', 'roles'),
+      scopes: list('Scopes that are asked for.', NON_EMPTY, ['openid', 'profile', 'email']),
+      nameClaim: usualText('Claim of the ID token that names the person in acts and approvals.', 'email', {
+        minLength: 1,
+      }),
+      rolesClaim: usualText('Claim of the ID token with the names of roles or groups.', 'roles', {
+        minLength: 1,
+      }),
       allowLoopbackHttp: flag('Allow http:// when the provider is on this machine.'),
     },
     ['issuer', 'clientId'],
@@ -66,12 +42,12 @@ const proxySchema = optionalSection(
   section(
     'A proxy in front of the page that signs people in and names them in headers; null = none.',
     {
-      from: {
+      from: nodeOf<string[]>({
         type: 'array',
-        items: { type: 'string' },
+        items: TEXT,
         minItems: 1,
         description: 'Networks of the proxy in CIDR form; the headers of others are ignored.',
-      },
+      }),
       nameHeader: header('Header with the name of the person.', 'X-Forwarded-User'),
       rolesHeader: header('Header with names of roles or groups, separated by commas.', 'X-Forwarded-Groups'),
     },
@@ -79,7 +55,7 @@ const proxySchema = optionalSection(
   ),
 );
 
-export const signInSchema: SchemaNode = optionalSection(
+export const signInSchema = optionalSection(
   section('How operators sign in as themselves; null = with adminToken alone.', {
     openid: openIdSchema,
     proxy: proxySchema,

@@ -1,7 +1,6 @@
 // Defines the settings of a target: one platform tenant that the bridge keeps equal to the desired state.
-// The schema describes each field of the types.
 import { attributesSchema, type AttributeConfig } from './attributes.ts';
-import { guardSchema, type GuardConfig } from './guard.ts';
+import { guardSchema } from './guard.ts';
 import {
   choice,
   flag,
@@ -11,116 +10,63 @@ import {
   optionalText,
   optionalSection,
   section,
+  nodeOf,
+  NON_EMPTY,
+  optionalWhole,
   text,
+  TEXT,
+  usualText,
   whole,
+  type ValueOf,
 } from './node.ts';
-import type { SchemaNode } from './node.ts';
-
-export interface RenameRule {
-  match: string;
-  to: string;
-}
-
-export interface TargetUsersConfig {
-  scope: string;
-  deprovision: 'deactivate' | 'delete';
-  deleteAfterDays: number | null;
-  activation: 'safe' | 'immediate';
-  protected: string[];
-}
-
-/** Destination of the work of closed accounts: their folders, workbooks and reports (docs/handover.md). */
-export interface HandoverConfig {
-  /** Id of the deployment. */
-  deployment: string;
-  /** Id of the folder, or its name at the root of the workspace. */
-  folder: string;
-  /** Number of days between the closing of an account and the move. */
-  afterDays: number;
-}
-
-export interface TargetGroupsConfig {
-  include: string[];
-  exclude: string[];
-  rename: RenameRule[];
-  members: 'owned' | 'authoritative';
-}
-
-export interface TargetConfig {
-  name: string;
-  /** Without a trailing slash. */
-  url: string;
-  token: string;
-  /** null = `token` is used. */
-  scimToken: string | null;
-  allowLoopbackHttp: boolean;
-  timeoutMs: number;
-  concurrency: number;
-  minConcurrency: number;
-  maxConcurrency: number;
-  rateLimit: { requestsPerSecond: number; burst: number };
-  policy: 'create-only' | 'upsert-only' | 'sync';
-  adopt: 'exact' | 'report' | 'never';
-  users: TargetUsersConfig;
-  groups: TargetGroupsConfig;
-  attributes: Record<string, AttributeConfig>;
-  guard: GuardConfig;
-  groupsRolesMap: Record<string, string | string[]>;
-  /** null = folders, workbooks and reports of closed accounts are not moved. */
-  handover: HandoverConfig | null;
-}
 
 const rateLimitSchema = section('How fast the bridge may call this platform.', {
-  requestsPerSecond: {
+  requestsPerSecond: nodeOf<number>({
     type: 'number',
     description: 'Requests per second, on average.',
     default: 50,
     exclusiveMinimum: 0,
     maximum: 10_000,
-  },
+  }),
   burst: whole('Requests that may go out at once after a pause.', 50, 1, 10_000),
 });
 
 const usersSchema = section('Which users this target gets, and how they leave.', {
-  scope: {
-    type: 'string',
-    description: 'SCIM filter of the users in scope; leaving the scope means deprovisioning.',
-    default: 'active or true',
-    minLength: 1,
-  },
+  scope: usualText(
+    'SCIM filter of the users in scope; leaving the scope means deprovisioning.',
+    'active or true',
+    { minLength: 1 },
+  ),
   deprovision: choice('What happens to a user who leaves.', ['deactivate', 'delete']),
-  deleteAfterDays: {
-    type: ['integer', 'null'],
-    description:
-      'Delete for good this many days after the source deleted the user, as far as the guard lets it; null = never.',
-    default: null,
-    minimum: 0,
-    maximum: 3650,
-  },
+  deleteAfterDays: optionalWhole(
+    'Delete for good this many days after the source deleted the user, as far as the guard lets it; null = never.',
+    0,
+    3650,
+  ),
   activation: choice(
     'safe: a user becomes active only after attributes and groups are in place; immediate: at once.',
     ['safe', 'immediate'],
   ),
-  protected: list('userNames that no plan may touch.', { type: 'string', minLength: 1 }),
+  protected: list('userNames that no plan may touch.', NON_EMPTY),
 });
 
 const handoverSchema = optionalSection(
   section(
     'Move the work of closed accounts to a folder of the team; null = it stays where it is.',
     {
-      deployment: {
+      deployment: nodeOf<string | number>({
         type: ['string', 'integer'],
         description: 'Id of the deployment, a whole number.',
         pattern: '^[0-9]{1,15}$',
         minimum: 1,
-      },
-      folder: {
+      }),
+      folder: nodeOf<string | number>({
         type: ['string', 'integer'],
         description: 'Id of the folder, or its name when it is at the root of the workspace.',
         minLength: 1,
         maxLength: 255,
         minimum: 1,
-      },
+      }),
       afterDays: whole('Days between the closing of an account and the move of its work.', 30, 0, 3650),
     },
     ['deployment', 'folder'],
@@ -130,13 +76,13 @@ const handoverSchema = optionalSection(
 const renameSchema = section(
   'One rule; the first that matches is used.',
   {
-    match: { ...text('Regular expression (RE2 syntax) on the group name.'), maxLength: 1000 },
+    match: text('Regular expression (RE2 syntax) on the group name.', { maxLength: 1000 }),
     to: text('New name; $1, $2 ... stand for the parts in brackets.'),
   },
   ['match', 'to'],
 );
 
-const pattern: SchemaNode = { type: 'string', minLength: 1, maxLength: 1000 };
+const pattern = { ...NON_EMPTY, maxLength: 1000 };
 
 const groupsSchema = section('Which groups this target gets, and under which names.', {
   include: list('Regular expressions (RE2 syntax) of the group names to bring.', pattern, ['.*']),
@@ -148,12 +94,12 @@ const groupsSchema = section('Which groups this target gets, and under which nam
   ),
 });
 
-const groupsRolesMapSchema: SchemaNode = {
+const groupsRolesMapSchema = nodeOf<Record<string, string | string[]>>({
   type: 'object',
   description: "Copy of the tenant's own mapping from groups to roles, for warnings only.",
   default: {},
-  additionalProperties: { type: ['string', 'array'], items: { type: 'string' } },
-};
+  additionalProperties: { type: ['string', 'array'], items: TEXT },
+});
 
 const targetSchema = section(
   'One platform tenant.',
@@ -198,7 +144,18 @@ const targetSchema = section(
   ['url', 'token'],
 );
 
-export const targetsSchema: SchemaNode = {
+/** A target of a document that has passed the schema. */
+export type TargetSettings = ValueOf<typeof targetSchema>;
+
+/** The effective settings of a target. */
+export type TargetConfig = Omit<TargetSettings, 'attributes' | 'guard' | 'handover'> & {
+  name: string;
+  attributes: Record<string, AttributeConfig>;
+  guard: Omit<TargetSettings['guard'], 'window'> & { windowMs: number };
+  handover: { deployment: string; folder: string; afterDays: number } | null;
+};
+
+export const targetsSchema = {
   ...named('Platform tenants by name.', NAME_PATTERN, targetSchema, { main: {} }),
   minProperties: 1,
 };
