@@ -11,6 +11,7 @@ import type { WriteOutcome } from '../sync/sync-resource.ts';
 import type { TokenTimes } from '../tokens/credentials.ts';
 import { readShared, type MetricSources } from './shared-metrics.ts';
 
+/** Callbacks by which the parts of a target report to the metrics. */
 export interface TargetHooks {
   onCall: (call: PlatformCall) => void;
   onWait: (waitMs: number) => void;

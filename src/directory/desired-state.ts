@@ -21,6 +21,7 @@ import type { Scripts } from './redis/scripts.ts';
 import { createStoredTokens, type StoredTokens } from './stored-tokens.ts';
 import type { DirectoryOptions } from './resources/changes.ts';
 
+/** All stores of one connection: the directory, and what the bridge keeps about its targets. */
 export interface DesiredState {
   connection: string;
   /** Audit entries of operators. */

@@ -24,6 +24,7 @@ export const HELD_CAUSES = [
 ] as const;
 export type HeldCause = (typeof HELD_CAUSES)[number];
 
+/** A change that the guard holds, or that was decided, as an operator reads it. */
 export interface HeldChange {
   kind: DestructiveKind;
   ref: Ref;

@@ -10,6 +10,7 @@ import { tokenFindings, type TokenPlaces } from './token-findings.ts';
 import { unfinishedForgetFindings } from './unfinished-forgets.ts';
 import { orUnmade } from './unmade-check.ts';
 
+/** Sources of the findings. */
 export interface StoredSubject extends TokenPlaces {
   states: readonly DesiredState[];
   readFleet: ReadFleet;

@@ -3,6 +3,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Priority, type Ref } from '../directory/records.ts';
 
+/** A resource whose change is not applied at a target yet. */
 export interface Waiting {
   connection: string;
   target: string;

@@ -16,6 +16,7 @@ export interface AuditEvent {
   details: string;
 }
 
+/** Entries of the platform's audit log that name the actor of a change. */
 export interface AuditTrail {
   /** Newest first. */
   events: readonly AuditEvent[];

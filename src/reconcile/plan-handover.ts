@@ -27,6 +27,7 @@ export interface PlannedHandover {
   items: OwnedItem[];
 }
 
+/** Handovers that are due at a target, as a plan shows them. */
 export interface HandoverSection {
   deployment: string;
   folder: string;

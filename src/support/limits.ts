@@ -20,6 +20,7 @@ export interface TurnLimits {
   waitMs: number;
 }
 
+/** Turns of one owner: its work waits for one of them and gives it back at its end. */
 export interface Turns {
   /** Waits for a slot. @returns a function that releases it @throws Busy after the longest wait, or the reason of `signal` */
   enter(signal?: AbortSignal): Promise<() => void>;
@@ -155,6 +156,7 @@ export function createByteBudget(most: number): ByteBudget {
   };
 }
 
+/** Token bucket: it fills at a constant rate up to its size. */
 export interface Bucket {
   /**
    * Takes one token at the time `now` (Unix milliseconds).

@@ -31,6 +31,7 @@ export interface LogSpan {
   withBefore?: boolean;
 }
 
+/** Result of one read of a search. */
 export interface SearchedPortion<Entry> {
   /** The accepted entries, newest first. */
   entries: Entry[];
