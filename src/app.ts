@@ -30,7 +30,6 @@ import { expectedGapMs } from './reconcile/expected-gap.ts';
 import { startScheduler } from './reconcile/schedule.ts';
 import { createReleasers, type Releasers } from './support/releasers.ts';
 
-export type { NoticeOperations } from './app/notices.ts';
 export { openDesiredStates, openScopes } from './app/open.ts';
 export type { AppDeps } from './app/parts.ts';
 

@@ -1,12 +1,9 @@
 // Opens the parts of the service for commands, without HTTP server and scheduler.
-import type { Redis } from 'ioredis';
 import type { Config } from '../config/schema.ts';
-import { createBreaker, type Breaker } from '../directory/outbox/breaker.ts';
-import { createOperationStore, type OperationStore } from '../directory/logs/operations.ts';
-import { createDataVersion, createRestoreLease, type DataVersion } from '../directory/fleet/data-version.ts';
-import { createKnownTargets, type TargetFeed, type KnownTargets } from '../directory/fleet/known-targets.ts';
-import type { ProcessLease } from '../directory/redis/lease.ts';
-import type { DesiredState } from '../directory/desired-state.ts';
+import { createBreaker } from '../directory/outbox/breaker.ts';
+import { createOperationStore } from '../directory/logs/operations.ts';
+import { createDataVersion, createRestoreLease } from '../directory/fleet/data-version.ts';
+import { createKnownTargets } from '../directory/fleet/known-targets.ts';
 import { planDigest } from '../reconcile/digest.ts';
 import { nextRunOf } from '../reconcile/expected-gap.ts';
 import type { ScheduledScope } from '../reconcile/schedule.ts';
@@ -15,43 +12,17 @@ import { silentLogger } from '../support/logger.ts';
 import { createReleasers } from '../support/releasers.ts';
 import { compileMapping } from '../sync/mapping.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
-import { connectCommand, type CommandRedis } from './command-redis.ts';
+import { connectCommand } from './command-redis.ts';
 import { checkDataVersion } from './data-version.ts';
 import { buildFleetReader } from './fleet.ts';
 import { feedsOf } from './note-targets.ts';
-import { buildNoticeOperations, type NoticeOperations } from './notices.ts';
+import { buildNoticeOperations } from './notices.ts';
 import { buildScopes } from './scopes.ts';
 import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
 import { buildStates, buildTargets, schemasOfTarget, userTypeFor } from './targets.ts';
 
 /** Opens desired states and breakers without platform clients, for commands that only read or mark in Redis. */
-export function openDesiredStates(config: Config): {
-  redis: Redis;
-  /** Waits for the first answer of Redis. @throws Error with what to do */
-  reach: CommandRedis['reach'];
-  /** Last error of the connection, since it was last ready. */
-  lastError: () => Error | undefined;
-  /**
-   * Checks the version of the data, for a command that also works without Redis. No error when Redis does not answer.
-   * @throws DataVersionRefused, RestoreUnderWay
-   */
-  checkData: () => Promise<void>;
-  states: DesiredState[];
-  /** By target name. */
-  breakers: Map<string, Breaker>;
-  operations: OperationStore;
-  readFleet: ReadFleet;
-  dataVersion: DataVersion;
-  knownTargets: KnownTargets;
-  /** Targets that the settings have, with their connections. */
-  fed: TargetFeed[];
-  restoreLease: ProcessLease;
-  notices: NoticeOperations;
-  /** Returns the time of the next scheduled reconcile, Unix milliseconds; null without a schedule. */
-  nextReconcile: (now: number) => number | null;
-  /** Digest of the mapping rules in the settings, by target. */
-  digests: Map<string, string>;
-} {
+export function openDesiredStates(config: Config) {
   // Built first, because an error after the connection was opened would keep the process alive.
   const nextReconcile = buildNextReconcile(config);
   const { redis, reach, lastError } = connectCommand(config.redis, {
@@ -70,21 +41,24 @@ export function openDesiredStates(config: Config): {
     return [target, createBreaker({ ...store, logger: silentLogger }, options)] as const;
   });
   const states = buildStates(store, (name) => mappings.get(name)?.rulesReadGroups ?? false);
-  const operations = createOperationStore({ redis }, { prefix: config.redis.prefix });
   return {
     redis,
     reach,
     lastError,
+    /** For a command that also works without Redis. @throws DataVersionRefused, RestoreUnderWay */
     checkData: () => checkDataVersion(store),
     states,
+    /** By target name. */
     breakers: new Map(breakers),
-    operations,
+    operations: createOperationStore({ redis }, { prefix: config.redis.prefix }),
     readFleet: buildFleetReader(store),
     dataVersion: createDataVersion(store, config.redis),
     knownTargets: createKnownTargets(store, config.redis),
+    /** Targets that the settings have, with their connections. */
     fed: feedsOf(config),
     restoreLease: createRestoreLease(store, config.redis),
     notices: buildNoticeOperations(store, states),
+    /** Returns the time of the next scheduled reconcile, Unix milliseconds; null without a schedule. */
     nextReconcile,
     digests: digestsOf(config),
   };

@@ -24,14 +24,7 @@ export function actsCommand(program: Command, cli: Cli): void {
     requireKnown(config, flags);
     await withStore(config, async (states) => {
       if (!flags.verify) return show(states, flags);
-      const checks = (await verifyActs(states)).filter(
-        ({ connection }) => connection === (flags.connection ?? connection),
-      );
-      printChecks(
-        checks.map((check) => ({ ...check, where: check.connection })),
-        flags,
-        cli,
-      );
+      printChecks(await verifyActs(states), flags, cli);
     });
   });
 }

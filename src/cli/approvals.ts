@@ -1,5 +1,5 @@
 // Defines the command approvals, which lists the changes that the guard holds and decides about them.
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Decision } from '../directory/guard/stored-decisions.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import { decideApproval, listApprovals, previewDecision, showApproval } from '../ops/approvals.ts';
@@ -20,6 +20,7 @@ import {
 import { confirm } from './confirm.ts';
 import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';
+import { toWhole } from './whole-number.ts';
 
 /** Options that select a part of an approval. */
 interface SelectionFlags {
@@ -71,10 +72,12 @@ export function approvalsCommand(program: Command, cli: Cli): void {
     .addOption(
       new Option('--limit <count>', 'at most this many changes')
         .default(DEFAULT_LIMIT)
-        .argParser(upTo(1, MOST_CHANGES)),
+        .argParser(toWhole(1, MOST_CHANGES)),
     )
     .addOption(
-      new Option('--offset <count>', 'leave out so many at the beginning').default(0).argParser(upTo(0, 1e9)),
+      new Option('--offset <count>', 'leave out so many at the beginning')
+        .default(0)
+        .argParser(toWhole(0, 1e9)),
     )
     .addOption(new Option('--all', 'every change; only without --json').conflicts(['json', 'limit']))
     .option('--json', 'print as JSON')
@@ -214,13 +217,3 @@ function dates(approval: Approval): string {
     .filter((part) => part !== undefined)
     .join('; ');
 }
-
-/** Returns a parser for a whole number within these limits. */
-const upTo =
-  (least: number, most: number) =>
-  (text: string): number => {
-    const count = Number(text);
-    if (!Number.isInteger(count) || count < least || count > most)
-      throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
-    return count;
-  };

@@ -7,6 +7,7 @@ import { isStoreFailure, storeFailureText } from '../directory/redis/why-away.ts
 import { messageWithPlatformText } from '../platform/errors.ts';
 import { configChecks } from '../sync/config-checks.ts';
 import { complain } from './output.ts';
+import { EXIT_UNKNOWN, UnknownResource } from './resources.ts';
 
 /** Parts of the process that a command uses. */
 export interface Cli {
@@ -42,6 +43,10 @@ export function reportFailure(error: unknown): number {
   if (error instanceof DataVersionRefused) {
     complain(error.message);
     return EXIT_DATA_VERSION;
+  }
+  if (error instanceof UnknownResource) {
+    complain(error.message);
+    return EXIT_UNKNOWN;
   }
   if (isStoreFailure(error)) complain(storeFailureText(error));
   else complain(error instanceof Error ? messageWithPlatformText(error) : String(error));

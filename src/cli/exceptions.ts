@@ -1,5 +1,5 @@
 // Defines the command exceptions, which lists resources that differ from the desired state until a person acts.
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { EXCEPTION_REASONS, type ExceptionReason } from '../directory/outbox/exceptions.ts';
 import { listExceptions } from '../ops/exceptions.ts';
 import { EXCEPTION_WORDS, withoutGuardName } from '../reconcile/exception-words.ts';
@@ -7,6 +7,7 @@ import { requireKnown } from './known-names.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';
+import { toWhole } from './whole-number.ts';
 
 interface Flags {
   connection?: string;
@@ -28,9 +29,15 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
     .option('--target <name>', 'only at this target')
     .addOption(new Option('--reason <reason>', 'only of this reason').choices([...EXCEPTION_REASONS]))
     .addOption(
-      new Option('--offset <count>', 'leave out so many at the beginning').default(0).argParser(toOffset),
+      new Option('--offset <count>', 'leave out so many at the beginning')
+        .default(0)
+        .argParser(toWhole(0, 100_000_000)),
     )
-    .addOption(new Option('--limit <count>', 'at most this many').default(DEFAULT_LIMIT).argParser(toCount))
+    .addOption(
+      new Option('--limit <count>', 'at most this many')
+        .default(DEFAULT_LIMIT)
+        .argParser(toWhole(1, 100_000)),
+    )
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
       const { limit, json, ...filter } = flags;
@@ -50,20 +57,4 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
         );
       if (found.length > limit) complain(`There are more: --offset ${flags.offset + limit} shows the next.`);
     });
-}
-
-/** Parses --limit. @throws InvalidArgumentError */
-function toCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > 100_000)
-    throw new InvalidArgumentError('It is a whole number from 1 to 100000.');
-  return count;
-}
-
-/** Parses --offset. @throws InvalidArgumentError */
-function toOffset(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 0 || count > 100_000_000)
-    throw new InvalidArgumentError('It is a whole number from 0.');
-  return count;
 }

@@ -6,7 +6,7 @@ import { visibleIn } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withCommandName } from './command-name.ts';
 import { withScopes } from './scopes.ts';
-import { reportUnknown, UnknownResource } from './resources.ts';
+import { UnknownResource } from './resources.ts';
 import { sayJson, sayLines } from './output.ts';
 
 interface Flags {
@@ -25,24 +25,13 @@ export function explainCommand(program: Command, cli: Cli): void {
     .option('--all', 'print everything, not only what fits on a screen')
     .option('--json', 'print as JSON')
     .action(async (text: string, flags: Flags, command: Command) => {
-      try {
-        const found = await explained(text, flags, command, cli);
-        if (flags.json) {
-          sayJson(found);
-          return;
-        }
-        const { renderExplanation } = await import('../explain/render.ts');
-        // Commands are renamed before the page is made, because a line may break within a command.
-        const pages = found.map((each) =>
-          renderExplanation(visibleIn(each, withCommandName), {
-            all: flags.all ?? false,
-            pages: found.length,
-          }),
-        );
-        sayLines(pages.flatMap((lines, index) => [...(index > 0 ? [''] : []), ...lines]));
-      } catch (error) {
-        reportUnknown(error, cli);
-      }
+      const found = await explained(text, flags, command, cli);
+      if (flags.json) return sayJson(found);
+      const { renderExplanation } = await import('../explain/render.ts');
+      const options = { all: flags.all ?? false, pages: found.length };
+      // Commands are renamed before the page is made, because a line may break within a command.
+      const pages = found.map((each) => renderExplanation(visibleIn(each, withCommandName), options));
+      sayLines(pages.flatMap((lines, index) => [...(index > 0 ? [''] : []), ...lines]));
     });
 }
 

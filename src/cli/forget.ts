@@ -11,7 +11,7 @@ import { confirm } from './confirm.ts';
 import { requireKnown } from './known-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { say, sayJson } from './output.ts';
-import { reportUnknown, UnknownResource } from './resources.ts';
+import { UnknownResource } from './resources.ts';
 import { withStore } from './store.ts';
 
 interface Flags extends OperatorFlags {
@@ -43,26 +43,18 @@ export function forgetCommand(program: Command, cli: Cli): void {
         handoverRules: (target: string) => config.targets[target],
         actor: actorOf(cli, flags),
       };
-      try {
-        await withStore(config, async (states, { operations }) => {
-          const checked = await checkForget(states, text, options);
-          if (checked.kind !== 'ready') throw toError(checked, text, { config, ...flags });
-          await confirm(flags, `Remove all that is kept of ${text}, for good?`, () =>
-            say(...checked.persons.flatMap(({ accounts }) => accounts.flatMap(stayText))),
-          );
-          const outcome = await forgetPerson(
-            { clock: systemClock, ids: randomIds, operations },
-            states,
-            text,
-            options,
-          );
-          if (outcome.kind !== 'forgotten') throw toError(outcome, text, { config, ...flags });
-          if (flags.json) sayJson(outcome.reports);
-          else for (const report of outcome.reports) say(...linesOf(report));
-        });
-      } catch (error) {
-        reportUnknown(error, cli);
-      }
+      await withStore(config, async (states, { operations }) => {
+        const checked = await checkForget(states, text, options);
+        if (checked.kind !== 'ready') throw toError(checked, text, { config, ...flags });
+        await confirm(flags, `Remove all that is kept of ${text}, for good?`, () =>
+          say(...checked.persons.flatMap(({ accounts }) => accounts.flatMap(stayText))),
+        );
+        const deps = { clock: systemClock, ids: randomIds, operations };
+        const outcome = await forgetPerson(deps, states, text, options);
+        if (outcome.kind !== 'forgotten') throw toError(outcome, text, { config, ...flags });
+        if (flags.json) sayJson(outcome.reports);
+        else for (const report of outcome.reports) say(...linesOf(report));
+      });
     });
 }
 

@@ -6,7 +6,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { complain, say, sayJson } from './output.ts';
-import { reportUnknown, UnknownResource } from './resources.ts';
+import { UnknownResource } from './resources.ts';
 import { withScopes } from './scopes.ts';
 import { withStore } from './store.ts';
 
@@ -47,13 +47,7 @@ export function handoverCommand(program: Command, cli: Cli): void {
     .option('--target <name>', 'only this target')
     .option('--yes', 'do not ask; needed without a terminal')
     .option('--json', 'print as JSON')
-    .action(async (text: string, flags: Flags, command: Command) => {
-      try {
-        await undo(text, flags, command, cli);
-      } catch (error) {
-        reportUnknown(error, cli);
-      }
-    });
+    .action((text: string, flags: Flags, command: Command) => undo(text, flags, command, cli));
 }
 
 /** Moves the work of a person back at each target, after a question. */

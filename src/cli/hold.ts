@@ -1,7 +1,7 @@
-// Defines the commands hold and release, which stop and resume all writes to a target.
+// Defines the commands hold, release and resync, which are orders about whole targets.
 import type { Command } from 'commander';
-import type { DesiredState } from '../directory/desired-state.ts';
-import { holdTargets, releaseTargets, type HoldChange } from '../ops/hold.ts';
+import { holdTargets, releaseTargets } from '../ops/hold.ts';
+import { resync } from '../ops/resync.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { requireKnown } from './known-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
@@ -13,48 +13,48 @@ interface Flags extends OperatorFlags {
   json?: boolean;
 }
 
-export function holdCommand(program: Command, cli: Cli): void {
-  addCommand(program, 'hold', 'stop all writes to the platform; pushes are still accepted').action(
-    async (flags: Flags, command: Command) => {
-      await changeTargets(command, cli, flags, 'on hold', (states) =>
-        holdTargets(states, flags.target, actorOf(cli, flags)),
-      );
-    },
-  );
-}
+export const holdCommand = (program: Command, cli: Cli): void => {
+  const description = 'stop all writes to the platform; pushes are still accepted';
+  addCommand(program, cli, 'hold', description, { run: holdTargets, word: 'on hold' });
+};
 
-export function releaseCommand(program: Command, cli: Cli): void {
-  addCommand(program, 'release', 'end a hold; what has gathered meanwhile is applied').action(
-    async (flags: Flags, command: Command) => {
-      await changeTargets(command, cli, flags, 'released', (states) =>
-        releaseTargets(states, flags.target, actorOf(cli, flags)),
-      );
-    },
-  );
-}
+export const releaseCommand = (program: Command, cli: Cli): void => {
+  const description = 'end a hold; what has gathered meanwhile is applied';
+  addCommand(program, cli, 'release', description, { run: releaseTargets, word: 'released' });
+};
 
-/** Adds a command with the options that both have. */
-const addCommand = (program: Command, name: string, description: string): Command =>
+/** Adds a command that holds or releases targets and prints each of them. @param order.word the state after the command */
+function addCommand(
+  program: Command,
+  cli: Cli,
+  name: string,
+  description: string,
+  { run, word }: { run: typeof holdTargets; word: string },
+): void {
   withOperator(program.command(name))
     .description(description)
     .option('--target <name>', 'only this target')
-    .option('--json', 'print as JSON');
+    .option('--json', 'print as JSON')
+    .action(async (flags: Flags, command: Command) => {
+      const config = readConfig(command, cli);
+      requireKnown(config, flags);
+      const rows = await withStore(config, (states) => run(states, flags.target, actorOf(cli, flags)));
+      if (flags.json) return sayJson(rows);
+      for (const { connection, target, changed } of rows)
+        say(`${connection} → ${target}: ${changed ? '' : 'was not changed, it is '}${word}`);
+    });
+}
 
-/** Holds or releases the targets and prints each of them. @param word the state after the command */
-async function changeTargets(
-  command: Command,
-  cli: Cli,
-  flags: Flags,
-  word: string,
-  run: (states: DesiredState[]) => Promise<HoldChange[]>,
-): Promise<void> {
-  const config = readConfig(command, cli);
-  requireKnown(config, flags);
-  const rows = await withStore(config, run);
-  if (flags.json) sayJson(rows);
-  else {
-    for (const { connection, target, changed } of rows) {
-      say(`${connection} → ${target}: ${changed ? '' : 'was not changed, it is '}${word}`);
-    }
-  }
+export function resyncCommand(program: Command, cli: Cli): void {
+  withOperator(program.command('resync'))
+    .description(
+      'mark all users and groups for another look, behind everything else; writes only what differs',
+    )
+    .option('--target <name>', 'only this target')
+    .action(async (flags: Flags, command: Command) => {
+      const config = readConfig(command, cli);
+      requireKnown(config, flags);
+      const count = await withStore(config, (states) => resync(states, flags.target, actorOf(cli, flags)));
+      say(`Users and groups marked for another sync: ${count}. See scim-bridge status.`);
+    });
 }

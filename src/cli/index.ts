@@ -30,7 +30,7 @@ const COMMANDS: Record<CommandName, () => Promise<Add>> = {
   events: async () => (await import('./events.ts')).eventsCommand,
   notices: async () => (await import('./notices.ts')).noticesCommand,
   log: async () => (await import('./log.ts')).logCommand,
-  resync: async () => (await import('./resync.ts')).resyncCommand,
+  resync: async () => (await import('./hold.ts')).resyncCommand,
   token: async () => (await import('./token.ts')).tokenCommand,
   forget: async () => (await import('./forget.ts')).forgetCommand,
   handover: async () => (await import('./handover.ts')).handoverCommand,

@@ -2,8 +2,6 @@
 import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Option, type Command } from 'commander';
-import type { DesiredState } from '../directory/desired-state.ts';
-import type { FoundResource } from '../ops/find.ts';
 import type { LinkRow, LinkSources } from '../ops/link-rows.ts';
 import type { Imported } from '../ops/links.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -11,7 +9,7 @@ import { confirm } from './confirm.ts';
 import { requireKnown } from './known-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes } from './scopes.ts';
-import { reportUnknown, UnknownResource } from './resources.ts';
+import { UnknownResource } from './resources.ts';
 import { withStore } from './store.ts';
 import { visible } from '../support/visible.ts';
 import { complain, say, sayJson, sayLines } from './output.ts';
@@ -56,18 +54,14 @@ export function linksCommand(program: Command, cli: Cli): void {
     .description('of one person or group, at every target')
     .option('--json', 'print as JSON')
     .action(async (text: string, flags: Flags, command: Command) => {
-      try {
-        const config = readConfig(command, cli);
-        await withStore(config, async (states, store) => {
-          const { showLinks } = await import('../ops/link-rows.ts');
-          const rows = await showLinks({ states, ...store }, text);
-          if (!rows) throw new UnknownResource(text, { config });
-          if (flags.json) sayJson(rows);
-          else for (const row of rows) say(line(row));
-        });
-      } catch (error) {
-        reportUnknown(error, cli);
-      }
+      const config = readConfig(command, cli);
+      await withStore(config, async (states, store) => {
+        const { showLinks } = await import('../ops/link-rows.ts');
+        const rows = await showLinks({ states, ...store }, text);
+        if (!rows) throw new UnknownResource(text, { config });
+        if (flags.json) sayJson(rows);
+        else for (const row of rows) say(line(row));
+      });
     });
 
   filtered(
@@ -95,8 +89,12 @@ export function linksCommand(program: Command, cli: Cli): void {
     )
     .option('--json', 'print as JSON')
     .action(async (text: string, flags: Flags, command: Command) => {
-      requireKnown(readConfig(command, cli), flags);
-      await onOne(text, command, cli, async (states, found) => {
+      const config = readConfig(command, cli);
+      requireKnown(config, flags);
+      await withStore(config, async (states) => {
+        const { findForOrder, toSearched } = await import('../ops/find.ts');
+        const found = await findForOrder(toSearched(states), text);
+        if (found.length === 0) throw new UnknownResource(text, { config });
         if (new Set(found.map(({ ref }) => ref)).size > 1)
           throw new Error(`${text} means more than one: say ${found.map(({ ref }) => ref).join(' or ')}.`);
         const { adoptedAgainText, forgetLinks, LinkNeeded } = await import('../ops/links.ts');
@@ -176,26 +174,6 @@ async function onLinks<T>(
     if ((await removedFeeds(sources, flags)).length === 0) requireKnown(config, flags);
     return use(sources);
   });
-}
-
-/** Finds the resources that the text names, and passes them on. An unknown one ends the command with exit code 4. */
-async function onOne(
-  text: string,
-  command: Command,
-  cli: Cli,
-  use: (states: DesiredState[], found: FoundResource[]) => Promise<void>,
-): Promise<void> {
-  try {
-    const config = readConfig(command, cli);
-    await withStore(config, async (states) => {
-      const { findForOrder, toSearched } = await import('../ops/find.ts');
-      const found = await findForOrder(toSearched(states), text);
-      if (found.length === 0) throw new UnknownResource(text, { config });
-      await use(states, found);
-    });
-  } catch (error) {
-    reportUnknown(error, cli);
-  }
 }
 
 /** Returns a link as one line of text. */

@@ -5,6 +5,7 @@ import { isPublicId } from '../ops/newest-first.ts';
 import { counted } from '../support/counted.ts';
 import type { Cli } from './cli.ts';
 import { say, sayJson } from './output.ts';
+import { toWhole } from './whole-number.ts';
 
 /** Options of the commands log and acts. */
 export interface LogFlags {
@@ -38,7 +39,7 @@ export const withLogOptions = (command: Command): Command =>
     .option(
       '--limit <count>',
       `most entries (default: ${DEFAULT_LINES} on the screen, all in exports)`,
-      toCount,
+      toWhole(1, Infinity),
     )
     .option('--json', 'NDJSON, one record a line, every field')
     .addOption(
@@ -51,16 +52,27 @@ export const withLogOptions = (command: Command): Command =>
       if (since > until) throw new Error('--since is later than --until: nothing lies between them.');
     });
 
-/** Prints the checks of hash chains; exit code 1 when one is broken. */
-export function printChecks(
-  checks: readonly { where: string; entries: number; forgotten: number; broken: string | null }[],
-  { json }: LogFlags,
-  cli: Cli,
-): void {
-  if (json) sayJson(checks.map(({ where: _, ...check }) => check));
-  for (const { where, entries, forgotten, broken } of checks) {
+/** Result of the check of one hash chain; the audit log of a connection has no target. */
+type LogCheck = {
+  connection: string;
+  target?: string;
+  entries: number;
+  forgotten: number;
+  broken: string | null;
+};
+
+/** Prints the checks of the hash chains that the flags select; exit code 1 when one is broken. */
+export function printChecks(all: readonly LogCheck[], flags: LogFlags, cli: Cli): void {
+  const checks = all.filter(
+    ({ connection, target }) =>
+      connection === (flags.connection ?? connection) &&
+      (target === undefined || target === (flags.target ?? target)),
+  );
+  if (flags.json) sayJson(checks);
+  for (const { connection, target, entries, forgotten, broken } of checks) {
     if (broken !== null) cli.exit(1);
-    if (json) continue;
+    if (flags.json) continue;
+    const where = target === undefined ? connection : `${connection} → ${target}`;
     const without = forgotten === 0 ? '' : `, personal data of ${forgotten} forgotten`;
     const said =
       broken === null
@@ -76,13 +88,6 @@ function toMoment(text: string): number {
   const moment = back === undefined ? Date.parse(text) : Date.now() - back;
   if (Number.isNaN(moment)) throw new InvalidArgumentError('Say 24h, 7d, or a date such as 2027-01-31.');
   return moment;
-}
-
-/** Parses --limit. @throws InvalidArgumentError */
-function toCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('Say a whole number from 1.');
-  return count;
 }
 
 /** Parses the id of an entry. @throws InvalidArgumentError */

@@ -18,7 +18,7 @@ import { withoutGuardName } from '../reconcile/exception-words.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
-import { reportUnknown, UnknownResource } from './resources.ts';
+import { UnknownResource } from './resources.ts';
 import { complain, say, sayRows } from './output.ts';
 import { requireKnown } from './known-names.ts';
 import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
@@ -47,13 +47,11 @@ export function logCommand(program: Command, cli: Cli): void {
     .action(async (flags: Flags, self: Command) => {
       const config = readConfig(self, cli);
       requireKnown(config, flags);
-      try {
-        await withStore(config, (states) =>
-          flags.verify ? verify(states, flags, cli) : show(states, flags, config),
-        );
-      } catch (error) {
-        reportUnknown(error, cli);
-      }
+      await withStore(config, async (states) => {
+        if (!flags.verify) return show(states, flags, config);
+        const { verifyLogs } = await import('../ops/provisioning-log.ts');
+        printChecks(await verifyLogs(states), flags, cli);
+      });
     });
 }
 
@@ -160,19 +158,4 @@ function valuesText(action: LogAction, changes: readonly Change[]): string[] {
 function membersText(count: number, named: readonly string[]): string {
   const more = count > named.length ? ` and ${count - named.length} more` : '';
   return counted(count, 'member') + (named.length === 0 ? '' : `: ${named.join(', ')}${more}`);
-}
-
-/** Checks the hash chains that the flags select. */
-async function verify(states: DesiredState[], flags: Flags, cli: Cli): Promise<void> {
-  const { verifyLogs } = await import('../ops/provisioning-log.ts');
-  const { connection, target } = flags;
-  const checks = (await verifyLogs(states)).filter(
-    (check) =>
-      check.connection === (connection ?? check.connection) && check.target === (target ?? check.target),
-  );
-  printChecks(
-    checks.map((check) => ({ ...check, where: `${check.connection} → ${check.target}` })),
-    flags,
-    cli,
-  );
 }

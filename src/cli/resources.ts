@@ -1,7 +1,5 @@
-// Reports an unknown user or group: prints a message and sets exit code 4.
+// Defines the error for an unknown user or group, which ends a command with exit code 4.
 import type { Config } from '../config/schema.ts';
-import type { Cli } from './cli.ts';
-import { complain } from './output.ts';
 
 /** Exit code when nothing has the name. */
 export const EXIT_UNKNOWN = 4;
@@ -43,11 +41,4 @@ export class UnknownResource extends Error {
         'See scim-bridge links list for the names that are known, and scim-bridge plan --all for accounts that only the platform has.',
     );
   }
-}
-
-/** Prints an UnknownResource error and sets exit code 4. @throws every other error unchanged */
-export function reportUnknown(error: unknown, cli: Cli): void {
-  if (!(error instanceof UnknownResource)) throw error;
-  complain(error.message);
-  cli.exit(EXIT_UNKNOWN);
 }

@@ -11,7 +11,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes, type CommandContext } from './scopes.ts';
 import { toText } from './log.ts';
-import { reportUnknown, UnknownResource } from './resources.ts';
+import { UnknownResource } from './resources.ts';
 import { complain, say, sayJson } from './output.ts';
 
 interface Flags extends OperatorFlags {
@@ -36,15 +36,11 @@ export function syncCommand(program: Command, cli: Cli): void {
     .action(async (text: string, flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
       const options = { target: flags.target, worker: false };
-      try {
-        const reports = await withScopes(config, options, (context) =>
-          syncAll(text, { ...context, config }, flags, actorOf(cli, flags)),
-        );
-        if (flags.json) sayJson(reports);
-        cli.exit(Math.max(...reports.map(exitCodeOf)));
-      } catch (error) {
-        reportUnknown(error, cli);
-      }
+      const reports = await withScopes(config, options, (context) =>
+        syncAll(text, { ...context, config }, flags, actorOf(cli, flags)),
+      );
+      if (flags.json) sayJson(reports);
+      cli.exit(Math.max(...reports.map(exitCodeOf)));
     });
 }
 

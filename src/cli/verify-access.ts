@@ -7,7 +7,7 @@ import type { AccessQuestion } from '../verify-access/verify-access.ts';
 import { EXIT_CONFIG, readConfig, type Cli } from './cli.ts';
 import { ConfigError } from '../config/load.ts';
 import { requireKnown } from './known-names.ts';
-import { reportUnknown, UnknownResource } from './resources.ts';
+import { EXIT_UNKNOWN, UnknownResource } from './resources.ts';
 import { withScopes } from './scopes.ts';
 import { complain, sayJson, sayLines } from './output.ts';
 import { visible } from '../support/visible.ts';
@@ -59,8 +59,8 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
         if (flags.json) sayJson(report);
         else sayLines(render(report));
         if (!report.person) {
-          reportUnknown(new UnknownResource(user, { config, ...flags, isPerson: true }), cli);
-          return;
+          complain(new UnknownResource(user, { config, ...flags, isPerson: true }).message);
+          return cli.exit(EXIT_UNKNOWN);
         }
         if (report.result === 'unknown') complain(unknownText(report));
         cli.exit(EXITS[report.result]);
