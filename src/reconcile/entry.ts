@@ -30,6 +30,9 @@ export const DESTRUCTIVE: ReadonlySet<Action> = new Set([
   'clearAttribute',
 ]);
 
+/** Actions after which the resource has another account or group than before. */
+export const NEWLY_LINKED: ReadonlySet<Action> = new Set(['create', 'adopt', 'relink']);
+
 export type Cause =
   /** A pending push, which the worker applies without this plan. */
   | 'source changed'

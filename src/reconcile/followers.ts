@@ -1,7 +1,15 @@
 // Adds the entries that the sync of a created, adopted or relinked resource causes: memberships and attribute definitions.
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Link } from '../directory/outbox/links.ts';
-import { isChange, isDrift, isProtected, refusalOf, type Attribution, type PlanEntry } from './entry.ts';
+import {
+  isChange,
+  isDrift,
+  isProtected,
+  NEWLY_LINKED,
+  refusalOf,
+  type Attribution,
+  type PlanEntry,
+} from './entry.ts';
 import type { ScanResult } from './scope.ts';
 import { withoutUnmappable, withTypeConflict } from './unmappable.ts';
 import type { VerifiedResource } from './verified.ts';
@@ -9,8 +17,6 @@ import { asking } from './platform-reads.ts';
 
 /** Number of users whose groups are read at once. */
 const PORTION = 200;
-/** Actions after which the resource has another account or group than before. */
-export const NEWLY_LINKED: ReadonlySet<string> = new Set(['create', 'adopt', 'relink']);
 /** Actions of a user's sync after which no attribute is written. */
 const ENDING: ReadonlySet<string> = new Set(['deactivate', 'delete']);
 
@@ -52,11 +58,13 @@ export async function withFollowers(
 ): Promise<PlanEntry[]> {
   const written = withoutRefusedAdoptions(entries, verified);
   const faults = await definitionEntries(scan, written, definitions);
+  const letters = verified.filter(({ refusal }) => refusal?.reason === 'AttributesNotWritten');
   const waiting = new Set([
     ...verified.flatMap(({ ref, isUnmappable }) => (isUnmappable ? [ref] : [])),
-    ...withTypeConflict(written, faults.conflicts),
+    ...withTypeConflict(written, faults.conflicts, new Set(letters.map(({ ref }) => ref))),
   ]);
-  const all = await withAllFollowers(scan, written, verified, { ...faults, ...definitions });
+  const told = written.map((entry) => refused(entry, faults.conflicts, waiting));
+  const all = await withAllFollowers(scan, told, verified, { ...faults, ...definitions });
   return withoutUnmappable(all, waiting, scan.scope.target.policy);
 }
 
@@ -90,9 +98,9 @@ async function withAllFollowers(
   verified: readonly VerifiedResource[],
   { definitions: missing, conflicts, inOne = false }: DefinitionFindings & DefinitionReads,
 ): Promise<PlanEntry[]> {
-  const found = goneWithDefinition(entries, missing)
-    .map((entry) => refused(entry, conflicts))
-    .filter(({ action, attribute }) => !inOne || action !== 'conflict' || attribute === undefined);
+  const found = goneWithDefinition(entries, missing).filter(
+    ({ action, attribute }) => !inOne || action !== 'conflict' || attribute === undefined,
+  );
   const definitions = [...missing, ...(inOne ? [...conflicts].map(typeConflict) : [])];
   const parents = new Map<Ref, PlanEntry>();
   for (const entry of found)
@@ -257,11 +265,17 @@ const UNDEFINED = 'the platform does not define the attribute any more';
 /**
  * Returns a conflict for a value of an attribute that the platform defines with another type, because a person has to
  * correct the mapping. Other entries are returned as they are.
+ * @param waiting users of whom more waits for the value; of others the conflict keeps its cause
  */
-function refused(entry: PlanEntry, conflicts: ReadonlyMap<string, string>): PlanEntry {
+function refused(
+  entry: PlanEntry,
+  conflicts: ReadonlyMap<string, string>,
+  waiting: ReadonlySet<Ref>,
+): PlanEntry {
   const reason = entry.attribute === undefined ? undefined : conflicts.get(entry.attribute);
   if (reason === undefined || !isChange(entry)) return entry;
-  return { ...entry, action: 'conflict', effect: 'report', reason, attribution: { cause: 'none' } };
+  const conflict: PlanEntry = { ...entry, action: 'conflict', effect: 'report', reason };
+  return entry.ref && !waiting.has(entry.ref) ? conflict : { ...conflict, attribution: { cause: 'none' } };
 }
 
 const typeConflict = ([name, reason]: [name: string, reason: string]): PlanEntry => ({

@@ -2,7 +2,7 @@
 // defines it with another type: the sync ends before the activation, and no group adds the user. Pure.
 import type { Ref } from '../directory/records.ts';
 import type { SyncPolicy } from '../sync/target.ts';
-import { isChange, type PlanEntry } from './entry.ts';
+import { isChange, isDrift, NEWLY_LINKED, type PlanEntry } from './entry.ts';
 
 /** End of the reason of an entry that waits for a value. */
 const WAITS_FOR_VALUE = 'waits for the value that cannot be written';
@@ -44,19 +44,26 @@ export function withoutUnmappable(
 }
 
 /**
- * Returns the users with a changed value of an attribute that the platform defines with another type.
+ * Returns the users whose sync writes a value of an attribute that the platform defines with another type. Of a user whose
+ * applied value is lost at the platform, the sync writes everything else.
  * @param conflicts by the name of each such attribute, why it cannot be written
+ * @param refused users whose last sync could not write a value, so the next one tries all values that differ
  */
-export const withTypeConflict = (
+export function withTypeConflict(
   entries: readonly PlanEntry[],
   conflicts: ReadonlyMap<string, string>,
-): Ref[] =>
-  entries.flatMap((entry) => {
-    const { action, attribute, after, ref } = entry;
-    const names =
-      action === 'create'
-        ? [...conflicts.keys()].filter((name) => after?.[`attributes.${name}`] !== undefined)
-        : [attribute];
-    const isAffected = names.some((name) => name !== undefined && conflicts.has(name));
-    return ref !== null && entry.kind === 'User' && isChange(entry) && isAffected ? [ref] : [];
+  refused: ReadonlySet<Ref>,
+): Ref[] {
+  const isConflict = ({ action, attribute, after }: PlanEntry): boolean =>
+    action === 'create'
+      ? [...conflicts.keys()].some((name) => after?.[`attributes.${name}`] !== undefined)
+      : attribute !== undefined && conflicts.has(attribute);
+  const anew = new Set(refused);
+  for (const entry of entries)
+    if (entry.ref && isChange(entry) && NEWLY_LINKED.has(entry.action)) anew.add(entry.ref);
+  return entries.flatMap((entry) => {
+    const { kind, ref } = entry;
+    const isWritten = ref !== null && (!isDrift(entry) || anew.has(ref));
+    return kind === 'User' && isWritten && isChange(entry) && isConflict(entry) ? [ref] : [];
   });
+}

@@ -8,7 +8,7 @@ import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import { mayBe } from '../sync/account-state.ts';
-import { isChange, type Action, type PlanEntry } from './entry.ts';
+import { isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
 import { WAITS_FOR_GROUP } from './plan-groups.ts';
 import type { ReconcileScope } from './scope.ts';
 
@@ -148,16 +148,22 @@ async function keepsMember({ pendingMembers }: Outbox, { kind, ref }: Destructio
   return [...(await pendingMembers(group.id)).values()].includes('r');
 }
 
-/** Returns the entries; a membership whose user or group has a conflict is not written now and gets the effect `report`. */
+/**
+ * Returns the entries; a membership whose user or group has a conflict is not written now and gets the effect `report`. For a
+ * value that is lost at the platform no membership waits.
+ */
 export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[] {
   const conflicts = new Set(
-    entries.filter(({ action, ref }) => action === 'conflict' && ref !== null).map(({ ref }) => ref),
+    entries.flatMap((entry) =>
+      entry.action === 'conflict' && entry.ref !== null && !isDrift(entry) ? [entry.ref] : [],
+    ),
   );
   return entries.map((entry) => {
     const { action, ref, member, reason } = entry;
     if (!member || !isChange(entry)) return entry;
-    if (conflicts.has(ref)) return { ...entry, effect: 'report', reason: `${reason}${WAITS_FOR_GROUP}` };
-    return action === 'addMember' && conflicts.has(member.ref)
+    if (ref && conflicts.has(ref))
+      return { ...entry, effect: 'report', reason: `${reason}${WAITS_FOR_GROUP}` };
+    return action === 'addMember' && member.ref && conflicts.has(member.ref)
       ? { ...entry, effect: 'report', reason: `${reason}; waits for the user, who needs a person` }
       : entry;
   });

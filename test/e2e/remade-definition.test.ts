@@ -1,0 +1,113 @@
+// Tests what plan, sync and reconcile do for people whose value is lost, because somebody made the definition of its attribute
+// anew with another type: the value alone waits for a person.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { send } from '../support/send.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+
+let place: Place;
+let ann = '';
+let bob = '';
+beforeAll(async () => {
+  place = await openPlace({
+    target: {
+      attributes: {
+        level: { type: 'number', from: 'title', onEmpty: 'keep' },
+        team: { type: 'string', from: 'nickName', onEmpty: 'keep' },
+      },
+    },
+  });
+  ann = await place.idp.createUser(ANN, { title: '3', nickName: 'sales' });
+  bob = await place.idp.createUser(BOB, { title: '4', nickName: 'sales' });
+  await place.idp.createGroup('analysts', [ann, bob]);
+  await place.idle();
+  const definitions = (await atPlatform('GET', '/api/v1/user-attributes')) as {
+    data: { id: string; name: string }[];
+  };
+  const level = definitions.data.find(({ name }) => name === 'level')?.id;
+  await atPlatform('DELETE', `/api/v1/user-attributes/${level}`);
+  await atPlatform('POST', '/api/v1/user-attributes', { name: 'level', type: 'string' });
+}, 60_000);
+afterAll(() => place.stop());
+
+/** Calls the platform as an administrator. */
+async function atPlatform(method: string, path: string, body?: object): Promise<unknown> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const answer = await send(platformUrl, method, path, {
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
+    body,
+  });
+  expect(answer.status).toBeLessThan(300);
+  return answer.body;
+}
+
+const words = async (...args: string[]): Promise<string> =>
+  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+
+const membersOf = async (group: string) =>
+  (await place.platform.state()).groups.find(({ displayName }) => displayName === group)?.members;
+
+const accountOf = async (userName: string) =>
+  (await place.platform.state()).users.find((user) => user.userName === userName)?.scimId ?? '';
+
+test('plan and sync --dry-run show a pushed membership of such a person as a change, and the worker writes it', async () => {
+  await place.commands.run('hold', '--by', 'olga');
+  await place.idp.createGroup('writers', [ann]);
+  const plan = await words('plan', '--full');
+  const dryRun = await words('sync', ANN, '--dry-run');
+  await place.commands.run('release');
+  await place.idle();
+  expect(await membersOf('writers')).toEqual([ANN]);
+  expect(plan).toContain(`+ addMember`);
+  expect(plan).toContain('is string at the platform and number in the mapping');
+  expect(plan).not.toContain('waits for the value');
+  expect(dryRun).toContain('would write: addMember');
+}, 30_000);
+
+test('a reconcile repairs the membership, the activation and the other values of such a person', async () => {
+  const writers = (await place.platform.state()).groups.find(({ displayName }) => displayName === 'analysts');
+  await byHand(place, 'PATCH', `/Groups/${writers?.scimId}`, {
+    op: 'remove',
+    path: `members[value eq "${await accountOf(BOB)}"]`,
+  });
+  await byHand(place, 'PATCH', `/Users/${await accountOf(BOB)}`, {
+    op: 'replace',
+    value: { active: false, displayName: 'Other' },
+  });
+  await place.commands.run('reconcile', '--full');
+  await place.idle();
+  expect(await place.platform.user(BOB)).toMatchObject({ active: true, attributes: { team: 'sales' } });
+  expect(await membersOf('analysts')).toContain(BOB);
+  expect(await words('dead-letters', 'list')).not.toContain(BOB);
+  const plan = await words('plan', '--full');
+  expect(plan).toContain('is string at the platform and number in the mapping');
+  expect(plan).toContain('nothing to write');
+}, 30_000);
+
+test('plan shows a pushed activation of such a person as a change, and the worker writes it', async () => {
+  await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  await place.commands.run('hold', '--by', 'olga');
+  await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: true });
+  const plan = await words('plan', '--full');
+  await place.commands.run('release');
+  await place.idle();
+  expect((await place.platform.user(BOB))?.active).toBe(true);
+  expect(plan).toContain(`+ activate user ${BOB}`);
+  expect(plan).not.toContain('waits for the value');
+}, 30_000);
+
+test('an account that is made anew still waits for the value', async () => {
+  // The worker keeps the definitions that it has read for ten minutes.
+  await place.change(() => undefined);
+  await byHand(place, 'DELETE', `/Users/${await accountOf(ANN)}`);
+  const plan = await words('plan', '--full');
+  await place.commands.run('reconcile', '--full');
+  await place.idle();
+  expect(plan).toContain('activation waits for the value');
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+  expect(await membersOf('writers')).toEqual([]);
+}, 30_000);
