@@ -14,14 +14,25 @@ export function condition(context: SyncContext, reason: string, message: string,
   const { settings } = context.outbox;
   const hasPrint = settings !== '';
   if (BY_SETTINGS.has(reason) && hasPrint) created.settings = settings;
-  return isAwaitingDecision(created) ? { ...created, ...causeOf(context) } : created;
+  return { ...created, ...(isAwaitingDecision(created) ? causeOf(context) : knownCause(context)) };
 }
 
-/** Returns the push or run that caused a held or rejected change; empty when only the decision about it is known. */
-export function causeOf({ link, work }: SyncContext): Pick<Condition, 'request' | 'accepted'> {
-  const { request, accepted } = (isAwaitingDecision(link.condition) && link.condition) || {};
-  if (request !== undefined && accepted !== undefined) return { request, accepted };
-  return DECISION.test(work.request) ? {} : { request: work.request, accepted: work.since };
+/**
+ * Returns the push or run that caused a held or rejected change; empty when only the decision about it is known. The cause is
+ * kept until the source takes the change back, or deletes the person.
+ */
+export function causeOf(context: SyncContext): Pick<Condition, 'request' | 'accepted'> {
+  const { gate, link, work } = context;
+  const isNewLeaver = gate.isLeaver && isAwaitingDecision(link.condition) && !link.condition.isLeaver;
+  const known = isNewLeaver ? {} : knownCause(context);
+  if (known.request !== undefined || DECISION.test(work.request)) return known;
+  return { request: work.request, accepted: work.since };
+}
+
+/** Returns the cause that an earlier sync has noted; empty if the guard has no change of the resource any more. */
+function knownCause({ link, work }: SyncContext): Pick<Condition, 'request' | 'accepted'> {
+  const { request, accepted } = (work.held && link.condition) || {};
+  return request === undefined || accepted === undefined ? {} : { request, accepted };
 }
 
 /** Request ids of decisions about held changes. */

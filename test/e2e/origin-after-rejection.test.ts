@@ -1,14 +1,15 @@
-// Tests which origin log and timeline name for a deactivation that was held: its push, unless a person approved it.
+// Tests which origin log and timeline name for a change that was held: its push, unless a person approved it.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
 
 let place: Place;
+let ann: string;
 let request: string;
 beforeEach(async () => {
   place = await openPlace({ target: { guard: { deactivate: { count: 0, percent: 100 } } } });
-  const ann = await place.idp.createUser(ANN);
+  ann = await place.idp.createUser(ANN);
   await place.idle();
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
@@ -22,7 +23,8 @@ const logged = async (...args: string[]) =>
 const heldId = async () => (await run('approvals', 'list', '--json')).json[0].id as string;
 const raiseLimit = () =>
   place.change(({ targets: { main } }) => {
-    main.guard = { deactivate: { count: 5, percent: 100 } };
+    const limit = { count: 5, percent: 100 };
+    main.guard = { deactivate: limit, removeMembers: limit };
   });
 const deactivations = () => logged('--action', 'deactivate');
 
@@ -59,3 +61,95 @@ test('a deactivation that a person approved after a rejection is logged as order
     { changeId: order, initiatedBy: { type: 'operator', id: order } },
   ]);
 }, 60_000);
+
+/** Pushes under a request id. */
+const push = async (id: string, method: string, path: string, ...Operations: object[]) => {
+  const schemas = ['urn:ietf:params:scim:api:messages:2.0:PatchOp'];
+  const body = method === 'PATCH' ? { schemas, Operations } : undefined;
+  expect((await place.idp.send(method, path, body, { 'x-request-id': id })).status).toBeLessThan(300);
+};
+
+/** Rejects what is held, raises the limits, and withdraws the rejection. */
+async function withdrawAfterRejection(): Promise<void> {
+  const id = await heldId();
+  await run('approvals', 'reject', id, '--yes');
+  await place.idle();
+  await raiseLimit();
+  await run('approvals', 'withdraw', id, '--yes');
+}
+
+test('a deactivation that the source took back and pushed again, while nothing was written, is logged as the later push', async () => {
+  await run('hold', '--target', 'main');
+  await push('taken-back', 'PATCH', `/Users/${ann}`, { op: 'replace', path: 'active', value: true });
+  await push('again', 'PATCH', `/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await run('release', '--target', 'main');
+  await place.idle();
+  await withdrawAfterRejection();
+  await place.idle();
+  expect(await deactivations()).toMatchObject([{ changeId: 'again' }]);
+}, 60_000);
+
+test('the deactivation of a person whom the source deleted after it is logged as the deletion', async () => {
+  await push('deleted', 'DELETE', `/Users/${ann}`);
+  await place.idle();
+  await withdrawAfterRejection();
+  await place.idle();
+  expect(await deactivations()).toMatchObject([{ changeId: 'deleted' }]);
+}, 60_000);
+
+describe('a group', () => {
+  const [BOB, CYD] = ['bob@acme.example', 'cyd@acme.example'] as const;
+  let group: string;
+  beforeEach(async () => {
+    await place.change(({ targets: { main } }) => {
+      main.guard = { ...(main.guard as object), removeMembers: { count: 0, percent: 100 } };
+    });
+    const ids = [await place.idp.createUser(BOB), await place.idp.createUser(CYD)];
+    group = await place.idp.createGroup('writers', ids);
+    await place.idle();
+    await push('left', 'PATCH', `/Groups/${group}`, { op: 'remove', path: 'members' });
+    await place.idle();
+  }, 60_000);
+
+  const removals = async () =>
+    (await run('log', '--resource', 'writers', '--action', 'removeMembers', '--json')).lines
+      .map((line) => JSON.parse(line))
+      .filter(({ provisioningStatusInfo: { status } }) => status === 'success');
+
+  test('a removal that the platform ignored at first is logged as its push', async () => {
+    await place.platform.control('PATCH', '/faults', {
+      rules: [{ method: 'PATCH', path: 'scim/v2/Groups', times: 1, ignoreMembers: { share: 1 } }],
+    });
+    await withdrawAfterRejection();
+    await place.idle();
+    expect((await place.platform.group('writers'))?.members).toEqual([]);
+    expect(await removals()).toMatchObject([{ changeId: 'left' }]);
+  }, 60_000);
+
+  test.each([
+    ['approve', 'withdraw'],
+    ['withdraw', 'approve'],
+  ])(
+    'an approval of one removal is not named for another one, whose rejection was withdrawn before their sync (%s, then %s)',
+    async (...orders) => {
+      const id = await heldId();
+      await run('approvals', 'reject', id, '--person', CYD, '--yes');
+      await place.idle();
+      await raiseLimit();
+      await run('hold', '--target', 'main');
+      const persons = { approve: BOB, withdraw: CYD } as Record<string, string>;
+      for (const order of orders) {
+        const { text } = await run('approvals', order, id, '--person', persons[order] ?? '', '--yes');
+        expect(text).toContain(': 1 of ');
+      }
+      await run('release', '--target', 'main');
+      await place.idle();
+      expect((await place.platform.group('writers'))?.members).toEqual([]);
+      const found = await removals();
+      expect(found).not.toEqual([]);
+      for (const each of found)
+        expect(each).toMatchObject({ changeId: '-', initiatedBy: { type: 'system' } });
+    },
+    60_000,
+  );
+});

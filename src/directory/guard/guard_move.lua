@@ -101,9 +101,14 @@ for ref, priority in pairs(priorities) do
   -- The mark below makes the sync happen, so the alarm at the end of the approval is not needed; of a dead letter it would only
   -- repeat the refused write.
   if source == 'guardHeld' and not may_be_held then redis.call('ZREM', key('alarms', p.target), ref) end
-  -- Only an approval is the order of a write, so a change that waits keeps its own request after another decision.
-  local mark_text = action ~= 'approve' and redis.call('HGET', key('marks', p.target), ref)
-  p.request = mark_text and string.match(mark_text, '^%d+ %d+ (.*)$') or request
+  local mark_text = redis.call('HGET', key('marks', p.target), ref)
+  local own = mark_text and string.match(mark_text, '^%d+ %d+ (.*)$')
+  -- Only an approval is the order of a write, so a change that waits keeps its own request after another decision. Beside a
+  -- withdrawal about other changes of the resource, an approval is not the order of all that its sync writes: '-', no request.
+  local other = action == 'approve' and '^withdrawal:' or '^approval:'
+  if own and action ~= 'reject' and string.find(own, other) then p.request = '-'
+  elseif own and action ~= 'approve' then p.request = own
+  else p.request = request end
   mark(ref, priority)
 end
 for kind, count in pairs(moved) do redis.call('HINCRBY', deciding, 'moved:' .. kind, count) end

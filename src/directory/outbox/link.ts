@@ -21,7 +21,7 @@ export interface Condition {
   besides?: 'Held' | 'Rejected';
   /**
    * Of a held or rejected change: correlation id of the push or run that caused it, and when that was accepted (Unix
-   * milliseconds). A write after a withdrawn rejection is logged with them.
+   * milliseconds). A write after a withdrawn rejection is logged with them, also one that is tried again.
    */
   request?: string;
   accepted?: number;
