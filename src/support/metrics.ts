@@ -122,7 +122,9 @@ export const METRICS = {
     'bridge_rate_wait_seconds',
     ['target'],
     WAITS,
-  )('Wait of a call for the rate limit that all processes share, for a pause or for the circuit breaker, in seconds.'),
+  )(
+    'Wait of a call for the rate limit that all processes share, for a pause or for the circuit breaker, in seconds.',
+  ),
   breakerOpen: sharedGauge('bridge_breaker_open', ['target'])(
     '1 while calls to the platform are suspended but for probes.',
   ),
