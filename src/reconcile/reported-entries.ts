@@ -31,16 +31,18 @@ export async function blockedEntries(
   ]);
   return refs.map((ref, index): PlanEntry => {
     const link = links[index] ?? {};
-    const name = String(link.core?.userName ?? link.core?.displayName ?? '');
     const wanted = names.get(ref);
+    const applied = String(link.core?.userName ?? link.core?.displayName ?? '');
+    // Without an account or group the link has the name that an earlier sync tried.
+    const name = (link.id === undefined && wanted) || applied || (wanted ?? '');
     // The platform refused the new userName, and the account still has its former one.
-    const isRenamed = ref.startsWith('User:') && name !== '' && wanted !== undefined && wanted !== name;
+    const isRenamed = ref.startsWith('User:') && wanted !== undefined && wanted !== name;
     return {
       action: 'conflict',
       kind: ref.startsWith('User:') ? 'User' : 'Group',
       ref,
       platformId: link.id ?? null,
-      name: name || (wanted ?? ''),
+      name,
       before: isRenamed ? { userName: name } : null,
       after: isRenamed ? { userName: wanted } : null,
       effect: 'report',
@@ -55,9 +57,13 @@ export async function blockedEntries(
   });
 }
 
+/** Dead letters of these reasons tell of the account or group that has the name already. */
+const ABOUT_ANOTHER = /^(NotAdopted|Conflict): /;
+const SAME_NAME = 'has the name of a pushed resource that is not linked to it; it is not changed';
+
 /**
- * Returns entries for accounts and groups that only the platform has. Accounts and groups that the plan adopts, that cause a
- * conflict, or that have the name of a dead letter without account, are left out.
+ * Returns entries for accounts and groups that only the platform has. Accounts and groups that the plan adopts or that cause a
+ * conflict are left out.
  * @param found the other entries of the plan
  */
 export function unmanagedEntries(
@@ -74,14 +80,14 @@ export function unmanagedEntries(
       action === 'adopt' || action === 'relink' || action === 'conflict' ? [platformId, after?.id] : [],
     ),
   );
-  const pushed = new Set(
-    found.flatMap(({ action, kind, platformId, name }) =>
-      action === 'conflict' && platformId === null ? [`${kind} ${fold(name)}`] : [],
-    ),
-  );
+  // By kind and name of each conflict without account or group: whether it tells of the one that has the name.
+  const pushed = new Map<string, boolean>();
+  for (const entry of found)
+    if (entry.action === 'conflict' && entry.platformId === null)
+      pushed.set(`${entry.kind} ${fold(entry.name)}`, ABOUT_ANOTHER.test(entry.reason));
   const entriesOf = (kind: PlanEntry['kind'], strangers: Map<string, string>): PlanEntry[] =>
     [...strangers]
-      .filter(([id, name]) => !taken.has(id) && !pushed.has(`${kind} ${fold(name)}`))
+      .filter(([id, name]) => !taken.has(id) && !pushed.get(`${kind} ${fold(name)}`))
       .map(([platformId, name]) => ({
         action: 'unmanaged',
         kind,
@@ -91,7 +97,7 @@ export function unmanagedEntries(
         before: null,
         after: null,
         effect: 'report',
-        reason,
+        reason: pushed.has(`${kind} ${fold(name)}`) ? SAME_NAME : reason,
         attribution: { cause: 'none' },
         basis: { version: 0, link: '' },
       }));

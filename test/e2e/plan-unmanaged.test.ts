@@ -1,5 +1,6 @@
-// Tests that a plan does not count an account as unmanaged that a pushed person would take over.
+// Tests which accounts a plan lists as unmanaged beside dead letters without account: all but those that a dead letter tells of.
 import '../support/load-modules.ts';
+import { send } from '../support/send.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 let place: Place;
@@ -24,4 +25,33 @@ test('an account that is not adopted is not listed as unmanaged', async () => {
     expect(shown).not.toContain('User viewer@acme.example');
     expect(shown.join(' ')).toContain('User Viewer@ACME.example: not adopted');
   }
+}, 30_000);
+
+test('an account is listed that has the name of a dead letter, whose refusal does not tell of the account', async () => {
+  const faults = (rules: object[]) => place.platform.control('PATCH', '/faults', { rules });
+  await faults([
+    { method: 'POST', path: 'scim/v2/Users', times: 9999, status5xx: { share: 1, status: 403 } },
+  ]);
+  const dan = await place.idp.createUser('dan@acme.example');
+  await place.idle();
+  await faults([]);
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  for (const userName of ['dan@acme.example', 'new-dan@acme.example'])
+    await send(platformUrl, 'POST', '/api/scim/v2/Users', {
+      headers: {
+        authorization: `Bearer ${fixtures.apiKeys.admin}`,
+        'content-type': 'application/scim+json',
+      },
+      body: { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName, active: true },
+    });
+  const shown = await lines();
+  expect(shown.join(' ')).toContain('User dan@acme.example: conflict');
+  expect(shown).toContain('User dan@acme.example');
+
+  // The dead letter is now about the account with the new name.
+  await place.idp.patch(`/Users/${dan}`, { op: 'replace', path: 'userName', value: 'new-dan@acme.example' });
+  await place.idle();
+  const renamed = await lines();
+  expect(renamed).not.toContain('User new-dan@acme.example');
+  expect(renamed).toContain('User dan@acme.example');
 }, 30_000);
