@@ -111,8 +111,9 @@ async function verifyGroup(
   const pending = await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user))));
   const adopted = link.adopting ? present : await readNamesake(scan, namesake, pending);
   if (adopted === 'unknown') return undefined;
-  const before = new Set(adopted?.members?.map(({ value }) => value));
-  // The sync of an adopted group adds only members whom the group lacks.
+  // The sync of an adopted group adds only members whom the group lacks, or all if it removes members before.
+  const isRemoving = target.policy.policy === 'sync' && [...signs.values()].includes('-');
+  const before = new Set(isRemoving ? [] : adopted?.members?.map(({ value }) => value));
   const isMemberBefore = ({ platformId }: Member): boolean => platformId !== null && before.has(platformId);
   const group: GroupCase = {
     ref,

@@ -26,7 +26,7 @@ async function meddle(path: string, body: object): Promise<{ id: string }> {
 
 beforeAll(async () => {
   place = await openPlace({ target: { adopt: 'exact' } });
-  for (const displayName of ['crew', 'staff', 'late', 'blind']) {
+  for (const displayName of ['crew', 'staff', 'late', 'blind', 'mixed']) {
     const members: { value: string }[] = [];
     for (const name of NAMES.filter((each) => each !== EVE)) {
       const userName = `${displayName}-${name}`;
@@ -130,4 +130,19 @@ test('all members of an adopted group are added when its member list cannot be r
   await place.idle();
   await place.platform.control('PATCH', '/faults', { rules: [] });
   await expect(membersOf('blind')).resolves.toEqual(all('blind'));
+}, 30_000);
+
+test('beside the removal of a member, plan shows all additions of an adopted group, as they are written', async () => {
+  const members = await people('mixed');
+  await place.idle();
+  await place.commands.run('hold', '--by', 'olga');
+  const group = await place.idp.createGroup('mixed', members);
+  await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${members[1]}"]` });
+  const planned = await plannedFor('mixed');
+  await place.commands.run('release', '--by', 'olga');
+  await place.idle();
+  const [ann = '', bob = '', eve = ''] = all('mixed');
+  await expect(membersOf('mixed')).resolves.toEqual([ann, eve]);
+  await expect(addedTo('mixed')).resolves.toEqual(planned.toSorted());
+  expect(planned).not.toContain(bob);
 }, 30_000);
