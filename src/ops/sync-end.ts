@@ -1,9 +1,9 @@
 // Tells how the sync of one resource ended, and why it is not as desired or left alone.
-import { deletionText } from '../directory/outbox/links.ts';
+import { deletionText, parseLink } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { pauseWords } from '../reconcile/breaker-words.ts';
-import { isChange, type PlanEntry } from '../reconcile/entry.ts';
+import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { waitingMemberships } from '../reconcile/unwritten.ts';
 import { counted } from '../support/counted.ts';
@@ -53,15 +53,18 @@ const holdText = ({ target }: ReconcileScope, { by }: { by: string }): string =>
   `on hold by ${by}: nothing is written until scim-bridge release --target ${target.name}`;
 
 /**
- * Replaces the end of a person whose removal from a group the guard holds, and of a group whose members wait for a decision
- * about their accounts. Nothing of the resource is left to write, and it differs until then.
+ * Replaces the end of a person whose removal from a group the guard holds, or with a membership that is not written yet, and of a group whose
+ * members wait for a decision about their accounts. Nothing of the resource is left to write, and it differs until then.
  */
 export async function withWaiting(
   scope: ReconcileScope,
   end: SyncEnd,
   { ref, entries }: { ref: Ref; entries: readonly PlanEntry[] },
 ): Promise<SyncEnd> {
-  if (!ref.startsWith('Group:')) return withHeldRemovals(scope, end, ref);
+  if (!ref.startsWith('Group:')) {
+    const held = await withHeldRemovals(scope, end, ref);
+    return held === end ? withPendingGroups(scope, end, ref) : held;
+  }
   const { pendingMemberships: pending } = await scope.outbox.resourceStatus(ref);
   const waiting = [...(await waitingMemberships(scope, entries))].filter(
     ([{ member }]) => member?.ref && pending.has(parseRef(member.ref).id),
@@ -84,7 +87,7 @@ function firstOf(names: readonly string[]): string {
 
 /** Replaces the end of a person if the guard holds the removal from a group, or the deletion of a group that the person is in. */
 async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
-  const { directory, links, outbox, target } = scope;
+  const { outbox } = scope;
   const { pendingMemberships } = await outbox.resourceStatus(ref);
   const groups = [...pendingMemberships].flatMap(([id, sign]) => (sign === '-' ? [refOf('Group', id)] : []));
   const [removals, deletions] = await Promise.all([
@@ -93,16 +96,43 @@ async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): 
   ]);
   const held = groups.filter((_, index) => removals[index] === 'held' || deletions[index] === 'held');
   if (held.length === 0) return end;
-  const [names, known, open] = await Promise.all([
-    readRecordNames(directory, held),
-    links.getMany(target.name, held),
-    outbox.guardStore.open(),
-  ]);
-  const named = held.map(
-    (group, index) => names.get(group) ?? String(known[index]?.core?.displayName ?? group),
-  );
+  const [named, open] = await Promise.all([namesOfGroups(scope, held), outbox.guardStore.open()]);
   const told = `the guard holds the removal from ${counted(held.length, 'group')}: ${firstOf(named)}`;
   return { outcome: 'held', message: open ? `${told}: ${showText(scope, open.id)}` : told };
+}
+
+/**
+ * Replaces the end of a person with memberships that are not written yet. Nothing writes those of a group whose last sync was
+ * refused until somebody acts.
+ */
+async function withPendingGroups(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
+  const { drifts, outbox } = scope;
+  const { pendingMemberships } = await outbox.resourceStatus(ref);
+  const groups = [...pendingMemberships].flatMap(([id, sign]) => (sign === 'r' ? [] : [refOf('Group', id)]));
+  const observed = await drifts.observe(groups);
+  const refused = observed.filter(({ text, marked }) => refusalOf(parseLink(text), marked));
+  const found = refused.length > 0 ? refused : observed.filter(({ marked }) => marked);
+  const [first] = found;
+  if (first === undefined) return end;
+  const names = firstOf(
+    await namesOfGroups(
+      scope,
+      found.map((group) => group.ref),
+    ),
+  );
+  const isOne = found.length === 1;
+  const why = `, because ${isOne ? 'its group needs' : 'their groups need'} a person: ${names}; scim-bridge explain ${first.ref} tells what to do`;
+  const told = `${counted(found.length, 'membership')} ${isOne ? 'is' : 'are'} not written`;
+  return { outcome: 'waiting', message: `${told}${refused.length > 0 ? why : ` yet: ${names}`}` };
+}
+
+/** Returns the names of groups at the source, or at the platform. */
+async function namesOfGroups({ directory, links, target }: ReconcileScope, groups: Ref[]): Promise<string[]> {
+  const [names, known] = await Promise.all([
+    readRecordNames(directory, groups),
+    links.getMany(target.name, groups),
+  ]);
+  return groups.map((group, index) => names.get(group) ?? String(known[index]?.core?.displayName ?? group));
 }
 
 /**
