@@ -44,6 +44,7 @@ const BY_SETTINGS: ReadonlySet<string> = new Set([
   'NotAdopted',
   'Conflict',
   'Refused',
+  'TemporaryName',
 ]);
 
 /** Returns whether a linked resource has neither record nor tombstone; a sync must not delete anything for it. */

@@ -9,6 +9,7 @@ import { isGone } from './failures.ts';
 import { findGroup } from './find-group.ts';
 import type { Exists } from './find-user.ts';
 import { ended, permit, refuse } from './gate.ts';
+import { endTemporaryName } from './group-name.ts';
 import { noteLeavers, takeUpLeavers } from './left-members.ts';
 import type { LinkedMember } from './member-writes.ts';
 import {
@@ -40,14 +41,17 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
     link.leavers ??= [];
     await noteLeavers(context);
     await dropPendingMembers(context);
-    return { kind: 'synced', writes: context.writes };
+    return (await endTemporaryName(context)) ?? { kind: 'synced', writes: context.writes };
   }
   if (link.id !== undefined && !isGoneThere) {
     // Members whom an earlier policy left in the group are removed too, so the guard has to count them.
     await takeUpLeavers(context);
     try {
       const unfinished = await deleteOrEmpty(context, link.id);
-      if (unfinished) return unfinished;
+      // A group that stays (adopted, or its deletion is held or rejected) gives its members the access of its name.
+      const renaming = link.deleting ? undefined : await endTemporaryName(context);
+      const outcome = renaming ?? unfinished;
+      if (outcome) return outcome;
     } catch (error) {
       if (!isGone(error) || !(await isAbsent(context, 'Group', link))) throw error;
       noteDeleted(context, 'delete group');

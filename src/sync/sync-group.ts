@@ -1,19 +1,18 @@
 // Syncs one group at one target. Only pending memberships of the outbox are written, so the cost depends on the changes and
 // not on the size of the group. The member list is never replaced (contract 12.5).
-import type { PlatformPatchOperation } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
 import { condition, isRecordLost, recordDamaged, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { dissolve } from './dissolve-group.ts';
-import { isGone, isStatus } from './failures.ts';
+import { isGone } from './failures.ts';
 import { createPlatformGroup, findGroup } from './find-group.ts';
 import type { Exists } from './find-user.ts';
 import { ended } from './gate.ts';
+import { endTemporaryName, renameGroup, temporaryNameLeft } from './group-name.ts';
 import { comeBack, leave, noteLeavers } from './left-members.ts';
-import { addMembers, dropPendingMembers, removeMembers, throwIfIgnored, warnOfRoles } from './members.ts';
+import { addMembers, dropPendingMembers, removeMembers, throwIfIgnored } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
-import { waitForName } from './taken-name.ts';
 
 /** Returns the outcome. A group that is gone at the platform is looked up or created anew, once. @throws PlatformError */
 export async function syncGroup(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
@@ -28,7 +27,10 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
     if (link.id !== undefined) await leave(context);
     await dropPendingMembers(context);
     delete link.adopting;
-    return { kind: 'synced', writes: context.writes };
+    const left = await temporaryNameLeft(context);
+    return left
+      ? { kind: 'blocked', writes: context.writes, condition: left }
+      : { kind: 'synced', writes: context.writes };
   }
   for (let restart = 0; ; restart++) {
     try {
@@ -51,7 +53,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
 /** Syncs a group in scope: link, removals of members, name, additions of members. */
 async function syncInScope(context: SyncContext, name: string, exists: Exists): Promise<SyncOutcome> {
   const { link, target } = context;
-  const { client, policy } = target;
+  const { policy } = target;
   // The group is wanted, so a deletion that was sent before is no longer the reason of an absence.
   delete link.deleting;
   if (link.id === undefined) {
@@ -72,7 +74,7 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
   if (policy.policy === 'create-only' && !link.making) {
     await noteLeavers(context);
     await dropPendingMembers(context);
-    return { kind: 'synced', writes: context.writes };
+    return (await endTemporaryName(context, name)) ?? { kind: 'synced', writes: context.writes };
   }
   // Removals come first, so that a refused rename does not keep a member in the group.
   const pending = await context.outbox.pendingMembers(context.work.id);
@@ -80,21 +82,8 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
     policy.policy === 'sync' ? await removeMembers(context, pending) : { isWaiting: false, ignored: [] };
   const isNameConfirmed = link.core?.displayName === name && link.unsure === undefined;
   if (!isNameConfirmed) {
-    warnOfRoles(context, String(link.core?.displayName), name);
-    const rename: PlatformPatchOperation[] = [{ op: 'replace', path: 'displayName', value: name }];
-    try {
-      await context.attempt(['displayName'], 'rename group', () =>
-        client.groups.patch(link.id ?? '', rename, context.call),
-      );
-    } catch (error) {
-      // 409: another group has the name, which may be about to give it up.
-      if (!isStatus(error, 409)) throw error;
-      const waiting = await waitForName(context, name);
-      if (waiting === undefined) throw error;
-      return { ...waiting, writes: context.writes };
-    }
-    link.core = { displayName: name };
-    await context.save();
+    const waiting = await renameGroup(context, name);
+    if (waiting) return waiting;
   }
   // Other policies remove no member, so the link notes the members who should leave.
   if (policy.policy !== 'sync') {

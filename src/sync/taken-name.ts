@@ -2,6 +2,7 @@
 import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import type { SyncContext } from './context.ts';
+import { mayHaveCommitted } from './failures.ts';
 import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
@@ -9,8 +10,8 @@ import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 const CIRCLE_AFTER = 2;
 /** Largest number of resources in a circle. */
 const LONGEST_CIRCLE = 8;
-/** Interval of attempts of a resource with a temporary name. */
-const ASIDE_RETRY_MS = 5000;
+/** Interval of attempts of a resource with a temporary name, after those of `successionWait`. */
+const ASIDE_RETRY_MS = 15_000;
 
 /** An account or group as the platform shows it. */
 interface Shown {
@@ -44,7 +45,7 @@ async function waitForHolder(
   if ((link.successionAttempts ?? 0) >= CIRCLE_AFTER && (await isFirstOfCircle(context, holder.id)))
     await stepAside(context, name);
   // A temporary name must not stay, so it is not given up while the holder has a pending sync.
-  return successionWait(context) ?? (mayBeAside(context) ? ASIDE_RETRY_MS : undefined);
+  return successionWait(context) ?? (nameBehind(context) === undefined ? undefined : ASIDE_RETRY_MS);
 }
 
 /** Returns the accounts or groups with this name; without any, the platform shows none. */
@@ -95,21 +96,30 @@ function wantedName({ target }: SyncContext, kind: Kind, text: string): string |
 
 const pathOf = (kind: Kind) => (kind === 'User' ? 'userName' : 'displayName');
 
-/** Returns whether the resource has the temporary name of `stepAside`, or may have it: a write of it had no answer. */
-const mayBeAside = ({ link, work }: SyncContext): boolean =>
-  String(link.core?.[pathOf(work.kind)]).startsWith(`${work.id}.`) ||
-  (link.unsure ?? []).includes(pathOf(work.kind));
+/** Returns the name that a resource with the temporary name of `stepAside` waits for; undefined: its name is not temporary. */
+export function nameBehind({ link, work }: SyncContext): string | undefined {
+  const name = String(link.core?.[pathOf(work.kind)]);
+  return name.startsWith(`${work.id}.`) ? name.slice(work.id.length + 1) : undefined;
+}
 
 /** Renames the resource to a unique temporary name, which releases the old name for the others. */
 async function stepAside(context: SyncContext, name: string): Promise<void> {
   const { link, target, work } = context;
   const path = pathOf(work.kind);
+  const { core, observed } = link;
   const temporaryName = `${work.id}.${name}`;
   const rename = [{ op: 'replace' as const, path, value: temporaryName }];
   const { users, groups } = target.client;
-  await (work.kind === 'User'
-    ? context.attempt([path], 'update user', () => users.patch(link.id ?? '', rename, context.call))
-    : context.attempt([path], 'rename group', () => groups.patch(link.id ?? '', rename, context.call)));
-  link.core = { ...link.core, [path]: temporaryName };
+  // The attempt saves the temporary name as unsure before the write, so that after a lost answer it is known and must not stay.
+  link.core = { ...core, [path]: temporaryName };
+  link.observed = { ...observed, [path]: core?.[path] };
+  try {
+    await (work.kind === 'User'
+      ? context.attempt([path], 'update user', () => users.patch(link.id ?? '', rename, context.call))
+      : context.attempt([path], 'rename group', () => groups.patch(link.id ?? '', rename, context.call)));
+  } catch (error) {
+    if (!mayHaveCommitted(error)) Object.assign(link, { core, observed });
+    throw error;
+  }
   await context.save();
 }

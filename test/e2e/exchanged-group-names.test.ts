@@ -128,35 +128,41 @@ test('groups in a row behind a held deletion wait for the decision and then get 
 
 test('a group that waits for its name is not told as a failure of the platform, and its members as still in the old name', async (place) => {
   const { commands, idp, platform } = place;
-  const [sales, ops] = await foundGroups(place, ['sales', 'ops']);
+  const ids = await foundGroups(place, ['red', 'blue']);
+  // The group with the smaller ref gets the temporary name, so the platform refuses its writes.
+  const [otherId = '', waitingId = ''] = ids.toSorted();
+  const [failing, waiting] = otherId === ids[0] ? (['red', 'blue'] as const) : (['blue', 'red'] as const);
   const { groups } = await platform.state();
-  const opsId = groups.find(({ displayName }) => displayName === 'ops')?.scimId ?? '';
-  const rules = [{ method: 'PATCH', path: `/Groups/${opsId}$`, times: 1000, status5xx: true }];
+  const failingId = groups.find(({ displayName }) => displayName === failing)?.scimId ?? '';
+  const rules = [{ method: 'PATCH', path: `/Groups/${failingId}$`, times: 1000, status5xx: true }];
   await platform.control('PATCH', '/faults', { rules });
-  await rename(idp, ops, 'tmp');
-  await rename(idp, sales, 'ops');
-  await rename(idp, ops, 'sales');
+  await rename(idp, otherId, 'tmp');
+  await rename(idp, waitingId, failing);
+  await rename(idp, otherId, waiting);
   const explained = async (name: string) => (await commands.run('explain', name, '--json')).json?.[0];
   await eventually(
     'the group waits',
-    async () => (await explained(`Group:${sales ?? ''}`))?.link.waitsForName === true,
+    async () => (await explained(`Group:${waitingId}`))?.link.waitsForName === true,
     LONG_MS,
   );
-  const group = await explained(`Group:${sales ?? ''}`);
+  const group = await explained(`Group:${waitingId}`);
   expect(group.reasons.join(' ')).toContain('Another group still has the name at the platform');
   expect(group.reasons.join(' ')).not.toContain('The platform has failed');
-  const person = await explained('sales@acme.example');
-  expect(person.memberships).toMatchObject([{ name: 'ops', state: 'toAdd' }]);
-  expect(person.memberships[0].because).toContain('still called sales at the platform');
+  const person = await explained(`${waiting}@acme.example`);
+  expect(person.memberships).toMatchObject([{ name: failing, state: 'toAdd' }]);
+  expect(person.memberships[0].because).toContain(`still called ${waiting} at the platform`);
   expect(person.memberships[0].because).toContain('the person has the access of that name');
-  const report = (await commands.run('verify-access', 'sales@acme.example', '--json')).json;
-  expect(report.differences).toEqual([{ name: 'groups', desired: ['ops'], actual: ['sales'] }]);
+  const report = (await commands.run('verify-access', `${waiting}@acme.example`, '--json')).json;
+  expect(report.differences).toEqual([{ name: 'groups', desired: [failing], actual: [waiting] }]);
   const applied = report.chain.find(({ stage }: { stage: string }) => stage === 'applied');
-  expect(applied.detail).toContain('the group ops is still called sales at the platform');
+  expect(applied.detail).toContain(`the group ${failing} is still called ${waiting} at the platform`);
   await platform.control('PATCH', '/faults', { rules: [] });
-  await eventually('sales is called ops', () => isIn(platform, 'sales', 'ops'), LONG_MS);
-  await eventually('ops is called sales', () => isIn(platform, 'ops', 'sales'), LONG_MS);
-  const after = (await commands.run('verify-access', 'sales@acme.example', '--json')).json;
+  for (const [person, group] of [
+    [waiting, failing],
+    [failing, waiting],
+  ] as const)
+    await eventually(person, () => isIn(platform, person, group), LONG_MS);
+  const after = (await commands.run('verify-access', `${waiting}@acme.example`, '--json')).json;
   expect(after.differences).toEqual([]);
 }, 90_000);
 
@@ -231,7 +237,8 @@ test('a group whose temporary name was sent without an answer waits for its name
   });
   const links = await place.key(':links:main');
   const link = parseLink((await redis.hget(links, `Group:${sales}`)) ?? '');
-  const killed = { ...link, unsure: ['displayName'], successionAttempts: 20 };
+  const core = { displayName: `${sales}.ops` };
+  const killed = { ...link, core, unsure: ['displayName'], successionAttempts: 20 };
   await redis.hset(links, `Group:${sales}`, toLinkText(killed));
   const rules = [{ method: 'PATCH', path: `${pathOf('ops')}$`, times: 3, status5xx: true }];
   await platform.control('PATCH', '/faults', { rules });
@@ -239,6 +246,102 @@ test('a group whose temporary name was sent without an answer waits for its name
   await eventually('ops is called sales', () => isIn(platform, 'ops', 'sales'), LONG_MS);
   await eventually('sales is called ops', () => isIn(platform, 'sales', 'ops'), LONG_MS);
   expect(await lettersOf(place)).toEqual([]);
+}, 90_000);
+
+/** Leaves sales with its temporary name `<id>.ops`, as a kill in an exchange with ops does; no worker runs. @returns both ids */
+async function leaveAside(place: Place): Promise<{ sales: string; ops: string }> {
+  const { platform, redis } = place;
+  const [sales = '', ops = ''] = await foundGroups(place, ['sales', 'ops']);
+  const { groups } = await platform.state();
+  const scimId = groups.find(({ displayName }) => displayName === 'sales')?.scimId ?? '';
+  await place.stopApps();
+  await place.start('api');
+  await rename(place.idp, ops, 'tmp');
+  await rename(place.idp, sales, 'ops');
+  await rename(place.idp, ops, 'sales');
+  const displayName = `${sales}.ops`;
+  await byHand(place, 'PATCH', `/Groups/${scimId}`, {
+    op: 'replace',
+    path: 'displayName',
+    value: displayName,
+  });
+  const links = await place.key(':links:main');
+  const link = parseLink((await redis.hget(links, `Group:${sales}`)) ?? '');
+  await redis.hset(links, `Group:${sales}`, toLinkText({ ...link, core: { displayName } }));
+  return { sales, ops };
+}
+
+test('a group with a temporary name that the settings leave out is told as an exception, until a person renames it', async (place) => {
+  const { commands, platform } = place;
+  const { sales } = await leaveAside(place);
+  await place.change(({ targets }) => {
+    Object.assign(targets.main as object, { groups: { exclude: ['^ops$'] } });
+  });
+  const letters = async () => (await lettersOf(place)) as { ref: string; reason: string; message: string }[];
+  await eventually('the dead letter', async () => (await letters()).length === 1, LONG_MS);
+  expect(await letters()).toMatchObject([{ ref: `Group:${sales}`, reason: 'TemporaryName' }]);
+  const { text } = await commands.run('explain', `Group:${sales}`);
+  expect(text).toContain(`${sales}.ops`);
+  expect(text).toContain('Rename the group at the platform');
+  const plan = (await commands.run('plan')).text;
+  expect(plan).toContain(`Group ${sales}.ops`);
+  const { groups } = await platform.state();
+  const group = groups.find(({ displayName }) => displayName === `${sales}.ops`);
+  await byHand(place, 'PATCH', `/Groups/${group?.scimId ?? ''}`, {
+    op: 'replace',
+    path: 'displayName',
+    value: 'former sales',
+  });
+  expect((await commands.run('dead-letters', 'retry', `Group:${sales}`)).code).toBe(0);
+  await eventually('no dead letter', async () => (await letters()).length === 0, LONG_MS);
+}, 90_000);
+
+test('a group with a temporary name whose deletion is held has the name that the source wanted last', async (place) => {
+  const { platform } = place;
+  const { sales } = await leaveAside(place);
+  await place.idp.send('DELETE', `/Groups/${sales}`);
+  await place.start('worker');
+  await eventually('ops is called sales', () => isIn(platform, 'ops', 'sales'), LONG_MS);
+  await eventually('sales is called ops', () => isIn(platform, 'sales', 'ops'), LONG_MS);
+}, 90_000);
+
+test('an adopted group with a temporary name that the source deletes ends with the name that the source wanted last', async (place) => {
+  const { platform, redis } = place;
+  const { sales } = await leaveAside(place);
+  const links = await place.key(':links:main');
+  const link = parseLink((await redis.hget(links, `Group:${sales}`)) ?? '');
+  await redis.hset(links, `Group:${sales}`, toLinkText({ ...link, origin: 'adopted' }));
+  await place.idp.send('DELETE', `/Groups/${sales}`);
+  await place.start('worker');
+  await eventually('ops is called sales', () => isIn(platform, 'ops', 'sales'), LONG_MS);
+  const names = async () => (await platform.state()).groups.map(({ displayName }) => displayName).sort();
+  await eventually('ops is there', async () => (await names()).join() === 'ops,sales', LONG_MS);
+}, 90_000);
+
+test('a rename whose answer was lost is no exchange: it becomes a dead letter when the other group keeps the name', async (place) => {
+  const { platform, redis } = place;
+  const [sales = '', ops = ''] = await foundGroups(place, ['sales', 'ops']);
+  const { groups } = await platform.state();
+  const opsId = groups.find(({ displayName }) => displayName === 'ops')?.scimId ?? '';
+  await place.stopApps();
+  await place.start('api');
+  await rename(place.idp, ops, 'other');
+  await rename(place.idp, sales, 'ops');
+  const links = await place.key(':links:main');
+  const link = parseLink((await redis.hget(links, `Group:${sales}`)) ?? '');
+  const late = { ...link, unsure: ['displayName'], successionAttempts: 20 };
+  await redis.hset(links, `Group:${sales}`, toLinkText(late));
+  // The other group keeps its name and stays pending for about a minute.
+  const status5xx = { share: 1, status: 409 };
+  const rules = [{ method: 'PATCH', path: `/Groups/${opsId}$`, times: 1000, status5xx }];
+  await platform.control('PATCH', '/faults', { rules });
+  await place.start('worker');
+  await eventually(
+    'the dead letter',
+    async () => ((await lettersOf(place)) as unknown[]).length === 1,
+    LONG_MS,
+  );
+  expect(await lettersOf(place)).toMatchObject([{ ref: `Group:${sales}`, reason: 'Conflict' }]);
 }, 90_000);
 
 test('after kill -9 between the steps of an exchange no group keeps the temporary name', async () => {
