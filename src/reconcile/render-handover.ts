@@ -3,8 +3,9 @@ import { counted } from '../support/counted.ts';
 import type { OwnedItem } from './handover-place.ts';
 import { hasWork, peopleDue, type HandoverSection, type PlannedHandover } from './plan-handover.ts';
 
-const MOST_SHOWN = 20;
-const MOST_ITEMS_SHOWN = 5;
+/** Largest numbers of people, and of items of each, that are shown. */
+const MOST_LISTED = { people: 20, items: 5 };
+const MOST_SUMMARISED = { people: 4, items: 1 };
 
 /** Returns what a run does with the work of closed accounts, in words; undefined: nothing. */
 export function handoverWords(section: HandoverSection | undefined): string | undefined {
@@ -16,13 +17,17 @@ export function handoverWords(section: HandoverSection | undefined): string | un
   return parts.length === 0 ? undefined : parts.join(', ');
 }
 
-/** Returns lines with owner, time, destination and items; with `all` every person and item. */
-export function handoverLines(section: HandoverSection | undefined, all: boolean): string[] {
+/** Returns lines with owner, time, destination and items; with `all` every person and item, without `others` a few. */
+export function handoverLines(
+  section: HandoverSection | undefined,
+  { all, others }: { all: boolean; others: boolean },
+): string[] {
   if (!section) return [];
   const { deployment, folder, problem } = section;
   const people = section.people.filter(hasWork);
   if (people.length === 0 && problem === null) return [];
-  const shown = all ? people : people.slice(0, MOST_SHOWN);
+  const most = others ? MOST_LISTED : MOST_SUMMARISED;
+  const shown = all ? people : people.slice(0, most.people);
   const due = people.filter(({ state }) => state === 'due').length;
   return [
     '',
@@ -30,17 +35,17 @@ export function handoverLines(section: HandoverSection | undefined, all: boolean
       problem !== null && people.length === 0 ? '' : `: ${counted(due, 'person', 'people')} due`
     }`,
     ...(problem === null ? [] : [`    ! Nothing is moved: ${problem}.`]),
-    ...shown.flatMap((person) => personLines(person, all)),
+    ...shown.flatMap((person) => personLines(person, all ? Infinity : most.items)),
     ...(shown.length < people.length
       ? [`    … and ${people.length - shown.length} more: --all, or --json`]
       : []),
   ];
 }
 
-function personLines({ name, state, at, closedAt, folder, items }: PlannedHandover, all: boolean): string[] {
+function personLines({ name, state, at, closedAt, folder, items }: PlannedHandover, most: number): string[] {
   if (state === 'return')
     return [`    ${name} is active again: the work in ${folder} goes back to its places`];
-  const shown = all ? items : items.slice(0, MOST_ITEMS_SHOWN);
+  const shown = items.slice(0, most);
   const when = state === 'due' ? `due since ${at}` : `on ${at}`;
   return [
     `    ${name}, closed ${closedAt}: ${counted(items.length, 'item')} to ${folder}, ${when}`,

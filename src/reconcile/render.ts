@@ -10,6 +10,7 @@ import { warningLines } from './render-warnings.ts';
 import { EXAMPLES, causeLines, groupsOf, suchAs, summaryLines } from './render-summary.ts';
 import { ACTION_SIGNS, actionCount, actionName, diffLines } from './render-words.ts';
 import { isToBeHeld } from './to-be-held.ts';
+import { wholeLines } from '../support/columns.ts';
 import { counted } from '../support/counted.ts';
 
 export interface RenderOptions {
@@ -20,28 +21,54 @@ export interface RenderOptions {
   driftOnly?: boolean;
 }
 
-/** Largest number of changes that are listed one by one; more are summarised unless `all` is set. */
-const ONE_BY_ONE = 40;
+/** Largest number of lines of a terminal that a plan takes, unless `all` is set. */
+const MOST_LINES = 50;
+/** Largest number of rows of a section. */
+const MOST_ROWS = 40;
 const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?': 2 };
 
-/** Returns the plan as lines of text. */
+type Paint = (sign: string, text: string) => string;
+
+/** Parts of a plan that are listed one by one; the others are summarised. */
+interface Listed {
+  all: boolean;
+  changes: boolean;
+  /** Entries that no run writes, exceptions and the handover. */
+  others: boolean;
+}
+
+/** Returns the plan as lines of text: every change, or the longest form that fits a screen. */
 export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: RenderOptions): string[] {
-  const paint = (sign: string, text: string): string =>
-    colour ? `\u001b[${COLOURS[sign] ?? 0}m${text}\u001b[0m` : text;
+  const paint: Paint = (sign, text) => (colour ? `\u001b[${COLOURS[sign] ?? 0}m${text}\u001b[0m` : text);
+  const formOf = (changes: boolean, others: boolean): string[] =>
+    renderForm(plan, { all, changes, others }, driftOnly, paint);
+  if (all) return formOf(true, true);
+  const forms = plan.entries.filter(isChange).length <= MOST_LINES ? [true, true, false] : [false, false];
+  for (const [at, changes] of forms.entries()) {
+    const lines = formOf(changes, at === 0);
+    if (lines.flatMap((line) => wholeLines(line)).length <= MOST_LINES) return lines;
+  }
+  return formOf(false, false);
+}
+
+function renderForm(plan: Plan, listed: Listed, driftOnly: boolean, paint: Paint): string[] {
   const changes = plan.entries.filter(isChange);
   const others = plan.entries.filter((entry) => !isChange(entry));
-  const byOne = all || changes.length <= ONE_BY_ONE;
+  const isShort = !listed.all;
   return [
     headline(plan, changes, others, driftOnly),
     `  people: ${coverageText(plan.coverage.users)}`,
     ...(plan.coverage.groups.desired > 0 ? [`  groups: ${coverageText(plan.coverage.groups)}`] : []),
-    ...(byOne ? [] : causeLines(changes)),
+    ...(listed.changes || changes.length === 0 ? [] : causeLines(changes)),
     ...warningLines(plan),
-    ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : ['', ...summaryLines(changes, paint)]),
-    ...reportedLines(plan, withoutExceptions(plan, others), { all, byOne }, paint),
-    ...exceptionLines(plan, { all, byOne }, paint),
-    ...handoverLines(plan.handover, all),
-    ...(byOne || changes.length === 0 ? [] : ['', 'Every single change: --all, or --json.']),
+    ...(changes.length > 0 && (isShort || !listed.changes) ? [''] : []),
+    ...(listed.changes
+      ? changes.flatMap((entry) => (isShort ? inShort(entry, paint) : oneByOne(entry, paint)))
+      : summaryLines(changes, paint)),
+    ...reportedLines(plan, withoutExceptions(plan, others), listed, paint),
+    ...exceptionLines(plan, listed, paint),
+    ...handoverLines(plan.handover, listed),
+    ...(listed.changes || changes.length === 0 ? [] : ['', 'Every single change: --all, or --json.']),
     ...costLines(plan),
   ];
 }
@@ -88,18 +115,33 @@ function causeOf({ attribution: { cause, by, at } }: PlanEntry): string {
   return cause === 'none' ? '' : `${cause}${who}${at === undefined ? '' : ` at ${at}`}`;
 }
 
-function oneByOne(entry: PlanEntry, paint: (sign: string, text: string) => string): string[] {
+/** Returns the title of a change, its reason with the cause, and a line for each value. */
+function factsOf(entry: PlanEntry): { title: string; facts: string[] } {
   const sign = ACTION_SIGNS[entry.action];
   const whom = entry.member
     ? memberIn(entry.member, entry.name)
     : `${entry.kind.toLowerCase()} ${entry.name}`;
   const cause = causeOf(entry);
-  return [
-    '',
-    paint(sign, `${sign} ${actionName(entry.action)} ${whom}`),
-    `    ${entry.reason}${cause === '' ? '' : ` (${cause})`}`,
-    ...(entry.member ? [] : diffLines(entry).map((line) => `    ${line}`)),
-  ];
+  return {
+    title: `${sign} ${actionName(entry.action)} ${whom}`,
+    facts: [`${entry.reason}${cause === '' ? '' : ` (${cause})`}`, ...(entry.member ? [] : diffLines(entry))],
+  };
+}
+
+/** Returns every fact of a change on a line of its own. */
+function oneByOne(entry: PlanEntry, paint: Paint): string[] {
+  const { title, facts } = factsOf(entry);
+  return ['', paint(ACTION_SIGNS[entry.action], title), ...facts.map((fact) => `    ${fact}`)];
+}
+
+/** Returns one line with a change and all its facts, or a second one when they do not fit. */
+function inShort(entry: PlanEntry, paint: Paint): string[] {
+  const { title, facts } = factsOf(entry);
+  const text = facts.join('; ');
+  const line = `${title}: ${text}`;
+  return wholeLines(line).length === 1
+    ? [`${paint(ACTION_SIGNS[entry.action], title)}: ${text}`]
+    : [paint(ACTION_SIGNS[entry.action], title), `    ${text}`];
 }
 
 const isUnmapped = ({ action, kind }: PlanEntry): boolean => action === 'unmanaged' && kind === 'Attribute';
@@ -108,8 +150,8 @@ const isUnmapped = ({ action, kind }: PlanEntry): boolean => action === 'unmanag
 function reportedLines(
   { restored }: Plan,
   entries: PlanEntry[],
-  { all, byOne }: { all: boolean; byOne: boolean },
-  paint: (sign: string, text: string) => string,
+  { all, others: byOne }: Listed,
+  paint: Paint,
 ): string[] {
   // The bridge may have written a membership before an operator dropped the link, so the words name no author.
   const author = 'added by others, or by the bridge before the restore,';
@@ -151,7 +193,7 @@ function reportedLines(
       lines.push(suchAs(some.map(subjectWords)));
       continue;
     }
-    const most = first.action === 'unmanaged' && !isUnmapped(first) ? EXAMPLES : ONE_BY_ONE;
+    const most = first.action === 'unmanaged' && !isUnmapped(first) ? EXAMPLES : MOST_ROWS;
     const shown = all ? some : some.slice(0, most);
     for (const entry of shown) {
       const { reason, action } = entry;
@@ -194,11 +236,11 @@ const BY_FORMER_SETTINGS =
 /** Returns the lines about exceptions, which no run changes until a person acts: each, or a line for each reason. */
 function exceptionLines(
   { exceptions: { total, items } }: Plan,
-  { all, byOne }: { all: boolean; byOne: boolean },
-  paint: (sign: string, text: string) => string,
+  { all, others: byOne }: Listed,
+  paint: Paint,
 ): string[] {
   if (total === 0) return [];
-  const isListed = all || (byOne && total <= ONE_BY_ONE);
+  const isListed = all || (byOne && total <= MOST_ROWS);
   const nameOf = ({ ref, name }: StandingException): string =>
     `${ref === null ? 'Target' : ref.startsWith('Group:') ? 'Group' : 'User'} ${name}`;
   const lines = isListed

@@ -160,3 +160,59 @@ test('a plan of every kind of change, with conflicts and exceptions, fits 50 lin
   expect(at('- 60 to deactivate')).toBeGreaterThan(0);
   expect(at('40  held by the guard')).toBeGreaterThan(0);
 });
+
+const screen = (plan: Plan): string[] =>
+  renderPlan(plan, { all: false, colour: false }).flatMap((line) => wholeLines(line));
+
+test('a plan of 30 changes has one line for each change with its reason, cause and value', () => {
+  const update = (index: number): PlanEntry =>
+    entry('update', index, {
+      before: { title: 'a' },
+      after: { title: 'b' },
+      reason: 'title differs',
+      attribution: { cause: 'source changed' },
+    });
+  const lines = screen(planOf([...many(15, update), ...many(15, mover)]));
+  expect(lines).toContain('~ update user u3@acme.example: title differs (source changed); title: "a" → "b"');
+  expect(lines.filter((line) => line.includes('@acme.example in group'))).toHaveLength(15);
+  expect(lines.length).toBeLessThanOrEqual(50);
+});
+
+test('a plan of up to 40 long changes, with many exceptions and handovers, fits 50 lines and tells where the rest is', () => {
+  const after = { title: 'x'.repeat(40), department: 'y'.repeat(40), userName: 'z'.repeat(100) };
+  const items = many(40, (index) => entry('conflict', 1000 + index)).map(({ ref, name }) => ({
+    ref,
+    name,
+    reason: 'Held' as const,
+    since: 0,
+    message: 'the guard holds the deactivation',
+  }));
+  const person = (index: number) => ({
+    ref: `User:${index}`,
+    name: `u${index}`,
+    state: 'due',
+    at: '2026-01-01',
+    closedAt: '2026-01-01',
+    folder: 'f',
+    items: Array.from({ length: 9 }, (_, at) => ({
+      type: 'WORKBOOK',
+      name: 'w',
+      id: String(at),
+      fromPath: [],
+    })),
+  });
+  const handover = {
+    deployment: 'd',
+    folder: 'f',
+    problem: null,
+    people: Array.from({ length: 30 }, (_, at) => person(at)),
+  };
+  for (const count of [0, 1, 20, 40]) {
+    const plan = planOf(many(count, (index) => entry('update', index, { before: {}, after })));
+    Object.assign(plan, { exceptions: { total: 40, items }, handover });
+    const lines = screen(plan);
+    expect([count, lines.length <= 50]).toEqual([count, true]);
+    expect(lines.join('\n')).toContain('see scim-bridge exceptions');
+    expect(lines.join('\n')).toContain('and 26 more: --all, or --json');
+  }
+});
