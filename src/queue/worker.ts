@@ -6,8 +6,7 @@ import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { settledWithin } from '../support/within.ts';
-import { queueName, queuePrefix, STREAMS, type JobStream, type SyncJob } from './jobs.ts';
-import { createRelay } from './relay.ts';
+import { createRelay, queueName, queuePrefix, STREAMS, type JobStream, type SyncJob } from './relay.ts';
 
 /** Redis connection for BullMQ, opened by app/queues.ts. */
 export type QueueConnection = ConnectionOptions;

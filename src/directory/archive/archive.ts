@@ -3,9 +3,8 @@ import type { Redis } from 'ioredis';
 import { archiveRuleOf, isMomentary, isPartOfLog, logFamiliesOf } from './archive-families.ts';
 import { beginWholeRead } from '../logs/whole-read.ts';
 import type { Keyspace } from '../keys.ts';
-import { pairsOf } from '../redis/pairs.ts';
+import { keysLike, pairsOf, inPortions, scanned, streamPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
-import { primariesOf } from '../redis/store-health.ts';
 
 /** One portion of one key. */
 export interface ArchiveLine {
@@ -50,15 +49,8 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
 
   /** Yields all keys of the connection without the base; a key may be repeated. */
   async function* allKeys(): AsyncGenerator<string> {
-    // In a cluster SCAN returns the keys of one server only.
-    for (const node of primariesOf(redis)) {
-      let cursor = '0';
-      do {
-        const [next, found] = await node.scan(cursor, 'MATCH', `${keys.base}*`, 'COUNT', 1000);
-        cursor = next;
-        for (const each of found) yield each.slice(keys.base.length);
-      } while (cursor !== '0');
-    }
+    for await (const found of keysLike(redis, `${keys.base}*`))
+      yield* found.map((each) => each.slice(keys.base.length));
   }
 
   /**
@@ -116,15 +108,12 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     const last = newest[0]?.[0];
     const hash = { family: 'plain', type: 'hash' } as const;
     if (Object.keys(ends).length > 0) yield { ...hash, key: chain, items: Object.entries(ends) };
-    for (let after = '-'; last !== undefined;) {
-      const found = await redis.xrange(key, after, last, 'COUNT', PORTION);
+    for await (const found of last === undefined ? [] : streamPortions(redis, key, PORTION, last)) {
       const ids = found.map(([id]) => id);
-      if (ids.length === 0) break;
       yield { family: 'plain', key: name, type: 'stream', items: found };
       const texts = await redis.hmget(keys.key(personal), ...ids);
       const items = ids.flatMap((id, index) => (texts[index] ? [[id, texts[index]]] : []));
       if (items.length > 0) yield { ...hash, key: personal, items };
-      after = `(${ids.at(-1) ?? ''}`;
       await reading.renew();
     }
     await reading.end();
@@ -143,8 +132,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     const names: string[] = [];
     for await (const name of allKeys()) if (!stays(name)) names.push(keys.key(name));
     hasActs = (await redis.exists(keys.key('acts'))) === 1;
-    for (let start = 0; start < names.length; start += PORTION)
-      await redis.unlink(...names.slice(start, start + PORTION));
+    for (const portion of inPortions(names, PORTION)) await redis.unlink(...portion);
   }
 
   /** Restores one valid line. @returns number of restored items, and number of items that were left out */
@@ -215,19 +203,10 @@ async function* portions(redis: Redis, key: string, type: string): AsyncGenerato
     const items = await redis.lrange(key, 0, -1);
     if (items.length > 0) yield items;
   } else if (type === 'hash' || type === 'zset' || type === 'set') {
-    yield* scanned(redis, key, type);
+    const size = IS_LARGE.test(key) ? LARGE_PORTION : PORTION;
+    for await (const found of scanned((cursor) => scanOnce(redis, key, type, cursor, size)))
+      if (found.length > 0) yield type === 'set' ? found : pairsOf(found);
   }
-}
-
-async function* scanned(redis: Redis, key: string, type: 'hash' | 'zset' | 'set'): AsyncGenerator<unknown[]> {
-  const portion = IS_LARGE.test(key) ? LARGE_PORTION : PORTION;
-  let cursor = '0';
-  do {
-    const [next, found] = await scanOnce(redis, key, type, cursor, portion);
-    cursor = next;
-    const items = type === 'set' ? found : pairsOf(found);
-    if (items.length > 0) yield items;
-  } while (cursor !== '0');
 }
 
 function scanOnce(

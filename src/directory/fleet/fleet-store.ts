@@ -2,7 +2,7 @@
 // entry when it stops.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
-import { pairsOf } from '../redis/pairs.ts';
+import { pairsOf } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { differingFeeds, type Announcing } from './announced-rules.ts';
 

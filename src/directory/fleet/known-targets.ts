@@ -6,7 +6,7 @@ import { linkTexts, parseLink, type Link } from '../outbox/links.ts';
 import type { Ref } from '../records.ts';
 import { ignoreStoreUnavailable } from '../redis/connection.ts';
 import type { Scripts } from '../redis/scripts.ts';
-import { primariesOf } from '../redis/store-health.ts';
+import { keysLike } from '../redis/portions.ts';
 
 /** A target and a connection that feeds it. */
 export interface TargetFeed {
@@ -80,18 +80,12 @@ export function createKnownTargets(
 
   /** Yields the field (toField) of each connection and target with links; a field may be repeated. */
   async function* linkedFeeds(): AsyncGenerator<string> {
-    for (const node of primariesOf(redis)) {
-      let cursor = '0';
-      do {
-        const [next, found] = await node.scan(cursor, 'MATCH', `${prefix}:{*}:links:*`, 'COUNT', 1000);
-        cursor = next;
-        for (const name of found) {
-          const [, connection, target] =
-            /^\{([^}]+)\}:links:([^:]+)$/.exec(name.slice(prefix.length + 1)) ?? [];
-          if (connection !== undefined && target !== undefined) yield toField({ connection, target });
-        }
-      } while (cursor !== '0');
-    }
+    for await (const found of keysLike(redis, `${prefix}:{*}:links:*`))
+      for (const name of found) {
+        const [, connection, target] =
+          /^\{([^}]+)\}:links:([^:]+)$/.exec(name.slice(prefix.length + 1)) ?? [];
+        if (connection !== undefined && target !== undefined) yield toField({ connection, target });
+      }
   }
 
   /** Stores the targets of restored links. */

@@ -12,7 +12,7 @@ import {
 } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
-import { pairsOf } from '../redis/pairs.ts';
+import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createDecisions } from './decisions.ts';
 import { parseItem, type Destruction } from './held-changes.ts';
@@ -92,9 +92,7 @@ export function createGuardStore(
    * total. A change that another sync asks for in between counts only for the portions after it.
    */
   async function takeMany(items: Destruction[], args: object): Promise<Permission[]> {
-    const portions = Array.from({ length: Math.ceil(items.length / TAKE_PORTION) }, (_, index) =>
-      items.slice(index * TAKE_PORTION, (index + 1) * TAKE_PORTION),
-    );
+    const portions = inPortions(items, TAKE_PORTION);
     const counts: number[][] = [];
     // With `whole`, an earlier decision about one item is the verdict for all items. `rejected` precedes `held`.
     let stop: Permission | undefined;
@@ -121,8 +119,8 @@ export function createGuardStore(
   async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
     const allowances = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, HOLD_EVERYTHING]));
     const permissions: Permission[] = [];
-    for (let at = 0; at < items.length; at += HOLD_PORTION)
-      permissions.push(...(await run(items.slice(at, at + HOLD_PORTION), { allowances, windowMs })));
+    for (const portion of inPortions(items, HOLD_PORTION))
+      permissions.push(...(await run(portion, { allowances, windowMs })));
     return permissions;
   }
 
@@ -136,20 +134,12 @@ export function createGuardStore(
   /** Returns users with a pending or recent deactivation; some may be active again. */
   async function leavers(): Promise<Ref[]> {
     const found = new Set<string>();
-    const scan = async (
-      read: (cursor: string) => Promise<[string, string[]]>,
-      step: 1 | 2,
-    ): Promise<void> => {
-      let cursor = '0';
-      do {
-        const [next, part] = await read(cursor);
-        for (let at = 0; at < part.length; at += step) found.add(part[at] ?? '');
-        cursor = next;
-      } while (cursor !== '0');
-    };
-    await scan((cursor) => redis.sscan(keys.key('guardWaiting', target), cursor, 'COUNT', SCAN_COUNT), 1);
-    for (const family of ['guardHeld', 'guardUsed', 'guardApproved'])
-      await scan((cursor) => redis.zscan(sets(family, 'deactivate'), cursor, 'COUNT', SCAN_COUNT), 2);
+    const waiting = keys.key('guardWaiting', target);
+    for await (const refs of scanned((cursor) => redis.sscan(waiting, cursor, 'COUNT', SCAN_COUNT)))
+      for (const ref of refs) found.add(ref);
+    for (const list of ['guardHeld', 'guardUsed', 'guardApproved'].map((each) => sets(each, 'deactivate')))
+      for await (const flat of scanned((cursor) => redis.zscan(list, cursor, 'COUNT', SCAN_COUNT)))
+        for (const [ref] of pairsOf(flat)) found.add(ref);
     return [...found] as Ref[];
   }
 
@@ -190,8 +180,7 @@ export function createGuardStore(
   /** Returns the decisions about the removal of users from a group. */
   async function decisionsOfMembers(users: string[]): Promise<MemberDecision[]> {
     const decisions: MemberDecision[] = [];
-    for (let at = 0; at < users.length; at += TAKE_PORTION) {
-      const portion = users.slice(at, at + TAKE_PORTION);
+    for (const portion of inPortions(users, TAKE_PORTION)) {
       const [, found] = await scripts.run('guard_leavers', keys.base, { ...common, users: portion });
       decisions.push(...(found as MemberDecision[]));
     }
@@ -215,24 +204,15 @@ export function createGuardStore(
     const isKept = (entry: string): boolean =>
       kept.has(entry) || unasked.some((kind) => entry.startsWith(`${kind} `));
     const gone = new Set<string>();
-    let cursor = '0';
-    do {
-      const items = keys.key('guardItems', `${target}:${ref}`);
-      const [next, found] = await redis.sscan(items, cursor, 'COUNT', SCAN_COUNT);
+    const items = keys.key('guardItems', `${target}:${ref}`);
+    for await (const found of scanned((cursor) => redis.sscan(items, cursor, 'COUNT', SCAN_COUNT)))
       for (const entry of found) if (!isKept(entry)) gone.add(entry);
-      cursor = next;
-    } while (cursor !== '0');
-    const entries = [...gone];
     let dropped = 0;
-    let at = 0;
     // Runs at least once, because the script also closes an approval without changes.
-    do {
-      const portion = entries.slice(at, at + HOLD_PORTION);
-      const args = { ...common, ref, isGone, entries: portion };
-      const [, count] = await scripts.run('guard_end_sync', keys.base, args);
+    for (const entries of gone.size === 0 ? [[]] : inPortions([...gone], HOLD_PORTION)) {
+      const [, count] = await scripts.run('guard_end_sync', keys.base, { ...common, ref, isGone, entries });
       dropped += Number(count);
-      at += HOLD_PORTION;
-    } while (at < entries.length);
+    }
     return dropped;
   }
 
@@ -255,8 +235,7 @@ export function createGuardStore(
   /** Returns for each change whether it needs no permission: an operator approved it, or it is counted already. */
   async function arePermitted(items: Destruction[]): Promise<boolean[]> {
     const permitted: boolean[] = [];
-    for (let at = 0; at < items.length; at += TAKE_PORTION) {
-      const portion = items.slice(at, at + TAKE_PORTION);
+    for (const portion of inPortions(items, TAKE_PORTION)) {
       const [approved, used] = await Promise.all([
         areIn('guardApproved', portion),
         areIn('guardUsed', portion),

@@ -2,7 +2,7 @@
 // takes 100 kB at most (360 slots of up to 13 numbers), and expires when its newest slot is out of its range. A backup does
 // not contain the history; after a restore the plots begin anew.
 import { createKeyspace } from '../keys.ts';
-import { pairsOf } from '../redis/pairs.ts';
+import { pairsOf } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import {
   decodeRing,

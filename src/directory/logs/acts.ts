@@ -65,25 +65,11 @@ export const ACT_LIMITS: StreamLimits = { maxEntries: 20_000, maxAgeMs: 400 * 86
 export type Acts = ReturnType<typeof createActs>;
 
 export function createActs(deps: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
-  const { scripts, keys } = deps;
   const stream = createChainedStream<Act>(deps, {
     name: 'acts',
+    script: 'append_act',
     limits: ACT_LIMITS,
     personal: ['subject', 'note'],
   });
-
-  async function record(act: Act): Promise<void> {
-    await scripts.run('append_act', keys.base, { log: stream.toArgs([act]) });
-  }
-
-  /** Removes entries that are older than the retention. Each script call removes one portion and returns its size. */
-  async function trim(): Promise<void> {
-    let removed: number;
-    do {
-      const reply = await scripts.run('append_act', keys.base, { log: stream.toArgs([]) });
-      removed = Number(reply[1]);
-    } while (removed > 0);
-  }
-
-  return { record, trim, ...stream };
+  return { ...stream, record: async (act: Act): Promise<void> => void (await stream.append([act])) };
 }

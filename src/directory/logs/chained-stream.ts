@@ -4,6 +4,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
+import type { Scripts } from '../redis/scripts.ts';
 import { beginWholeRead, type WholeRead } from './whole-read.ts';
 
 /** Entries per read. An entry has the values before and after a change, which may be long. */
@@ -62,9 +63,11 @@ export interface StreamLimits {
  * @param options.blank values that stand in for removed personal data
  */
 export function createChainedStream<Entry extends object>(
-  { redis, keys }: { redis: Redis; keys: Keyspace },
+  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
   options: {
     name: string;
+    /** Script that appends entries, and removes those that are too old. */
+    script: string;
     target?: string;
     limits: StreamLimits;
     personal: readonly (keyof Entry & string)[];
@@ -82,6 +85,17 @@ export function createChainedStream<Entry extends object>(
     ...limits,
     entries: entries.map((entry) => splitEntry(entry, personalNames)),
   });
+
+  /** Appends entries. @returns number of removed entries that were older than the retention */
+  async function append(entries: readonly Entry[]): Promise<number> {
+    const reply = await scripts.run(options.script, keys.base, { target, log: toArgs(entries) });
+    return Number(reply[1]);
+  }
+
+  /** Removes entries that are older than the retention. Each script call removes one portion. */
+  async function trim(): Promise<void> {
+    while ((await append([])) > 0);
+  }
 
   const personalOf = async (ids: string[]): Promise<(string | null)[]> =>
     ids.length === 0 ? [] : redis.hmget(personal, ...ids);
@@ -188,7 +202,7 @@ export function createChainedStream<Entry extends object>(
   const newestId = async (): Promise<string | undefined> =>
     (await redis.xrevrange(stream, '+', '-', 'COUNT', 1))[0]?.[0];
 
-  return { limits, toArgs, newest, search, newestId, verify };
+  return { limits, toArgs, append, trim, newest, search, newestId, verify };
 }
 
 /** Returns the end of a range as XREVRANGE takes it: the older of both ends of the span. */

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Kind } from '../records.ts';
 import { createProcessLease } from '../redis/lease.ts';
-import { pairsOf } from '../redis/pairs.ts';
+import { pairsOf, streamPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /** Types of security events. One change can be two of them: a PATCH that also deactivates. */
@@ -108,17 +108,14 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   /** Returns stored refused events, oldest first, each with a limited number of names. */
   async function refusals(): Promise<RefusedEvent[]> {
     const all: RefusedEvent[] = [];
-    for (let after = '-'; ;) {
-      const found = await redis.xrange(keys.key('eventsRefused'), after, '+', 'COUNT', REFUSED_AT_ONCE);
+    for await (const found of streamPortions(redis, keys.key('eventsRefused'), REFUSED_AT_ONCE)) {
       for (const [, [, text = '{}', , reason = '{}']] of found) {
         const { id, ...refusal } = JSON.parse(reason) as EventRefusal;
         const event = parseEvent(id, text);
         all.push({ ...event, names: event.names.slice(0, NAMES_SHOWN), refusal });
       }
-      const last = found.at(-1);
-      if (!last) return all;
-      after = `(${last[0]}`;
     }
+    return all;
   }
 
   /** Appends all refused events to the stream again, or deletes them. @returns number of events */

@@ -71,10 +71,10 @@ export function createProvisioningLog(
   deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
   options: { target: string; limits?: StreamLimits },
 ) {
-  const { scripts, keys } = deps;
   const { target, limits = LOG_LIMITS } = options;
   const stream = createChainedStream<LogEntry>(deps, {
     name: 'log',
+    script: 'append_log',
     target,
     limits,
     blank: { name: FORGOTTEN_NAME },
@@ -85,20 +85,9 @@ export function createProvisioningLog(
   const toArgs = (entries: readonly LogEntry[]): ReturnType<typeof stream.toArgs> | undefined =>
     entries.length === 0 ? undefined : stream.toArgs(entries);
 
-  async function append(entries: readonly LogEntry[]): Promise<void> {
-    const log = toArgs(entries);
-    if (log) await scripts.run('append_log', keys.base, { target, log });
-  }
+  const append = async (entries: readonly LogEntry[]): Promise<void> => {
+    if (entries.length > 0) await stream.append(entries);
+  };
 
-  /** Removes entries that are older than the retention. Each script call removes one portion and returns its size. */
-  async function trim(): Promise<void> {
-    const args = { target, log: stream.toArgs([]) };
-    let removed: number;
-    do {
-      const reply = await scripts.run('append_log', keys.base, args);
-      removed = Number(reply[1]);
-    } while (removed > 0);
-  }
-
-  return { target, append, trim, ...stream, toArgs };
+  return { ...stream, target, toArgs, append };
 }

@@ -3,11 +3,20 @@
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, type Priority } from '../records.ts';
-import { toLoadCounts, type LoadCounts } from './load-counts.ts';
 import { RESOURCE_REASONS, toExceptionCounts, type ExceptionCounts } from './exceptions.ts';
 import type { ExpectedRuns, RunReport } from './runs.ts';
-import { pairsOf } from '../redis/pairs.ts';
+import { pairsOf } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
+
+/** Counters of a load: a backlog far larger than that of normal operation (lua/load.lua). */
+export interface LoadCounts {
+  /** When a worker saw the load first, Unix milliseconds of Redis; null: no worker has seen it. */
+  startedAt: number | null;
+  /** Number of resources that left the backlog since the start, by all processes. */
+  done: number;
+  /** How far the load was at moments of the last minute, newest first. */
+  samples: { at: number; done: number }[];
+}
 
 export interface Backlog {
   /** Unix milliseconds of Redis. */
@@ -95,5 +104,19 @@ export async function readBacklog(
     ...(lastSuccessAt === '' ? {} : { lastSuccessAt: Number(lastSuccessAt) }),
     expected: since === '' ? null : { since: Number(since), gapMs: Number(gapMs) },
     writes: Object.fromEntries(pairsOf(writes).map(([action, count]) => [action, Number(count)])),
+  };
+}
+
+/** Returns the counters of a reply of backlog.lua; null while nothing loads. */
+function toLoadCounts(reply: [] | [startedAt: string, done: string, samples: string[]]): LoadCounts | null {
+  if (reply.length === 0) return null;
+  const [startedAt, done, samples] = reply;
+  return {
+    startedAt: startedAt === '' ? null : Number(startedAt),
+    done: Number(done),
+    samples: samples.map((text) => {
+      const [at = 0, sampled = 0] = text.split(' ').map(Number);
+      return { at, done: sampled };
+    }),
   };
 }

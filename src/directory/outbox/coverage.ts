@@ -3,7 +3,7 @@
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, refOf, type Kind, type Ref } from '../records.ts';
-import { pairsOf } from '../redis/pairs.ts';
+import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 
 /** State of a resource that is not linked and synced. */
@@ -121,14 +121,11 @@ export function createCoverageReader(
 ) {
   const { target, targets, rulesReadGroups } = options;
 
-  async function* portions(script: string, args: object): AsyncGenerator<ScriptReply> {
-    let cursor = '0';
-    do {
+  const portions = (script: string, args: object): AsyncIterable<ScriptReply> =>
+    scanned(async (cursor) => {
       const reply = await scripts.run(script, keys.base, { target, count: PORTION, ...args, cursor });
-      cursor = String(reply[1]);
-      yield reply;
-    } while (cursor !== '0');
-  }
+      return [reply[1], reply];
+    });
 
   /** Yields every stored resource of a kind in any order; one that is stored meanwhile may be missing. */
   async function* resources(kind: Kind): AsyncGenerator<CoverPortion> {
@@ -185,8 +182,7 @@ export function createCoverageReader(
    * Marks lost resources, and makes marks due that are neither in `dirty` nor in `inflight`. Other marks are not changed.
    */
   async function restoreMarks(refs: Ref[], request: string): Promise<void> {
-    for (let start = 0; start < refs.length; start += PORTION) {
-      const portion = refs.slice(start, start + PORTION);
+    for (const portion of inPortions(refs, PORTION)) {
       const args = { target, targets: [target], refs: portion, request, priority: RECONCILE };
       await scripts.run('restore_marks', keys.base, args);
     }
@@ -195,8 +191,7 @@ export function createCoverageReader(
   /** Deletes links after the target became another tenant, and marks their resources. @returns number of deleted links */
   async function forgetLinks(refs: Ref[], request: string): Promise<number> {
     let forgotten = 0;
-    for (let start = 0; start < refs.length; start += PORTION) {
-      const portion = refs.slice(start, start + PORTION);
+    for (const portion of inPortions(refs, PORTION)) {
       const args = { target, targets: [target], refs: portion, request, priority: RECONCILE };
       forgotten += Number((await scripts.run('forget_links', keys.base, args))[1]);
     }

@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { parseLink, parseReverseLink, type Link } from './links.ts';
 import { PRIORITIES, parseRef, refOf, type Kind, type Priority, type Ref } from '../records.ts';
+import { inPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /** Suspected drift of one resource, with the versions that it was computed from. */
@@ -77,8 +78,8 @@ export function createDriftNotes(
    */
   async function note(drifts: Drift[], request: string, fence?: string): Promise<Noted[]> {
     const outcomes: Noted[] = [];
-    for (let start = 0; start < drifts.length; start += PORTION) {
-      const portion = drifts.slice(start, start + PORTION).map((drift) => ({
+    for (const some of inPortions(drifts, PORTION)) {
+      const portion = some.map((drift) => ({
         ...drift,
         ...parseRef(drift.ref),
         observed: JSON.stringify(drift.observed),
@@ -152,8 +153,7 @@ export function createDriftNotes(
   async function membersOf(group: string): Promise<{ user: string; link: Link }[]> {
     const users = await redis.smembers(keys.key('members', group));
     const members: { user: string; link: Link }[] = [];
-    for (let start = 0; start < users.length; start += SCAN_COUNT) {
-      const portion = users.slice(start, start + SCAN_COUNT);
+    for (const portion of inPortions(users, SCAN_COUNT)) {
       const links = await redis.hmget(key('links'), ...portion.map((user) => refOf('User', user)));
       for (const [index, user] of portion.entries()) {
         const { attributes: _values, ...link } = parseLink(links[index] ?? '');

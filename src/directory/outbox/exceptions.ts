@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Hold } from '../guard/operator-hold.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseRef, parseStored, type Ref } from '../records.ts';
-import { pairsOf } from '../redis/pairs.ts';
+import { pairsOf } from '../redis/portions.ts';
 import { conditionText, deletionText, parseLink, type Condition } from './links.ts';
 
 /**

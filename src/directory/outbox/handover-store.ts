@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
 import type { Ref } from '../records.ts';
-import { pairsOf } from '../redis/pairs.ts';
+import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /**
@@ -75,8 +75,7 @@ export function createHandoverStore(
   /** Returns the heads by ref; a ref without a handover is left out. */
   async function heads(refs: readonly Ref[]): Promise<Map<Ref, HandoverHead>> {
     const found = new Map<Ref, HandoverHead>();
-    for (let at = 0; at < refs.length; at += PORTION) {
-      const portion = refs.slice(at, at + PORTION);
+    for (const portion of inPortions(refs, PORTION)) {
       const texts = await Promise.all(portion.map((ref) => redis.hget(recordKey(ref), HEAD)));
       for (const [index, ref] of portion.entries()) {
         const text = texts[index];
@@ -90,15 +89,11 @@ export function createHandoverStore(
   async function read(ref: Ref): Promise<Handover | undefined> {
     let head: HandoverHead | undefined;
     const items = new Map<string, HandedItem>();
-    let cursor = '0';
-    do {
-      const [next, found] = await redis.hscan(recordKey(ref), cursor, 'COUNT', PORTION);
-      cursor = next;
+    for await (const found of scanned((cursor) => redis.hscan(recordKey(ref), cursor, 'COUNT', PORTION)))
       for (const [name, text] of pairsOf(found)) {
         if (name === HEAD) head = JSON.parse(text) as HandoverHead;
         else items.set(name, JSON.parse(text) as HandedItem);
       }
-    } while (cursor !== '0');
     return head && { head, items: [...items.values()] };
   }
 

@@ -1,4 +1,5 @@
 // Defines the link between a resource and its account or group at a target, with the applied values, and its stored text.
+import type { Ref } from '../records.ts';
 
 /** Reason why a resource is not as desired: a Kubernetes condition with status False. */
 export interface Condition {
@@ -224,4 +225,14 @@ export function parseLink(text: string): Link {
     link.core = core;
   }
   return link;
+}
+
+/**
+ * Parses a reverse link, the value that `linked:<target>` (keys.ts) holds for `kind:platform id`.
+ * @returns the ref, and the fingerprint of the account when it was equal to its link
+ */
+export function parseReverseLink(text: string): { ref: Ref; print?: string } {
+  const space = text.indexOf(' ');
+  if (space < 0) return { ref: text as Ref };
+  return { ref: text.slice(0, space) as Ref, print: text.slice(space + 1) };
 }

@@ -2,12 +2,10 @@
 import type { Redis } from 'ioredis';
 import type { Elsewhere } from '../resources/elsewhere.ts';
 import type { Keyspace } from '../keys.ts';
-import { parseLink, type Link } from './link.ts';
+import { parseLink, parseReverseLink, type Link } from './link.ts';
 import type { Kind, Ref } from '../records.ts';
-import { pairsOf } from '../redis/pairs.ts';
-import { parseReverseLink } from './reverse-link.ts';
+import { pairsOf, scanned } from '../redis/portions.ts';
 
-export { parseReverseLink } from './reverse-link.ts';
 export {
   conditionText,
   forgetObserved,
@@ -16,6 +14,7 @@ export {
   isByFormerSettings,
   isBySettingsOfThen,
   parseLink,
+  parseReverseLink,
   takeObserved,
   toLinkText,
   type Condition,
@@ -68,10 +67,7 @@ export async function* linkTexts(
   { redis, keys }: { redis: Redis; keys: Keyspace },
   target: string,
 ): AsyncGenerator<[ref: Ref, text: string]> {
-  let cursor = '0';
-  do {
-    const [next, found] = await redis.hscan(keys.key('links', target), cursor, 'COUNT', 500);
-    cursor = next;
+  const links = keys.key('links', target);
+  for await (const found of scanned((cursor) => redis.hscan(links, cursor, 'COUNT', 500)))
     yield* pairsOf(found) as [Ref, string][];
-  } while (cursor !== '0');
 }

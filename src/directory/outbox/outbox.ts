@@ -8,7 +8,7 @@ import { parseLink, toLinkText, type Link } from './links.ts';
 import { PRIORITIES, PRIORITY_SPAN, parseRef, refOf, type Priority, type Ref } from '../records.ts';
 import type { StreamLimits } from '../logs/chained-stream.ts';
 import { createProvisioningLog } from '../logs/provisioning-log.ts';
-import { pairsOf } from '../redis/pairs.ts';
+import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
 import { readResourceStatus } from './resource-status.ts';
@@ -81,18 +81,9 @@ export function createOutbox(
   /** Returns the pending members of a group with their signs (lua/pending_groups.lua): name (member-names.ts) → sign. */
   async function pendingMembers(group: string): Promise<Map<string, string>> {
     const signs = new Map<string, string>();
-    let cursor = '0';
-    do {
-      // Read in portions, because one reply with hundreds of thousands of pending members would be in memory twice.
-      const [next, found] = await redis.hscan(
-        keys.key('pendingMembers', `${target}:${group}`),
-        cursor,
-        'COUNT',
-        PENDING_PORTION,
-      );
+    const pending = keys.key('pendingMembers', `${target}:${group}`);
+    for await (const found of scanned((cursor) => redis.hscan(pending, cursor, 'COUNT', PENDING_PORTION)))
       for (const [member, sign] of pairsOf(found)) signs.set(member, sign);
-      cursor = next;
-    } while (cursor !== '0');
     return signs;
   }
 
@@ -130,8 +121,8 @@ export function createOutbox(
   /** Marks resources for a sync without a change. @param request correlation id of the order; '-': the bridge itself */
   async function mark(refs: Ref[], priority: Priority, request = '-'): Promise<void> {
     const order = { priority: PRIORITIES.indexOf(priority), request };
-    for (let at = 0; at < refs.length; at += MARKS_PORTION)
-      await run('mark_dirty', { refs: refs.slice(at, at + MARKS_PORTION), ...order });
+    for (const portion of inPortions(refs, MARKS_PORTION))
+      await run('mark_dirty', { refs: portion, ...order });
   }
 
   /** Returns whether a resource has a dirty mark. */

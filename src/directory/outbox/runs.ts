@@ -4,6 +4,7 @@ import type { Coverage } from './coverage.ts';
 import type { ExceptionCounts } from './exceptions.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
+import { inPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /**
@@ -187,9 +188,8 @@ export function createRunStore(
     refs.length === 0 ? [] : redis.hmget(keys.key('groupsSeen', target), ...refs);
 
   async function noteGroupsSeen(seen: Map<Ref, string>): Promise<void> {
-    const all = [...seen];
-    for (let at = 0; at < all.length; at += SEEN_PORTION)
-      await scripts.run('note_groups_seen', keys.base, { target, seen: all.slice(at, at + SEEN_PORTION) });
+    for (const portion of inPortions([...seen], SEEN_PORTION))
+      await scripts.run('note_groups_seen', keys.base, { target, seen: portion });
   }
 
   return {

@@ -13,7 +13,7 @@ import {
   type Ref,
   type StoredRecord,
 } from '../records.ts';
-import { pairsOf } from '../redis/pairs.ts';
+import { pairsOf, scanned } from '../redis/portions.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import type { GroupName } from '../resources/changes.ts';
 
@@ -162,13 +162,12 @@ export function createWork(
   /** Makes all members of a group pending in portions, and renews the lease. @throws LeaseLost */
   async function rewriteMembers(work: DueWork): Promise<void> {
     const { ref, id, fence, request } = work;
-    let cursor = '0';
-    do {
+    const steps = scanned(async (cursor) => {
       const args = { ref, id, fence, request, cursor, count: MEMBERS_PORTION };
       const [tag, next] = await runFor(work, 'rewrite_members', args);
-      if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${ref}`);
-      cursor = String(next);
-    } while (cursor !== '0');
+      return [next, tag];
+    });
+    for await (const tag of steps) if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${ref}`);
   }
 
   /** Requeues, in portions, the users that wait for a group. If this fails, their alarms start their syncs later. */

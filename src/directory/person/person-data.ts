@@ -6,6 +6,7 @@ import type { Keyspace } from '../keys.ts';
 import type { Actor } from '../logs/acts.ts';
 import { forgottenText, isForgotten } from '../logs/chained-stream.ts';
 import { parseRef, type Ref } from '../records.ts';
+import { streamPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /** Entries of a log that are read or changed at once. */
@@ -63,16 +64,12 @@ export function createPersonData(
     name,
     target,
   }: LogName): AsyncGenerator<[id: string, entry: string, personal: string]> {
-    for (let after = '-'; ;) {
-      const found = await redis.xrange(keys.key(name, target), after, '+', 'COUNT', PORTION);
-      const last = found.at(-1);
-      if (!last) return;
+    for await (const found of streamPortions(redis, keys.key(name, target), PORTION)) {
       const texts = await redis.hmget(keys.key(`${name}Personal`, target), ...found.map(([id]) => id));
       for (const [index, [id, [, entry = '{}']]] of found.entries()) {
         const text = texts[index] ?? '';
         if (text !== '' && !isForgotten(text)) yield [id, entry, text.slice(text.indexOf('{'))];
       }
-      after = `(${last[0]}`;
     }
   }
 
@@ -102,15 +99,11 @@ export function createPersonData(
     let count = 0;
     for (const family of ['events', 'eventsRefused']) {
       const stream = keys.key(family);
-      for (let after = '-'; ;) {
-        const found = await redis.xrange(stream, after, '+', 'COUNT', PORTION);
-        const last = found.at(-1);
-        if (!last) break;
+      for await (const found of streamPortions(redis, stream, PORTION)) {
         const theirs = found.filter(([, [, text = '{}']]) =>
           ids.has(String((JSON.parse(text) as { id?: string }).id)),
         );
         if (theirs.length > 0) count += await redis.xdel(stream, ...theirs.map(([id]) => id));
-        after = `(${last[0]}`;
       }
     }
     return count;

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { REPAIRED } from '../outbox/runs.ts';
 import type { Scripts } from '../redis/scripts.ts';
-import { primariesOf } from '../redis/store-health.ts';
+import { keysLike, scanned } from '../redis/portions.ts';
 import { createFindings, type Finding, type Findings } from './findings.ts';
 import { createLastProof } from './last-proof.ts';
 import {
@@ -67,34 +67,30 @@ export function createProof(
     }
 
     async function scan({ script, args }: ProofScan): Promise<void> {
-      let cursor = '0';
-      do {
+      // A scan of one target sets marks at this target only.
+      const marked = 'target' in args ? [args.target] : targets;
+      const replies = scanned(async (cursor) => {
         signal?.throwIfAborted();
-        // A scan of one target sets marks at this target only.
-        const marked = 'target' in args ? [args.target] : targets;
         const all = { rulesReadGroups, count: PORTION, ...args, targets: marked, cursor, repair, request };
-        const [, next, seen, faults] = await scripts.run(`prove_${script}`, keys.base, all);
-        cursor = String(next);
+        const reply = await scripts.run(`prove_${script}`, keys.base, all);
+        return [reply[1], reply];
+      });
+      for await (const [, , seen, faults] of replies) {
         looked += Number(seen);
         findings.add(faults as string[]);
         onLooked?.(looked);
         await rest(Number(seen));
-      } while (cursor !== '0');
+      }
     }
 
     /** Returns the keys that SETS or CHANGES match, each once and without the base. */
     async function ownKeys(): Promise<string[]> {
       const names = new Set<string>();
-      for (const node of primariesOf(redis)) {
-        let cursor = '0';
-        do {
-          signal?.throwIfAborted();
-          const [next, found] = await node.scan(cursor, 'MATCH', `${keys.base}*`, 'COUNT', KEYS_AT_ONCE);
-          cursor = next;
-          for (const each of found.map((name) => name.slice(keys.base.length)))
-            if (SETS.test(each) || CHANGES.test(each)) names.add(each);
-          await rest(REST_AFTER);
-        } while (cursor !== '0');
+      for await (const found of keysLike(redis, `${keys.base}*`, KEYS_AT_ONCE)) {
+        signal?.throwIfAborted();
+        for (const each of found.map((name) => name.slice(keys.base.length)))
+          if (SETS.test(each) || CHANGES.test(each)) names.add(each);
+        await rest(REST_AFTER);
       }
       return [...names];
     }

@@ -1,5 +1,6 @@
 // Checks whether Redis is safe to use: a writable primary that never evicts and is as durable as the settings require.
 import { Cluster, type Redis } from 'ioredis';
+import { primariesOf } from './portions.ts';
 import { isDiskRefusal, whyAway } from './why-away.ts';
 
 export interface StoreHealth {
@@ -37,10 +38,6 @@ export async function checkStore(redis: Redis, expected: StoreExpectations): Pro
     return { ok: false, findings: [`Redis does not answer: ${whyAway(expected.lastError?.() ?? error)}`] };
   }
 }
-
-/** Returns the primaries: the server itself, or the known primaries of a cluster. */
-export const primariesOf = (redis: Redis | Cluster): Redis[] =>
-  redis instanceof Cluster ? redis.nodes('master') : [redis];
 
 /** Returns the faults of one server. @param named whether each fault names the server */
 async function findingsOf(

@@ -1,6 +1,6 @@
 // Defines the changes that the directory stores, and their outcomes.
 import { attributeOf, type IndexedResource, type Priority } from '../records.ts';
-import { pairsOf } from '../redis/pairs.ts';
+import { pairsOf } from '../redis/portions.ts';
 
 export interface DirectoryOptions {
   /** Names of the targets at which changes leave marks. */

@@ -2,10 +2,9 @@
 // that saved its link first.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
-import { parseLink } from '../outbox/link.ts';
+import { parseLink, parseReverseLink } from '../outbox/link.ts';
 import type { Kind, Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
-import { parseReverseLink } from '../outbox/reverse-link.ts';
 
 /** The resource of another connection that is linked to an account or group. */
 export interface Holder {

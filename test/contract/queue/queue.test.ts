@@ -4,15 +4,16 @@ import type { Redis } from 'ioredis';
 import { connectRedis } from '../../../src/directory/redis/connection.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import {
+  createRelay,
   jobId,
   BULLMQ_PRIORITY,
   queueName,
   queuePrefix,
   STREAMS,
   streamOf,
+  type Relay,
   type SyncJob,
-} from '../../../src/queue/jobs.ts';
-import { createRelay, type Relay } from '../../../src/queue/relay.ts';
+} from '../../../src/queue/relay.ts';
 import {
   createSyncWorker,
   type QueueConnection,
