@@ -2,11 +2,10 @@
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { isUnmanaged } from '../directory/member-names.ts';
 import type { Drift } from '../directory/outbox/drift.ts';
-import type { Link } from '../directory/outbox/links.ts';
+import { isAwaitingDecision, type Link } from '../directory/outbox/links.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { counted } from '../support/counted.ts';
 import { mayBe } from '../sync/account-state.ts';
-import { isAwaitingDecision } from '../sync/awaiting-decision.ts';
 import { isEmpty } from '../sync/diff.ts';
 import type { Basis } from './entry.ts';
 import type { UserCase } from './plan-users.ts';

@@ -4,7 +4,7 @@
 export type ProfileName = 'auto' | 'rfc' | 'entra' | 'okta' | 'lenient';
 
 interface Deviation {
-  readonly name: string;
+  readonly name: DeviationName;
   readonly description: string;
   readonly source: string;
   /** Profiles that refuse this deviation, besides `rfc`, which refuses all of them. */
@@ -13,180 +13,154 @@ interface Deviation {
   readonly hint?: ProfileName;
 }
 
-const table = [
-  {
-    name: 'string-booleans',
+const table = {
+  'string-booleans': {
     description: '"True", "False", "true", "false" where the schema says boolean',
     source: 'Entra default PATCH; gh:scimmyjs/scimmy#51, gh:Captain-P-Goldfish/scim-for-keycloak#119',
   },
-  {
-    name: 'string-numbers',
+  'string-numbers': {
     description: 'numeric text where the schema says decimal or integer',
     source: 'Entra custom attributes, OneLogin templates',
   },
-  {
-    name: 'empty-scalar',
+  'empty-scalar': {
     description: 'empty text for a number, boolean or date means no value; except for `active`',
     source: 'OneLogin templates: an empty custom field',
     refusedBy: ['entra', 'okta'],
   },
-  {
-    name: 'wrapped-value',
+  'wrapped-value': {
     description: 'a simple value as {"value": …}',
     source: 'Entra with AzureAdScimPatch2017: [{"$ref":null,"value":"x"}]; gh:MicrosoftDocs/azure-docs#42220',
     refusedBy: ['okta'],
   },
-  {
-    name: 'scalars-as-text',
+  'scalars-as-text': {
     description: 'a number or boolean where the schema says string',
     source: 'Okta integer attributes mapped to text, OneLogin templates',
   },
-  {
-    name: 'scalar-for-complex',
+  'scalar-for-complex': {
     description: 'a bare value where a complex value belongs, read as its `value`',
     source: 'Entra manager as text; gh:Captain-P-Goldfish/SCIM-SDK#686, gh:MicrosoftDocs/azure-docs#69234',
   },
-  {
-    name: 'list-for-single',
+  'list-for-single': {
     description: 'a list of one where a single value belongs',
     source: 'Entra documentation: {"op":"Add","path":"manager","value":[{…}]}',
     hint: 'entra',
   },
-  {
-    name: 'single-for-list',
+  'single-for-list': {
     description: 'a single value where a list belongs',
     source: 'gh:simpleidserver/SimpleIdServer#696',
   },
-  {
-    name: 'reference-for-value',
+  'reference-for-value': {
     description: 'only `$ref` given: its last segment is the `value`',
     source: 'gh:apache/directory-scimple#1244',
   },
-  {
-    name: 'manager-id',
+  'manager-id': {
     description: 'manager as {"managerId": …}',
     source: 'OneLogin body templates (SCIM 1.1 spelling)',
     refusedBy: ['entra', 'okta'],
     hint: 'lenient',
   },
-  {
-    name: 'empty-reference',
+  'empty-reference': {
     description: 'empty text as manager or externalId means no value',
     source: 'gh:pranems/SCIMServer, its page on coercion of manager in PATCH',
   },
-  {
-    name: 'unknown-attribute',
+  'unknown-attribute': {
     description: 'an attribute that no schema declares is ignored',
     source: 'Entra SCIM validator: misspelt attribute is ignored with 200',
   },
-  {
-    name: 'unknown-schema',
+  'unknown-schema': {
     description: 'foreign URNs in `schemas`',
     source: 'Entra POST /Groups (ADSCIM/2.0/Group), OneLogin 1.0 URNs',
   },
-  {
-    name: 'former-urn',
+  'former-urn': {
     description: 'the enterprise extension under the URN of SCIM 1.1 or of a draft',
     source: 'OneLogin body templates: urn:scim:schemas:extension:enterprise:1.0',
     refusedBy: ['entra', 'okta'],
     hint: 'lenient',
   },
-  {
-    name: 'urn-dot',
+  'urn-dot': {
     description: 'a dot between URN and attribute: urn:ietf:…:enterprise:2.0:User.manager',
     source:
       "Entra before 2019 (Microsoft's known issues of SCIM); SCIM Inbound collection of AzureAD/SCIMReferenceCode",
     refusedBy: ['okta'],
     hint: 'entra',
   },
-  {
-    name: 'missing-schema',
+  'missing-schema': {
     description: '`schemas` is missing, or without the core URN',
     source: 'gh:wso2-extensions/identity-inbound-provisioning-scim2#438, OneLogin',
   },
-  {
-    name: 'message-schema',
+  'message-schema': {
     description: 'a message without its URN, or with another one',
     source: 'gh:Infisical/infisical#6552',
   },
-  {
-    name: 'operation-case',
+  'operation-case': {
     description: '"Add", "Replace", "Remove"',
     source: 'Entra default PATCH; gh:ssoready/ssoready#159',
     hint: 'entra',
   },
-  {
-    name: 'empty-operations',
+  'empty-operations': {
     description: 'PATCH with no operation at all',
     source: 'gh:AzureAD/SCIMReferenceCode#112, gh:scimmyjs/scimmy#90',
   },
-  {
-    name: 'path-keys',
+  'path-keys': {
     description:
       'keys of a pathless value that are paths: name.givenName, emails[type eq "work"].value, URN:attribute',
     source: 'Entra with aadOptscim062020',
     hint: 'entra',
   },
-  {
-    name: 'unqualified-extension',
+  'unqualified-extension': {
     description: 'an attribute of an extension without its URN',
     source: 'Entra documentation: path "manager"',
     hint: 'entra',
   },
-  {
-    name: 'read-only-ignored',
+  'read-only-ignored': {
     description: '`id`, `meta`, `groups`, `manager.displayName` in a PATCH are ignored',
     source: 'Okta group push: {"op":"replace","value":{"id":…,"displayName":…}}',
     hint: 'okta',
   },
-  {
-    name: 'replace-creates',
+  'replace-creates': {
     description:
       'replace with a value path that matches nothing creates the value; under auto only for a canonical type of the schema',
     source: 'Entra; gh:Captain-P-Goldfish/scim-for-keycloak#73, gh:zitadel/zitadel#9690',
   },
-  {
-    name: 'remove-with-value',
+  'remove-with-value': {
     description: 'remove with a list of values removes those values only',
     source: 'Entra group members; gh:MicrosoftDocs/azure-docs#30826, gh:segmentio/segment-docs#6726',
     hint: 'entra',
   },
-  {
-    name: 'bare-member',
+  'bare-member': {
     description: 'a group member as bare text',
     source: 'Entra SCIM validator, Keycloak',
   },
-  {
-    name: 'unquoted-filter-value',
+  'unquoted-filter-value': {
     description: 'userName eq jdoe',
     source: 'Entra SCIM validator and documentation, PingFederate',
     refusedBy: ['okta'],
   },
-  {
-    name: 'email-singular',
+  'email-singular': {
     description: '`email` for `emails` in a filter',
     source: 'PingOne filter expressions: email Co "%s"',
     refusedBy: ['entra', 'okta'],
   },
-  {
-    name: 'single-quotes',
+  'single-quotes': {
     description: "userName eq 'jdoe'",
     source: "RFC 7644 §3.7.1, its own example: filter=displayName sw 'Group'",
     refusedBy: ['entra', 'okta'],
   },
-  {
-    name: 'value-path-comparison',
+  'value-path-comparison': {
     description: 'emails[type eq "work"].value eq "x" as a filter',
     source: 'Entra matching attribute',
     refusedBy: ['okta'],
     hint: 'entra',
   },
-] as const satisfies readonly Deviation[];
+} as const satisfies Record<string, Omit<Deviation, 'name'>>;
 
-export type DeviationName = (typeof table)[number]['name'];
+export type DeviationName = keyof typeof table;
 
 /** All deviations, for documents and metrics. */
-export const deviations: readonly (Deviation & { readonly name: DeviationName })[] = table;
+export const deviations: readonly Deviation[] = Object.entries(table).map(([name, rest]) => ({
+  name: name as DeviationName,
+  ...rest,
+}));
 
 export interface Profile {
   readonly name: ProfileName;

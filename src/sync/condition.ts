@@ -1,7 +1,6 @@
 // Creates conditions of a resource: reason, message and time of transition.
-import type { Condition } from '../directory/outbox/links.ts';
+import { isAwaitingDecision, type Condition } from '../directory/outbox/links.ts';
 import type { DueWork } from '../directory/outbox/work.ts';
-import { isAwaitingDecision } from './awaiting-decision.ts';
 import type { SyncContext } from './context.ts';
 import type { SyncOutcome } from './outcome.ts';
 

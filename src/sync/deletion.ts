@@ -1,7 +1,7 @@
 // Deletes an account or a group at the platform, and judges whether the platform carried the deletion out.
 import { PlatformError } from '../platform/errors.ts';
 import type { SyncContext } from './context.ts';
-import { WriteIgnored } from './write-ignored.ts';
+import { WriteIgnored } from './outcome.ts';
 
 interface Deletion {
   operation: 'delete user' | 'delete group';

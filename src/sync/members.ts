@@ -7,7 +7,7 @@ import { isGone } from './failures.ts';
 import { permit, refuse } from './gate.ts';
 import { writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { LISTED_AS_PROTECTED } from './target.ts';
-import { WriteIgnored } from './write-ignored.ts';
+import { WriteIgnored } from './outcome.ts';
 
 /** Most members in one PATCH. */
 const PORTION = 100;

@@ -23,3 +23,8 @@ export type SyncOutcome =
   | { kind: 'later'; writes: number; afterMs: number; condition?: Condition }
   /** The resource becomes a dead letter. */
   | { kind: 'blocked'; writes: number; condition: Condition };
+
+/** The answer of the platform shows that it left a write out, or a part of it; the sync retries later. */
+export class WriteIgnored extends Error {
+  override name = 'WriteIgnored';
+}

@@ -1,10 +1,9 @@
 // Collects the provisioning log entries of one sync: every confirmed write, and the reason why a change was not written.
 // Values after a write are read from the saved link, which holds the applied state.
-import type { Condition, Link } from '../directory/outbox/links.ts';
+import { isAwaitingDecision, type Condition, type Link } from '../directory/outbox/links.ts';
 import type { DueWork } from '../directory/outbox/work.ts';
 import type { LogAction, LogEntry } from '../directory/logs/provisioning-log.ts';
 import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
-import { isAwaitingDecision } from './awaiting-decision.ts';
 import type { SyncOutcome } from './outcome.ts';
 import type { SyncPolicy } from './target.ts';
 

@@ -18,11 +18,10 @@ import { existsIn } from './find-user.ts';
 import { mayBeTransient, judgeFailure, outcomeOfFailure } from './failures.ts';
 import { behindHold, besideDecisions, isRefused, openGate, wasBehindHold } from './gate.ts';
 import { createProvisioningWriter } from './provisioning-writer.ts';
-import type { SyncOutcome } from './outcome.ts';
+import { WriteIgnored, type SyncOutcome } from './outcome.ts';
 import { syncGroup } from './sync-group.ts';
 import { syncUser } from './sync-user.ts';
 import type { Target } from './target.ts';
-import { WriteIgnored } from './write-ignored.ts';
 
 export interface SyncDeps {
   target: Target;

@@ -1,5 +1,6 @@
 // Syncs one user at one target in a fixed order: deactivate, remove memberships, set attributes, add memberships, activate.
 // Each step waits for the one before it, so a user never has more access in between than in the end.
+import { refOf } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
 import { deactivate, mayBe, setActive, noteLeftOpen } from './account-state.ts';
@@ -21,9 +22,9 @@ import type { DesiredUser } from './mapping.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { waitForName } from './taken-name.ts';
 import { rememberRefusal } from './combined-patch.ts';
+import { removal } from './succession.ts';
 import { resumeRemovals, leaveAlone, endProtection, whyUntouchable } from './protected-user.ts';
 import { depart } from './depart-user.ts';
-import { waitForRemovals, hasPendingGrants } from './await-memberships.ts';
 
 /** Number of restarts within one sync after the platform lost the account. */
 const RESTARTS = 2;
@@ -186,4 +187,35 @@ function unlink(context: SyncContext): void {
   delete link.leftOpen;
   delete link.closedAt;
   delete link.unsure;
+}
+
+/** Interval of attempts while the guard holds the awaited change. */
+const HELD_RETRY_MS = 600_000;
+
+/**
+ * Returns the outcome for a user who waits until groups have removed the user; each group marks the user afterwards. Groups
+ * without a pending sync are marked, because they may wait for the decision about the account. If all removals are held, the
+ * next attempt follows after HELD_RETRY_MS.
+ */
+async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<SyncOutcome> {
+  const groups = [...work.pendingGroups].filter(([, sign]) => sign === '-').map(([group]) => group);
+  const held = await outbox.guardStore.areHeld(groups.map((group) => removal(group, work.id)));
+  for (const [index, group] of groups.entries()) {
+    const ref = refOf('Group', group);
+    // A held removal waits for its decision, not for a sync of the group.
+    if (held[index] !== true && (await outbox.isAtRest(ref))) await outbox.mark([ref], 'edit', work.request);
+  }
+  const afterMs = held.length > 0 && !held.includes(false) ? { afterMs: HELD_RETRY_MS } : {};
+  return { kind: 'waiting', writes, for: 'removals', ...afterMs };
+}
+
+/** Returns whether memberships must be added before activation; blocked groups are ignored. */
+async function hasPendingGrants(context: SyncContext): Promise<boolean> {
+  const { work, links, target } = context;
+  const groups = [...work.pendingGroups].filter(([, sign]) => sign === '+').map(([group]) => group);
+  const states = await links.getMany(
+    target.name,
+    groups.map((group) => `Group:${group}` as const),
+  );
+  return states.some((group) => group.condition === undefined);
 }

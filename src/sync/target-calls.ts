@@ -1,5 +1,5 @@
-// Records how the calls of this process to one target go: whether the target answers, and whether calls wait for the rate
-// limit, for a slot, or for answers.
+// Limits the concurrent calls of this process to one target, and records how they go: whether the target answers, and whether
+// calls wait for the rate limit, for a slot, or for answers.
 import type { TargetWork } from '../directory/fleet/fleet-store.ts';
 import type { Clock } from '../support/sources.ts';
 import { weightOf } from '../directory/outbox/breaker.ts';
@@ -117,5 +117,114 @@ export function createTargetWork(
       readAt = clock.now();
       return work;
     },
+  };
+}
+
+export interface Concurrency {
+  limit: () => number;
+  /** Adapts the limit to the end of a call. `isShort`: calls waited for a slot, and not for the rate limit. */
+  ended(call: Pick<PlatformCall, 'status' | 'durationMs'>, isShort: boolean): void;
+}
+
+const REFUSES_RATE = new Set([429, 503]);
+/** Weight of one call in the average latency. */
+const WEIGHT = 0.1;
+/** The limit falls when the average latency exceeds `times` the best one plus `ms`. */
+const SLOWER = { times: 2, ms: 5 };
+/** Time after a refusal for which the refused limit is not tried again, because a refusal can pause all calls to the target. */
+const REMEMBERED_MS = 60_000;
+
+/**
+ * Creates the limit of concurrent calls: it rises while the latency stays, and falls after a refusal for the rate (429, 503).
+ * @param bounds limits of the settings; `start` is the first limit, and a rising latency does not lower the limit below it
+ */
+export function createConcurrency(
+  bounds: { least: number; start: number; most: number },
+  clock: Clock,
+): Concurrency {
+  const { start } = bounds;
+  const least = Math.min(bounds.least, start);
+  const most = Math.max(bounds.most, start);
+  let limit = start;
+  let average: number | undefined;
+  let best = Number.POSITIVE_INFINITY;
+  let cutAt = Number.NEGATIVE_INFINITY;
+  /** Highest limit, lowered for REMEMBERED_MS after a refusal. */
+  let ceiling = most;
+  /** Number of successful calls that count towards the next rise of the limit. */
+  let good = 0;
+
+  function halve(startedAt: number): void {
+    // Calls that started before the last cut ran with the old limit, so their refusals count once.
+    if (startedAt < cutAt) return;
+    cutAt = clock.now();
+    ceiling = Math.max(start, limit - 1);
+    limit = Math.max(least, Math.floor(limit / 2));
+    good = 0;
+  }
+
+  /** Adds a latency to the average. @returns whether the platform has become slower */
+  function noteLatency(durationMs: number): boolean {
+    average = average === undefined ? durationMs : average + WEIGHT * (durationMs - average);
+    // At the lowest limits the present average is the reference, so that a platform that became permanently slower gets a
+    // new reference.
+    best = limit <= start ? average : Math.min(average, best);
+    return average > SLOWER.times * best + SLOWER.ms;
+  }
+
+  return {
+    limit: () => limit,
+    ended: ({ status, durationMs }, isShort) => {
+      if (REFUSES_RATE.has(status)) return halve(clock.now() - durationMs);
+      // Only the latency of a success tells how busy the platform is.
+      if (status < 200 || status >= 300) return;
+      const isSlower = noteLatency(durationMs);
+      // A higher limit helps only if calls waited for a slot. Below the start it rises again in any case.
+      if (!isShort && limit >= start) return;
+      // The limit changes by 1 after as many successes as it allows calls at once.
+      if (++good < limit) return;
+      good = 0;
+      const top = clock.now() < cutAt + REMEMBERED_MS ? ceiling : most;
+      if (!isSlower || limit < start) limit = Math.min(top, limit + 1);
+      else limit = Math.max(start, limit - 1);
+    },
+  };
+}
+
+export interface CallSlots {
+  /**
+   * Runs `work` when a slot is free, in the order of the calls. With `ahead` it starts at once, even above the limit. It
+   * still takes a slot, so other calls wait until the number of running ones is below the limit again.
+   */
+  run<T>(work: () => Promise<T>, ahead?: boolean): Promise<T>;
+  /** Number of calls that wait for a slot. */
+  waiting(): number;
+}
+
+/**
+ * Limits how many pieces of work run at the same time. The limit may change while work waits.
+ * @param limit returns the number of slots; called whenever a call may start
+ */
+export function createCallSlots(limit: () => number): CallSlots {
+  const queue: (() => void)[] = [];
+  let running = 0;
+  function next(): void {
+    while (running < limit() && queue.length > 0) {
+      running++;
+      queue.shift()?.();
+    }
+  }
+  return {
+    run: async (work, ahead = false) => {
+      if (ahead || (queue.length === 0 && running < limit())) running++;
+      else await new Promise<void>((resolve) => queue.push(resolve));
+      try {
+        return await work();
+      } finally {
+        running--;
+        next();
+      }
+    },
+    waiting: () => queue.length,
   };
 }

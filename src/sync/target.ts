@@ -1,17 +1,22 @@
 // Creates a target for sync: its policy, platform client, mapping and request budget.
 import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { Budget } from '../directory/outbox/budget.ts';
-import type { RecentExternalIds } from '../directory/outbox/recent-external-ids.ts';
+import type { RecentExternalIds } from '../directory/resources/elsewhere.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import { connectPlatform, type PlatformCall, type PlatformClient } from '../platform/client.ts';
 import type { ResourceType } from '../scim/index.ts';
-import { createCallSlots } from '../support/call-slots.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
-import { createAnswering, type Answering, createTargetWork, type TargetWorkMeter } from './target-calls.ts';
 import { createAdministrators, type Administrators } from './administrators.ts';
 import { createCatalogue, type Catalogue } from './catalogue.ts';
-import { createConcurrency } from './concurrency.ts';
+import {
+  createAnswering,
+  createCallSlots,
+  createConcurrency,
+  createTargetWork,
+  type Answering,
+  type TargetWorkMeter,
+} from './target-calls.ts';
 import { createListedAccounts, type ListedAccounts } from './listed-accounts.ts';
 import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
 

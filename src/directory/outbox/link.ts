@@ -30,6 +30,13 @@ export interface Condition {
   isLeaver?: true;
 }
 
+/** Reasons of conditions that an operator decides. */
+const AWAITING: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
+
+/** Returns whether the guard holds a change of the resource, or a person rejected one; with a dead letter `besides` says so. */
+export const isAwaitingDecision = (condition: Condition | undefined): condition is Condition =>
+  condition !== undefined && (AWAITING.has(condition.reason) || condition.besides !== undefined);
+
 /**
  * Returns whether the condition arose under other settings than the present ones.
  * @param settings print of the present ones

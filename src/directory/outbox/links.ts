@@ -11,6 +11,7 @@ export {
   forgetObserved,
   DELETED_AFTERWARDS,
   deletionText,
+  isAwaitingDecision,
   isByFormerSettings,
   isBySettingsOfThen,
   parseLink,
