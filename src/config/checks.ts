@@ -75,6 +75,18 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
   ];
 }
 
+/** Returns the fault that `check` finds in each mapping of a pattern. @param key key of the mapping that has the fault */
+const faultsIn = (
+  document: unknown,
+  pattern: string,
+  check: (tree: Record<string, unknown>) => string | undefined,
+  key = '',
+): ConfigFault[] =>
+  select(document, pattern).flatMap(({ path, value }) => {
+    const message = isTree(value) ? check(value) : undefined;
+    return message === undefined ? [] : [{ path: path + key, message }];
+  });
+
 function checkTexts(document: unknown, pattern: string, check: TextCheck[1]): ConfigFault[] {
   return select(document, pattern).flatMap((place) => {
     const { path, value } = place;
@@ -130,11 +142,13 @@ function checkRedis(document: unknown): ConfigFault[] {
 
 /** Requires https for platforms, or http to this machine where the target allows it. */
 function checkTargetAddresses(document: unknown): ConfigFault[] {
-  return select(document, 'targets/*').flatMap(({ path, value: target }) => {
-    if (!isTree(target) || typeof target.url !== 'string') return [];
-    const message = addressFault(target.url, target.allowLoopbackHttp === true);
-    return message ? [{ path: `${path}/url`, message }] : [];
-  });
+  return faultsIn(
+    document,
+    'targets/*',
+    ({ url, allowLoopbackHttp }) =>
+      typeof url === 'string' ? addressFault(url, allowLoopbackHttp === true) : undefined,
+    '/url',
+  );
 }
 
 function addressFault(text: string, loopbackAllowed: boolean): string | undefined {
@@ -213,40 +227,26 @@ function checkTokenNames(document: unknown): ConfigFault[] {
 
 /** Requires one source for each attribute. */
 function checkAttributeSources(document: unknown): ConfigFault[] {
-  return select(document, 'targets/*/attributes/*').flatMap(({ path, value }) => {
-    if (!isTree(value)) return [];
-    const given = [value.from, value.expression].filter((source) => source !== null && source !== undefined);
-    if (given.length === 1) return [];
+  return faultsIn(document, 'targets/*/attributes/*', ({ from, expression }) => {
+    const given = [from, expression].filter((source) => source !== null && source !== undefined);
+    if (given.length === 1) return undefined;
     const which = given.length === 0 ? 'neither is' : 'both are';
-    return [{ path, message: `Give exactly one of from and expression; here ${which} given.` }];
+    return `Give exactly one of from and expression; here ${which} given.`;
   });
 }
 
 /** Refuses a handover whose accounts are never closed, or are deleted before their work is moved. */
 function checkHandover(document: unknown): ConfigFault[] {
-  return select(document, 'targets/*').flatMap(({ path, value: target }) => {
-    if (!isTree(target) || !isTree(target.handover)) return [];
-    const users = isTree(target.users) ? target.users : {};
-    const { afterDays = 30 } = target.handover;
-    const { deleteAfterDays, deprovision } = users;
-    const at = `${path}/handover`;
-    if ((target.policy ?? 'sync') !== 'sync')
-      return [{ path: at, message: 'handover needs policy: sync, because no other policy closes accounts.' }];
+  const check = ({ handover, users, policy = 'sync' }: Record<string, unknown>): string | undefined => {
+    if (!isTree(handover)) return undefined;
+    const { deleteAfterDays, deprovision } = isTree(users) ? users : {};
+    if (policy !== 'sync') return 'handover needs policy: sync, because no other policy closes accounts.';
     if (deprovision === 'delete')
-      return [
-        {
-          path: at,
-          message: 'handover needs users.deprovision: deactivate: a deleted account owns nothing.',
-        },
-      ];
-    if (typeof deleteAfterDays === 'number' && deleteAfterDays <= Number(afterDays))
-      return [
-        {
-          path: at,
-          message:
-            'users.deleteAfterDays must be more than handover.afterDays, so that the work is moved before the account is deleted.',
-        },
-      ];
-    return [];
-  });
+      return 'handover needs users.deprovision: deactivate: a deleted account owns nothing.';
+    const { afterDays = 30 } = handover;
+    return typeof deleteAfterDays === 'number' && deleteAfterDays <= Number(afterDays)
+      ? 'users.deleteAfterDays must be more than handover.afterDays, so that the work is moved before the account is deleted.'
+      : undefined;
+  };
+  return faultsIn(document, 'targets/*', check, '/handover');
 }

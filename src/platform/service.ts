@@ -1,7 +1,8 @@
 // Builds the transport of the clients of Core Data and chat, which have their own addresses and credentials.
 import { systemClock, type Clock } from '../support/sources.ts';
+import type { PlatformClientOptions } from './connect.ts';
 import { createRedactor } from './redact.ts';
-import type { PlatformCall, Send } from './request.ts';
+import type { Send } from './request.ts';
 import { checkPositive, checkToken, parseTenantAddress } from './settings.ts';
 import { createStreams, type OpenStream } from './streams.ts';
 import { createTransport } from './transport.ts';
@@ -9,20 +10,14 @@ import { createTransport } from './transport.ts';
 /** A token, or a function that returns a valid one; called before every request. */
 export type TokenSource = string | (() => string | Promise<string>);
 
-export interface ServiceOptions {
-  allowLoopbackHttp?: boolean;
+export interface ServiceOptions extends Pick<
+  PlatformClientOptions,
+  'allowLoopbackHttp' | 'connections' | 'admit' | 'onCall' | 'clock'
+> {
   /** Time for one request, or until a stream begins, milliseconds; default 60,000. */
   timeoutMs?: number;
   /** Longest pause within a stream, milliseconds; default 120,000. */
   idleTimeoutMs?: number;
-  /** Largest number of concurrent requests, without streams; default 8. */
-  connections?: number;
-  /** Awaited before every request: the shared request budget. Its errors are passed to the caller. */
-  admit?: (signal?: AbortSignal) => Promise<void>;
-  /** Called after every finished request and stream; must not throw. */
-  onCall?: (call: PlatformCall) => void;
-  /** Default: the system clock. */
-  clock?: Clock;
 }
 
 export interface Service {

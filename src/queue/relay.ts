@@ -45,13 +45,7 @@ export interface RelayOptions {
   mostJobs: number;
 }
 
-export interface Relay {
-  /** Notifies the relay of a new mark. */
-  notify(): void;
-  /** Returns the time of the last finished sweep, Unix milliseconds. */
-  lastSweepAt(): number;
-  stop(): Promise<void>;
-}
+export type Relay = ReturnType<typeof createRelay>;
 
 /** Largest number of marks that are taken from the outbox at once. */
 const CLAIM_LIMIT = 200;
@@ -65,7 +59,7 @@ const FAILED = 'outbox cannot be read, trying again every second';
 export function createRelay(
   deps: { connection: ConnectionOptions; outboxes: Map<string, Outbox>; clock: Clock; logger: Logger },
   options: RelayOptions,
-): Relay {
+) {
   const { connection, outboxes, clock, logger } = deps;
   const queues = new Map<JobStream, Queue<SyncJob>>(
     STREAMS.map((stream) => [
@@ -138,12 +132,14 @@ export function createRelay(
 
   const running = run();
   return {
-    notify: () => {
+    /** Notifies the relay of a new mark. */
+    notify: (): void => {
       notified = true;
       interrupt.abort();
     },
-    lastSweepAt: () => lastSweepAt,
-    stop: async () => {
+    /** Returns the time of the last finished sweep, Unix milliseconds. */
+    lastSweepAt: (): number => lastSweepAt,
+    stop: async (): Promise<void> => {
       stopping.abort();
       interrupt.abort();
       const closed = running.then(() =>

@@ -22,10 +22,7 @@ export interface TargetQueueOptions {
 /** Syncs one resource; resolves when its outcome is stored. An aborted signal stops it before the next write. */
 export type SyncHandler = (job: SyncJob, signal: AbortSignal) => Promise<void>;
 
-export interface SyncWorker {
-  /** Stops fetching jobs, waits for running syncs, and aborts them after `deadlineMs`. Never rejects. */
-  stop(deadlineMs: number): Promise<void>;
-}
+export type SyncWorker = ReturnType<typeof createSyncWorker>;
 
 /** Number of platform calls for each urgent sync, because deactivations are few. */
 const CALLS_PER_URGENT_SYNC = 4;
@@ -47,7 +44,7 @@ const MOST_STALLS = 1000;
 export function createSyncWorker(
   deps: { connection: ConnectionOptions; handler: SyncHandler; clock: Clock; logger: Logger },
   options: TargetQueueOptions,
-): SyncWorker {
+) {
   const { handler, clock, logger } = deps;
   const abort = new AbortController();
   // Each running call adds a listener. Node.js warns above ten, which is no leak here.
@@ -93,7 +90,8 @@ export function createSyncWorker(
   }
 
   return {
-    stop: async (deadlineMs) => {
+    /** Stops fetching jobs, waits for running syncs, and aborts them after `deadlineMs`. Never rejects. */
+    stop: async (deadlineMs: number): Promise<void> => {
       // Closing a lost cluster connection may never finish, so only the syncs are awaited.
       const closed = Promise.allSettled(workers.map((worker) => worker.close()));
       if (await settledWithin(clock, closed, CLOSE_MS)) return;
@@ -108,14 +106,7 @@ export function createSyncWorker(
   };
 }
 
-export interface TargetQueue {
-  /** Notifies the relay of a new mark. */
-  notify: () => void;
-  /** Returns the time of the last finished sweep of the outbox, Unix milliseconds. */
-  lastSweepAt: () => number;
-  /** Stops the relay, then waits for running syncs within their deadline. */
-  stop: () => Promise<void>;
-}
+export type TargetQueue = ReturnType<typeof createTargetQueue>;
 
 /** Interval of sweeps, which find due marks without a notification. */
 const SWEEP_MS = 500;
@@ -136,13 +127,14 @@ export function createTargetQueue(
     logger: Logger;
   },
   options: TargetQueueOptions,
-): TargetQueue {
+) {
   const worker = createSyncWorker(deps, options);
   const relay = createRelay(deps, { ...options, sweepMs: SWEEP_MS, mostJobs: MOST_JOBS });
   return {
-    notify: () => relay.notify(),
-    lastSweepAt: () => relay.lastSweepAt(),
-    stop: async () => {
+    notify: relay.notify,
+    lastSweepAt: relay.lastSweepAt,
+    /** Stops the relay, then waits for running syncs within their deadline. */
+    stop: async (): Promise<void> => {
       await relay.stop();
       // A sync that waits for the end of a pause gets nothing done. Aborted, it puts its mark back for the next process.
       const isPaused = await deps.isPaused().catch(() => false);

@@ -3,7 +3,7 @@ import { invalidSyntax, invalidValue, methodNotAllowed, notFound, payloadTooLarg
 import type { ScimError } from './errors.ts';
 import { MAX_PATCH_OPERATIONS } from './patch/operation.ts';
 import type { Profile } from './profiles.ts';
-import { isObject, member, type JsonObject } from './json.ts';
+import { isObject, member, messageOf, operationsOf, type JsonObject } from './json.ts';
 
 export const BULK_REQUEST_URN = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
 export const BULK_RESPONSE_URN = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
@@ -86,21 +86,12 @@ function failOnErrorsOf(body: JsonObject, profile: Profile): number {
  * used twice, no operations), 413 for more than MAX_BULK_OPERATIONS (RFC 7644 §3.7.4).
  */
 export function parseBulkRequest(body: unknown, profile: Profile): BulkRequest {
-  if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
-  const schemas = member(body, 'schemas');
-  const isBulkRequest = Array.isArray(schemas) && schemas.includes(BULK_REQUEST_URN);
-  if (!isBulkRequest && !profile.allows('message-schema'))
-    throw invalidSyntax(`"schemas" must be ["${BULK_REQUEST_URN}"].`);
-  const listed = member(body, 'Operations');
-  if (!Array.isArray(listed)) throw invalidSyntax('"Operations" must be a list.');
-  if (listed.length > MAX_BULK_OPERATIONS)
-    throw payloadTooLarge(
-      `A bulk request may hold at most ${MAX_BULK_OPERATIONS} operations (maxOperations).`,
-    );
-  if (listed.length === 0 && !profile.allows('empty-operations'))
-    throw invalidValue('"Operations" is empty.');
-  const failOnErrors = failOnErrorsOf(body, profile);
-  const operations = listed.map((raw: unknown, index) => toOperation(raw, index + 1));
+  const message = messageOf(body, BULK_REQUEST_URN, profile);
+  const listed = operationsOf(message, profile, MAX_BULK_OPERATIONS, () =>
+    payloadTooLarge(`A bulk request may hold at most ${MAX_BULK_OPERATIONS} operations (maxOperations).`),
+  );
+  const failOnErrors = failOnErrorsOf(message, profile);
+  const operations = listed.map((raw, index) => toOperation(raw, index + 1));
   const seen = new Set<string>();
   for (const { bulkId } of operations) {
     if (bulkId === undefined) continue;

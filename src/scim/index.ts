@@ -10,6 +10,7 @@ export {
   listResponse,
   listResponseText,
   parseListQuery,
+  parseSearchRequest,
   readQuery,
   type ListPosition,
   type ListQuery,
@@ -28,6 +29,7 @@ export {
   deviations,
   hasUniqueExternalIds,
   profileOf,
+  suggestProfile,
   type DeviationName,
   type Profile,
   type ProfileName,
@@ -44,9 +46,7 @@ export {
 export { resourceTypeDocuments, schemaDocuments, serviceProviderConfig } from './schemas/discovery.ts';
 export type { CustomSchema } from './schemas/custom.ts';
 export type { UserAttributeDefinition } from './schemas/user-attribute.ts';
-export { parseSearchRequest } from './search-request.ts';
 export { compareKeys, parseSort, type Sort, type SortKey } from './sort.ts';
-export { suggestProfile } from './suggest-profile.ts';
 export { spanningType } from './spanning-type.ts';
 export * from './urns.ts';
 export { parseResource } from './validate.ts';

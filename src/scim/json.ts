@@ -2,6 +2,7 @@
 import { scanJson } from '../support/limits.ts';
 import { invalidSyntax, invalidValue, payloadTooLarge } from './errors.ts';
 import type { Field } from './attributes.ts';
+import type { Profile } from './profiles.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -50,6 +51,33 @@ export function member(body: JsonObject, name: string): unknown {
   const lower = name.toLowerCase();
   const key = Object.keys(body).find((each) => each.toLowerCase() === lower);
   return key === undefined ? undefined : body[key];
+}
+
+/**
+ * Returns the body of a message (RFC 7644 §8.2), such as a PatchOp.
+ * @throws 400 invalidSyntax unless it is an object with this URN in `schemas`
+ */
+export function messageOf(body: unknown, urn: string, profile: Profile): JsonObject {
+  if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
+  const schemas = member(body, 'schemas');
+  const isNamed = Array.isArray(schemas) && schemas.includes(urn);
+  if (!isNamed && !profile.allows('message-schema')) throw invalidSyntax(`"schemas" must be ["${urn}"].`);
+  return body;
+}
+
+/** Returns the operations of a PatchOp or BulkRequest. @param tooMany returns the error above `most` operations */
+export function operationsOf(
+  message: JsonObject,
+  profile: Profile,
+  most: number,
+  tooMany: () => Error,
+): unknown[] {
+  const listed = member(message, 'Operations');
+  if (!Array.isArray(listed)) throw invalidSyntax('"Operations" must be a list.');
+  if (listed.length > most) throw tooMany();
+  if (listed.length === 0 && !profile.allows('empty-operations'))
+    throw invalidValue('"Operations" is empty.');
+  return listed as unknown[];
 }
 
 /**

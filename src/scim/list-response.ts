@@ -1,6 +1,8 @@
 // Parses the query parameters of a list and writes the ListResponse (RFC 7644 §3.4.2; cursors: RFC 9865).
 import { invalidCount, invalidCursor, invalidFilter, invalidValue } from './errors.ts';
-import { LIST_RESPONSE_URN } from './urns.ts';
+import { member, messageOf } from './json.ts';
+import type { Profile } from './profiles.ts';
+import { LIST_RESPONSE_URN, SEARCH_REQUEST_URN } from './urns.ts';
 
 export interface ListQuery {
   /** Counted from 1. */
@@ -160,4 +162,23 @@ export function listResponseText(resourcesJson: readonly string[], position: Lis
   const empty = JSON.stringify({ ...listResponse([], position), itemsPerPage: resourcesJson.length });
   // `Resources` is the last key, so the text ends with `[]}`.
   return `${empty.slice(0, -2)}${resourcesJson.join(',')}]}`;
+}
+
+function names(name: string, raw: unknown): unknown {
+  if (!Array.isArray(raw)) return raw;
+  if (raw.some((item) => typeof item !== 'string')) throw invalidValue(`"${name}" must list names.`);
+  return raw.join(',');
+}
+
+/**
+ * Converts a SearchRequest, the body of POST /.search (RFC 7644 §3.4.3), to a list query. `attributes` may be a list, as in the RFC, or text.
+ * @throws 400 invalidSyntax when the body is no object or no SearchRequest, 400 invalidValue for its members.
+ */
+export function parseSearchRequest(body: unknown, limits: ListLimits, profile: Profile): ListQuery {
+  const message = messageOf(body, SEARCH_REQUEST_URN, profile);
+  const raw = PARAMETERS.map((name) => {
+    const value = member(message, name);
+    return [name, name.endsWith('ttributes') ? names(name, value) : value];
+  });
+  return toListQuery(Object.fromEntries(raw) as RawListQuery, limits);
 }

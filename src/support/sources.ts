@@ -1,6 +1,7 @@
 // Defines the sources of time and of identifiers: production passes systemClock and randomIds, tests pass sources that they
 // control.
 import { randomFillSync } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 
 /** Wall clock and sleeping. `now` is Unix time in milliseconds. */
 export interface Clock {
@@ -11,20 +12,7 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted) {
-        resolve();
-        return;
-      }
-      const done = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      signal?.addEventListener('abort', done, { once: true });
-    }),
+  sleep: (ms, signal) => setTimeout(ms, undefined, signal && { signal }).catch(() => undefined),
 };
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

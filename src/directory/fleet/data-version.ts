@@ -19,26 +19,17 @@ export class RestoreUnderWay extends Error {
   override name = 'RestoreUnderWay';
 }
 
-export interface DataVersion {
+export type DataVersion = ReturnType<typeof createDataVersion>;
+
+export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { prefix: string }) {
+  const keys = createKeyspace(prefix, 'bridge.fleet');
+  const [key, restoring] = [keys.key('dataVersion'), keys.key('restoring')];
+
   /**
    * Compares the stored version with DATA_VERSION, and stores DATA_VERSION if there is none.
    * @param options.forRestore the caller is a restore, which may repeat a restore that was broken off
    * @throws DataVersionRefused or RestoreUnderWay, with a message that says what to do
    */
-  check(options?: { forRestore?: boolean }): Promise<void>;
-  /**
-   * Makes `check` refuse the data to all programs but a restore, until `endRestore`.
-   * @param time start of the restore, for the message
-   * @returns false when the data is refused already, because an earlier restore has not ended
-   */
-  beginRestore(time: string): Promise<boolean>;
-  endRestore(): Promise<void>;
-}
-
-export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { prefix: string }): DataVersion {
-  const keys = createKeyspace(prefix, 'bridge.fleet');
-  const [key, restoring] = [keys.key('dataVersion'), keys.key('restoring')];
-
   async function check({ forRestore = false }: { forRestore?: boolean } = {}): Promise<void> {
     const [stored = null, restoredSince] = await redis.mget(key, restoring);
     const fault = stored === null ? undefined : dataVersionFault(stored, DATA_VERSION);
@@ -53,8 +44,13 @@ export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { pre
 
   return {
     check,
-    beginRestore: async (time) => (await redis.setnx(restoring, time)) === 1,
-    endRestore: async () => void (await redis.del(restoring)),
+    /**
+     * Makes `check` refuse the data to all programs but a restore, until `endRestore`.
+     * @param time start of the restore, for the message
+     * @returns false when the data is refused already, because an earlier restore has not ended
+     */
+    beginRestore: async (time: string): Promise<boolean> => (await redis.setnx(restoring, time)) === 1,
+    endRestore: async (): Promise<void> => void (await redis.del(restoring)),
   };
 }
 

@@ -1,6 +1,7 @@
 // Stores the result of the last check of the hash chains of a connection.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
+import { createLastResult } from '../redis/last-result.ts';
 
 /** Result for one log. */
 export interface LogCheck {
@@ -11,30 +12,11 @@ export interface LogCheck {
   broken: string | null;
 }
 
-export interface LastLogCheck {
+interface LastLogCheck {
   /** Unix milliseconds. */
   at: number;
   checks: LogCheck[];
 }
 
-export type LastLogChecks = ReturnType<typeof createLastLogChecks>;
-
-export function createLastLogChecks({ redis, keys }: { redis: Redis; keys: Keyspace }) {
-  const key = keys.key('logChecks');
-
-  const keep = async (check: LastLogCheck): Promise<void> => {
-    await redis.set(key, JSON.stringify(check));
-  };
-
-  /** Returns the last result; undefined before the first check or when it is damaged. */
-  const last = async (): Promise<LastLogCheck | undefined> => {
-    const text = await redis.get(key);
-    try {
-      return text === null ? undefined : (JSON.parse(text) as LastLogCheck);
-    } catch {
-      return undefined;
-    }
-  };
-
-  return { keep, last };
-}
+export const createLastLogChecks = ({ redis, keys }: { redis: Redis; keys: Keyspace }) =>
+  createLastResult<LastLogCheck>(redis, keys.key('logChecks'));

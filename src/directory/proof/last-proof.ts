@@ -1,6 +1,7 @@
 // Stores the result of the last proof, and the lock that lets several schedulers take turns.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
+import { createLastResult } from '../redis/last-result.ts';
 import type { Finding } from './findings.ts';
 
 /** Result of the last complete proof. */
@@ -27,19 +28,5 @@ export function createLastProof({ redis, keys }: { redis: Redis; keys: Keyspace 
     await redis.pexpire(keys.key('proofTurn'), restMs);
   };
 
-  const keep = async (found: LastProof): Promise<void> => {
-    await redis.set(keys.key('proofLast'), JSON.stringify(found));
-  };
-
-  /** Returns the last result; undefined before the first proof or when it is damaged. */
-  const last = async (): Promise<LastProof | undefined> => {
-    const text = await redis.get(keys.key('proofLast'));
-    try {
-      return text === null ? undefined : (JSON.parse(text) as LastProof);
-    } catch {
-      return undefined;
-    }
-  };
-
-  return { takeTurn, endTurn, keep, last };
+  return { takeTurn, endTurn, ...createLastResult<LastProof>(redis, keys.key('proofLast')) };
 }

@@ -2,7 +2,7 @@
 // operation has one target and one value.
 import type { Field, Section } from '../attributes.ts';
 import { invalidPath, invalidSyntax, invalidValue, mutability, noTarget, tooMany } from '../errors.ts';
-import { checkBody, isObject, member } from '../json.ts';
+import { checkBody, isObject, member, messageOf, operationsOf } from '../json.ts';
 import { parsePath, type AttributeTarget, type PatchTarget } from '../path.ts';
 import type { Profile } from '../profiles.ts';
 import type { ResourceType } from '../resource-type.ts';
@@ -174,18 +174,11 @@ function parseOperation(
  * noTarget (remove without a path), mutability (a readOnly attribute by its path), tooMany.
  */
 export function parsePatch(type: ResourceType, body: unknown, profile: Profile): PatchOperation[] {
-  if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
-  checkBody(body);
-  const schemas = member(body, 'schemas');
-  const isPatchOp = Array.isArray(schemas) && schemas.includes(PATCH_OP_URN);
-  if (!isPatchOp && !profile.allows('message-schema'))
-    throw invalidSyntax(`"schemas" must be ["${PATCH_OP_URN}"].`);
-  const listed = member(body, 'Operations');
-  if (!Array.isArray(listed)) throw invalidSyntax('"Operations" must be a list.');
-  if (listed.length > MAX_PATCH_OPERATIONS) throw tooManyOperations();
-  if (listed.length === 0 && !profile.allows('empty-operations'))
-    throw invalidValue('"Operations" is empty.');
+  if (isObject(body)) checkBody(body);
+  const message = messageOf(body, PATCH_OP_URN, profile);
   const operations: PatchOperation[] = [];
-  listed.forEach((raw: unknown, index) => parseOperation(type, raw, index + 1, profile, operations));
+  operationsOf(message, profile, MAX_PATCH_OPERATIONS, tooManyOperations).forEach((raw, index) =>
+    parseOperation(type, raw, index + 1, profile, operations),
+  );
   return operations;
 }

@@ -1,6 +1,6 @@
 // Tests how control characters and formulas are escaped in terminal and CSV output.
 import { describe, expect, test } from '@jest/globals';
-import { spreadsheetCell } from '../../../src/support/spreadsheet.ts';
+import { spreadsheetCell } from '../../../src/support/csv-line.ts';
 import { visible, visibleIn } from '../../../src/support/visible.ts';
 
 describe('visible()', () => {
