@@ -12,26 +12,21 @@ import { createAdminRouter } from './router.ts';
 import type { IdentifyCaller } from './sign-in/caller.ts';
 import { checkRoutes } from './routes/checks.ts';
 import { comparisonRoutes } from './routes/comparisons.ts';
-import { exceptionRoutes } from './routes/exceptions.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { eventRoutes } from './routes/events.ts';
 import { forgetRoutes } from './routes/forget.ts';
 import { holdRoutes } from './routes/holds.ts';
-import { liveRoutes } from './routes/live.ts';
 import { linkRoutes } from './routes/links.ts';
 import { actRoutes } from './routes/acts.ts';
 import { noticeRoutes } from './routes/notices.ts';
 import { logRoutes } from './routes/log.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { approvalRoutes } from './routes/approvals.ts';
-import { proofRoutes } from './routes/proofs.ts';
 import { resourceRoutes } from './routes/resources.ts';
 import { sessionRoutes } from './routes/session.ts';
-import { historyRoutes } from './routes/history.ts';
 import { searchRoutes } from './routes/search.ts';
 import { statusRoutes } from './routes/status.ts';
 import { tokenRoutes } from './routes/tokens.ts';
-import { waitingRoutes } from './routes/waiting.ts';
 import { workbenchRoutes } from './routes/workbench.ts';
 
 export interface AdminOptions {
@@ -79,26 +74,21 @@ export function createAdmin(
 export const adminRoutes = (context: AdminContext): AdminRoute[] =>
   [
     statusRoutes,
-    liveRoutes,
     approvalRoutes,
     comparisonRoutes,
     operationRoutes,
     resourceRoutes,
     deadLetterRoutes,
-    exceptionRoutes,
     holdRoutes,
     linkRoutes,
     logRoutes,
     actRoutes,
     tokenRoutes,
     checkRoutes,
-    proofRoutes,
     eventRoutes,
     forgetRoutes,
     sessionRoutes,
     noticeRoutes,
-    historyRoutes,
     searchRoutes,
-    waitingRoutes,
     workbenchRoutes,
   ].flatMap((routes) => routes(context));

@@ -1,18 +1,15 @@
-// Defines the query parameters `offset` and `limit` of a list that is returned in pages.
-import type { Parameter } from './route.ts';
-import { integerField } from './schema-fields.ts';
+// Defines the query fields `offset` and `limit` of a list that is returned in pages.
+import { integerField, limitField } from './schema-fields.ts';
 
-/** Largest page, and the default. */
+/** Largest page, and the usual default. */
 export const MOST_OF_A_PAGE = 1000;
 
 /** @param things plural noun for the listed objects, such as `dead letters` */
-export const pageQuery = (things: string): Record<'offset' | 'limit', Parameter> => ({
+export const pageFields = (things: string, byDefault = MOST_OF_A_PAGE) => ({
   offset: {
+    ...integerField,
+    minimum: 0,
     description: `Number of ${things} to leave out at the beginning.`,
-    schema: { ...integerField, minimum: 0 },
   },
-  limit: {
-    description: `Largest number of ${things}.`,
-    schema: { ...integerField, minimum: 1, maximum: MOST_OF_A_PAGE, default: MOST_OF_A_PAGE },
-  },
+  limit: limitField(MOST_OF_A_PAGE, `Largest number of ${things}.`, byDefault),
 });

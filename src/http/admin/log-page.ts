@@ -5,15 +5,15 @@ import type { Clock } from '../../support/sources.ts';
 import { EXPORT_MOST_ENTRIES, EXPORT_TYPES, type ExportFormat } from './log-export.ts';
 import { Problem } from './problem.ts';
 import {
+  getRoute,
   json,
-  route,
+  postRoute,
   type AdminAnswer,
   type AdminRoute,
   type JsonAnswer,
   type JsonSchema,
-  type Parameter,
 } from './route.ts';
-import { body, dateTime, integerField, textField, toQuery } from './schema-fields.ts';
+import { body, dateTime, integerField, limitField, textField, toQuery } from './schema-fields.ts';
 
 /** Time range, cursor and page size, as `spanFields` describes them. */
 export interface SpanQuery {
@@ -54,14 +54,11 @@ const spanFields = {
     description:
       'Only older entries than this place: X-Next-Before of the previous page, or the id of its last entry.',
   },
-  limit: {
-    ...integerField,
-    minimum: 1,
-    maximum: MOST_ENTRIES,
-    default: DEFAULT_LIMIT,
-    description:
-      'Largest number of entries. A page has fewer, or none, when they would exceed 4 MB or the search takes long: see X-Next-Before.',
-  },
+  limit: limitField(
+    MOST_ENTRIES,
+    'Largest number of entries. A page has fewer, or none, when they would exceed 4 MB or the search takes long: see X-Next-Before.',
+    DEFAULT_LIMIT,
+  ),
 };
 
 const exportFields = {
@@ -70,16 +67,9 @@ const exportFields = {
     enum: Object.keys(EXPORT_TYPES),
     description: 'CSV with a header row, or one JSON object on each line.',
   },
-  limit: {
-    ...integerField,
-    minimum: 1,
-    maximum: EXPORT_MOST_ENTRIES,
-    default: EXPORT_MOST_ENTRIES,
-    description: 'Largest number of entries; fewer when they would exceed 64 MB.',
-  },
+  limit: limitField(EXPORT_MOST_ENTRIES, 'Largest number of entries; fewer when they would exceed 64 MB.'),
 };
 const exportAnswers = {
-  status: 200,
   description:
     'Newest first. When older entries are left out, a last line says so: `{"more":true,"before":"…"}`, or in CSV a sentence in the first cell.',
   contentType: Object.values(EXPORT_TYPES),
@@ -92,15 +82,6 @@ export const chainCheckFields = {
   forgotten: { ...integerField, description: 'Entries whose personal data was removed by an order.' },
   broken: { type: ['string', 'null'] },
 };
-
-/** Returns the parameters with the named one required. */
-const withRequired = (name: string, query: Record<string, Parameter>): Record<string, Parameter> =>
-  Object.fromEntries(
-    Object.entries(query).map(([each, parameter]) => [
-      each,
-      each === name ? { ...parameter, required: true } : parameter,
-    ]),
-  );
 
 /** A log that the admin API reads. */
 interface ReadableLog<Query extends SpanQuery> {
@@ -134,44 +115,33 @@ export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>):
   const exportedFields = { ...log.filters, ...exportFields };
   const search = { command, answers, refuses };
   const exportRoute = {
-    path: `${path}/export`,
     ...(log.exportCommand === undefined ? {} : { command: log.exportCommand }),
     answers: exportAnswers,
     refuses,
   };
   return [
-    route<undefined, Query>({
+    getRoute<Query>(path, ids[0], {
       ...search,
-      method: 'get',
-      path,
-      id: ids[0],
       summary: log.summary,
       query: toQuery(fields),
       handle: ({ query }) => log.read(query),
     }),
-    route<Query>({
+    postRoute<Query>(`${path}/search`, ids[1], {
       ...search,
-      method: 'post',
-      path: `${path}/search`,
-      id: ids[1],
       right: 'read',
       summary: BY_BODY,
       body: body(fields),
       bodyOptional: true,
       handle: (call) => log.read(call.body),
     }),
-    route<undefined, Query & ExportQuery>({
+    getRoute<Query & ExportQuery>(`${path}/export`, ids[2], {
       ...exportRoute,
-      method: 'get',
-      id: ids[2],
       summary: log.exportSummary,
-      query: withRequired('format', toQuery(exportedFields)),
+      query: toQuery(exportedFields, ['format']),
       handle: ({ query, signal }) => log.exported(query, signal),
     }),
-    route<Query & ExportQuery>({
+    postRoute<Query & ExportQuery>(`${path}/export`, ids[3], {
       ...exportRoute,
-      method: 'post',
-      id: ids[3],
       right: 'read',
       summary: BY_BODY,
       body: body(exportedFields, ['format']),

@@ -48,7 +48,7 @@ export function openApiDocument(routes: readonly AdminRoute[]): JsonSchema {
 
 function operationOf(route: AdminRoute): JsonSchema {
   const role = ROLE_FOR[rightFor(route)];
-  const { status, description, schema, contentType = 'application/json', headers } = route.answers;
+  const { status = 200, description, schema, contentType = 'application/json', headers } = route.answers;
   const refusals = { ...ALWAYS, ...route.refuses };
   return {
     operationId: route.id,

@@ -1,7 +1,7 @@
-// Defines the fields of a body that name the operator of an order and the reason, and the actor for the audit log.
+// Defines the routes of orders: their body names the operator and the reason, for the audit log.
 import type { Actor } from '../../directory/logs/acts.ts';
-import type { AdminCall } from './route.ts';
-import { textField } from './schema-fields.ts';
+import { postRoute, type AdminAnswer, type AdminCall, type AdminRoute, type JsonSchema } from './route.ts';
+import { body, textField } from './schema-fields.ts';
 
 export interface OperatorFields {
   /** Name of the operator. */
@@ -37,3 +37,30 @@ export const actor = (
   via,
   ...(note === undefined ? {} : { note }),
 });
+
+/**
+ * Returns the route of an order, with the fields of the operator beside its own. The body may be left out unless a field is
+ * required.
+ * @param definition.oneOf each lists fields of which one list has to be given
+ */
+export function orderRoute<Order = object>(
+  path: string,
+  id: string,
+  definition: Omit<AdminRoute, 'method' | 'path' | 'id' | 'body' | 'bodyOptional' | 'handle'> & {
+    fields?: Record<string, JsonSchema>;
+    required?: string[];
+    oneOf?: { required: string[] }[];
+    handle: (order: Order, by: Actor, call: AdminCall) => Promise<AdminAnswer>;
+  },
+): AdminRoute {
+  const { fields, required = [], oneOf, handle, ...rest } = definition;
+  return postRoute<Order & OperatorFields>(path, id, {
+    ...rest,
+    body: { ...body({ ...fields, ...operatorFields }, required), ...(oneOf && { oneOf }) },
+    ...(required.length === 0 && !oneOf && { bodyOptional: true }),
+    handle: (call) => {
+      const { by: _, note: __, ...order } = call.body;
+      return handle(order as Order, actor(call.body, call), call);
+    },
+  });
+}

@@ -39,6 +39,14 @@ export const invalid = (errors: { path: string; message: string }[]): Problem =>
     extra: { errors },
   });
 
+/** Creates a 409 for a name that several resources have. */
+export const severalProblem = (
+  resources: readonly { connection: string; ref: string; name?: string }[],
+): Problem =>
+  new Problem(409, 'The name means more than one: ask again with one of these refs.', {
+    extra: { resources: resources.map(({ connection, ref, name }) => ({ connection, ref, name })) },
+  });
+
 /** Creates a 429 with the header Retry-After. */
 export const tooManyProblem = (detail: string, retryAfterSeconds: number): Problem =>
   new Problem(429, detail, { headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) } });

@@ -133,9 +133,9 @@ export interface AdminRoute {
   body?: JsonSchema;
   /** A call without a body counts as `{}`. */
   bodyOptional?: boolean;
-  /** The successful answer: status, schema of the body, and headers with their descriptions. */
+  /** The successful answer: status (default 200), schema of the body, and headers with their descriptions. */
   answers: {
-    status: number;
+    status?: number;
     description: string;
     schema?: JsonSchema;
     /** Several when the request selects one of them. */
@@ -159,18 +159,38 @@ export const json = (body: unknown, status = 200, headers?: Record<string, strin
   ...(headers === undefined ? {} : { headers }),
 });
 
+type RouteDefinition<Call> = Omit<AdminRoute, 'method' | 'path' | 'id' | 'handle'> & {
+  handle: (call: Call) => Promise<AdminAnswer>;
+};
+
 /**
- * Returns the route with a handler whose body and query are typed. The cast is safe, because the router validates both by
+ * Returns a route with a handler whose body and query are typed. The cast is safe, because the router validates both by
  * the schemas of the route before it calls the handler.
  */
-export const route = <Body = unknown, Query = Record<string, unknown>>(
-  definition: Omit<AdminRoute, 'handle'> & {
-    handle: (call: AdminCall<Body, Query>) => Promise<AdminAnswer>;
-  },
-): AdminRoute => ({
-  ...definition,
-  handle: (call) => definition.handle(call as AdminCall<Body, Query>),
-});
+const route = <Call>(
+  method: AdminRoute['method'],
+  path: string,
+  id: string,
+  definition: RouteDefinition<Call>,
+): AdminRoute => ({ ...definition, method, path, id, handle: (call) => definition.handle(call as Call) });
+
+export const getRoute = <Query = Record<string, unknown>>(
+  path: string,
+  id: string,
+  definition: RouteDefinition<AdminCall<undefined, Query>>,
+): AdminRoute => route('get', path, id, definition);
+
+export const postRoute = <Body = unknown>(
+  path: string,
+  id: string,
+  definition: RouteDefinition<AdminCall<Body>>,
+): AdminRoute => route('post', path, id, definition);
+
+export const deleteRoute = <Query = Record<string, unknown>>(
+  path: string,
+  id: string,
+  definition: RouteDefinition<AdminCall<undefined, Query>>,
+): AdminRoute => route('delete', path, id, definition);
 
 /** Accepts undefined, which means all targets. @throws Problem 404 with the names that exist, for an unknown target */
 export function requireTarget({ targets }: AdminContext, target: string | undefined): void {

@@ -78,7 +78,7 @@ const openApiRoute = (routes: readonly AdminRoute[]): AdminRoute => {
     path: '/openapi.json',
     id: 'describe',
     summary: 'The OpenAPI document.',
-    answers: { status: 200, description: 'OpenAPI 3.1.' },
+    answers: { description: 'OpenAPI 3.1.' },
     handle: () => Promise.resolve(json(document)),
   };
 };

@@ -65,12 +65,36 @@ export const body = (properties: Record<string, JsonSchema>, required: string[] 
   additionalProperties: false,
 });
 
+export const onlyConnection = { ...textField, description: 'Only this connection.' };
+export const onlyTarget = { ...textField, description: 'Only this target.' };
+
+/** Schema of a field that takes a name or an id. */
+export const nameField = (description: string) => ({
+  ...textField,
+  minLength: 1,
+  maxLength: 1000,
+  description,
+});
+
+/** Schema of the largest number of listed things. */
+export const limitField = (maximum: number, description: string, byDefault = maximum) => ({
+  ...integerField,
+  minimum: 1,
+  maximum,
+  default: byDefault,
+  description,
+});
+
 export const arrayOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 
 /** Returns query parameters with these schemas and their descriptions. */
 export const toQuery = (
   fields: Record<string, JsonSchema & { description: string }>,
+  required: readonly string[] = [],
 ): Record<string, Parameter> =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, schema]) => [name, { description: schema.description, schema }]),
+    Object.entries(fields).map(([name, schema]) => [
+      name,
+      { description: schema.description, schema, ...(required.includes(name) && { required: true }) },
+    ]),
   );

@@ -8,17 +8,9 @@ import {
   type ActFilter,
   type LocatedAct,
 } from '../../../ops/acts.ts';
-import { json, requirePlace, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, dateTime, object, textField, integerField } from '../schema-fields.ts';
-import {
-  chainCheckFields,
-  page,
-  pageHeaders,
-  readingRoutes,
-  spanOf,
-  type ExportQuery,
-  type SpanQuery,
-} from '../log-page.ts';
+import { json, requirePlace, getRoute, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, dateTime, object, onlyConnection, textField, integerField } from '../schema-fields.ts';
+import { chainCheckFields, page, pageHeaders, readingRoutes, spanOf, type SpanQuery } from '../log-page.ts';
 
 interface ActQuery extends SpanQuery {
   action?: (typeof ACTS)[number][];
@@ -36,7 +28,7 @@ const filters = {
     maxLength: 200,
     description: 'Only orders of operators whose name contains this text.',
   },
-  connection: { ...textField, description: 'Only this connection.' },
+  connection: onlyConnection,
   target: { ...textField, description: 'Only orders about this target, or about a whole connection.' },
 };
 
@@ -65,7 +57,6 @@ const actSchema = object(
 );
 
 const answers = {
-  status: 200,
   description: 'Newest first over all connections.',
   headers: pageHeaders,
   schema: arrayOf(actSchema),
@@ -82,17 +73,20 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
     filters,
     answers,
     refuses,
-    read: (query) => read(context, query),
-    exported: (query, signal) => exported(context, query, signal),
+    // Async, so that an error of `filterOf` rejects the promise instead of being thrown.
+    read: async (query) =>
+      page(context, searchActs(context.states, filterOf(context, query)), (found) => found, query.limit),
+    exported: async (query, signal) => {
+      const steps = searchActs(context.states, filterOf(context, query));
+      const toRecord = (found: LocatedAct): LocatedAct => found;
+      const log = { name: 'acts', steps, columns: ACT_COLUMNS, toCells: actCells, toRecord };
+      return Promise.resolve(context.logExports.answer(log, query, signal));
+    },
   }),
-  route({
-    method: 'get',
-    path: '/acts/verify',
-    id: 'verifyActs',
+  getRoute('/acts/verify', 'verifyActs', {
     command: 'acts --verify',
     summary: 'Checks whether an entry was changed or removed after it was written.',
     answers: {
-      status: 200,
       description:
         'One result for each connection; broken is the first entry that does not fit the hash chain.',
       schema: arrayOf(object({ connection: textField, ...chainCheckFields })),
@@ -106,24 +100,4 @@ function filterOf(context: AdminContext, query: ActQuery): ActFilter {
   const { action: actions, via: ways, by, connection, target } = query;
   requirePlace(context, query);
   return { actions, ways, by, connection, target, ...spanOf(query) };
-}
-
-// Async, so that an error of `filterOf` rejects the promise instead of being thrown.
-const read = async (context: AdminContext, query: ActQuery): Promise<AdminAnswer> =>
-  page(context, searchActs(context.states, filterOf(context, query)), (found) => found, query.limit);
-
-async function exported(
-  context: AdminContext,
-  query: ActQuery & ExportQuery,
-  signal: AbortSignal,
-): Promise<AdminAnswer> {
-  const steps = searchActs(context.states, filterOf(context, query));
-  const log = {
-    name: 'acts',
-    steps,
-    columns: ACT_COLUMNS,
-    toCells: actCells,
-    toRecord: (found: LocatedAct) => found,
-  };
-  return Promise.resolve(context.logExports.answer(log, query, signal));
 }

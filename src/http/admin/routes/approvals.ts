@@ -4,15 +4,14 @@ import { UnknownSelection, type ChangeSelection } from '../../../ops/approval-se
 import { decideApproval, listApprovals, showApproval, type DecisionOutcome } from '../../../ops/approvals.ts';
 import { HELD_CAUSES, type HeldCause } from '../../../ops/held-change.ts';
 import { Problem } from '../problem.ts';
-import { json, policyOf, route, type AdminContext, type AdminRoute, type JsonSchema } from '../route.ts';
+import { json, policyOf, getRoute, type AdminContext, type AdminRoute, type JsonSchema } from '../route.ts';
 import { kindCounts } from '../approval-schemas.ts';
-import { arrayOf, body, booleanField, integerField, object, textField, toQuery } from '../schema-fields.ts';
+import { arrayOf, booleanField, integerField, object, textField, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
-import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
+import { pageFields } from '../list-page.ts';
+import { orderRoute } from '../operator-fields.ts';
 
-interface DecisionOrder extends OperatorFields, ChangeSelection {}
-
-/** One page of an approval, as `pageFields` describes it. */
+/** One page of an approval, as `queryFields` describes it. */
 interface PageQuery {
   offset?: number;
   limit?: number;
@@ -24,8 +23,6 @@ interface PageQuery {
 }
 
 const DEFAULT_LIMIT = 100;
-/** Most changes of one page. */
-const MOST_CHANGES = 1000;
 
 /** Schema of a list of a selection. */
 const selectionOf = (items: JsonSchema, description: string): JsonSchema => ({
@@ -44,15 +41,8 @@ const selectionFields = {
     'Only changes of these groups, and of persons who are or were their members.',
   ),
 };
-const pageFields = {
-  offset: { ...integerField, minimum: 0, description: 'Number of changes to leave out at the beginning.' },
-  limit: {
-    ...integerField,
-    minimum: 1,
-    maximum: MOST_CHANGES,
-    default: DEFAULT_LIMIT,
-    description: 'Largest number of changes.',
-  },
+const queryFields = {
+  ...pageFields('changes', DEFAULT_LIMIT),
   ref: { ...textField, description: 'Only changes of this resource, such as User:3f….' },
   person: { ...textField, description: 'Only changes of this person: userName, mail or id.' },
   kind: { enum: DESTRUCTIVE_KINDS, description: 'Only this kind of change.' },
@@ -72,30 +62,23 @@ const UNKNOWN = 'No person or group has the given name.';
 const refuses = { 404: 'There is no such approval.' };
 
 export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
-  route<undefined, { all?: boolean }>({
-    method: 'get',
-    path: '/approvals',
-    id: 'listApprovals',
+  getRoute<{ all?: boolean }>('/approvals', 'listApprovals', {
     command: 'approvals list --json',
     summary: 'Lists the approvals that wait for a decision, without their changes.',
     query: { all: { description: 'Also approvals that were decided recently.', schema: booleanField } },
-    answers: { status: 200, description: 'Newest first.', schema: arrayOf(refTo('Approval')) },
+    answers: { description: 'Newest first.', schema: arrayOf(refTo('Approval')) },
     handle: async ({ query: { all } }) => {
       const found = await listApprovals(context.states);
       const shown = found.filter(({ state }) => all || state === 'held');
       return json(shown);
     },
   }),
-  route<undefined, PageQuery>({
-    method: 'get',
-    path: '/approvals/{id}',
-    id: 'showApproval',
+  getRoute<PageQuery>('/approvals/{id}', 'showApproval', {
     command: 'approvals show ID --json',
     summary: 'Shows the limit that an approval exceeds, and its changes with name, mail and reason.',
     params,
-    query: toQuery(pageFields),
+    query: toQuery(queryFields),
     answers: {
-      status: 200,
       description:
         'The approval with one page of its changes; `matching` is the number of all changes that match the query.',
       schema: refTo('ShownApproval'),
@@ -139,18 +122,13 @@ function decisionRoute(
   action: 'approve' | 'reject' | 'withdraw',
   summary: string,
 ): AdminRoute {
-  return route<DecisionOrder>({
-    method: 'post',
-    path: `/approvals/{id}/${action}`,
-    id: `${action}HeldChanges`,
+  return orderRoute<ChangeSelection>(`/approvals/{id}/${action}`, `${action}HeldChanges`, {
     right: 'approve',
     command: `approvals ${action} ID --json`,
     summary,
     params,
-    body: body({ ...operatorFields, ...selectionFields }),
-    bodyOptional: true,
+    fields: selectionFields,
     answers: {
-      status: 200,
       description:
         'Number of changes that the decision reached, 0 when none matches, and of those still held.',
       schema: object(
@@ -171,12 +149,8 @@ function decisionRoute(
       ),
     },
     refuses: { ...refuses, 400: UNKNOWN, 409: CONFLICT },
-    handle: async (call) => {
-      const { id = '' } = call.params;
-      const { refs, persons, kinds, causes, groups, ...order } = call.body;
-      const operator = actor(order, call);
-      const selection = { refs, persons, kinds, causes, groups };
-      const identity = call.caller.person ?? ADMIN_TOKEN;
+    handle: async (selection, operator, { params: { id = '' }, caller }) => {
+      const identity = caller.person ?? ADMIN_TOKEN;
       const decision = { action, identity, ...operator, selection };
       const decided = await decideApproval(context.states, id, policyOf(context), decision).catch(
         refuseUnknown,

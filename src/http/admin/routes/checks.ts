@@ -1,16 +1,22 @@
-// Routes of doctor and verify-access. Both read from Redis and the platform and write nothing.
+// Routes of doctor, of its comparison of derived data, and of verify-access.
 import type { AccessQuestion } from '../../../verify-access/verify-access.ts';
 import { Problem } from '../problem.ts';
 import {
-  json,
-  requireTarget,
-  route,
   type AdminAnswer,
   type AdminContext,
   type AdminRoute,
+  getRoute,
+  json,
+  postRoute,
+  requireTarget,
 } from '../route.ts';
-import { arrayOf, body, textField } from '../schema-fields.ts';
+import { arrayOf, body, nameField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
+import type { Actor } from '../../../directory/logs/acts.ts';
+import { lastProofs, type ProofProgress, prove } from '../../../ops/prove.ts';
+import type { Finished, OperationWork } from '../operations.ts';
+import { orderRoute } from '../operator-fields.ts';
+import { accepted, startedAnswer } from './operations.ts';
 
 /**
  * The options that the API offers. The command line also takes a platform address and the API secret of a deployment. They
@@ -22,43 +28,35 @@ type AccessBody = Pick<
   'user' | 'connection' | 'target' | 'deployment' | 'environment' | 'query'
 >;
 
-/** Schema of a field that takes a name or an id. */
-const named = (description: string) => ({ ...textField, minLength: 1, maxLength: 1000, description });
+/** Pause after each portion, so that the process keeps answering identity providers. */
+const PAUSE_MS = 5;
 
 export const checkRoutes = (context: AdminContext): AdminRoute[] => [
-  route({
-    method: 'get',
-    path: '/doctor',
-    id: 'doctor',
+  getRoute('/doctor', 'doctor', {
     command: 'doctor --json',
     summary: 'Checks Redis, every target, clocks and settings, and says what to do.',
     answers: {
-      status: 200,
       description: 'One finding for each check; a finding of level error has to be mended.',
       schema: arrayOf(refTo('Finding')),
     },
     handle: async ({ signal }) => json(await context.check(signal)),
   }),
-  route<AccessBody>({
-    method: 'post',
-    path: '/verify-access',
-    id: 'verifyAccess',
+  postRoute<AccessBody>('/verify-access', 'verifyAccess', {
     right: 'read',
     command: 'verify-access USER --json',
     summary: 'Reads one person from the platform and reports what this person can see there.',
     body: body(
       {
-        user: named('userName, externalId, address, id, or a ref such as User:3f…'),
-        connection: named('Needed when several connections have pushed the person.'),
-        target: named('Needed when the person is synced to several targets.'),
-        deployment: named('Id or name; default: the first deployment that the platform key reaches.'),
-        environment: named('Id or name; default: production.'),
+        user: nameField('userName, externalId, address, id, or a ref such as User:3f…'),
+        connection: nameField('Needed when several connections have pushed the person.'),
+        target: nameField('Needed when the person is synced to several targets.'),
+        deployment: nameField('Id or name; default: the first deployment that the platform key reaches.'),
+        environment: nameField('Id or name; default: production.'),
         query: { type: 'object', description: 'JSON query to run; default: a query that counts rows.' },
       },
       ['user'],
     ),
     answers: {
-      status: 200,
       description:
         'The chain push → stored → applied → visible; ok is false when a link of the chain is missing.',
       schema: refTo('AccessReport'),
@@ -69,6 +67,27 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
       502: 'The platform cannot be read.',
     },
     handle: ({ body, signal }) => verify(context, body, signal),
+  }),
+  getRoute('/doctor/deep', 'readProof', {
+    summary: 'Shows the result of the last comparison of derived data with the records.',
+    answers: {
+      description:
+        'One report for each connection that has been compared, by the schedule or by an operator.',
+      schema: arrayOf(refTo('ProofReport')),
+    },
+    handle: async () => json(await lastProofs(context.states)),
+  }),
+  orderRoute('/doctor/deep', 'startProof', {
+    command: 'doctor --deep',
+    summary: 'Compares all derived data in Redis with the records, without a repair.',
+    answers: startedAnswer,
+    handle: (_order, by) => start(context, 'doctor', by),
+  }),
+  orderRoute('/doctor/repair', 'startRepair', {
+    command: 'doctor --repair',
+    summary: 'Compares all derived data with the records and rebuilds what differs. Reconcile afterwards.',
+    answers: startedAnswer,
+    handle: (_order, by) => start(context, 'repair', by),
   }),
 ];
 
@@ -91,4 +110,35 @@ async function verify(context: AdminContext, body: AccessBody, signal: AbortSign
         `The platform cannot be read: ${answer.message}. GET /admin/v1/doctor tells more.`,
       );
   }
+}
+
+async function start(context: AdminContext, kind: 'doctor' | 'repair', by: Actor) {
+  const proveConnections = (work: OperationWork): Promise<Finished> => proveAll(context, kind, by, work);
+  return accepted(await context.operations.start({ kind, target: undefined, by: by.by }, proveConnections));
+}
+
+async function proveAll(
+  context: AdminContext,
+  kind: 'doctor' | 'repair',
+  by: Actor,
+  work: OperationWork,
+): Promise<Finished> {
+  const { signal } = work;
+  const onProgress = (progress: ProofProgress): void =>
+    work.onProgress({ ...progress, target: null, phase: 'entries' });
+  const repairBy = kind === 'repair' ? by : undefined;
+  const order = { by: by.by, repairBy, pauseMs: PAUSE_MS, signal, onProgress };
+  const reports = await prove(context, context.states, order);
+  return { ...conclusionOf(reports), result: [JSON.stringify(reports)] };
+}
+
+/** Returns the outcome of the operation, with advice for the operator. */
+function conclusionOf(reports: Awaited<ReturnType<typeof prove>>): Pick<Finished, 'outcome' | 'message'> {
+  if (reports.some(({ faults, repair }) => faults > 0 && repair))
+    return { outcome: 'faults', message: 'Some faults need a decision: the runbook tells what to do.' };
+  if (reports.some(({ faults }) => faults > 0))
+    return { outcome: 'faults', message: 'Order a repair, then reconcile.' };
+  if (reports.some(({ findings }) => findings.length > 0))
+    return { outcome: 'repaired', message: 'Reconcile now: the run reads all members and values anew.' };
+  return { outcome: 'no faults' };
 }

@@ -12,19 +12,12 @@ import { whileAnswering } from '../../../reconcile/while-answering.ts';
 import type { ScheduledScope } from '../../../reconcile/schedule.ts';
 import type { Finished, OperationWork } from '../operations.ts';
 import { Problem } from '../problem.ts';
-import {
-  requireTarget,
-  route,
-  type AdminAnswer,
-  type AdminCall,
-  type AdminContext,
-  type AdminRoute,
-} from '../route.ts';
-import { body, booleanField, textField } from '../schema-fields.ts';
-import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
+import { requireTarget, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
+import { booleanField, onlyTarget, textField } from '../schema-fields.ts';
+import { orderRoute } from '../operator-fields.ts';
 import { accepted, startedAnswer as answers } from './operations.ts';
 
-interface Order extends OperatorFields {
+interface Order {
   target?: string;
   full?: boolean;
   driftOnly?: boolean;
@@ -33,73 +26,57 @@ interface Order extends OperatorFields {
 /** Largest plan that the service loads into memory. The command line applies larger ones. */
 const MAX_PLAN_BYTES = 64 * 1024 * 1024;
 
-const target = { ...textField, description: 'Only this target.' };
 const full = {
   ...booleanField,
   description: 'Read the members of all groups and the attribute values of all users.',
 };
 export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
-  route<Order>({
-    method: 'post',
-    path: '/plan',
-    id: 'plan',
+  orderRoute<Order>('/plan', 'plan', {
     command: 'plan --json',
     summary: 'Compares all resources with the platform and reports the differences, without writing.',
-    body: body({
-      target,
+    fields: {
+      target: onlyTarget,
       full,
-      ...operatorFields,
       driftOnly: { ...booleanField, description: 'Only changes that others made at the platform.' },
-    }),
-    bodyOptional: true,
+    },
     answers,
     refuses: { 404: 'There is no such target.' },
-    handle: (call) => start(context, 'plan', call, (work) => plan(context, call.body, work)),
+    handle: (order, { by }) => start(context, 'plan', { ...order, by }, (work) => plan(context, order, work)),
   }),
-  route<Order>({
-    method: 'post',
-    path: '/reconcile',
-    id: 'reconcile',
+  orderRoute<Order>('/reconcile', 'reconcile', {
     command: 'reconcile --yes --json',
     summary:
       'Compares all resources with the platform, repairs the differences, and waits until they are applied.',
-    body: body({ target, full, ...operatorFields }),
-    bodyOptional: true,
+    fields: { target: onlyTarget, full },
     answers,
     refuses: { 404: 'There is no such target.' },
-    handle: (call) => start(context, 'reconcile', call, (work) => repair(context, call, work)),
+    handle: (order, by) =>
+      start(context, 'reconcile', { ...order, by: by.by }, (work) => repair(context, order, by, work)),
   }),
-  route<{ operation?: string; saved?: object } & OperatorFields>({
-    method: 'post',
-    path: '/apply',
-    id: 'apply',
+  orderRoute<{ operation?: string; saved?: object }>('/apply', 'apply', {
     command: 'apply FILE --yes --json',
     summary:
       'Applies the rest of an earlier plan. The plan is refused as stale when the mapping, or a resource of the plan, has since changed to another state.',
-    body: {
-      ...body({
-        operation: {
-          ...textField,
-          description: 'Id of the operation that made the plan, while its result is kept.',
-        },
-        saved: {
-          type: 'object',
-          description: 'The result of a plan operation, or the content of a file that plan --out wrote.',
-        },
-        ...operatorFields,
-      }),
-      oneOf: [{ required: ['operation'] }, { required: ['saved'] }],
+    fields: {
+      operation: {
+        ...textField,
+        description: 'Id of the operation that made the plan, while its result is kept.',
+      },
+      saved: {
+        type: 'object',
+        description: 'The result of a plan operation, or the content of a file that plan --out wrote.',
+      },
     },
+    oneOf: [{ required: ['operation'] }, { required: ['saved'] }],
     answers,
     refuses: {
       404: 'There is no such operation, or its result is no longer kept.',
       413: 'The plan is too large for this route.',
     },
-    handle: async (call) => {
-      const { operation, saved } = call.body;
+    handle: async ({ operation, saved }, by) => {
       const document = saved === undefined ? await resultOf(context, operation ?? '') : JSON.stringify(saved);
       const pairs = pairUp(context, parsePlans(document));
-      return start(context, 'apply', call, (work) => carryOut(context, pairs, actor(call.body, call), work));
+      return start(context, 'apply', { by: by.by }, (work) => carryOut(context, pairs, by, work));
     },
   }),
 ];
@@ -108,13 +85,11 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
 async function start(
   context: AdminContext,
   kind: Operation['kind'],
-  call: Pick<AdminCall<Order>, 'body' | 'via' | 'caller'>,
+  { target, by }: { target?: string; by: string },
   work: (work: OperationWork) => Promise<Finished>,
 ): Promise<AdminAnswer> {
-  const { target: only } = call.body;
-  requireTarget(context, only);
-  const { by } = actor(call.body, call);
-  return accepted(await context.operations.start({ kind, target: only, by }, work));
+  requireTarget(context, target);
+  return accepted(await context.operations.start({ kind, target, by }, work));
 }
 
 /** Returns the scopes of one target, or all. */
@@ -166,10 +141,10 @@ async function plan(context: AdminContext, order: Order, work: OperationWork): P
 
 async function repair(
   context: AdminContext,
-  call: Pick<AdminCall<Order>, 'body' | 'via' | 'caller'>,
+  order: Order,
+  orderedBy: Actor,
   work: OperationWork,
 ): Promise<Finished> {
-  const order = call.body;
   const reports: RunReport[] = [];
   for (const each of chosen(context, order.target)) {
     const run = async (signal: AbortSignal): Promise<RunReport> => {
@@ -177,7 +152,7 @@ async function repair(
         id: context.ids.request(),
         repair: true,
         full: order.full ?? false,
-        orderedBy: actor(order, call),
+        orderedBy,
         guard: each.guard,
         signal,
         logger: context.logger,

@@ -11,44 +11,32 @@ import {
   type DeadLetterSelection,
 } from '../../../ops/dead-letters.ts';
 import { Problem } from '../problem.ts';
-import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
-import { arrayOf, body, textField } from '../schema-fields.ts';
-import { MOST_OF_A_PAGE, pageQuery } from '../list-page.ts';
+import { json, getRoute, type AdminContext, type AdminRoute } from '../route.ts';
+import { orderRoute } from '../operator-fields.ts';
+import { arrayOf, textField, toQuery } from '../schema-fields.ts';
+import { MOST_OF_A_PAGE, pageFields } from '../list-page.ts';
 import { refTo } from '../schemas.ts';
-
-interface Choice extends OperatorFields {
-  refs?: string[];
-  all?: true;
-}
 
 const letters = arrayOf(refTo('DeadLetter'));
 const refuses = { 404: 'There is no such dead letter.' };
 
 export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
-  route<undefined, DeadLetterPage>({
-    method: 'get',
-    path: '/dead-letters',
-    id: 'listDeadLetters',
+  getRoute<DeadLetterPage>('/dead-letters', 'listDeadLetters', {
     command: 'dead-letters list --json',
     summary: 'Lists the dead letters with the reason that the platform gave.',
-    query: pageQuery('dead letters'),
+    query: toQuery(pageFields('dead letters')),
     answers: {
-      status: 200,
       description: 'By connection and target, the oldest first. GET /status has their numbers.',
       schema: letters,
     },
     handle: async ({ query: { offset, limit = MOST_OF_A_PAGE } }) =>
       json(await listDeadLetters(context.states, { offset, limit })),
   }),
-  route({
-    method: 'get',
-    path: '/dead-letters/{ref}',
-    id: 'showDeadLetter',
+  getRoute('/dead-letters/{ref}', 'showDeadLetter', {
     command: 'dead-letters show NAME',
     summary: 'Shows the dead letters of one resource, at every target that has one.',
     params: { ref: 'A ref such as User:3f…, or a name, mail or id.' },
-    answers: { status: 200, description: 'One dead letter for each target.', schema: letters },
+    answers: { description: 'One dead letter for each target.', schema: letters },
     refuses,
     handle: async ({ params }) => {
       const found = await findDeadLetters(context.states, [params.ref ?? '']);
@@ -77,33 +65,25 @@ function decisionRoute(
     actor: Actor,
   ) => Promise<DeadLetter[]>,
 ): AdminRoute {
-  return route<Choice>({
-    method: 'post',
-    path: `/dead-letters/${name}`,
-    id: `${name}DeadLetters`,
+  return orderRoute<{ refs?: string[]; all?: true }>(`/dead-letters/${name}`, `${name}DeadLetters`, {
     command: `dead-letters ${name}`,
     summary,
-    body: {
-      ...body({
-        refs: {
-          ...arrayOf(textField),
-          minItems: 1,
-          description: 'The resources: refs such as User:3f…, names, mails or ids.',
-        },
-        all: { const: true, description: 'All dead letters.' },
-        ...operatorFields,
-      }),
-      oneOf: [{ required: ['refs'] }, { required: ['all'] }],
+    fields: {
+      refs: {
+        ...arrayOf(textField),
+        minItems: 1,
+        description: 'The resources: refs such as User:3f…, names, mails or ids.',
+      },
+      all: { const: true, description: 'All dead letters.' },
     },
+    oneOf: [{ required: ['refs'] }, { required: ['all'] }],
     answers: {
-      status: 200,
       description: 'The resources that were retried or dropped.',
       schema: refTo('Selection'),
     },
     refuses,
-    handle: async (call) => {
-      const { refs, all: _, ...order } = call.body;
-      const reached = await run(context.states, refs ? { refs } : { all: true }, actor(order, call));
+    handle: async ({ refs }, by) => {
+      const reached = await run(context.states, refs ? { refs } : { all: true }, by);
       if (reached.length === 0 && refs)
         throw new Problem(404, 'None of these is a dead letter: see /admin/v1/dead-letters.');
       return json({ count: reached.length, resources: reached.map(({ ref }) => ref) });

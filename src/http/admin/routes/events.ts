@@ -1,19 +1,15 @@
 // Routes of refused security events: lists them, and sends or drops them.
 import { listRefusedEvents, resolveRefusedEvents } from '../../../ops/events.ts';
-import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
-import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, object, integerField } from '../schema-fields.ts';
+import { orderRoute } from '../operator-fields.ts';
+import { json, getRoute, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, object, integerField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
 export const eventRoutes = (context: AdminContext): AdminRoute[] => [
-  route({
-    method: 'get',
-    path: '/events/refused',
-    id: 'listRefusedEvents',
+  getRoute('/events/refused', 'listRefusedEvents', {
     command: 'events refused --json',
     summary: 'Lists the security events that a receiver refused, with the reason that the receiver gave.',
     answers: {
-      status: 200,
       description: 'All refused events that are kept.',
       schema: arrayOf(refTo('RefusedEvent')),
     },
@@ -25,19 +21,12 @@ export const eventRoutes = (context: AdminContext): AdminRoute[] => [
 
 /** Returns the route that sends or drops all refused events. */
 const resolve = (context: AdminContext, name: 'retry' | 'drop', summary: string): AdminRoute =>
-  route<OperatorFields>({
-    method: 'post',
-    path: `/events/${name}`,
-    id: `${name}RefusedEvents`,
+  orderRoute(`/events/${name}`, `${name}RefusedEvents`, {
     command: `events ${name}`,
     summary,
-    body: body({ ...operatorFields }),
-    bodyOptional: true,
     answers: {
-      status: 200,
       description: 'Number of events that were sent again or dropped.',
       schema: object({ count: integerField }),
     },
-    handle: async (call) =>
-      json({ count: await resolveRefusedEvents(context.states, name, actor(call.body, call)) }),
+    handle: async (_order, by) => json({ count: await resolveRefusedEvents(context.states, name, by) }),
   });

@@ -1,11 +1,11 @@
 // Route of the order to forget a person who is no longer pushed (command `forget`).
 import { forgetPerson, type ForgetOutcome } from '../../../ops/forget.ts';
 import { Problem } from '../problem.ts';
-import { json, policyOf, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, booleanField, integerField, object, textField } from '../schema-fields.ts';
-import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
+import { json, policyOf, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, booleanField, integerField, nameField, object, textField } from '../schema-fields.ts';
+import { orderRoute } from '../operator-fields.ts';
 
-interface Order extends OperatorFields {
+interface Order {
   person: string;
   yes: true;
   connection?: string;
@@ -53,34 +53,22 @@ const report = object({
 });
 
 export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
-  route<Order>({
-    method: 'post',
-    path: '/forget',
-    id: 'forgetPerson',
+  orderRoute<Order>('/forget', 'forgetPerson', {
     command: 'forget PERSON --yes --json',
     summary:
       'Removes what is kept of a person who was deleted at the identity provider, and keeps a record of it.',
-    body: body(
-      {
-        person: {
-          ...textField,
-          minLength: 1,
-          maxLength: 1000,
-          description: 'A userName, externalId, address, id or ref.',
-        },
-        yes: { const: true, description: 'Confirms that the data is removed for good.' },
-        connection: { ...textField, description: 'Only in this connection.' },
-        leaveAccount: {
-          ...booleanField,
-          description:
-            'Forgets the person although an account may be active or has work to be handed over. The bridge then neither closes the account nor moves its work.',
-        },
-        ...operatorFields,
+    fields: {
+      person: nameField('A userName, externalId, address, id or ref.'),
+      yes: { const: true, description: 'Confirms that the data is removed for good.' },
+      connection: { ...textField, description: 'Only in this connection.' },
+      leaveAccount: {
+        ...booleanField,
+        description:
+          'Forgets the person although an account may be active or has work to be handed over. The bridge then neither closes the account nor moves its work.',
       },
-      ['person', 'yes'],
-    ),
+    },
+    required: ['person', 'yes'],
     answers: {
-      status: 200,
       description: 'One report of the removed data for each connection.',
       schema: arrayOf(report),
     },
@@ -88,14 +76,9 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
       404: 'There is no data of such a person.',
       409: 'The person is still pushed, or an account may be active or has work to be handed over.',
     },
-    handle: async (call) => {
-      const { person, connection, leaveAccount = false, ...order } = call.body;
-      const outcome = await forgetPerson(context, context.states, person, {
-        connection,
-        leaveAccounts: leaveAccount,
-        actor: actor(order, call),
-        handoverRules: policyOf(context),
-      });
+    handle: async ({ person, connection, leaveAccount: leaveAccounts = false }, actor) => {
+      const options = { connection, leaveAccounts, actor, handoverRules: policyOf(context) };
+      const outcome = await forgetPerson(context, context.states, person, options);
       if (outcome.kind !== 'forgotten') throw toProblem(outcome);
       return json(outcome.reports);
     },

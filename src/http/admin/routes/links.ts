@@ -5,11 +5,30 @@ import { findForOrder, toSearched } from '../../../ops/find.ts';
 import { listLinks, removedFeeds, showLinks, type LinkFilter } from '../../../ops/link-rows.ts';
 import { forgetLinks, importLinks, LinkNeeded, type Imported } from '../../../ops/links.ts';
 import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/removed-targets.ts';
-import { Problem } from '../problem.ts';
-import { json, requirePlace, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, booleanField, integerField, object, textField } from '../schema-fields.ts';
+import { Problem, severalProblem } from '../problem.ts';
+import {
+  json,
+  requirePlace,
+  requireTarget,
+  getRoute,
+  postRoute,
+  type AdminContext,
+  type AdminRoute,
+} from '../route.ts';
+import {
+  arrayOf,
+  body,
+  booleanField,
+  integerField,
+  nameField,
+  object,
+  onlyConnection,
+  onlyTarget,
+  textField,
+  toQuery,
+} from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
-import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
+import { orderRoute } from '../operator-fields.ts';
 
 interface Filter {
   connection?: string;
@@ -17,12 +36,12 @@ interface Filter {
   kind?: Kind;
 }
 
-const query = {
-  connection: { description: 'Only this connection.', schema: textField },
-  target: { description: 'Only this target.', schema: textField },
-  kind: { description: 'Only users, or only groups.', schema: { enum: ['User', 'Group'] } },
-};
-const resource = { ...textField, minLength: 1, maxLength: 1000, description: 'A name, an id or a ref.' };
+const query = toQuery({
+  connection: onlyConnection,
+  target: onlyTarget,
+  kind: { enum: ['User', 'Group'], description: 'Only users, or only groups.' },
+});
+const resource = nameField('A name, an id or a ref.');
 const links = arrayOf(refTo('Link'));
 const unknownPlace = 'There is no such connection or target.';
 const UNKNOWN_NAME = 'No person and no group has this name.';
@@ -34,14 +53,11 @@ const MOST_LISTED = 10_000;
 const TOO_MANY = `There are more than ${MOST_LISTED} links: use /admin/v1/links/export.`;
 
 export const linkRoutes = (context: AdminContext): AdminRoute[] => [
-  route<undefined, Filter>({
-    method: 'get',
-    path: '/links',
-    id: 'listLinks',
+  getRoute<Filter>('/links', 'listLinks', {
     command: 'links list --json',
     summary: `Lists all links, up to ${MOST_LISTED}, also at targets that were taken out of the settings (removed).`,
     query,
-    answers: { status: 200, description: 'The links, in no order.', schema: links },
+    answers: { description: 'The links, in no order.', schema: links },
     refuses: { 404: unknownPlace, 413: TOO_MANY },
     handle: async ({ query: filter }) => {
       await requireListed(context, filter);
@@ -53,16 +69,12 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       return json(rows);
     },
   }),
-  route<undefined, Filter>({
-    method: 'get',
-    path: '/links/export',
-    id: 'exportLinks',
+  getRoute<Filter>('/links/export', 'exportLinks', {
     command: 'links export',
     summary:
       'Exports all links, one JSON object on each line, also at targets that were taken out of the settings (removed).',
     query,
     answers: {
-      status: 200,
       description: 'The links, in no order.',
       contentType: 'application/x-ndjson',
       schema: textField,
@@ -74,48 +86,33 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       return { kind: 'lines', contentType: 'application/x-ndjson', filename: 'links.ndjson', lines };
     },
   }),
-  route<{ rows: object[]; dryRun?: boolean } & OperatorFields>({
-    method: 'post',
-    path: '/links/import',
-    id: 'importLinks',
+  orderRoute<{ rows: object[]; dryRun?: boolean }>('/links/import', 'importLinks', {
     command: 'links import FILE',
     summary: 'Imports links from an export; each is checked at the platform.',
-    body: body(
-      {
-        rows: { ...arrayOf({ type: 'object' }), minItems: 1, maxItems: MOST_ROWS },
-        dryRun: { ...booleanField, description: 'Reports what would be imported, and stores nothing.' },
-        ...operatorFields,
-      },
-      ['rows'],
-    ),
+    fields: {
+      rows: { ...arrayOf({ type: 'object' }), minItems: 1, maxItems: MOST_ROWS },
+      dryRun: { ...booleanField, description: 'Reports what would be imported, and stores nothing.' },
+    },
+    required: ['rows'],
     answers: {
-      status: 200,
       description: 'The outcome of each row, in the order of the rows.',
       schema: object({ dryRun: booleanField, outcomes: arrayOf(textField) }),
     },
-    handle: async (call) => {
-      const { rows, dryRun = false, ...order } = call.body;
+    handle: async ({ rows, dryRun = false }, by, { signal }) => {
       const scopes = context.scopes.map(({ scope }) => scope);
       const outcomes: Imported[] = [];
-      for await (const { outcome } of importLinks(scopes, rows, {
-        ...actor(order, call),
-        dryRun,
-        signal: call.signal,
-      }))
+      for await (const { outcome } of importLinks(scopes, rows, { ...by, dryRun, signal }))
         outcomes.push(outcome);
       return json({ dryRun, outcomes });
     },
   }),
-  route<{ resource: string }>({
-    method: 'post',
-    path: '/links/show',
-    id: 'showLinks',
+  postRoute<{ resource: string }>('/links/show', 'showLinks', {
     command: 'links show USER|GROUP --json',
     right: 'read',
     summary:
       'Shows the links of a person or group, at every target, also at targets that were taken out of the settings.',
     body: body({ resource }, ['resource']),
-    answers: { status: 200, description: 'The shown links.', schema: links },
+    answers: { description: 'The shown links.', schema: links },
     refuses: { 404: UNKNOWN_NAME },
     handle: async (call) => {
       const rows = await showLinks(context, call.body.resource);
@@ -123,41 +120,30 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       return json(rows);
     },
   }),
-  route<{ resource: string; target?: string; leaveAccount?: boolean } & OperatorFields>({
-    method: 'post',
-    path: '/links/forget',
-    id: 'forgetLinks',
+  orderRoute<{ resource: string; target?: string; leaveAccount?: boolean }>('/links/forget', 'forgetLinks', {
     command: 'links forget USER|GROUP --json',
     summary:
       'Removes the links of a person or group. The next sync looks for the account or group again and adopts it by the setting adopt.',
-    body: body(
-      {
-        resource,
-        target: { ...textField, description: 'Only at this target.' },
-        leaveAccount: {
-          ...booleanField,
-          description:
-            'Removes the link also while access is to be taken away at the platform: the access stays until the account or group is adopted again.',
-        },
-        ...operatorFields,
+    fields: {
+      resource,
+      target: { ...textField, description: 'Only at this target.' },
+      leaveAccount: {
+        ...booleanField,
+        description:
+          'Removes the link also while access is to be taken away at the platform: the access stays until the account or group is adopted again.',
       },
-      ['resource'],
-    ),
-    answers: { status: 200, description: 'The removed links.', schema: links },
+    },
+    required: ['resource'],
+    answers: { description: 'The removed links.', schema: links },
     refuses: {
       404: 'No person and no group has this name, or there is no such target.',
       409: 'The name means more than one, or access is still to be taken away at the platform.',
     },
-    handle: async (call) => {
-      const { resource: text, target, leaveAccount, ...order } = call.body;
+    handle: async ({ resource: text, target, leaveAccount }, by) => {
       requireTarget(context, target);
       const found = await findForOrder(toSearched(context.states), text);
       if (found.length === 0) throw new Problem(404, UNKNOWN_NAME);
-      if (new Set(found.map(({ ref }) => ref)).size > 1)
-        throw new Problem(409, 'The name means more than one: ask again with one of these refs.', {
-          extra: { resources: found.map(({ connection, ref, name }) => ({ connection, ref, name })) },
-        });
-      const by = actor(order, call);
+      if (new Set(found.map(({ ref }) => ref)).size > 1) throw severalProblem(found);
       const forgotten = found.map(({ connection, ref }) =>
         forgetLinks(context.states, { connection, ref, target, leaveAccount }, by),
       );
@@ -169,23 +155,16 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       }
     },
   }),
-  route<TargetFeed & OperatorFields>({
-    method: 'post',
-    path: '/links/keep',
-    id: 'keepLinks',
+  orderRoute<TargetFeed>('/links/keep', 'keepLinks', {
     command: 'links keep --connection CONNECTION --target TARGET --yes',
     summary:
       'Accepts that the accounts and groups stay at a target that was taken out of the settings. People who leave keep their access there.',
-    body: body(
-      {
-        connection: { ...textField, description: 'The connection that has fed it.' },
-        target: textField,
-        ...operatorFields,
-      },
-      ['connection', 'target'],
-    ),
+    fields: {
+      connection: { ...textField, description: 'The connection that has fed it.' },
+      target: textField,
+    },
+    required: ['connection', 'target'],
     answers: {
-      status: 200,
       description: 'What stays.',
       schema: object({
         connection: textField,
@@ -195,11 +174,11 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       }),
     },
     refuses: { 404: 'The settings have this target, or no open account is linked there.' },
-    handle: async (call) => {
+    handle: async (feed, by) => {
       const { knownTargets, fed, states } = context;
-      const found = await findRemoved(knownTargets, fed, call.body);
-      if (!found) throw new Problem(404, notRemovedText(call.body));
-      await keepRemoved(states, knownTargets, found, actor(call.body, call));
+      const found = await findRemoved(knownTargets, fed, feed);
+      if (!found) throw new Problem(404, notRemovedText(feed));
+      await keepRemoved(states, knownTargets, found, by);
       const { connection, target, accounts, groups } = found;
       return json({ connection, target, accounts, groups });
     },

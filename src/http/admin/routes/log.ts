@@ -26,8 +26,15 @@ import {
   type SpanQuery,
 } from '../log-page.ts';
 import { Problem } from '../problem.ts';
-import { json, requirePlace, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, object, textField } from '../schema-fields.ts';
+import {
+  json,
+  requirePlace,
+  getRoute,
+  type AdminAnswer,
+  type AdminContext,
+  type AdminRoute,
+} from '../route.ts';
+import { arrayOf, object, onlyConnection, onlyTarget, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
 interface LogQuery extends SpanQuery {
@@ -46,11 +53,10 @@ const filters = {
   resource: { ...textField, description: 'Only this person or group: a name, an id or a ref.' },
   action: { ...arrayOf({ enum: LOG_ACTIONS }), description: 'Only entries with these actions.' },
   status: { ...arrayOf({ enum: LOG_STATUSES }), description: 'Only entries with these statuses.' },
-  connection: { ...textField, description: 'Only this connection.' },
-  target: { ...textField, description: 'Only this target.' },
+  connection: onlyConnection,
+  target: onlyTarget,
 };
 const answers = {
-  status: 200,
   description: 'Newest first over all connections and targets.',
   headers: {
     ...pageHeaders,
@@ -75,14 +81,10 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
     read: (query) => read(context, query),
     exported: (query, signal) => exported(context, query, signal),
   }),
-  route({
-    method: 'get',
-    path: '/log/verify',
-    id: 'verifyLog',
+  getRoute('/log/verify', 'verifyLog', {
     command: 'log --verify',
     summary: 'Checks whether an entry was changed or removed after it was written.',
     answers: {
-      status: 200,
       description: 'One result for each log; broken is the first entry that does not fit the hash chain.',
       schema: arrayOf(object({ connection: textField, target: textField, ...chainCheckFields })),
     },

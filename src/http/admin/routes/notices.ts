@@ -1,35 +1,25 @@
 // Route that sends a sample message to the receivers of notices.
 import { Problem } from '../problem.ts';
-import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, textField } from '../schema-fields.ts';
+import { json, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
-import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
-
-interface TestOrder extends OperatorFields {
-  channel?: string;
-}
+import { orderRoute } from '../operator-fields.ts';
 
 export const noticeRoutes = ({ notices }: AdminContext): AdminRoute[] => [
-  route<TestOrder>({
-    method: 'post',
-    path: '/notices/test',
-    id: 'testNotices',
+  orderRoute<{ channel?: string }>('/notices/test', 'testNotices', {
     command: 'notices test --json',
     summary: 'Sends a sample message to the receivers of notices.',
-    body: body({ channel: { ...textField, description: 'Only this channel.' }, ...operatorFields }),
-    bodyOptional: true,
+    fields: { channel: { ...textField, description: 'Only this channel.' } },
     answers: {
-      status: 200,
       description: 'The answer of each receiver.',
       schema: arrayOf(refTo('NoticeTestResult')),
     },
     refuses: { 404: 'There is no such channel.' },
-    handle: async (call) => {
-      const { channel, ...order } = call.body;
+    handle: async ({ channel }, by, { signal }) => {
       if (channel !== undefined && !notices.channels.includes(channel))
         throw new Problem(404, `There is no channel ${channel}. The settings have: ${namesOf(notices)}.`);
       const names = channel === undefined ? notices.channels : [channel];
-      return json(await notices.test(names, actor(order, call), call.signal));
+      return json(await notices.test(names, by, signal));
     },
   }),
 ];

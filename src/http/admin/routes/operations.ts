@@ -1,7 +1,7 @@
 // Routes of operations: shows their progress and result, and cancels them.
 import type { Operation } from '../../../directory/logs/operations.ts';
 import { Problem } from '../problem.ts';
-import { json, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, getRoute, postRoute, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
@@ -37,22 +37,15 @@ export function operationRoutes({ operations }: AdminContext): AdminRoute[] {
   }
 
   return [
-    route({
-      method: 'get',
-      path: '/operations',
-      id: 'listOperations',
+    getRoute('/operations', 'listOperations', {
       summary: 'Lists the recent operations, without their results.',
-      answers: { status: 200, description: 'Newest first.', schema: arrayOf(refTo('Operation')) },
+      answers: { description: 'Newest first.', schema: arrayOf(refTo('Operation')) },
       handle: async () => json(await operations.all()),
     }),
-    route({
-      method: 'get',
-      path: '/operations/{id}',
-      id: 'readOperation',
+    getRoute('/operations/{id}', 'readOperation', {
       summary: 'Shows the progress of an operation, and its result.',
       params,
       answers: {
-        status: 200,
         description: 'The operation, with its result when it has succeeded.',
         schema: refTo('Operation'),
       },
@@ -65,10 +58,7 @@ export function operationRoutes({ operations }: AdminContext): AdminRoute[] {
         return { kind: 'pieces', contentType: 'application/json', pieces };
       },
     }),
-    route({
-      method: 'post',
-      path: '/operations/{id}/cancel',
-      id: 'cancelOperation',
+    postRoute('/operations/{id}/cancel', 'cancelOperation', {
       summary: 'Cancels an operation. Resources that it has already marked are still synced.',
       params,
       answers: {

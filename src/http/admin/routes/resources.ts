@@ -2,11 +2,11 @@
 import { explain } from '../../../explain/explain.ts';
 import { findResources, toSearched, type FoundResource } from '../../../ops/find.ts';
 import { syncOne, type SyncReport } from '../../../ops/sync-one.ts';
-import { Problem } from '../problem.ts';
-import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, booleanField, textField } from '../schema-fields.ts';
+import { Problem, severalProblem } from '../problem.ts';
+import { json, requireTarget, getRoute, postRoute, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, body, booleanField, nameField, onlyTarget, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
-import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
+import { orderRoute } from '../operator-fields.ts';
 
 interface ResourceQuery {
   resource: string;
@@ -17,15 +17,11 @@ interface ExplainOrder extends ResourceQuery {
   readPlatform?: boolean;
 }
 
-const resource = {
-  ...textField,
-  minLength: 1,
-  maxLength: 1000,
-  description: 'userName, externalId, address, group name, id, or a ref such as User:3f…',
+const fields = {
+  resource: nameField('userName, externalId, address, group name, id, or a ref such as User:3f…'),
+  target: onlyTarget,
 };
-const target = { ...textField, description: 'Only this target.' };
 const explained = {
-  status: 200,
   description: 'One explanation for each target, and for each resource when several have the name.',
   schema: arrayOf(refTo('Explanation')),
 };
@@ -36,31 +32,21 @@ const DEFAULT_SECONDS = 30;
 const LOG_MS = 100;
 
 export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
-  route<undefined, ResourceQuery>({
-    method: 'get',
-    path: '/explain',
-    id: 'explain',
+  getRoute<ResourceQuery>('/explain', 'explain', {
     command: 'explain USER|GROUP --json',
     summary: `${summary} Proxies may log a name in the address; POST avoids that.`,
-    query: {
-      resource: { description: resource.description, schema: resource, required: true },
-      target: { description: target.description, schema: target },
-    },
+    query: toQuery(fields, ['resource']),
     answers: explained,
     refuses,
     handle: async ({ query }) => json(await explainAll(context, query)),
   }),
-  route<ExplainOrder>({
-    method: 'post',
-    path: '/explain',
-    id: 'explainByBody',
+  postRoute<ExplainOrder>('/explain', 'explainByBody', {
     right: 'read',
     command: 'explain USER|GROUP --json',
     summary,
     body: body(
       {
-        resource,
-        target,
+        ...fields,
         readPlatform: {
           ...booleanField,
           description:
@@ -73,39 +59,29 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     refuses,
     handle: async ({ body: query }) => json(await explainAll(context, query)),
   }),
-  route<ResourceQuery & OperatorFields & { dryRun?: boolean; timeoutSeconds?: number }>({
-    method: 'post',
-    path: '/sync',
-    id: 'syncOne',
+  orderRoute<ResourceQuery & { dryRun?: boolean; timeoutSeconds?: number }>('/sync', 'syncOne', {
     command: 'sync USER|GROUP --json',
     summary: 'Compares one person or group with the platform and writes the differences, now.',
-    body: body(
-      {
-        resource,
-        target,
-        dryRun: { ...booleanField, description: 'Reports what would be written, and writes nothing.' },
-        ...operatorFields,
-        timeoutSeconds: {
-          type: 'number',
-          exclusiveMinimum: 0,
-          maximum: 300,
-          default: DEFAULT_SECONDS,
-          description: 'Longest duration.',
-        },
+    fields: {
+      ...fields,
+      dryRun: { ...booleanField, description: 'Reports what would be written, and writes nothing.' },
+      timeoutSeconds: {
+        type: 'number',
+        exclusiveMinimum: 0,
+        maximum: 300,
+        default: DEFAULT_SECONDS,
+        description: 'Longest duration.',
       },
-      ['resource'],
-    ),
+    },
+    required: ['resource'],
     answers: {
-      status: 200,
       description: 'One report for each target: the differences, the steps and the outcome.',
       schema: arrayOf(refTo('SyncReport')),
     },
     refuses: { ...refuses, 409: 'Several resources have the name; resources lists their refs.' },
-    handle: async (call) => {
-      const { body: query, signal } = call;
+    handle: async (query, actor, { signal }) => {
       const { dryRun = false, timeoutSeconds = DEFAULT_SECONDS } = query;
-      const limitMs = timeoutSeconds * 1000;
-      const options = { dryRun, actor: actor(query, call), limitMs, logger: context.logger, signal };
+      const options = { dryRun, actor, limitMs: timeoutSeconds * 1000, logger: context.logger, signal };
       const reports: SyncReport[] = [];
       for (const found of await findOne(context, query)) {
         for (const { scope } of context.scopes) {
@@ -143,12 +119,7 @@ async function findOne(
   requireTarget(context, only);
   const found = await findResources(toSearched(context.states), name);
   if (found.length === 0) throw unknown();
-  if (new Set(found.map(({ ref }) => ref)).size > 1) {
-    const resources = found.map((each) => ({ connection: each.connection, ref: each.ref, name: each.name }));
-    throw new Problem(409, 'The name means more than one: ask again with one of these refs.', {
-      extra: { resources },
-    });
-  }
+  if (new Set(found.map(({ ref }) => ref)).size > 1) throw severalProblem(found);
   return found;
 }
 

@@ -1,8 +1,8 @@
 // Route of the search for people and groups. The text is in the body, because proxies log addresses.
 import { isPlaceOfSearch, search } from '../../../ops/search.ts';
 import { Problem } from '../problem.ts';
-import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, booleanField, integerField, object, textField } from '../schema-fields.ts';
+import { json, postRoute, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, body, booleanField, limitField, object, textField } from '../schema-fields.ts';
 
 interface SearchOrder {
   text: string;
@@ -14,10 +14,7 @@ const DEFAULT_LIMIT = 50;
 const MOST = 200;
 
 export const searchRoutes = (context: AdminContext): AdminRoute[] => [
-  route<SearchOrder>({
-    method: 'post',
-    path: '/search',
-    id: 'search',
+  postRoute<SearchOrder>('/search', 'search', {
     right: 'read',
     summary:
       'Searches people and groups by a part of a name, address or id. Each answer takes about 150 ms at most.',
@@ -34,18 +31,15 @@ export const searchRoutes = (context: AdminContext): AdminRoute[] => [
           maxLength: 40,
           description: 'Where the search continues: next of the previous answer.',
         },
-        limit: {
-          ...integerField,
-          minimum: 1,
-          maximum: MOST,
-          default: DEFAULT_LIMIT,
-          description: 'Number of hits after which the search pauses. The answer may have a few more.',
-        },
+        limit: limitField(
+          MOST,
+          'Number of hits after which the search pauses. The answer may have a few more.',
+          DEFAULT_LIMIT,
+        ),
       },
       ['text'],
     ),
     answers: {
-      status: 200,
       description: 'The hits of this part of the search; next is null when the search is complete.',
       schema: object({
         found: arrayOf(

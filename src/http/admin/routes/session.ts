@@ -1,5 +1,5 @@
 // Routes of the session: read the caller, and sign out.
-import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, deleteRoute, getRoute, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, object, textField } from '../schema-fields.ts';
 import { ALL_RIGHTS } from '../sign-in/rights.ts';
 
@@ -7,13 +7,9 @@ import { ALL_RIGHTS } from '../sign-in/rights.ts';
 const orNull = (description: string) => ({ type: ['string', 'null'], description });
 
 export const sessionRoutes = (_context: AdminContext): AdminRoute[] => [
-  route({
-    method: 'get',
-    path: '/caller',
-    id: 'readCaller',
+  getRoute('/caller', 'readCaller', {
     summary: 'Shows the name and the rights of the caller.',
     answers: {
-      status: 200,
       description: 'The caller.',
       schema: object({
         name: orNull(
@@ -31,13 +27,10 @@ export const sessionRoutes = (_context: AdminContext): AdminRoute[] => [
     handle: ({ caller: { name, person, rights, via } }) =>
       Promise.resolve(json({ name, person, rights, via })),
   }),
-  route({
-    method: 'delete',
-    path: '/session',
-    id: 'signOut',
+  deleteRoute('/session', 'signOut', {
     summary: 'Ends the session of the caller. A caller without a session gets 200 too.',
     right: 'read',
-    answers: { status: 200, description: 'The session has ended.', schema: object({}) },
+    answers: { description: 'The session has ended.', schema: object({}) },
     handle: async ({ caller }) => {
       await caller.signOut?.();
       return json({});

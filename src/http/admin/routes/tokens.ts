@@ -12,26 +12,23 @@ import {
   type TokenPlace,
 } from '../../../tokens/operations.ts';
 import { Problem } from '../problem.ts';
-import { json, route, stateOf, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, booleanField, object, textField, toQuery } from '../schema-fields.ts';
+import { json, deleteRoute, getRoute, stateOf, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, booleanField, object, onlyConnection, textField, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
-import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
+import { actor, operatorFields, orderRoute, type OperatorFields } from '../operator-fields.ts';
 
-interface Order extends OperatorFields {
+interface Order {
   connection: string;
   name: string;
   expires?: string;
 }
 
 export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
-  route<undefined, { connection?: string }>({
-    method: 'get',
-    path: '/tokens',
-    id: 'listTokens',
+  getRoute<{ connection?: string }>('/tokens', 'listTokens', {
     command: 'token list --json',
     summary: 'Lists all tokens with expiry and last use, without their secrets.',
-    query: { connection: { description: 'Only this connection.', schema: textField } },
-    answers: { status: 200, description: 'The tokens.', schema: arrayOf(refTo('Token')) },
+    query: toQuery({ connection: onlyConnection }),
+    answers: { description: 'The tokens.', schema: arrayOf(refTo('Token')) },
     refuses: { 404: 'There is no such connection.' },
     handle: async ({ query: { connection: only } }) => {
       if (only !== undefined) placeOf(context, only);
@@ -44,42 +41,32 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
       return json(found);
     },
   }),
-  route<Order>({
-    method: 'post',
-    path: '/tokens',
-    id: 'createToken',
+  orderRoute<Order>('/tokens', 'createToken', {
     command: 'token create --json',
     summary: 'Creates a further token and shows its secret, this once.',
-    body: body(
-      {
-        connection: { ...textField, description: 'Connection that the token is for.' },
-        name: { ...textField, pattern: TOKEN_NAME.source, description: 'Unique within the connection.' },
-        expires: {
-          ...textField,
-          description: '90d, 12h, 4w, or a date such as 2027-01-31. Default: the token does not expire.',
-        },
-        ...operatorFields,
+    fields: {
+      connection: { ...textField, description: 'Connection that the token is for.' },
+      name: { ...textField, pattern: TOKEN_NAME.source, description: 'Unique within the connection.' },
+      expires: {
+        ...textField,
+        description: '90d, 12h, 4w, or a date such as 2027-01-31. Default: the token does not expire.',
       },
-      ['connection', 'name'],
-    ),
+    },
+    required: ['connection', 'name'],
     answers: {
       status: 201,
       description: 'The token with its secret, which is not shown again.',
       schema: refTo('NewToken'),
     },
     refuses: { 404: 'There is no such connection.', 409: 'The name is taken, or there are too many.' },
-    handle: async (call) => json(await create(context, call.body, actor(call.body, call)), 201),
+    handle: async (order, by) => json(await create(context, order, by), 201),
   }),
-  route<undefined, OperatorFields>({
-    method: 'delete',
-    path: '/tokens/{connection}/{name}',
-    id: 'revokeToken',
+  deleteRoute<OperatorFields>('/tokens/{connection}/{name}', 'revokeToken', {
     command: 'token revoke --json',
     summary: 'Revokes a token. All processes refuse it within two seconds.',
     params: { connection: 'Connection of the token.', name: 'Name of the token.' },
     query: toQuery(operatorFields),
     answers: {
-      status: 200,
       description: 'The token is revoked.',
       schema: object({ connection: textField, name: textField, revoked: booleanField }),
     },

@@ -4,9 +4,18 @@ import { findResources, toSearched, type FoundResource } from '../../../ops/find
 import { effectOfMapping } from '../../../ops/mapping-effect.ts';
 import { tryMapping } from '../../../ops/try-mapping.ts';
 import type { ReconcileScope } from '../../../reconcile/scope.ts';
-import { invalid, Problem, tooManyProblem } from '../problem.ts';
-import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, booleanField, integerField, nullable, object, textField } from '../schema-fields.ts';
+import { invalid, Problem, severalProblem, tooManyProblem } from '../problem.ts';
+import { json, requireTarget, postRoute, type AdminContext, type AdminRoute } from '../route.ts';
+import {
+  arrayOf,
+  body,
+  booleanField,
+  integerField,
+  nameField,
+  nullable,
+  object,
+  textField,
+} from '../schema-fields.ts';
 
 interface Order {
   target: string;
@@ -91,25 +100,17 @@ export function workbenchRoutes(context: AdminContext): AdminRoute[] {
   const runTrial = createLimit(MOST_TRIALS);
   const runEffect = createLimit(1);
   return [
-    route<Order & { resource: string }>({
-      method: 'post',
-      path: '/workbench/try',
-      id: 'tryMapping',
+    postRoute<Order & { resource: string }>('/workbench/try', 'tryMapping', {
       summary: 'Maps one person with attributes that are not in the settings. Writes nothing.',
       body: body(
         {
           target,
-          resource: {
-            ...textField,
-            minLength: 1,
-            maxLength: 1000,
-            description: 'A person: userName, externalId, address, id, or a ref such as User:3f…',
-          },
+          resource: nameField('A person: userName, externalId, address, id, or a ref such as User:3f…'),
           attributes,
         },
         ['target', 'resource', 'attributes'],
       ),
-      answers: { status: 200, description: 'The typed values, and the faults.', schema: trial },
+      answers: { description: 'The typed values, and the faults.', schema: trial },
       refuses: {
         404: 'No person has this name at the target, or there is no such target.',
         409: 'Several people have the name; resources lists their refs.',
@@ -128,15 +129,12 @@ export function workbenchRoutes(context: AdminContext): AdminRoute[] {
         });
       },
     }),
-    route<Order>({
-      method: 'post',
-      path: '/workbench/effect',
-      id: 'effectOfMapping',
+    postRoute<Order>('/workbench/effect', 'effectOfMapping', {
       summary:
         'Maps all users of a target with attributes that are not in the settings, and counts the values that would ' +
         'differ from those applied last. Writes nothing. Ends after 30 s.',
       body: body({ target, attributes }, ['target', 'attributes']),
-      answers: { status: 200, description: 'Counts and examples.', schema: effect },
+      answers: { description: 'Counts and examples.', schema: effect },
       refuses: { 404: 'There is no such target.' },
       handle: ({ body: { target: name, attributes: given }, signal }) => {
         check(context, name, given);
@@ -174,9 +172,7 @@ async function findPerson(
   const [first, ...others] = people;
   if (!first) throw unknown();
   if (others.length === 0) return first;
-  throw new Problem(409, 'The name means more than one: ask again with one of these refs.', {
-    extra: { resources: people.map(({ found: { connection, ref } }) => ({ connection, ref })) },
-  });
+  throw severalProblem(people.map(({ found: { connection, ref } }) => ({ connection, ref })));
 }
 
 /** Returns the error for an unknown name. Logs may store problem documents, so the message does not contain the name. */
