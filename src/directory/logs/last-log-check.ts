@@ -12,7 +12,7 @@ export interface LogCheck {
   broken: string | null;
 }
 
-interface LastLogCheck {
+export interface LastLogCheck {
   /** Unix milliseconds. */
   at: number;
   checks: LogCheck[];
