@@ -59,7 +59,8 @@ export async function blockedEntries(
 
 /** Dead letters of these reasons tell of the account or group that has the name already. */
 const ABOUT_ANOTHER = /^(NotAdopted|Conflict): /;
-const SAME_NAME = 'has the name of a pushed resource that is not linked to it; it is not changed';
+const SAME_NAME =
+  'has the name of a pushed resource that needs a person; the next sync of that resource may take it over';
 
 /**
  * Returns entries for accounts and groups that only the platform has. Accounts and groups that the plan adopts or that cause a

@@ -1,4 +1,6 @@
 // Tests which accounts a plan lists as unmanaged beside dead letters without account: all but those that a dead letter tells of.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { send } from '../support/send.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -47,6 +49,9 @@ test('an account is listed that has the name of a dead letter, whose refusal doe
   const shown = await lines();
   expect(shown.join(' ')).toContain('User dan@acme.example: conflict');
   expect(shown).toContain('User dan@acme.example');
+  const file = join(place.commands.folder, 'plan.json');
+  await place.commands.run('plan', '--out', file);
+  expect(readFileSync(file, 'utf8')).toContain('the next sync of that resource may take it over');
 
   // The dead letter is now about the account with the new name.
   await place.idp.patch(`/Users/${dan}`, { op: 'replace', path: 'userName', value: 'new-dan@acme.example' });
