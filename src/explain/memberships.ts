@@ -7,7 +7,7 @@ import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withPresentCondition } from '../ops/present-condition.ts';
-import { withHeldRemoval } from '../reconcile/unwritten.ts';
+import { withHeldRemoval } from '../reconcile/waiting-for-decision.ts';
 import { wasBehindHold } from '../sync/gate.ts';
 import { removal } from '../sync/succession.ts';
 import type { Explanation, MembershipState } from './explanation.ts';

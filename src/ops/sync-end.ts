@@ -5,7 +5,7 @@ import { readRecordNames } from '../directory/resources/record-names.ts';
 import { pauseWords } from '../reconcile/breaker-words.ts';
 import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { waitingMemberships } from '../reconcile/unwritten.ts';
+import { waitingMemberships } from '../reconcile/waiting-for-decision.ts';
 import { counted } from '../support/counted.ts';
 import { removal } from '../sync/succession.ts';
 import type { FoundResource } from './find.ts';

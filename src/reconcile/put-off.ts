@@ -4,7 +4,7 @@ import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { wasBehindHold } from '../sync/gate.ts';
 import type { ReconcileScope } from './scope.ts';
-import { withHeldRemoval } from './unwritten.ts';
+import { withHeldRemoval } from './waiting-for-decision.ts';
 
 /** Marked resources for which a run does not wait, by cause. */
 export interface PutOff {

@@ -6,7 +6,8 @@ import { allowanceOf, DESTRUCTIVE_KINDS, populationOf } from '../guard/judge.ts'
 import { mayBe } from '../sync/account-state.ts';
 import { isChange, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
-import { isOpenAccount, observedLinks, toDestruction } from './unwritten.ts';
+import { isOpenAccount, toDestruction } from './unwritten.ts';
+import { observedLinks } from './waiting-for-decision.ts';
 
 const TO_BE_HELD = '; to be held by the guard until an operator decides';
 

@@ -1,0 +1,165 @@
+// Finds the pending memberships and values that wait for a decision of an operator: about the account, about a removal of the
+// person from another group, or about the resource that has the name.
+import { parseLink, type Link } from '../directory/outbox/links.ts';
+import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import { mayBe } from '../sync/account-state.ts';
+import { isChange, type Action, type PlanEntry } from './entry.ts';
+import type { ReconcileScope } from './scope.ts';
+
+/** Why a pending membership waits: the state of the account, or a held removal of the person from another group. */
+export type MembershipWait = 'held' | 'rejected' | 'heldRemoval';
+/** Actions on the values of an account that exists and is to be active. */
+const VALUES: ReadonlySet<Action> = new Set(['setAttribute', 'clearAttribute', 'update', 'reactivate']);
+
+/** Number of resources that are read from Redis at once. */
+const PORTION = 1000;
+/** By the condition of an account, why its additions to groups wait for a decision. */
+const WAITING: Readonly<Record<string, MembershipWait>> = {
+  Held: 'held',
+  LastAdministrator: 'held',
+  Rejected: 'rejected',
+};
+
+/**
+ * Returns the pending memberships that wait, with the reason. A removal waits for the held deactivation, whose sync writes
+ * it. An addition waits until the condition of the account has ended, and until no removal of the person from another group
+ * is held.
+ */
+export async function waitingMemberships(
+  { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
+  entries: readonly PlanEntry[],
+): Promise<Map<PlanEntry, MembershipWait>> {
+  const { guardStore } = outbox;
+  const waiting = new Map<PlanEntry, MembershipWait>();
+  const pending = entries.flatMap((entry) => {
+    const ref = entry.member?.ref;
+    return ref && isChange(entry) && entry.attribution.cause === 'source changed' ? [{ entry, ref }] : [];
+  });
+  const users = [...new Set(pending.map(({ ref }) => ref))];
+  // By user: why additions wait because of the account, and whether removals wait for its deactivation.
+  const waits = new Map<Ref, { add?: MembershipWait | undefined; isLeaver: boolean }>();
+  for (let start = 0; start < users.length; start += PORTION) {
+    const portion = users.slice(start, start + PORTION);
+    const [accounts, decisions] = await Promise.all([
+      drifts.observe(portion),
+      guardStore.decisionsOfMembers(portion.map((ref) => parseRef(ref).id)),
+    ]);
+    accounts.forEach(({ ref, text, marked }, index) => {
+      const { condition } = parseLink(text);
+      const add = marked || !condition ? undefined : WAITING[condition.reason];
+      waits.set(ref, { add, isLeaver: decisions[index] === 'follows' });
+    });
+  }
+  const added = pending.filter(({ entry, ref }) => entry.action === 'addMember' && !waits.get(ref)?.add);
+  const moved = await withHeldRemoval(
+    outbox,
+    added.map(({ ref }) => ref),
+  );
+  for (const { entry, ref } of pending) {
+    const known = waits.get(ref);
+    let wait: MembershipWait | undefined;
+    if (entry.action === 'addMember') wait = known?.add ?? (moved.has(ref) ? 'heldRemoval' : undefined);
+    else if (known?.isLeaver) wait = 'held';
+    if (wait) waiting.set(entry, wait);
+  }
+  return waiting;
+}
+
+/**
+ * Returns the pending changes of users that their sync does not write while the guard holds a removal of the user from a group
+ * (sync-user.ts): attributes of an open account, with all that is written behind them, and a safe activation.
+ */
+export async function waitingValues(
+  { outbox, drifts, target }: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts'>,
+  entries: readonly PlanEntry[],
+): Promise<PlanEntry[]> {
+  const ofUser = new Map<Ref, PlanEntry[]>();
+  for (const entry of entries)
+    if (entry.kind === 'User' && entry.ref) ofUser.set(entry.ref, [...(ofUser.get(entry.ref) ?? []), entry]);
+  const asked = [...ofUser].flatMap(([ref, own]) => {
+    const pending = own.filter((entry) => isChange(entry) && entry.attribution.cause === 'source changed');
+    // An account that is created, adopted or closed always gets its values.
+    const isExisting = own.every(({ action }) => VALUES.has(action) || action === 'conflict');
+    // Core values alone do not wait; attributes and an activation do.
+    const mayWait = pending.some(({ action }) => action !== 'update');
+    return isExisting && mayWait ? [{ ref, pending }] : [];
+  });
+  const moved = await withHeldRemoval(
+    outbox,
+    asked.map(({ ref }) => ref),
+  );
+  const waiting = asked.filter(({ ref }) => moved.has(ref));
+  const links = await observedLinks(
+    drifts,
+    waiting.map(({ ref }) => ref),
+  );
+  return waiting.flatMap(({ ref, pending }) => {
+    if (!mayBe(links.get(ref) ?? {}, true))
+      return target.policy.users.activation === 'safe'
+        ? pending.filter(({ action }) => action === 'reactivate')
+        : [];
+    return pending.some(({ attribute }) => attribute !== undefined) ? pending : [];
+  });
+}
+
+/** Returns the stored links of the refs. */
+export async function observedLinks(
+  drifts: ReconcileScope['drifts'],
+  refs: readonly Ref[],
+): Promise<Map<Ref, Link>> {
+  const links = new Map<Ref, Link>();
+  for (let start = 0; start < refs.length; start += PORTION)
+    for (const { ref, text } of await drifts.observe(refs.slice(start, start + PORTION)))
+      links.set(ref, parseLink(text));
+  return links;
+}
+
+/**
+ * Returns the pending changes of new resources whose last sync ended because the guard holds the change of the resource that has their
+ * name or account. A mark brings them after the decision.
+ */
+export async function behindHeld(
+  { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
+  entries: readonly PlanEntry[],
+): Promise<PlanEntry[]> {
+  const pending = entries.flatMap((entry) => {
+    const refs = [entry.ref, entry.member?.ref].flatMap((ref) => ref ?? []);
+    return isChange(entry) && entry.attribution.cause === 'source changed' ? [{ entry, refs }] : [];
+  });
+  const asked = [...new Set(pending.flatMap(({ refs }) => refs))];
+  if (asked.length === 0 || (await outbox.guardStore.open()) === undefined) return [];
+  const behind = new Set<Ref>();
+  for (let start = 0; start < asked.length; start += PORTION)
+    for (const { ref, text, marked } of await drifts.observe(asked.slice(start, start + PORTION)))
+      if (marked && isBehindHeld(parseLink(text))) behind.add(ref);
+  return pending.flatMap(({ entry, refs }) => (refs.some((ref) => behind.has(ref)) ? [entry] : []));
+}
+
+/** Returns whether the held change is one of another resource: a resource without account or group has none of its own. */
+const isBehindHeld = ({ id, condition }: Link): boolean => id === undefined && condition?.reason === 'Held';
+
+/** Returns those of the users of whom the guard holds a removal from a group. */
+export async function withHeldRemoval(
+  { guardStore, pendingRemovals }: Pick<ReconcileScope['outbox'], 'guardStore' | 'pendingRemovals'>,
+  users: readonly Ref[],
+): Promise<Set<Ref>> {
+  const found = new Set<Ref>();
+  const all = [...new Set(users)];
+  // Usually nothing is held. The check saves many reads in a first load, which has many additions.
+  if (all.length === 0 || (await guardStore.open()) === undefined) return found;
+  for (let start = 0; start < all.length; start += PORTION) {
+    const portion = all.slice(start, start + PORTION);
+    const groups = await Promise.all(portion.map((ref) => pendingRemovals(parseRef(ref).id)));
+    const removals = portion.flatMap((ref, index) =>
+      (groups[index] ?? []).map((group) => ({
+        ref,
+        item: { kind: 'removeMembers', ref: refOf('Group', group), subject: parseRef(ref).id } as const,
+      })),
+    );
+    const verdicts = await guardStore.verdictsOn(removals.map(({ item }) => item));
+    removals.forEach(({ ref }, index) => {
+      if (verdicts[index] === 'held') found.add(ref);
+    });
+  }
+  return found;
+}
