@@ -21,7 +21,7 @@ export interface SchemaNode {
   readonly maxLength?: number;
 }
 
-declare const valueType: unique symbol;
+export declare const valueType: unique symbol;
 
 /** A node whose valid values, after the defaults are filled in, have the type T. */
 export interface NodeOf<T> extends SchemaNode {
