@@ -27,10 +27,10 @@ export function explainCommand(program: Command, cli: Cli): void {
     .action(async (text: string, flags: Flags, command: Command) => {
       const found = await explained(text, flags, command, cli);
       if (flags.json) return sayJson(found);
-      const { renderExplanation } = await import('../explain/render.ts');
-      const options = { all: flags.all ?? false, pages: found.length };
+      const { renderExplanations } = await import('../explain/render.ts');
       // Commands are renamed before the page is made, because a line may break within a command.
-      const pages = found.map((each) => renderExplanation(visibleIn(each, withCommandName), options));
+      const named = found.map((each) => visibleIn(each, withCommandName));
+      const pages = renderExplanations(named, { all: flags.all ?? false });
       sayLines(pages.flatMap((lines, index) => [...(index > 0 ? [''] : []), ...lines]));
     });
 }

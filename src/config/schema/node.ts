@@ -21,12 +21,10 @@ export interface SchemaNode {
   readonly maxLength?: number;
 }
 
-export declare const valueType: unique symbol;
-
 /** A node whose valid values, after the defaults are filled in, have the type T. */
 export interface NodeOf<T> extends SchemaNode {
-  /** Exists at compile time only. */
-  readonly [valueType]?: T;
+  /** Never set: it carries T for the compiler. */
+  readonly valueType?: T;
 }
 
 /** The type of the valid values of a node. */

@@ -1,6 +1,6 @@
 // Tests the lines of an explanation.
 import type { Explanation } from '../../../src/explain/explanation.ts';
-import { renderExplanation } from '../../../src/explain/render.ts';
+import { renderExplanations } from '../../../src/explain/render.ts';
 
 const ANN = {
   kind: 'User',
@@ -27,7 +27,7 @@ const ANN = {
   policy: { policy: 'sync', adopt: 'exact', deprovision: 'deactivate' },
 };
 const lines = (facts: object, all = false): string[] =>
-  renderExplanation({ ...ANN, ...facts } as unknown as Explanation, { all });
+  renderExplanations([{ ...ANN, ...facts } as unknown as Explanation], { all })[0] ?? [];
 
 test('equal pairs of events are one line, with their number and the newest time', () => {
   const at = (second: number): string => `2026-01-01T00:00:0${second}.000Z`;
@@ -55,38 +55,81 @@ test('a command with a long id stays whole on one line of the page', () => {
   expect(lines({ reasons: [reason] }).find((line) => line.includes(command))).toBeDefined();
 });
 
+const stuckAt = (target: string) => ({
+  target,
+  verdict: 'held',
+  reasons: Array.from({ length: 12 }, (_, at) => `Reason ${at} ${'of some length '.repeat(9)}`),
+  stored: { version: 3, externalId: 'e'.repeat(150), generation: '3' },
+  values: Array.from({ length: 12 }, (_, at) => ({
+    name: `level${at} of ${target}`,
+    desired: 1,
+    applied: 2,
+    state: 'differs',
+  })),
+  memberships: Array.from({ length: 60 }, (_, at) => ({
+    ref: `Group:${at}`,
+    name: `team ${at} of ${target}`,
+    state: 'toRemove',
+    because: 'leaves with the account',
+  })),
+  timeline: Array.from({ length: 40 }, (_, at) => ({
+    at: `t${at}`,
+    event: 'stored',
+    text: `change ${at} at ${target}`,
+  })),
+});
+const pagesOf = (facts: object[]): string[][] =>
+  renderExplanations(
+    facts.map((each) => ({ ...ANN, ...each }) as unknown as Explanation),
+    { all: false },
+  );
+/** Number of lines with an empty line between two pages. */
+const height = (pages: string[][]): number => pages.flat().length + pages.length - 1;
+
 test('the pages of two targets fit a screen of 50 lines, each with every part, and repeat no cause', () => {
-  const stuck = {
-    verdict: 'held',
-    reasons: Array.from({ length: 12 }, (_, at) => `Reason ${at} ${'of some length '.repeat(9)}`),
-    stored: { version: 3, externalId: 'e'.repeat(150), generation: '3' },
-    values: Array.from({ length: 12 }, (_, at) => ({
-      name: `level${at}`,
-      desired: 1,
-      applied: 2,
-      state: 'differs',
-    })),
-    memberships: Array.from({ length: 60 }, (_, at) => ({
-      ref: `Group:${at}`,
-      name: `team ${at}`,
-      state: 'toRemove',
-      because: 'leaves with the account',
-    })),
-    timeline: Array.from({ length: 40 }, (_, at) => ({
-      at: `t${at}`,
-      event: 'stored',
-      text: `change ${at}`,
-    })),
-  };
-  const found = { ...ANN, ...stuck } as unknown as Explanation;
-  const shown = renderExplanation(found, { all: false, pages: 2 });
-  expect(2 * shown.length + 1).toBeLessThanOrEqual(50);
+  const stuck = stuckAt('main');
+  const both = pagesOf([stuck, { ...stuckAt('other'), ref: 'User:2' }]);
+  expect(height(both)).toBeLessThanOrEqual(50);
+  const [shown = []] = both;
   for (const part of ['Values (desired ← last applied):', 'Groups:', 'Timeline:'])
     expect(shown).toContain(part);
-  for (const part of ['… and 10 more reasons', 'level0', 'team 0', 'change 39'])
+  for (const part of ['… and 10 more reasons', 'level0', 'team 0', 'change 39 at main'])
     expect([part, shown.join('\n').includes(part)]).toEqual([part, true]);
   expect(shown.at(-1)).toBe('More: --target main. Everything: --all, or --json.');
   const alone = lines(stuck).filter((line) => line.includes('team'));
-  expect(alone.slice(0, 2)).toEqual(['  - team 0 (leaves with the account)', '  - team 1 (as above)']);
-  expect(lines(stuck, true)).toContain('  - team 59 (leaves with the account)');
+  expect(alone.slice(0, 2)).toEqual([
+    '  - team 0 of main (leaves with the account)',
+    '  - team 1 of main (as above)',
+  ]);
+  expect(lines(stuck, true)).toContain('  - team 59 of main (leaves with the account)');
+});
+
+test('the pages of three targets fit a screen of 60 lines and show the difference of each', () => {
+  const names = ['main', 'other', 'third'];
+  const pages = pagesOf(names.map(stuckAt));
+  expect(height(pages)).toBeLessThanOrEqual(60);
+  for (const [at, name] of names.entries())
+    for (const part of [
+      `≠ level0 of ${name}`,
+      `- team 0 of ${name}`,
+      `change 39 at ${name}`,
+      `--target ${name}`,
+    ])
+      expect([part, pages[at]?.join('\n').includes(part)]).toEqual([part, true]);
+});
+
+test('a page repeats neither head, record nor lists that an equal page of another target shows', () => {
+  const values = [{ name: 'title', desired: 'a', applied: 'b', state: 'differs' }];
+  const stored = { version: 3, externalId: null, generation: '3' };
+  const memberships = [{ ref: 'Group:1', name: 'ops', state: 'applied' }];
+  const [, other = []] = pagesOf([
+    { stored, values, memberships },
+    { target: 'other', stored, values, memberships: [{ ...memberships[0], state: 'toAdd' }] },
+  ]);
+  const text = other.join('\n');
+  expect(other[0]).toBe('default → other');
+  expect(text).toContain('Values (desired ← last applied): as at main');
+  expect(text).toContain('  + ops');
+  expect(text).not.toContain('Stored:');
+  expect(text).not.toContain('title');
 });

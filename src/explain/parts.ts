@@ -1,0 +1,156 @@
+// Formats the parts of an explanation as texts, one for each line before it is wrapped. Pure.
+import type { AttributeState, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
+import { doneBy } from './guard-reasons.ts';
+import { timelineLines } from './timeline-lines.ts';
+import { redisRefusalOf } from './reasons.ts';
+
+const SIGNS: Record<ExplanationVerdict, string> = {
+  asDesired: '✔',
+  onItsWay: '…',
+  held: '⏸',
+  stopped: '⏸',
+  needsPerson: '✘',
+  leftAlone: '–',
+  notForTarget: '–',
+  differs: '≠',
+  gone: '–',
+};
+
+/** Parts of a page, from its first line to its last; each text is one line before it is wrapped. */
+export interface Parts {
+  head: string;
+  summary: string;
+  reasons: string[];
+  /** State of the record, and of the account or group at the target. */
+  stored: string;
+  link: string;
+  values: string[];
+  /** Title of the memberships. */
+  groups: string;
+  memberships: string[];
+  timeline: string[];
+}
+
+/** Formats each part of an explanation. */
+export function partsOf(found: Explanation, all: boolean): Parts {
+  const { verdict, summary, reasons, kind, name, ref, connection, target } = found;
+  return {
+    head: `${kind} ${name}  (${ref}, ${connection} → ${target})`,
+    summary: `${SIGNS[verdict]} ${summary}`,
+    reasons,
+    stored: `Stored: ${storedText(found)}`,
+    link: `At the target: ${linkText(found)}`,
+    values: byState(found.values, 'equal').map(valueLine),
+    groups: kind === 'User' ? 'Groups' : membersTitle(found),
+    memberships: membershipLines(byState(found.memberships, 'applied'), found, all),
+    timeline: timelineLines(found),
+  };
+}
+
+/** Items that need attention come first; otherwise the order is kept. */
+const byState = <T extends { state: string }>(all: T[], last: string): T[] => [
+  ...all.filter(({ state }) => state !== last),
+  ...all.filter(({ state }) => state === last),
+];
+
+/**
+ * Returns the stored state in words, without the times, which are in the timeline, and without `active`, which is one of the
+ * values.
+ */
+function storedText({ stored, inScope, name, nameAtTarget }: Explanation): string {
+  if (!stored) return 'deleted at the source';
+  const { version, externalId } = stored;
+  const meant = nameAtTarget === null || nameAtTarget === name ? '' : ` as ${nameAtTarget}`;
+  return [
+    `version ${version}`,
+    ...(externalId === null ? [] : [`externalId ${externalId}`]),
+    inScope ? `meant for this target${meant}` : 'not meant for this target',
+  ].join(', ');
+}
+
+/** Returns the state of the account or group at the target in words, with what rules it: policy, adoption, leavers. */
+function linkText({
+  link,
+  platform,
+  policy,
+  mark,
+  values,
+  timeline,
+  condition,
+  leftByHand,
+  restored,
+  fleet,
+}: Explanation): string {
+  const { platformId, account, origin, active, lastWrite, departed } = link;
+  // The values of a present resource contain `active` already.
+  const showsActive = active !== null && !values.some(({ name }) => name === 'active');
+  // The bridge may have written the account between the backup and the restore.
+  const isOld = !platform && !(lastWrite && restored && lastWrite > restored.at);
+  const ofBackup = restored && isOld ? ` in ${restored.backup}` : '';
+  // An applied change in the timeline tells the time of the last write.
+  const isInTimeline = timeline.some(({ event }) => event === 'applied');
+  const known =
+    platformId === null
+      ? [
+          condition?.reason === 'Protected'
+            ? 'no account is linked: the bridge does not touch a protected one'
+            : 'no account of this record is known there',
+        ]
+      : [
+          `id ${platformId}${account === null ? '' : `, account ${account}`}`,
+          ...(origin === null ? [] : [origin === 'adopted' ? 'existed before' : 'made by the bridge']),
+          ...(showsActive ? [`${active ? 'active' : 'inactive'}${ofBackup}`] : []),
+          ...(departed && condition?.reason !== 'Protected' ? ['left by us'] : []),
+          ...(lastWrite === null || isInTimeline ? [] : [`last written ${lastWrite}`]),
+        ];
+  const equal =
+    (platform?.done ?? 0) > 0 || leftByHand.length > 0
+      ? `, read now: changed there ${doneBy({ restored })}`
+      : ', read now: as last written';
+  const unread = redisRefusalOf(fleet) ? ', it was not read now' : ', it could not be read now';
+  const read = { equal, differs: '', unread };
+  const look = platform ? read[platform.state] : '';
+  const marked = mark ? `; ${MARK_WORDS[mark.state]}` : '';
+  return `${known.join(', ')}${look}; policy ${policy.policy}, adopt ${policy.adopt}, leavers: ${policy.deprovision}${marked}`;
+}
+
+const MARK_WORDS = {
+  due: 'a change waits',
+  queued: 'a change is in the queue',
+  running: 'a change is being written',
+};
+
+const STATE_SIGNS: Record<AttributeState['state'], string> = {
+  equal: '=',
+  differs: '≠',
+  unsure: '?',
+  unmappable: '!',
+  unmapped: '–',
+  kept: '–',
+};
+
+/** Returns a value as a line. The reason why a value cannot be mapped is among the reasons. */
+function valueLine({ name, desired, applied, state }: AttributeState): string {
+  const shown = `${STATE_SIGNS[state]} ${name}: ${JSON.stringify(desired)}`;
+  return state === 'equal' ? shown : `${shown} ← ${JSON.stringify(applied)}`;
+}
+
+const MEMBERSHIP_SIGNS = { applied: '=', toAdd: '+', toRemove: '-', notForTarget: '–' };
+
+/** Returns a line for each membership. The cause that the line before tells is not repeated on a page. */
+const membershipLines = (
+  memberships: MembershipState[],
+  { condition }: Explanation,
+  all: boolean,
+): string[] =>
+  memberships.map(({ name, state, because }, index) => {
+    const isKnown = because === undefined || because === condition?.message;
+    const isRepeated = !all && because === memberships[index - 1]?.because;
+    return `${MEMBERSHIP_SIGNS[state]} ${name}${isKnown ? '' : ` (${isRepeated ? 'as above' : because})`}`;
+  });
+
+/** Returns the title of a group's members, with their numbers. */
+const membersTitle = ({ members }: Explanation): string =>
+  members
+    ? `Members not equal yet (${members.desired} desired, ${members.toAdd} to add, ${members.toRemove} to remove)`
+    : 'Members not equal yet';

@@ -1,0 +1,48 @@
+// Formats the timeline of an explanation: equal events, and equal pairs of events, are one line each. Pure.
+import { withoutGuardName } from '../reconcile/exception-words.ts';
+import type { Explanation } from './explanation.ts';
+
+/** A line of the timeline. */
+interface Row {
+  /** Time of the newest of the equal events, ISO 8601. */
+  at: string;
+  event: string;
+  text: string;
+  /** Number of equal events in this line. */
+  times: number;
+}
+
+/**
+ * Returns the timeline as lines. Equal consecutive events become one line, and equal consecutive pairs of events two lines.
+ * The message of the condition is not repeated, because the reasons contain it.
+ */
+export function timelineLines({ timeline, condition }: Explanation): string[] {
+  const rows: Row[] = [];
+  for (const { at, event, text } of timeline) {
+    const told = condition ? text.replace(`: ${withoutGuardName(condition.message)}`, ', as above') : text;
+    const row = { at, event, text: told, times: 1 };
+    const last = rows.at(-1);
+    if (last && isSame(last, row)) Object.assign(last, { at, times: last.times + 1 });
+    else rows.push(row);
+    joinPairs(rows);
+  }
+  return rows.map(
+    ({ at, event, text, times }) =>
+      `${at}  ${event.padEnd(8)}  ${text}${times > 1 ? ` (${times} times)` : ''}`,
+  );
+}
+
+/** Returns the text of an event without the id of its run, so that the orders of several runs are equal. */
+const withoutRun = (text: string): string => text.replace(/^(ordered by a reconcile) \(.*\)$/, '$1');
+
+const isSame = (one: Row, other: Row): boolean =>
+  one.event === other.event && withoutRun(one.text) === withoutRun(other.text);
+
+/** Adds the last two rows to the two before when these are equal. */
+function joinPairs(rows: Row[]): void {
+  const [first, second, third, fourth] = rows.slice(-4);
+  if (!first || !second || !third || !fourth || !isSame(first, third) || !isSame(second, fourth)) return;
+  Object.assign(first, third, { times: first.times + third.times });
+  Object.assign(second, fourth, { times: second.times + fourth.times });
+  rows.splice(-2);
+}
