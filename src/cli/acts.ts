@@ -6,7 +6,7 @@ import { readActs, verifyActs, type ActFilter, type LocatedAct } from '../ops/ac
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';
-import { requireKnown } from './known-names.ts';
+import { requireLogged } from './known-names.ts';
 import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 
 interface Flags extends LogFlags {
@@ -21,8 +21,8 @@ export function actsCommand(program: Command, cli: Cli): void {
     .addOption(new Option('--action <actions...>', 'only these').choices([...ACTS]));
   withLogOptions(command).action(async (flags: Flags, self: Command) => {
     const config = readConfig(self, cli);
-    requireKnown(config, flags);
     await withStore(config, async (states) => {
+      await requireLogged(config, flags, states);
       if (!flags.verify) return show(states, flags);
       printChecks(await verifyActs(states), flags, cli);
     });

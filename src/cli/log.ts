@@ -20,7 +20,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { UnknownResource } from './resources.ts';
 import { complain, say, sayRows } from './output.ts';
-import { requireKnown } from './known-names.ts';
+import { requireLogged } from './known-names.ts';
 import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 
 interface Flags extends LogFlags {
@@ -46,14 +46,18 @@ export function logCommand(program: Command, cli: Cli): void {
     .addOption(new Option('--csv', 'CSV with a header').conflicts('json'))
     .action(async (flags: Flags, self: Command) => {
       const config = readConfig(self, cli);
-      requireKnown(config, flags);
       await withStore(config, async (states) => {
-        if (!flags.verify) return show(states, flags, config);
-        const { verifyLogs } = await import('../ops/provisioning-log.ts');
-        printChecks(await verifyLogs(states), flags, cli);
+        await requireLogged(config, flags, states);
+        await (flags.verify ? verify(await withAllLogs(states), flags, cli) : show(states, flags, config));
       });
     });
 }
+
+/** Returns the connections with their logs, those of former targets too. */
+const withAllLogs = (states: DesiredState[]) =>
+  Promise.all(
+    states.map(async ({ connection, acts, allLogs }) => ({ connection, acts, outboxes: await allLogs() })),
+  );
 
 /** Prints the entries that the flags select. @throws UnknownResource for a name that nothing has */
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
@@ -61,11 +65,19 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
   const { readLog, toProvisioningRecord } = await import('../ops/provisioning-log.ts');
   const { createMemberNames } = await import('../ops/member-names.ts');
   const { connection = null, target = null } = flags;
-  const isSearched = (state: DesiredState): boolean =>
-    state.connection === (connection ?? state.connection) && (target === null || state.outboxes.has(target));
+  const sources = await withAllLogs(states);
+  const searched = sources
+    .filter((each) => each.connection === (connection ?? each.connection))
+    .filter(({ outboxes }) => target === null || outboxes.has(target))
+    .map((each) => each.connection);
   const { resource } = flags;
   const found =
-    resource === undefined ? undefined : await findResources(toSearched(states.filter(isSearched)), resource);
+    resource === undefined
+      ? undefined
+      : await findResources(
+          toSearched(states.filter((state) => searched.includes(state.connection))),
+          resource,
+        );
   const unknown = found?.length === 0 ? new UnknownResource(resource ?? '', { config, ...flags }) : undefined;
   // The log has entries of a person who was forgotten.
   const lost = unknown && refIn(resource ?? '');
@@ -90,7 +102,7 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
   const nameMembers = createMemberNames(states);
   let count = 0;
   let hasMembers = false;
-  for await (const entry of readLog(states, filter)) {
+  for await (const entry of readLog(sources, filter)) {
     // One entry beyond the limit shows that there is more.
     if (count++ >= limit) break;
     if (entry.members) hasMembers = true;
@@ -158,4 +170,23 @@ function valuesText(action: LogAction, changes: readonly Change[]): string[] {
 function membersText(count: number, named: readonly string[]): string {
   const more = count > named.length ? ` and ${count - named.length} more` : '';
   return counted(count, 'member') + (named.length === 0 ? '' : `: ${named.join(', ')}${more}`);
+}
+
+/** Checks the hash chains that the flags select. */
+async function verify(
+  sources: Awaited<ReturnType<typeof withAllLogs>>,
+  flags: Flags,
+  cli: Cli,
+): Promise<void> {
+  const { verifyLogs } = await import('../ops/provisioning-log.ts');
+  const { connection, target } = flags;
+  const checks = (await verifyLogs(sources)).filter(
+    (check) =>
+      check.connection === (connection ?? check.connection) && check.target === (target ?? check.target),
+  );
+  printChecks(
+    checks.map((check) => ({ ...check, where: `${check.connection} → ${check.target}` })),
+    flags,
+    cli,
+  );
 }

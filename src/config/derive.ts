@@ -2,8 +2,8 @@
 import { parseDuration } from './forms.ts';
 import type { Config, Settings } from './schema.ts';
 import type { AttributeConfig, AttributeSettings } from './schema/attributes.ts';
-import type { ConnectionConfig, ConnectionSettings, EventsConfig, TokenConfig } from './schema/connection.ts';
-import type { TargetConfig, TargetSettings } from './schema/target.ts';
+import type { ConnectionConfig, ConnectionDocument, EventsConfig, TokenConfig } from './schema/connection.ts';
+import type { TargetConfig, TargetDocument } from './schema/target.ts';
 
 /** Returns the effective settings of a valid document. @param source path of the settings file; null: none */
 export function toConfig(settings: Settings, source: string | null): Omit<Config, 'secretFiles'> {
@@ -39,23 +39,23 @@ function toNotices({ notices, server }: Settings): Config['notices'] {
   return { ...notices, pageUrl: pageUrl && withoutTrailingSlash(pageUrl) };
 }
 
-function toConnection(name: string, settings: ConnectionSettings): ConnectionConfig {
+function toConnection(name: string, settings: ConnectionDocument): ConnectionConfig {
   const { tokens, reviveInactive, events, ...rest } = settings;
   const connection = { name, ...rest, tokens: tokens.map(toToken), events: events && toEvents(events) };
   return reviveInactive === null ? connection : { ...connection, reviveInactive };
 }
 
-function toEvents({ maxAge, ...rest }: NonNullable<ConnectionSettings['events']>): EventsConfig {
+function toEvents({ maxAge, ...rest }: NonNullable<ConnectionDocument['events']>): EventsConfig {
   const maxAgeMs = parseDuration(maxAge);
   if (maxAgeMs === undefined) throw new Error('events.maxAge passed validation but is no duration');
   return { ...rest, maxAgeMs };
 }
 
-function toToken({ name, secret, expiresAt }: ConnectionSettings['tokens'][number]): TokenConfig {
+function toToken({ name, secret, expiresAt }: ConnectionDocument['tokens'][number]): TokenConfig {
   return expiresAt === null ? { name, secret } : { name, secret, expiresAt };
 }
 
-function toTarget(name: string, settings: TargetSettings): TargetConfig {
+function toTarget(name: string, settings: TargetDocument): TargetConfig {
   const { window, ...limits } = settings.guard;
   const windowMs = parseDuration(window);
   if (windowMs === undefined) throw new Error('guard.window passed validation but is no duration');

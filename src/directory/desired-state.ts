@@ -15,6 +15,7 @@ import { createLinks } from './outbox/links.ts';
 import { createOutbox } from './outbox/outbox.ts';
 import type { StreamLimits } from './logs/chained-stream.ts';
 import { createPersonData } from './person/person-data.ts';
+import { createProvisioningLog } from './logs/provisioning-log.ts';
 import { createProof } from './proof/prove.ts';
 import { createRunStore } from './outbox/runs.ts';
 import type { Scripts } from './redis/scripts.ts';
@@ -76,6 +77,15 @@ export function createDesiredState(
     connection,
     /** Returns the targets that the settings had before and no longer have. Links and logs of them are kept. */
     formerTargets,
+    /** Returns the provisioning logs by target, those of former targets too. */
+    allLogs: async () => {
+      const limits = log ? { limits: log } : {};
+      const former = (await formerTargets()).map((target) => {
+        const formerLog = createProvisioningLog(all, { target, ...limits });
+        return [target, { log: formerLog }] as const;
+      });
+      return new Map<string, Pick<ReturnType<typeof createOutbox>, 'log'>>([...outboxes, ...former]);
+    },
     /** Audit entries of operators. */
     acts: createActs(all),
     /** Last check of the hash chains of the logs. */

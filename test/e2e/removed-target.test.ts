@@ -398,3 +398,18 @@ test('explain says that a person and a group are still linked at a removed targe
   expect(await explained(CID)).toContain(`${before}An account there may be active`);
   expect(await explained('sales')).toContain(`${before}A group is still there${after(`Group:${ids.sales}`)}`);
 }, 60_000);
+
+test('the log and the acts of a target that a connection no longer feeds can be read', async () => {
+  await open();
+  await place.commands.run('hold', '--target', 'analytics', '--note', 'audit');
+  await place.commands.run('release', '--target', 'analytics');
+  await place.change(removeAnalytics);
+  const where = ['--connection', 'default', '--target', 'analytics'];
+  const log = await place.commands.run('log', ...where);
+  expect([log.code, log.text]).toEqual([0, expect.stringContaining(ANN)]);
+  expect((await place.commands.run('log', '--resource', ANN, ...where)).text).toContain('activate');
+  expect((await place.commands.run('log', '--verify', ...where)).text).toContain('none altered');
+  const acts = await place.commands.run('acts', ...where);
+  expect([acts.code, acts.text]).toEqual([0, expect.stringContaining('audit')]);
+  expect((await place.commands.run('acts', '--target', 'typo')).text).toContain('There is no target typo.');
+}, 90_000);

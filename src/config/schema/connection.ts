@@ -79,8 +79,8 @@ const connectionSchema = section('One identity provider.', {
 });
 
 /** A connection of a document that has passed the schema. */
-export type ConnectionSettings = ValueOf<typeof connectionSchema>;
-type Absent<Name extends keyof ConnectionSettings> = Partial<Pick<ConnectionSettings, Name>>;
+export type ConnectionDocument = ValueOf<typeof connectionSchema>;
+type Absent<Name extends keyof ConnectionDocument> = Partial<Pick<ConnectionDocument, Name>>;
 
 /** An inbound bearer token; without `expiresAt` it does not expire. */
 export interface TokenConfig {
@@ -89,11 +89,11 @@ export interface TokenConfig {
   expiresAt?: string;
 }
 
-export type EventsConfig = Omit<NonNullable<ConnectionSettings['events']>, 'maxAge'> & { maxAgeMs: number };
+export type EventsConfig = Omit<NonNullable<ConnectionDocument['events']>, 'maxAge'> & { maxAgeMs: number };
 
 /** The effective settings of a connection: absent parts are off, and without `reviveInactive` the profile decides. */
 export type ConnectionConfig = Omit<
-  ConnectionSettings,
+  ConnectionDocument,
   'tokens' | 'jwt' | 'rateLimit' | 'reviveInactive' | 'events'
 > &
   Absent<'jwt' | 'rateLimit'> & {

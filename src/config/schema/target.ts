@@ -145,13 +145,13 @@ const targetSchema = section(
 );
 
 /** A target of a document that has passed the schema. */
-export type TargetSettings = ValueOf<typeof targetSchema>;
+export type TargetDocument = ValueOf<typeof targetSchema>;
 
 /** The effective settings of a target. */
-export type TargetConfig = Omit<TargetSettings, 'attributes' | 'guard' | 'handover'> & {
+export type TargetConfig = Omit<TargetDocument, 'attributes' | 'guard' | 'handover'> & {
   name: string;
   attributes: Record<string, AttributeConfig>;
-  guard: Omit<TargetSettings['guard'], 'window'> & { windowMs: number };
+  guard: Omit<TargetDocument['guard'], 'window'> & { windowMs: number };
   handover: { deployment: string; folder: string; afterDays: number } | null;
 };
 
