@@ -6,21 +6,7 @@ import { parseLink, parseReverseLink, type Link } from './link.ts';
 import type { Kind, Ref } from '../records.ts';
 import { pairsOf, scanned } from '../redis/portions.ts';
 
-export {
-  conditionText,
-  forgetObserved,
-  DELETED_AFTERWARDS,
-  deletionText,
-  isAwaitingDecision,
-  isByFormerSettings,
-  isBySettingsOfThen,
-  parseLink,
-  parseReverseLink,
-  takeObserved,
-  toLinkText,
-  type Condition,
-  type Link,
-} from './link.ts';
+export * from './link.ts';
 
 export type Links = ReturnType<typeof createLinks>;
 

@@ -91,24 +91,26 @@ export function createRunStore(
   const { redis, scripts, keys } = deps;
   const { target } = options;
   const state = keys.key('reconcile', target);
+  /** Family and id of the lock: `run:<target>` holds the fence of the run that has it. */
+  const lease = `run:${target}`;
 
   /** Takes the lock of a reconcile run. @returns the fence; undefined while another run holds the lock */
   async function take(ttlMs: number): Promise<string | undefined> {
     const fence = String(await redis.incr(keys.key('runs')));
-    const taken = await redis.set(keys.key('run', target), fence, 'PX', ttlMs, 'NX');
+    const taken = await redis.set(keys.key(lease), fence, 'PX', ttlMs, 'NX');
     return taken === null ? undefined : fence;
   }
 
   /** Renews the lock. @returns false when it is lost */
   const keep = async (fence: string, ttlMs: number): Promise<boolean> =>
-    (await scripts.run('renew_run', keys.base, { target, fence, ttlMs }))[0] === 'held';
+    (await scripts.run('lead', keys.base, { lease, name: fence, ttlMs }))[0] === 'held';
 
   /** Releases the lock; does nothing when it is already lost. */
   const release = async (fence: string): Promise<void> => {
-    await scripts.run('renew_run', keys.base, { target, fence, ttlMs: 0 });
+    await scripts.run('lead', keys.base, { lease, name: fence, ttlMs: 0 });
   };
 
-  const isRunning = async (): Promise<boolean> => (await redis.exists(keys.key('run', target))) === 1;
+  const isRunning = async (): Promise<boolean> => (await redis.exists(keys.key(lease))) === 1;
 
   /** Stores the report of a run, and counts a run that failed or did not compare everything. */
   async function end(report: RunReport): Promise<void> {
