@@ -18,7 +18,7 @@ import { isLetter, isLetterDone } from './done-letter.ts';
 import { handoverOf } from './handover.ts';
 import { removedTargetReasons } from './removed-targets.ts';
 import { toVerdict } from './verdict.ts';
-import { isoTime } from '../support/iso-time.ts';
+import { isoTime } from '../support/sources.ts';
 import { userDetail, groupDetail } from './attribute-states.ts';
 import { storedOf, obstacleOf, linkOf, conditionOf, markOf, policyFor } from './stored-fields.ts';
 

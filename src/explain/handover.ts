@@ -7,7 +7,7 @@ import { toListedHandover, type ListedHandover } from '../ops/handover.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { counted } from '../support/counted.ts';
 import { timeLimit } from '../support/time-limit.ts';
-import { isoTime } from '../support/iso-time.ts';
+import { isoTime } from '../support/sources.ts';
 
 export interface HandoverExplanation {
   /** `later`, `due`: the items are to be moved. Other states are those of the command handover list. */

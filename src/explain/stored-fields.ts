@@ -9,7 +9,7 @@ import type { FoundResource } from '../ops/find.ts';
 import { awaitsDecision } from '../reconcile/done-changes.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation } from './explanation.ts';
-import { isoTime } from '../support/iso-time.ts';
+import { isoTime } from '../support/sources.ts';
 
 /** Returns the times and identifying values of the record; null without one. */
 export function storedOf({ record }: FoundResource): Explanation['stored'] {

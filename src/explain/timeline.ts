@@ -3,7 +3,7 @@ import { initiatorTypeOf } from '../ops/initiator.ts';
 import { STATUS_WORDS, type LocatedEntry } from '../ops/provisioning-log.ts';
 import { withoutGuardName } from '../reconcile/exception-words.ts';
 import type { Explanation } from './explanation.ts';
-import { isoTime } from '../support/iso-time.ts';
+import { isoTime } from '../support/sources.ts';
 
 type Facts = Pick<Explanation, 'stored' | 'deletedAt' | 'mark' | 'lastReconcile' | 'log' | 'restored'>;
 type Event = Explanation['timeline'][number];

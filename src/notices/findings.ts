@@ -1,7 +1,7 @@
 // Builds the findings of the command `doctor` about the last delivery to each channel of notices.
 import type { NoticeChannelState, NoticeStore } from '../directory/notice-store.ts';
 import type { DoctorFinding } from '../ops/doctor-finding.ts';
-import { isoTime } from '../support/iso-time.ts';
+import { isoTime } from '../support/sources.ts';
 
 /** Returns one finding for each channel. @param channels names of the settings */
 export async function noticeFindings(

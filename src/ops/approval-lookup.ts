@@ -5,7 +5,7 @@ import type { FirstApproval, StoredFirstApproval } from '../directory/guard/firs
 import type { ChangeList, Destruction } from '../directory/guard/held-changes.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
-import { isoTime } from '../support/iso-time.ts';
+import { isoTime } from '../support/sources.ts';
 import { createSelector, type ChangeSelection, type SelectPage } from './approval-selection.ts';
 
 export interface Approval {

@@ -5,7 +5,7 @@ import type { Decision } from '../directory/guard/stored-decisions.ts';
 import type { StoredFirstApproval } from '../directory/guard/first-approvals.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { DestructiveKind, GuardSettings } from '../guard/judge.ts';
-import { isoTime } from '../support/iso-time.ts';
+import { isoTime } from '../support/sources.ts';
 import { explainLimits, type ExplainedLimit } from './approval-limits.ts';
 import {
   approvalsAt,

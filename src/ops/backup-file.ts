@@ -3,7 +3,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { faultOf } from '../directory/archive/archive-line.ts';
 import type { ArchiveLine } from '../directory/archive/archive.ts';
-import { isoTime, LATEST_MS } from '../support/iso-time.ts';
+import { isoTime, LATEST_MS } from '../support/sources.ts';
 
 export const FORMAT = 'scim-bridge backup';
 /** Longest line of a backup. The limit bounds the memory of a restore. */

@@ -12,7 +12,7 @@ import { differingFeeds } from '../directory/fleet/announced-rules.ts';
 import type { RemovedTarget } from '../directory/fleet/known-targets.ts';
 import type { StoreRefusal } from '../directory/redis/store-health.ts';
 import { counted } from '../support/counted.ts';
-import { isoTime } from '../support/iso-time.ts';
+import { isoTime } from '../support/sources.ts';
 import { CLOCK_ADVICE, clockOff } from './clocks.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 

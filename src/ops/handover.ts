@@ -6,7 +6,7 @@ import type { Ref } from '../directory/records.ts';
 import { giveBack, type GivenBack } from '../reconcile/give-back.ts';
 import { underRunLock } from '../reconcile/run-lock.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { isoTime } from '../support/iso-time.ts';
+import { isoTime } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { findForOrder, type Searched } from './find.ts';
 

@@ -1,7 +1,7 @@
 // Warns in status and doctor when the last complete comparison of a target is longer ago than its schedule allows.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { ExpectedRuns, RunReport } from '../directory/outbox/runs.ts';
-import { isoTime } from '../support/iso-time.ts';
+import { isoTime } from '../support/sources.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 interface RunTimes {

@@ -2,10 +2,9 @@
 import type { RunReport } from '../directory/outbox/runs.ts';
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import { isForKey, type Pause } from '../directory/outbox/budget.ts';
-import type { Clock } from '../support/sources.ts';
+import { isoTime, type Clock } from '../support/sources.ts';
 import type { Answering, RateLimited, TargetSilence } from '../sync/target-calls.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
-import { isoTime } from '../support/iso-time.ts';
 
 /** The target gave no good answer to a command. */
 export class TargetSilent extends Error {

@@ -9,7 +9,7 @@ import type { TableRow, MemoryTable } from './table.ts';
 import { scimIdOf } from './users/people.ts';
 import { roleNames } from './users/user-view.ts';
 import { showWorkspace } from './workspace/state-view.ts';
-import { isoTime } from '../support/iso-time.ts';
+import { isoTime } from '../support/sources.ts';
 
 function rows<T extends TableRow>(table: MemoryTable<T>): T[] {
   return table.ids().flatMap((id) => table.get(id) ?? []);

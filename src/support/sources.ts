@@ -1,5 +1,5 @@
-// Defines the sources of time and of identifiers: production passes systemClock and randomIds, tests pass sources that they
-// control.
+// Defines the form of times, and the sources of time and of identifiers: production passes systemClock and randomIds, tests
+// pass sources that they control.
 import { randomFillSync } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
@@ -14,6 +14,12 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) => setTimeout(ms, undefined, signal && { signal }).catch(() => undefined),
 };
+
+/** Latest time that a Date of JavaScript can have, Unix milliseconds. */
+export const LATEST_MS = 8.64e15;
+
+/** Converts Unix milliseconds to ISO 8601 in UTC. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

@@ -1,10 +1,9 @@
 // Creates, lists and revokes tokens, for the command line and the admin API.
 import type { Actor, Acts } from '../directory/logs/acts.ts';
 import type { StoredToken, StoredTokens } from '../directory/stored-tokens.ts';
-import type { Clock } from '../support/sources.ts';
+import { isoTime, type Clock } from '../support/sources.ts';
 import type { SettingsToken } from './keyring.ts';
 import { digestOf, makeSecret } from './secret.ts';
-import { isoTime } from '../support/iso-time.ts';
 
 /** Tokens of one connection, in the settings and in Redis, and its log of acts. */
 export interface TokenPlace {

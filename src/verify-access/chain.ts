@@ -21,7 +21,7 @@ import {
   type DesiredAccess,
   type LeavingGroup,
 } from './desired-access.ts';
-import { isoTime } from '../support/iso-time.ts';
+import { isoTime } from '../support/sources.ts';
 import { besideDesiredText } from './left-alone.ts';
 import type { LastWrites } from './last-write.ts';
 import { defaultNotes, type SecurityContext } from './security-context.ts';

@@ -4,7 +4,7 @@ import type { CurrentState } from '../state.ts';
 import { removeExpired } from './external-users.ts';
 import type { RunNote, ThreadRecord } from './records.ts';
 import { messagesOf } from './threads.ts';
-import { isoTime } from '../../support/iso-time.ts';
+import { isoTime } from '../../support/sources.ts';
 
 function showOwner({ state }: CurrentState, owner: string): SandboxJsonObject {
   const [, kind, id = ''] = /^(internal|external):(.*)$/s.exec(owner) ?? [];

@@ -1,6 +1,6 @@
 // Converts values of the engine to values of an answer: numbers as text, times as ISO 8601 without a zone.
 import type { DuckDBValue } from '@duckdb/node-api';
-import { isoTime, LATEST_MS } from '../../support/iso-time.ts';
+import { isoTime, LATEST_MS } from '../../support/sources.ts';
 import type { Cell } from './documents.ts';
 
 const MICROS_PER_MS = 1000n;

@@ -1,6 +1,6 @@
 // Parses the date ranges of queries and the dates of filters, in a time zone. Both may be dates (`2026-01-31`), moments
 // (a date with a time) or words such as `last 7 days`.
-import { LATEST_MS } from '../../support/iso-time.ts';
+import { LATEST_MS } from '../../support/sources.ts';
 import { rangeOfWords } from './date-words.ts';
 import { userError } from './members.ts';
 

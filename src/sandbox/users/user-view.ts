@@ -1,6 +1,6 @@
 // Builds the console user record of an answer (contract 3.3).
 import type { UserRecord } from '../records.ts';
-import { isoTime } from '../../support/iso-time.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** Returns role names as the platform shows them, Admin first. */
 export function roleNames(user: UserRecord): string[] {

@@ -2,7 +2,7 @@
 import type { SandboxJsonObject } from '../json.ts';
 import type { CurrentState } from '../state.ts';
 import type { Grant, ItemRecord, WorkspaceItemType } from './records.ts';
-import { isoTime } from '../../support/iso-time.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** Returns one stored item; the parent of a folder is called `parentId`, as in its own calls. */
 export function showItem(current: CurrentState, item: ItemRecord): SandboxJsonObject {

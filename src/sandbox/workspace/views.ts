@@ -3,7 +3,7 @@ import type { SandboxJsonObject } from '../json.ts';
 import type { State } from '../state.ts';
 import type { FolderRecord, ItemRecord, ReportRecord } from './records.ts';
 import { chainTo } from './tree.ts';
-import { isoTime } from '../../support/iso-time.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** Returns a ResourceOwner, or null when that user was deleted. */
 function showOwner(state: State, userId: number): SandboxJsonObject | null {

@@ -1,7 +1,7 @@
 // Routes of inbound tokens. A secret is shown only once, in the answer that creates the token.
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../../../directory/logs/acts.ts';
-import { isoTime } from '../../../support/iso-time.ts';
+import { isoTime } from '../../../support/sources.ts';
 import { parseExpiry } from '../../../tokens/expiry.ts';
 import {
   issueToken,
