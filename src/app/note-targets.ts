@@ -6,9 +6,8 @@ import { createKnownTargets, type FeedRules, type TargetFeed } from '../director
 import { planDigest } from '../reconcile/digest.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { settingsPrint } from '../sync/settings-print.ts';
-import type { Parts } from './parts.ts';
+import { untilStored, type Parts } from './parts.ts';
 
-const RETRY_MS = 5000;
 const PRINT_LENGTH = 8;
 
 /** Returns the targets of each connection. */
@@ -38,17 +37,6 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
   const { signal } = stopping;
   const known = createKnownTargets(parts, config.redis);
   const fed = feedRulesOf(config);
-  async function note(): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await known.note(fed);
-        return;
-      } catch {
-        // The connection to Redis logs that it is away.
-        await clock.sleep(RETRY_MS, signal);
-      }
-    }
-  }
   async function warnOfRemoved(): Promise<void> {
     for (const { connection, target, accounts, groups, isKept } of await known.removed(fed))
       if (!isKept)
@@ -57,7 +45,7 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
           'a target is no longer configured, and accounts stay there: see scim-bridge status',
         );
   }
-  const noted = note();
+  const noted = untilStored(clock, signal, async () => void (await known.note(fed)));
   // Runs do not wait for this: status and /health tell of removed targets too.
   void noted.then(() => (signal.aborted ? undefined : warnOfRemoved())).catch(() => undefined);
   return { noted, stop: () => stopping.abort() };

@@ -33,6 +33,24 @@ export type Parts = AppDeps & Store & { releasers: Releasers; instruments?: Inst
 /** Time that the start waits for Redis before it continues without it. */
 export const STORE_WAIT_MS = 2000;
 
+/** Pause between two attempts of `untilStored`. */
+const RETRY_MS = 5000;
+
+/** Repeats the work until it succeeds or the signal aborts. The connection logs that Redis does not answer. */
+export async function untilStored(
+  clock: Clock,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      return await work();
+    } catch {
+      await clock.sleep(RETRY_MS, signal);
+    }
+  }
+}
+
 /** Loads the Lua scripts. With `redis.confirmation`, a write waits until all Redis replicas have it. */
 export const scriptsOn = (redis: Redis, config: Config, clock: Clock): Scripts =>
   loadScripts(redis, config.redis.confirmation === 'off' ? undefined : createConfirmation({ redis, clock }));

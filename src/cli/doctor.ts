@@ -2,11 +2,10 @@
 import type { Command } from 'commander';
 import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';
-import type { DoctorFinding } from '../ops/doctor-finding.ts';
+import { orUnmade, type DoctorFinding } from '../ops/doctor-finding.ts';
 import { lastProofFindings, proofFindings } from '../ops/proof-findings.ts';
 import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
 import { storedFindings } from '../ops/stored-findings.ts';
-import { orUnmade } from '../ops/unmade-check.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';

@@ -1,6 +1,6 @@
 // Builds the findings of the command `doctor` about the last delivery to each channel of notices.
 import type { NoticeChannelState, NoticeStore } from '../directory/notice-store.ts';
-import type { DoctorFinding } from '../ops/doctor-finding.ts';
+import { findingFor, type DoctorFinding } from '../ops/doctor-finding.ts';
 import { isoTime } from '../support/sources.ts';
 
 /** Returns one finding for each channel. @param channels names of the settings */
@@ -15,23 +15,19 @@ function findingOf(
   channel: string,
   { lastSuccessAt, lastFailureAt, problem, pause }: NoticeChannelState,
 ): DoctorFinding {
-  const area = `notices ${channel}`;
+  const { ok, warning, error } = findingFor(`notices ${channel}`);
   const last =
     lastSuccessAt === null ? 'nothing was delivered yet' : `last delivered ${isoTime(lastSuccessAt)}`;
   const failed = lastFailureAt === null ? 'no attempt failed' : `last failure ${isoTime(lastFailureAt)}`;
-  if (problem === null) return { area, level: 'ok', message: `${last}, ${failed}`, advice: null };
+  if (problem === null) return ok(`${last}, ${failed}`);
   const message = `${problem}: ${last}, ${failed}`;
   if (pause?.until === null)
-    return {
-      area,
-      level: 'error',
+    return error(
       message,
-      advice: `No more notices are sent to this address: change notices.channels.${channel}.url, or run scim-bridge notices test ${channel}.`,
-    };
-  return {
-    area,
-    level: 'warning',
+      `No more notices are sent to this address: change notices.channels.${channel}.url, or run scim-bridge notices test ${channel}.`,
+    );
+  return warning(
     message,
-    advice: `Check notices.channels.${channel}, then run scim-bridge notices test ${channel}. Undelivered notices are sent again.`,
-  };
+    `Check notices.channels.${channel}, then run scim-bridge notices test ${channel}. Undelivered notices are sent again.`,
+  );
 }

@@ -1,4 +1,4 @@
-// Runs doctor with a platform client of its own for each target, and closes the clients afterwards.
+// Checks Redis, clocks, settings and targets for doctor, with a platform client of its own for each target. It changes nothing.
 import { request } from 'node:http';
 import { request as requestByTls } from 'node:https';
 import { connectPlatform, type PlatformCall } from '../platform/client.ts';
@@ -8,9 +8,9 @@ import { breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { appliedAttributes } from '../reconcile/applied-attributes.ts';
 import type { Clock } from '../support/sources.ts';
 import { weightOf, type Breaker, type BreakerState } from '../directory/outbox/breaker.ts';
-import { doctor, type DoctorSubject } from './doctor.ts';
-import type { DoctorTarget } from './check-target.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
+import { checkRedis, type RedisToCheck } from './check-redis.ts';
+import { checkTarget, type DoctorTarget, type TargetCheckOptions } from './check-target.ts';
+import { findingFor, type DoctorFinding } from './doctor-finding.ts';
 
 /** The settings of a target. `scimToken`: token of the SCIM calls; null: `token` is used. */
 export interface CheckedTarget {
@@ -84,12 +84,10 @@ async function keyRefusal(target: string, breaker: ReadableBreaker): Promise<Doc
 function refusalFinding(target: string, state: BreakerState): DoctorFinding {
   const { since = 0, status = 0, only, ofOtherKey } = state;
   const advice = newKeyAdvice(target, state);
-  return {
-    area: `target ${target}`,
-    level: 'error',
-    message: `${breakerWords({ status, only, ofOtherKey })} since ${new Date(since).toISOString()}: these changes wait`,
-    advice: `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`,
-  };
+  return findingFor(`target ${target}`).error(
+    `${breakerWords({ status, only, ofOtherKey })} since ${new Date(since).toISOString()}: these changes wait`,
+    `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`,
+  );
 }
 
 /** Returns the attributes of which any connection has written values at the target. */
@@ -137,4 +135,37 @@ function timeOf(url: string): Promise<number | undefined> {
     call.on('error', reject);
     call.end();
   });
+}
+
+interface DoctorSubject extends RedisToCheck, TargetCheckOptions {
+  /** Findings of the last proof of derived data; empty if another proof follows in this command. */
+  data: () => Promise<DoctorFinding[]>;
+  targets: DoctorTarget[];
+  /** Warnings about settings that are allowed and risky. */
+  warnings: readonly { message: string; advice: string }[];
+}
+
+/** Runs all checks and returns their findings, those about the settings first. */
+async function doctor(subject: DoctorSubject): Promise<DoctorFinding[]> {
+  const parts = await Promise.all([
+    checkRedis(subject),
+    subject.data(),
+    ...subject.targets.map((target) => checkTarget(target, subject)),
+  ]);
+  return [...configFindings(subject), ...parts.flat()];
+}
+
+function configFindings({ targets, warnings }: DoctorSubject): DoctorFinding[] {
+  const unmapped = targets.filter(({ types }) => Object.keys(types).length === 0);
+  const { ok, warning } = findingFor('config');
+  return [
+    ok('the settings are valid'),
+    ...warnings.map(({ message, advice }) => warning(message, advice)),
+    ...unmapped.map(({ name }) =>
+      warning(
+        `no attribute is mapped for ${name}`,
+        `If rows depend on attributes, add targets.${name}.attributes.`,
+      ),
+    ),
+  ];
 }

@@ -3,7 +3,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { LogCheck } from '../directory/logs/last-log-check.ts';
 import { counted } from '../support/counted.ts';
 import { verifyActs } from './acts.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
+import { findingFor, type DoctorFinding } from './doctor-finding.ts';
 import { verifyLogs } from './provisioning-log.ts';
 
 /** Checks the audit log and the provisioning logs of all targets. */
@@ -31,21 +31,15 @@ export async function tendLogs(state: DesiredState, now: number): Promise<LogChe
 export async function logFindings(states: readonly DesiredState[]): Promise<DoctorFinding[]> {
   const findings: DoctorFinding[] = [];
   for (const state of states) {
-    const area = `log ${state.connection}`;
+    const { ok, error } = findingFor(`log ${state.connection}`);
     const checks = await checkLogs(state);
     const broken = checks.filter((check) => check.broken !== null);
     const entries = checks.reduce((sum, check) => sum + check.entries, 0);
-    if (broken.length === 0) {
-      const message = `${counted(entries, 'entry', 'entries')} of ${counted(checks.length, 'log')}, none altered or taken out`;
-      findings.push({ area, level: 'ok', message, advice: null });
-    }
+    const count = `${counted(entries, 'entry', 'entries')} of ${counted(checks.length, 'log')}`;
+    if (broken.length === 0) findings.push(ok(`${count}, none altered or taken out`));
+    const advice = 'Find out who writes to Redis: see ScimBridgeLogBroken in docs/alerts.md.';
     for (const { log, broken: place } of broken)
-      findings.push({
-        area,
-        level: 'error',
-        message: `${log}: an entry was altered or taken out at ${String(place)}`,
-        advice: 'Find out who writes to Redis: see ScimBridgeLogBroken in docs/alerts.md.',
-      });
+      findings.push(error(`${log}: an entry was altered or taken out at ${String(place)}`, advice));
   }
   return findings;
 }

@@ -5,13 +5,7 @@ import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
 import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
 import { findHandoverPlace, type HandoverSetting } from '../reconcile/handover-place.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
-import {
-  okFinding,
-  warningFinding,
-  errorFinding,
-  clockFinding,
-  type DoctorFinding,
-} from './doctor-finding.ts';
+import { clockFinding, findingFor, type DoctorFinding } from './doctor-finding.ts';
 
 export interface DoctorTarget {
   name: string;
@@ -38,57 +32,34 @@ export async function checkTarget(
   { name, client, types, applied, handover, time }: DoctorTarget,
   { now, signal }: TargetCheckOptions,
 ): Promise<DoctorFinding[]> {
-  const area = `target ${name}`;
+  const { ok, warning, error } = findingFor(`target ${name}`);
   const options = { signal };
   const owner = await replyOf(() => client.accounts.me(options));
   if (owner.kind === 'unreachable')
-    return [
-      errorFinding(
-        area,
-        `does not answer: ${owner.message}`,
-        `Check targets.${name}.url, the network and TLS.`,
-      ),
-    ];
+    return [error(`does not answer: ${owner.message}`, `Check targets.${name}.url, the network and TLS.`)];
   if (owner.kind === 'refused' && owner.status === 401)
-    return [errorFinding(area, 'refuses the key (401)', `Set a new targets.${name}.token.`)];
+    return [error('refuses the key (401)', `Set a new targets.${name}.token.`)];
   if (owner.kind === 'refused' && owner.status === 429)
-    return [
-      errorFinding(
-        area,
-        'limits the rate (429)',
-        `Wait, or lower targets.${name}.rateLimit.requestsPerSecond.`,
-      ),
-    ];
+    return [error('limits the rate (429)', `Wait, or lower targets.${name}.rateLimit.requestsPerSecond.`)];
   if (owner.kind === 'refused' && owner.status >= 500)
-    return [
-      errorFinding(
-        area,
-        `fails: it answers ${owner.status}`,
-        'Ask its operator; changes are kept until it works.',
-      ),
-    ];
+    return [error(`fails: it answers ${owner.status}`, 'Ask its operator; changes are kept until it works.')];
   if (owner.kind === 'absent' && (await answersPagesOnly(client, options)))
     return [
-      errorFinding(
-        area,
+      error(
         'answers every address with a web page',
         `Check targets.${name}.url, and any proxy before the platform.`,
       ),
     ];
   const findings = [
     owner.kind === 'answered'
-      ? okFinding(area, `the key is valid and belongs to ${owner.value.username}`)
-      : warningFinding(
-          area,
-          'does not tell whose key it is',
-          'Name the owner of the key in users.protected.',
-        ),
+      ? ok(`the key is valid and belongs to ${owner.value.username}`)
+      : warning('does not tell whose key it is', 'Name the owner of the key in users.protected.'),
   ];
-  findings.push(...(await checkScim(area, client, options)));
+  findings.push(...(await checkScim(name, client, options)));
   const known = await applied().catch(() => undefined);
   if (known) findings.push(...unmappedFindings(name, types, known));
-  findings.push(...(await checkAttributes(area, client, types, { ...options, applied: known })));
-  if (handover) findings.push(await checkHandoverFolder(area, client, handover, options));
+  findings.push(...(await checkAttributes(name, client, types, { ...options, applied: known })));
+  if (handover) findings.push(await checkHandoverFolder(name, client, handover, options));
   const theirs = await time().catch(() => undefined);
   if (theirs !== undefined) findings.push(clockFinding(name, theirs, now()));
   return findings;
@@ -110,10 +81,11 @@ async function answersPagesOnly(client: PlatformClient, options: CallOptions): P
 
 /** Checks that SCIM can be used, and that the id of a SCIM user leads to one account. */
 async function checkScim(
-  area: string,
+  target: string,
   client: PlatformClient,
   options: CallOptions,
 ): Promise<DoctorFinding[]> {
+  const { ok, warning, error } = findingFor(`target ${target}`);
   const users = await replyOf(() => client.users.list({ startIndex: 1, count: 1 }, options));
   const groups = await replyOf(() =>
     client.groups.list({ startIndex: 1, count: 1, members: false }, options),
@@ -121,22 +93,19 @@ async function checkScim(
   const failed = [users, groups].find(({ kind }) => kind !== 'answered');
   if (failed)
     return [
-      errorFinding(
-        area,
+      error(
         `SCIM cannot be used: ${wordsOf(failed)}`,
         'Switch SCIM on for the tenant and use the key of an administrator.',
       ),
     ];
-  const findings = [okFinding(area, 'SCIM is on, users and groups can be read')];
+  const findings = [ok('SCIM is on, users and groups can be read')];
   const user = users.kind === 'answered' ? users.value.resources[0] : undefined;
-  if (!user)
-    return [...findings, okFinding(area, 'no user is there yet, so the mapping of ids cannot be tried')];
+  if (!user) return [...findings, ok('no user is there yet, so the mapping of ids cannot be tried')];
   const found = await replyOf(() => client.accounts.search(user.userName, options));
   if (found.kind !== 'answered')
     return [
       ...findings,
-      warningFinding(
-        area,
+      warning(
         `the user list cannot be read: ${wordsOf(found)}`,
         'Without it only single texts and whole numbers can be written as attributes: check the rights of the key.',
       ),
@@ -147,9 +116,8 @@ async function checkScim(
   );
   findings.push(
     matches.length === 1
-      ? okFinding(area, 'SCIM ids lead to accounts')
-      : errorFinding(
-          area,
+      ? ok('SCIM ids lead to accounts')
+      : error(
           `${matches.length} accounts match the SCIM user ${user.id}`,
           'Attribute values hang on accounts: make user names unique, or check the rights of the key.',
         ),
@@ -159,19 +127,16 @@ async function checkScim(
 
 /** Compares the mapped attributes with the definitions at the platform. */
 async function checkAttributes(
-  area: string,
+  target: string,
   client: PlatformClient,
   types: DoctorTarget['types'],
   { applied, ...options }: CallOptions & { applied: ReadonlySet<string> | undefined },
 ): Promise<DoctorFinding[]> {
+  const { ok, warning, error } = findingFor(`target ${target}`);
   const listed = await replyOf(() => client.attributes.list(options));
   if (listed.kind !== 'answered')
     return [
-      errorFinding(
-        area,
-        `attribute definitions cannot be read: ${wordsOf(listed)}`,
-        'Use the key of an administrator.',
-      ),
+      error(`attribute definitions cannot be read: ${wordsOf(listed)}`, 'Use the key of an administrator.'),
     ];
   const known = new Map(listed.value.map((each) => [each.name, each.type]));
   const wrong = Object.entries(types).filter(([name, type]) => known.has(name) && known.get(name) !== type);
@@ -179,23 +144,21 @@ async function checkAttributes(
   const deleted = missing.filter((name) => applied?.has(name));
   const unused = missing.filter((name) => !applied?.has(name));
   return [
-    okFinding(area, 'attribute definitions can be read'),
+    ok('attribute definitions can be read'),
     ...wrong.map(([name, type]) =>
-      errorFinding(
-        area,
+      error(
         `attribute ${name} is ${known.get(name)} there and ${type} in the mapping`,
         'A type cannot be changed there: correct the mapping or use another name.',
       ),
     ),
     ...deleted.map((name) =>
-      warningFinding(
-        area,
+      warning(
         `the definition of ${name} was deleted there, with all values`,
         'The next write of an attribute or a reconcile defines it again; scim-bridge reconcile writes all values again.',
       ),
     ),
     ...(unused.length > 0
-      ? [okFinding(area, `${unused.join(', ')} will be defined at ${applied ? 'the first' : 'the next'} use`)]
+      ? [ok(`${unused.join(', ')} will be defined at ${applied ? 'the first' : 'the next'} use`)]
       : []),
   ];
 }
@@ -210,26 +173,20 @@ const unmappedFindings = (
     .filter((name) => types[name] === undefined)
     .sort()
     .map((name) =>
-      warningFinding(`target ${target}`, `attribute ${name} ${UNMAPPED}`, unmappedAdvice(target, name)),
+      findingFor(`target ${target}`).warning(`attribute ${name} ${UNMAPPED}`, unmappedAdvice(target, name)),
     );
 
 async function checkHandoverFolder(
-  area: string,
+  target: string,
   client: PlatformClient,
   handover: HandoverSetting,
   options: CallOptions,
 ): Promise<DoctorFinding> {
+  const { ok, error } = findingFor(`target ${target}`);
   const found = await findHandoverPlace(client.workspace, handover, options);
   return found.kind === 'found'
-    ? okFinding(
-        area,
-        `the handover folder ${found.folder.name} of the deployment ${found.deployment} is there`,
-      )
-    : errorFinding(
-        area,
-        `handover: ${found.problem}`,
-        'Until then the work of closed accounts stays where it is.',
-      );
+    ? ok(`the handover folder ${found.folder.name} of the deployment ${found.deployment} is there`)
+    : error(`handover: ${found.problem}`, 'Until then the work of closed accounts stays where it is.');
 }
 
 type Reply<T> =

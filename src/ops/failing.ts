@@ -2,7 +2,7 @@
 import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef } from '../directory/records.ts';
 import { counted } from '../support/counted.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
+import { findingsByTarget, findingFor, type DoctorFinding } from './doctor-finding.ts';
 
 /** Number of waiting resources that are looked at, in the order of their syncs. */
 const MOST_READ = 1000;
@@ -32,18 +32,10 @@ export async function failingText(
 }
 
 /** Returns one warning for each target that ignores changes. */
-export async function failingFindings(states: readonly DesiredState[]): Promise<DoctorFinding[]> {
-  const findings: DoctorFinding[] = [];
-  for (const state of states)
-    for (const target of state.outboxes.keys()) {
-      const message = await failingText(state, target);
-      if (message === undefined) continue;
-      findings.push({
-        area: `sync ${state.connection} → ${target}`,
-        level: 'warning',
-        message,
-        advice: 'It is tried again; if it stays, ask the operator of the platform.',
-      });
-    }
-  return findings;
-}
+export const failingFindings = (states: readonly DesiredState[]): Promise<DoctorFinding[]> =>
+  findingsByTarget(states, async (state, target) => {
+    const message = await failingText(state, target);
+    if (message === undefined) return undefined;
+    const advice = 'It is tried again; if it stays, ask the operator of the platform.';
+    return findingFor(`sync ${state.connection} → ${target}`).warning(message, advice);
+  });

@@ -13,8 +13,7 @@ import type { RemovedTarget } from '../directory/fleet/known-targets.ts';
 import type { StoreRefusal } from '../directory/redis/store-health.ts';
 import { counted } from '../support/counted.ts';
 import { isoTime } from '../support/sources.ts';
-import { CLOCK_ADVICE, clockOff } from './clocks.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
+import { CLOCK_ADVICE, clockOff, findingFor, type DoctorFinding } from './doctor-finding.ts';
 
 /**
  * `redisRefuses`: Redis takes no writes, so no process can announce itself, and nothing is known about the others. `noProcess`:
@@ -46,6 +45,20 @@ export interface FleetReport {
   findings: FleetFinding[];
 }
 
+const toWarning = (finding: FleetFindingKind, message: string, advice: string): FleetFinding => ({
+  finding,
+  level: 'warning',
+  message,
+  advice,
+});
+
+const toError = (finding: FleetFindingKind, message: string, advice: string): FleetFinding => ({
+  finding,
+  level: 'error',
+  message,
+  advice,
+});
+
 /** Reads the processes from Redis and judges them. */
 export type ReadFleet = () => Promise<FleetReport>;
 
@@ -70,10 +83,7 @@ export function judgeFleet(
   const processes = view.processes.map(withoutRules);
   if (refusal) {
     const message = `Redis takes no writes (${refusal.reason}): pushes are refused, and no process can announce itself`;
-    return {
-      processes,
-      findings: [{ finding: 'redisRefuses', level: 'error', message, advice: refusal.advice }],
-    };
+    return { processes, findings: [toError('redisRefuses', message, refusal.advice)] };
   }
   const running = runningOf(view);
   const isNeeded = (duty: Duty): boolean => duty !== 'scheduler' || isScheduled;
@@ -111,20 +121,13 @@ const CONSEQUENCES: Record<Duty, string> = {
 function missingProcess({ lastBeats }: FleetView, isScheduled: boolean): FleetFinding {
   const [last] = Object.values(lastBeats).sort((one, other) => other.lastBeatAt - one.lastBeatAt);
   const consequence = `nobody takes pushes${isScheduled ? ', no worker and no scheduler runs' : ' and no worker runs'}`;
-  if (last)
-    return {
-      finding: 'noProcess',
-      level: 'error',
-      message: `no process of the bridge has run since ${sinceText(last)}: ${consequence}`,
-      advice: `Start scim-bridge serve; ${WHY_STOPPED}`,
-    };
+  if (last) {
+    const message = `no process of the bridge has run since ${sinceText(last)}: ${consequence}`;
+    return toError('noProcess', message, `Start scim-bridge serve; ${WHY_STOPPED}`);
+  }
   // Before the first start nothing is wrong yet.
-  return {
-    finding: 'noProcess',
-    level: 'warning',
-    message: `no process of the bridge has run with this Redis and prefix yet: ${consequence}`,
-    advice: 'Start scim-bridge serve.',
-  };
+  const message = `no process of the bridge has run with this Redis and prefix yet: ${consequence}`;
+  return toWarning('noProcess', message, 'Start scim-bridge serve.');
 }
 
 const WHY_STOPPED = 'the end of its log says why it stopped.';
@@ -135,25 +138,21 @@ const sinceText = ({ lastBeatAt, host, version }: Omit<FleetProcess, 'id'>): str
 function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
   const { finding, name, had } = MISSING[duty];
   const last = lastBeats[duty];
-  return {
+  return toError(
     finding,
-    level: 'error',
-    message: `no ${last ? `${had} since ${sinceText(last)}` : name}: ${CONSEQUENCES[duty]}`,
-    advice: `Start scim-bridge serve --role ${duty} (or all)${last ? `; ${WHY_STOPPED}` : '.'}`,
-  };
+    `no ${last ? `${had} since ${sinceText(last)}` : name}: ${CONSEQUENCES[duty]}`,
+    `Start scim-bridge serve --role ${duty} (or all)${last ? `; ${WHY_STOPPED}` : '.'}`,
+  );
 }
 
 function silentProcesses(silent: FleetProcess[]): FleetFinding[] {
   const advice = 'Look at the end of its log and at its way to Redis; restart it if it hangs.';
   const more = silent.length - MOST_NAMED;
-  return silent.slice(0, MOST_NAMED).map((each, index) => ({
-    finding: 'silent',
-    level: 'warning',
-    message:
-      `${nameOf(each)} is silent since ${isoTime(each.lastBeatAt)}: it was killed, hangs, or does not reach Redis` +
-      (index === MOST_NAMED - 1 && more > 0 ? ` (${more} more are silent)` : ''),
-    advice,
-  }));
+  return silent.slice(0, MOST_NAMED).map((each, index) => {
+    const others = index === MOST_NAMED - 1 && more > 0 ? ` (${more} more are silent)` : '';
+    const message = `${nameOf(each)} is silent since ${isoTime(each.lastBeatAt)}: it was killed, hangs, or does not reach Redis${others}`;
+    return toWarning('silent', message, advice);
+  });
 }
 
 /** Returns the process without what it announces for the others. */
@@ -177,14 +176,9 @@ function differentVersions(running: FleetProcess[], { now, versionsDifferSince }
   const parts = versions.map(
     (version) => `${version} (${hostsText(running.filter((each) => each.version === version))})`,
   );
-  return [
-    {
-      finding: 'versionsDiffer',
-      level: 'warning',
-      message: `${versions.length} versions run since ${isoTime(versionsDifferSince)}: ${parts.join(', ')}`,
-      advice: 'End the update: bring all processes to one version, or roll back.',
-    },
-  ];
+  const message = `${versions.length} versions run since ${isoTime(versionsDifferSince)}: ${parts.join(', ')}`;
+  const advice = 'End the update: bring all processes to one version, or roll back.';
+  return [toWarning('versionsDiffer', message, advice)];
 }
 
 function differentSettings(
@@ -199,22 +193,20 @@ function differentSettings(
     hostsText(running.filter((each) => each.rules === rules)),
   );
   return [
-    {
-      finding: 'settingsDiffer',
-      level: 'warning',
-      message: `processes run with different settings of ${briefly(targets)} since ${isoTime(settingsDifferSince)}: ${groups.join('; ')}`,
-      advice:
-        'End the update: restart the processes that have the former settings. Until then each applies its own mapping, scope, policy and guard limits, and a command prints the limits of the settings that it reads. Once all have the same, the scheduler compares everybody; without a scheduler run scim-bridge reconcile.',
-    },
+    toWarning(
+      'settingsDiffer',
+      `processes run with different settings of ${briefly(targets)} since ${isoTime(settingsDifferSince)}: ${groups.join('; ')}`,
+      'End the update: restart the processes that have the former settings. Until then each applies its own mapping, scope, policy and guard limits, and a command prints the limits of the settings that it reads. Once all have the same, the scheduler compares everybody; without a scheduler run scim-bridge reconcile.',
+    ),
   ];
 }
 
-const removedTarget = ({ connection, target, accounts, groups }: RemovedTarget): FleetFinding => ({
-  finding: 'targetRemoved',
-  level: 'warning',
-  message: `target ${target} of connection ${connection} is no longer configured; ${counted(accounts, 'account')} and ${counted(groups, 'group')} that the bridge wrote are still there, and leavers keep their access`,
-  advice: `To see who keeps access: scim-bridge links list --connection ${connection} --target ${target}. Put it back, take the access away and then remove it; or let scim-bridge links keep say that all is to stay: docs/removed-targets.md.`,
-});
+const removedTarget = ({ connection, target, accounts, groups }: RemovedTarget): FleetFinding =>
+  toWarning(
+    'targetRemoved',
+    `target ${target} of connection ${connection} is no longer configured; ${counted(accounts, 'account')} and ${counted(groups, 'group')} that the bridge wrote are still there, and leavers keep their access`,
+    `To see who keeps access: scim-bridge links list --connection ${connection} --target ${target}. Put it back, take the access away and then remove it; or let scim-bridge links keep say that all is to stay: docs/removed-targets.md.`,
+  );
 
 /** Returns the names of the processes that run, the first five and the number of the others; undefined when none runs. */
 export function runningText(processes: readonly FleetProcess[]): string | undefined {
@@ -250,17 +242,13 @@ export const fleetText = ({ processes, findings }: FleetReport): string => {
 
 /** Returns one finding of doctor for each process and for each fault of the fleet. */
 export function fleetFindings({ processes, findings }: FleetReport): DoctorFinding[] {
-  const area = 'fleet';
+  const of = findingFor('fleet');
+  const running = processes.filter(({ silent }) => !silent);
   return [
-    ...processes
-      .filter(({ silent }) => !silent)
-      .map((each) => ({
-        area,
-        message: processText(each),
-        ...(processClockOff(each) === undefined
-          ? { level: 'ok' as const, advice: null }
-          : { level: 'warning' as const, advice: CLOCK_ADVICE }),
-      })),
-    ...findings.map(({ level, message, advice }) => ({ area, level, message, advice })),
+    ...running.map((each) => {
+      const text = processText(each);
+      return processClockOff(each) === undefined ? of.ok(text) : of.warning(text, CLOCK_ADVICE);
+    }),
+    ...findings.map(({ level, message, advice }) => of[level](message, advice)),
   ];
 }

@@ -1,6 +1,6 @@
 // Formats the results of a proof of derived data as findings of doctor.
 import type { Fault, Finding } from '../directory/proof/findings.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
+import { findingFor, type DoctorFinding } from './doctor-finding.ts';
 import type { ProofReport } from './prove.ts';
 
 /** Advice for faults that no repair may decide. */
@@ -17,21 +17,19 @@ const OLD_MS = 24 * 60 * 60_000;
 
 /** Returns one finding for each family and fault of a proof that has just ended. */
 export function proofFindings({ connection, findings }: ProofReport): DoctorFinding[] {
-  const area = `data ${connection}`;
-  if (findings.length === 0) return [{ area, level: 'ok', message: 'agrees with the records', advice: null }];
-  return findings.flatMap((found) => toFindings(area, found));
+  if (findings.length === 0) return [findingFor(`data ${connection}`).ok('agrees with the records')];
+  return findings.flatMap((found) => toFindings(connection, found));
 }
 
-function toFindings(area: string, { family, fault, count, repaired, examples }: Finding): DoctorFinding[] {
+function toFindings(
+  connection: string,
+  { family, fault, count, repaired, examples }: Finding,
+): DoctorFinding[] {
+  const { ok, error } = findingFor(`data ${connection}`);
   const resources = examples.join(', ');
-  const done = `${family}: ${repaired} ${fault}, repaired (${resources})`;
-  const left = `${family}: ${count - repaired} ${fault} (${resources})`;
-  return [
-    ...(repaired > 0 ? [{ area, level: 'ok' as const, message: done, advice: null }] : []),
-    ...(repaired < count
-      ? [{ area, level: 'error' as const, message: left, advice: ADVICE[fault] ?? REPAIR }]
-      : []),
-  ];
+  const done = ok(`${family}: ${repaired} ${fault}, repaired (${resources})`);
+  const left = error(`${family}: ${count - repaired} ${fault} (${resources})`, ADVICE[fault] ?? REPAIR);
+  return [...(repaired > 0 ? [done] : []), ...(repaired < count ? [left] : [])];
 }
 
 /** Returns one finding for each connection about its last proof, which the scheduler or an operator made. */
@@ -41,14 +39,13 @@ export function lastProofFindings(
   now: number,
 ): DoctorFinding[] {
   return connections.map((connection) => {
-    const area = `data ${connection}`;
+    const { ok, warning, error } = findingFor(`data ${connection}`);
     const report = reports.find((each) => each.connection === connection);
-    if (!report) return { area, level: 'ok', message: 'not compared with the records yet', advice: null };
+    if (!report) return ok('not compared with the records yet');
     const message = `${proofSummary(report)} (compared ${new Date(report.endedAt).toISOString()})`;
-    if (report.faults > 0) return { area, level: 'error', message, advice: 'Run scim-bridge doctor --deep.' };
-    if (now - report.endedAt <= OLD_MS) return { area, level: 'ok', message, advice: null };
-    const advice = 'The scheduler compares once an hour: check that a process of its role runs.';
-    return { area, level: 'warning', message, advice };
+    if (report.faults > 0) return error(message, 'Run scim-bridge doctor --deep.');
+    if (now - report.endedAt <= OLD_MS) return ok(message);
+    return warning(message, 'The scheduler compares once an hour: check that a process of its role runs.');
   });
 }
 

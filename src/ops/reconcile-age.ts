@@ -2,7 +2,7 @@
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { ExpectedRuns, RunReport } from '../directory/outbox/runs.ts';
 import { isoTime } from '../support/sources.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
+import { findingsByTarget, findingFor, type DoctorFinding } from './doctor-finding.ts';
 
 interface RunTimes {
   last?: RunReport | null | undefined;
@@ -33,22 +33,10 @@ export function reconcileAgeText(
 }
 
 /** Returns one warning for each target that was not compared completely for long. */
-export async function reconcileFindings(
-  states: readonly DesiredState[],
-  now: number,
-): Promise<DoctorFinding[]> {
-  const findings: DoctorFinding[] = [];
-  for (const { connection, outboxes } of states)
-    for (const [target, outbox] of outboxes) {
-      const { lastRun: last, lastSuccessAt, expected } = await outbox.backlog();
-      const message = reconcileAgeText({ last, lastSuccessAt, expected }, now);
-      if (message === undefined) continue;
-      findings.push({
-        area: `reconcile ${connection} → ${target}`,
-        level: 'warning',
-        message,
-        advice: ADVICE,
-      });
-    }
-  return findings;
-}
+export const reconcileFindings = (states: readonly DesiredState[], now: number): Promise<DoctorFinding[]> =>
+  findingsByTarget(states, async ({ connection }, target, outbox) => {
+    const { lastRun: last, lastSuccessAt, expected } = await outbox.backlog();
+    const message = reconcileAgeText({ last, lastSuccessAt, expected }, now);
+    if (message === undefined) return undefined;
+    return findingFor(`reconcile ${connection} → ${target}`).warning(message, ADVICE);
+  });

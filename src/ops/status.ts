@@ -153,30 +153,12 @@ export async function readStatus(
   return rows;
 }
 
-/**
- * The part of a row that is read for one target; the rest is the same for all targets of a connection, or judged afterwards.
- */
-type TargetPart = Omit<
-  TargetStatus,
-  | 'connection'
-  | 'target'
-  | 'users'
-  | 'groups'
-  | 'faults'
-  | 'proof'
-  | 'load'
-  | 'breaker'
-  | 'events'
-  | 'fleet'
-  | 'hasNewRules'
-  | 'reconcile'
-> & { backlog: Backlog; reconcile: Omit<TargetStatus['reconcile'], 'next'> };
-
+/** Reads the part of a row that differs between the targets of a connection, and the backlog. */
 async function readTarget(
   { outboxes, coverage: readers }: DesiredState,
   target: string,
   coverageOf: ReadCoverage,
-): Promise<TargetPart> {
+) {
   const outbox = outboxes.get(target);
   const reader = readers.get(target);
   if (!outbox || !reader) throw new Error(`There is no outbox of ${target}.`);
@@ -186,18 +168,8 @@ async function readTarget(
     outbox.hasMoved(),
     coverageOf(reader),
   ]);
-  const {
-    dirty,
-    inflight,
-    blocked,
-    oldestMs,
-    priorities,
-    held,
-    exceptions,
-    lastRun,
-    lastSuccessAt,
-    expected,
-  } = backlog;
+  const { dirty, inflight, blocked, oldestMs, priorities, exceptions } = backlog;
+  const { held, lastRun, lastSuccessAt, expected } = backlog;
   const total = Object.values(held).reduce((sum, each) => sum + each, 0);
   // Reading the held changes also completes a decision that a killed process left incomplete.
   const approval = await outbox.guardStore.open();
@@ -226,17 +198,13 @@ export const isConverged = ({
   dirty,
   blocked,
   guard,
-  hasMoved,
-  hasNewRules,
-  coverage,
   exceptions,
-  fleet,
+  coverage,
   reconcile,
+  ...row
 }: TargetStatus): boolean =>
   dirty + blocked + guard.held + exceptions.total + (reconcile.last?.conflicts?.count ?? 0) === 0 &&
-  !hasMoved &&
-  !hasNewRules &&
-  fleet.findings.length === 0 &&
-  [coverage.users, coverage.groups].every(
-    ({ missing, held, exceptions }) => missing + held + exceptions === 0,
-  );
+  !row.hasMoved &&
+  !row.hasNewRules &&
+  row.fleet.findings.length === 0 &&
+  [coverage.users, coverage.groups].every((kind) => kind.missing + kind.held + kind.exceptions === 0);

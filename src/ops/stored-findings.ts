@@ -2,13 +2,12 @@
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Clock } from '../support/sources.ts';
 import { logFindings } from './check-logs.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
+import { findingsByTarget, findingFor, orUnmade, type DoctorFinding } from './doctor-finding.ts';
 import { failingFindings } from './failing.ts';
 import { fleetFindings, type ReadFleet } from './fleet.ts';
 import { reconcileFindings } from './reconcile-age.ts';
 import { tokenFindings, type TokenPlaces } from './token-findings.ts';
 import { unfinishedForgetFindings } from './unfinished-forgets.ts';
-import { orUnmade } from './unmade-check.ts';
 
 /** Sources of the findings. */
 export interface StoredSubject extends TokenPlaces {
@@ -35,19 +34,13 @@ export async function storedFindings(subject: StoredSubject): Promise<DoctorFind
 }
 
 /** Returns one warning for each target to which nothing is written, because an operator or a reconcile stopped it. */
-async function holdFindings(states: readonly DesiredState[]): Promise<DoctorFinding[]> {
-  const findings: DoctorFinding[] = [];
-  for (const { connection, outboxes } of states)
-    for (const [target, outbox] of outboxes) {
-      const hold = await outbox.guardStore.onHold();
-      if (!hold) continue;
-      const note = hold.note ? ` (${hold.note})` : '';
-      findings.push({
-        area: `hold ${connection} → ${target}`,
-        level: 'warning',
-        message: `on hold since ${new Date(hold.since).toISOString()} by ${hold.by}${note}: nothing is written`,
-        advice: `scim-bridge status says what is decided there; scim-bridge release --target ${target} ends it.`,
-      });
-    }
-  return findings;
-}
+const holdFindings = (states: readonly DesiredState[]): Promise<DoctorFinding[]> =>
+  findingsByTarget(states, async ({ connection }, target, { guardStore }) => {
+    const hold = await guardStore.onHold();
+    if (!hold) return undefined;
+    const note = hold.note ? ` (${hold.note})` : '';
+    return findingFor(`hold ${connection} → ${target}`).warning(
+      `on hold since ${new Date(hold.since).toISOString()} by ${hold.by}${note}: nothing is written`,
+      `scim-bridge status says what is decided there; scim-bridge release --target ${target} ends it.`,
+    );
+  });
