@@ -8,8 +8,9 @@ import { parseExpiry } from '../tokens/expiry.ts';
 import {
   issueToken,
   listTokens,
-  MOST_TOKENS,
+  notIssuedText,
   revokeToken,
+  shownOnce,
   TOKEN_NAME,
   type TokenPlace,
   type TokenView,
@@ -55,36 +56,14 @@ function addCreate(group: Command, cli: Cli): void {
       const outcome = await withTokens(config, connection, (place) =>
         issueToken({ clock: systemClock, randomBytes }, place, order),
       );
-      if (outcome.kind === 'taken')
-        throw new Error(`${connection} has a token ${order.name} already: give another name.`);
-      if (outcome.kind === 'full')
-        throw new Error(`${connection} has ${MOST_TOKENS} tokens already: revoke those that nobody uses.`);
-      show({ connection, secret: outcome.secret, ...timesOf(outcome.token) }, flags.json === true);
+      if (outcome.kind !== 'issued') throw new Error(notIssuedText(outcome.kind, connection, order.name));
+      show(shownOnce(connection, outcome), flags.json === true);
     });
 }
 
-/** Returns the name of a token, and its times in ISO 8601. */
-function timesOf(made: { name: string; createdAt: number; expiresAt: number | null }): {
-  name: string;
-  createdAt: string;
-  expiresAt: string | null;
-} {
-  return {
-    name: made.name,
-    createdAt: new Date(made.createdAt).toISOString(),
-    expiresAt: made.expiresAt === null ? null : new Date(made.expiresAt).toISOString(),
-  };
-}
-
 /** Prints a new token. Only the token goes to standard output, so that `$(scim-bridge token create)` holds nothing else. */
-function show(
-  made: { connection: string; name: string; secret: string; expiresAt: string | null },
-  asJson: boolean,
-): void {
-  if (asJson) {
-    sayJson(made);
-    return;
-  }
+function show(made: ReturnType<typeof shownOnce>, asJson: boolean): void {
+  if (asJson) return sayJson(made);
   const end = made.expiresAt === null ? 'never expires' : `expires ${made.expiresAt}`;
   complain(`Token ${made.name} of ${made.connection}, ${end}. It is shown this once:`);
   sayRows(made.secret);

@@ -13,7 +13,7 @@ export interface TokenPlace {
 }
 
 /** Largest number of stored tokens, because each request is compared with all of them. */
-export const MOST_TOKENS = 50;
+const MOST_TOKENS = 50;
 export const TOKEN_NAME = /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/;
 
 /** `taken`: a token has this name. `full`: there are MOST_TOKENS. `secret` is shown once to the operator and not stored. */
@@ -39,6 +39,21 @@ export async function issueToken(
   if (!(await stored.add(token))) return { kind: 'taken' };
   return { kind: 'issued', secret, token };
 }
+
+/** Returns the message of an outcome without a token. */
+export const notIssuedText = (kind: 'taken' | 'full', connection: string, name: string): string =>
+  kind === 'taken'
+    ? `${connection} has a token ${name} already: give another name.`
+    : `${connection} has ${MOST_TOKENS} tokens already: revoke those that nobody uses.`;
+
+/** Returns a new token as an operator sees it, this once; its times are RFC 3339. */
+export const shownOnce = (connection: string, { secret, token }: { secret: string; token: StoredToken }) => ({
+  connection,
+  secret,
+  name: token.name,
+  createdAt: isoTime(token.createdAt),
+  expiresAt: token.expiresAt === null ? null : isoTime(token.expiresAt),
+});
 
 export type RevokeOutcome = 'revoked' | 'unknown' | 'in settings';
 

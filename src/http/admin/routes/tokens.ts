@@ -1,13 +1,13 @@
 // Routes of inbound tokens. A secret is shown only once, in the answer that creates the token.
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../../../directory/logs/acts.ts';
-import { isoTime } from '../../../support/sources.ts';
 import { parseExpiry } from '../../../tokens/expiry.ts';
 import {
   issueToken,
   listTokens,
-  MOST_TOKENS,
+  notIssuedText,
   revokeToken,
+  shownOnce,
   TOKEN_NAME,
   type TokenPlace,
 } from '../../../tokens/operations.ts';
@@ -99,19 +99,9 @@ async function create(context: AdminContext, { connection, name, expires }: Orde
     expiresAt: expires === undefined ? null : expiryOf(expires, clock.now()),
     ...by,
   });
-  if (outcome.kind === 'taken')
-    throw new Problem(409, `${connection} has a token ${name} already: give another name.`);
-  if (outcome.kind === 'full')
-    throw new Problem(409, `${connection} has ${MOST_TOKENS} tokens already: revoke those that nobody uses.`);
-  const { createdAt, expiresAt } = outcome.token;
+  if (outcome.kind !== 'issued') throw new Problem(409, notIssuedText(outcome.kind, connection, name));
   logger.warn({ connection, tokenName: name }, 'token made by the admin API');
-  return {
-    connection,
-    secret: outcome.secret,
-    name,
-    createdAt: isoTime(createdAt),
-    expiresAt: expiresAt === null ? null : isoTime(expiresAt),
-  };
+  return shownOnce(connection, outcome);
 }
 
 /** Returns the time of expiry, Unix milliseconds. @throws Problem 400 */
