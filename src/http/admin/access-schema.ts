@@ -11,6 +11,7 @@ import {
 } from '../../verify-access/report.ts';
 import type { JsonSchema } from './route.ts';
 import {
+  eachOf,
   anyField,
   arrayOf,
   booleanField,
@@ -42,25 +43,22 @@ const FAILURES = [
 ];
 
 export const accessSchema: JsonSchema = {
-  ...objectOf<AccessReport>({
+  ...objectOf<AccessReport>()({
     ok: booleanField,
     asked: textField,
     notes: arrayOf(textField),
     result: { enum: ['complete', 'missing', 'unknown'] },
     fault: nullOr(
-      objectOf<AccessFault>({ at: { enum: ['choice', 'platform', 'data'] }, message: textField }),
+      objectOf<AccessFault>()({ at: { enum: ['choice', 'platform', 'data'] }, message: textField }),
     ),
     person: nullOr(
-      objectOf<Part<'person'>>({
-        connection: textField,
-        target: textField,
-        ref: textField,
-        userName: textField,
+      objectOf<Part<'person'>>()({
+        ...eachOf(['connection', 'target', 'ref', 'userName'], textField),
       }),
       'Null: no person has the name.',
     ),
     chain: arrayOf(
-      objectOf<ChainLink>(
+      objectOf<ChainLink>()(
         {
           stage: { enum: CHAIN },
           ok: booleanField,
@@ -73,7 +71,7 @@ export const accessSchema: JsonSchema = {
       ),
     ),
     differences: arrayOf(
-      objectOf<AccountDifference>(
+      objectOf<AccountDifference>()(
         {
           name: textField,
           desired: anyField,
@@ -84,7 +82,7 @@ export const accessSchema: JsonSchema = {
       ),
     ),
     leftAlone: arrayOf(
-      objectOf<LeftAlone>({
+      objectOf<LeftAlone>()({
         ...{ name: textField, kind: { enum: ['group', 'attribute'] }, actual: anyField },
         why: {
           enum: ['leftOut', 'kept', 'unmapped', 'policy'],
@@ -94,7 +92,7 @@ export const accessSchema: JsonSchema = {
       }),
     ),
     account: nullOr(
-      objectOf<AccountView>({
+      objectOf<AccountView>()({
         scimId: textField,
         accountId: nullable('string'),
         userName: textField,
@@ -107,11 +105,11 @@ export const accessSchema: JsonSchema = {
       object({ cubeCloud: object({ groups: arrayOf(textField), userAttributes: recordOf(anyField) }) }),
     ),
     deployment: nullOr(
-      objectOf<Part<'deployment'>>({ id: textField, name: textField, environment: textField }),
+      objectOf<Part<'deployment'>>()({ id: textField, name: textField, environment: textField }),
     ),
     entities: nullOr(
       arrayOf(
-        objectOf<VisibleEntity>({
+        objectOf<VisibleEntity>()({
           name: textField,
           type: textField,
           measures: integerField,

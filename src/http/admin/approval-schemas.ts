@@ -11,13 +11,9 @@ import { arrayOf, dateTime, eachOf, integerField, object, objectOf, textField } 
 export const kindCounts = object(eachOf(DESTRUCTIVE_KINDS, integerField));
 
 const approvalFields = {
-  id: textField,
-  connection: textField,
-  target: textField,
+  ...eachOf(['id', 'connection', 'target'], textField),
   state: { enum: ['held', 'approved', 'rejected', 'withdrawn'] },
-  openedAt: dateTime,
-  expiresAt: dateTime,
-  at: dateTime,
+  ...eachOf(['openedAt', 'expiresAt', 'at'], dateTime),
   by: textField,
   note: textField,
   selection: { ...textField, description: 'The part of the list that was decided; absent: all of it.' },
@@ -29,7 +25,7 @@ const approvalFields = {
   },
   firstApprovals: {
     ...arrayOf(
-      objectOf<WaitingApproval>(
+      objectOf<WaitingApproval>()(
         {
           id: textField,
           by: textField,
@@ -56,8 +52,8 @@ const OPTIONAL = [
 ] as const;
 
 export const APPROVAL_SCHEMAS = {
-  Approval: objectOf<Approval>(approvalFields, OPTIONAL),
-  ShownApproval: objectOf<ShownApproval>(
+  Approval: objectOf<Approval>()(approvalFields, OPTIONAL),
+  ShownApproval: objectOf<ShownApproval>()(
     {
       ...approvalFields,
       limits: {
@@ -70,14 +66,12 @@ export const APPROVAL_SCHEMAS = {
     },
     OPTIONAL,
   ),
-  ExplainedLimit: objectOf<ExplainedLimit>(
+  ExplainedLimit: objectOf<ExplainedLimit>()(
     {
       kind: { enum: DESTRUCTIVE_KINDS },
       count: integerField,
       percent: { type: 'number' },
-      windowMs: integerField,
-      population: integerField,
-      allowance: integerField,
+      ...eachOf(['windowMs', 'population', 'allowance'], integerField),
       used: {
         ...integerField,
         description: 'Changes that the guard allowed within the window; the log tells which were written.',
@@ -87,7 +81,7 @@ export const APPROVAL_SCHEMAS = {
       usedSince: dateTime,
       usedBy: {
         ...arrayOf(
-          objectOf<ExplainedLimit['usedBy'][number]>(
+          objectOf<ExplainedLimit['usedBy'][number]>()(
             { ref: textField, name: textField, member: textField, at: dateTime },
             ['member'],
           ),
@@ -97,14 +91,10 @@ export const APPROVAL_SCHEMAS = {
     },
     ['usedSince'],
   ),
-  HeldChange: objectOf<HeldChange>(
+  HeldChange: objectOf<HeldChange>()(
     {
       kind: { enum: DESTRUCTIVE_KINDS },
-      ref: textField,
-      subject: textField,
-      name: textField,
-      mail: textField,
-      member: textField,
+      ...eachOf(['ref', 'subject', 'name', 'mail', 'member'], textField),
       cause: { enum: HELD_CAUSES },
       reason: textField,
       since: dateTime,

@@ -15,6 +15,7 @@ import { fleetFinding } from './fleet-schemas.ts';
 import { logEntry } from './log-schemas.ts';
 import type { JsonSchema } from './route.ts';
 import {
+  eachOf,
   anyField,
   arrayOf,
   booleanField,
@@ -42,11 +43,11 @@ type Part<Name extends keyof Explanation> = NonNullable<Explanation[Name]>;
 const described = (schema: JsonSchema, description: string): JsonSchema => ({ ...schema, description });
 
 const platform = nullOr(
-  objectOf<Part<'platform'>>({
+  objectOf<Part<'platform'>>()({
     at: dateTime,
     state: { enum: ['equal', 'differs', 'unread'] },
     differences: arrayOf(
-      objectOf<PlatformDifference>({
+      objectOf<PlatformDifference>()({
         action: { enum: ACTIONS },
         subject: nullable('string'),
         reason: textField,
@@ -77,18 +78,14 @@ const platform = nullOr(
 );
 
 export const explanationSchema: JsonSchema = {
-  ...objectOf<Explanation>({
-    connection: textField,
-    target: textField,
-    ref: textField,
-    id: textField,
-    name: textField,
+  ...objectOf<Explanation>()({
+    ...eachOf(['connection', 'target', 'ref', 'id', 'name'], textField),
     kind: { enum: ['User', 'Group'] },
     verdict: { enum: VERDICTS },
     summary: textField,
     reasons: arrayOf(textField),
     stored: nullOr(
-      objectOf<Part<'stored'>>({
+      objectOf<Part<'stored'>>()({
         version: integerField,
         created: dateTime,
         lastModified: dateTime,
@@ -101,7 +98,7 @@ export const explanationSchema: JsonSchema = {
     inScope: nullable('boolean'),
     nameAtTarget: nullable('string'),
     values: arrayOf(
-      objectOf<AttributeState>(
+      objectOf<AttributeState>()(
         {
           name: textField,
           desired: anyField,
@@ -113,7 +110,7 @@ export const explanationSchema: JsonSchema = {
         ['desired', 'applied', 'reason', 'observed'],
       ),
     ),
-    link: objectOf<Part<'link'>>({
+    link: objectOf<Part<'link'>>()({
       platformId: nullable('string'),
       account: nullable('string'),
       origin: { enum: ['created', 'adopted', null] },
@@ -129,7 +126,7 @@ export const explanationSchema: JsonSchema = {
     }),
     platform,
     condition: nullOr(
-      objectOf<Part<'condition'>>({
+      objectOf<Part<'condition'>>()({
         reason: textField,
         message: textField,
         since: dateTime,
@@ -138,12 +135,12 @@ export const explanationSchema: JsonSchema = {
       }),
     ),
     exception: nullOr(
-      objectOf<Part<'exception'>>({ reason: { enum: RESOURCE_REASONS }, since: dateTime }),
+      objectOf<Part<'exception'>>()({ reason: { enum: RESOURCE_REASONS }, since: dateTime }),
       'As /exceptions lists it.',
     ),
     deadLetterSince: nullable('string'),
     mark: nullOr(
-      objectOf<Part<'mark'>>({
+      objectOf<Part<'mark'>>()({
         generation: textField,
         since: dateTime,
         request: textField,
@@ -156,7 +153,7 @@ export const explanationSchema: JsonSchema = {
     lookAgainAt: described(nullable('string'), 'Time of the next sync without a change.'),
     memberships: described(
       arrayOf(
-        objectOf<MembershipState>(
+        objectOf<MembershipState>()(
           {
             ref: textField,
             name: textField,
@@ -175,7 +172,7 @@ export const explanationSchema: JsonSchema = {
       'Groups that the person is out of at the platform, although the removal was held or rejected.',
     ),
     members: nullOr(
-      objectOf<Part<'members'>>({
+      objectOf<Part<'members'>>()({
         desired: integerField,
         leftAlone: described(integerField, 'Desired members that are protected or out of scope.'),
         toAdd: integerField,
@@ -189,7 +186,7 @@ export const explanationSchema: JsonSchema = {
       'Of a group.',
     ),
     guard: arrayOf(
-      objectOf<Part<'guard'>[number]>({
+      objectOf<Part<'guard'>[number]>()({
         kind: { enum: DESTRUCTIVE_KINDS },
         subject: nullable('string'),
         state: { enum: ['held', 'approved', 'rejected'] },
@@ -198,7 +195,7 @@ export const explanationSchema: JsonSchema = {
     approval: described(nullable('string'), 'Id of the approval that covers the held changes.'),
     rejections: described(
       arrayOf(
-        objectOf<Part<'rejections'>[number]>({
+        objectOf<Part<'rejections'>[number]>()({
           id: textField,
           by: textField,
           at: dateTime,
@@ -210,7 +207,7 @@ export const explanationSchema: JsonSchema = {
     ),
     firstApprovals: described(
       arrayOf(
-        objectOf<Part<'firstApprovals'>[number]>({
+        objectOf<Part<'firstApprovals'>[number]>()({
           id: textField,
           by: textField,
           at: dateTime,
@@ -220,9 +217,9 @@ export const explanationSchema: JsonSchema = {
       'Approvals of one person that wait for a second one.',
     ),
     suspectedDrift: described(arrayOf(textField), 'Names of values that others may have changed.'),
-    hold: nullOr(objectOf<Part<'hold'>>({ since: dateTime, by: textField, note: nullable('string') })),
+    hold: nullOr(objectOf<Part<'hold'>>()({ since: dateTime, by: textField, note: nullable('string') })),
     breaker: nullOr(
-      objectOf<Part<'breaker'>>({
+      objectOf<Part<'breaker'>>()({
         open: booleanField,
         since: dateTime,
         status: described(integerField, '0: no answer; 200: a web page.'),
@@ -235,20 +232,17 @@ export const explanationSchema: JsonSchema = {
       'While changes wait for a target whose calls fail.',
     ),
     pause: nullOr(
-      objectOf<Part<'pause'>>({ until: dateTime, status: integerField, asked: booleanField }),
+      objectOf<Part<'pause'>>()({ until: dateTime, status: integerField, asked: booleanField }),
       'Pause of all calls to the target; asked false: the bridge chose its length.',
     ),
     fleet: arrayOf(fleetFinding),
-    policy: objectOf<Part<'policy'>>({
-      policy: textField,
-      adopt: textField,
-      deprovision: textField,
-      activation: textField,
+    policy: objectOf<Part<'policy'>>()({
+      ...eachOf(['policy', 'adopt', 'deprovision', 'activation'], textField),
       protected: booleanField,
     }),
-    lastReconcile: nullOr(objectOf<Part<'lastReconcile'>>({ at: dateTime, outcome: textField })),
+    lastReconcile: nullOr(objectOf<Part<'lastReconcile'>>()({ at: dateTime, outcome: textField })),
     handover: nullOr(
-      objectOf<Part<'handover'>>({
+      objectOf<Part<'handover'>>()({
         state: textField,
         closedAt: dateTime,
         at: dateTime,
@@ -259,11 +253,11 @@ export const explanationSchema: JsonSchema = {
       }),
     ),
     restored: nullOr(
-      objectOf<Part<'restored'>>({ at: dateTime, backup: textField }),
+      objectOf<Part<'restored'>>()({ at: dateTime, backup: textField }),
       'The last restore, and its backup in words.',
     ),
     timeline: arrayOf(
-      objectOf<Part<'timeline'>[number]>({
+      objectOf<Part<'timeline'>[number]>()({
         at: dateTime,
         event: { enum: ['stored', 'accepted', 'applied', 'noted', 'compared'] },
         text: textField,

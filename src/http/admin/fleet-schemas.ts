@@ -6,6 +6,7 @@ import type { Pause } from '../../directory/outbox/budget.ts';
 import { FLEET_FINDINGS, type FleetFinding, type FleetReport } from '../../ops/fleet.ts';
 import { LOAD_BOUNDS, type LoadProgress } from '../../ops/load-progress.ts';
 import {
+  eachOf,
   arrayOf,
   booleanField,
   integerField,
@@ -19,7 +20,7 @@ import {
 export const loadSchema = {
   oneOf: [
     { type: 'null', description: 'nothing loads' },
-    objectOf<LoadProgress>({
+    objectOf<LoadProgress>()({
       since: unixMs,
       done: integerField,
       total: integerField,
@@ -36,16 +37,13 @@ const work = object({
   targets: {
     type: 'object',
     additionalProperties: object({
-      calls: integerField,
-      delayed: integerField,
-      waiting: integerField,
-      queued: integerField,
+      ...eachOf(['calls', 'delayed', 'waiting', 'queued'], integerField),
       busy: { type: 'number' },
     }),
   },
 });
 
-const fleetProcess = objectOf<FleetProcess>(
+const fleetProcess = objectOf<FleetProcess>()(
   {
     id: textField,
     role: { enum: ['all', ...DUTIES] },
@@ -65,19 +63,19 @@ const fleetProcess = objectOf<FleetProcess>(
   },
   ['work', 'sentAt'],
 );
-export const fleetFinding = objectOf<FleetFinding>({
+export const fleetFinding = objectOf<FleetFinding>()({
   finding: { enum: FLEET_FINDINGS },
   level: { enum: ['warning', 'error'] },
   message: textField,
   advice: textField,
 });
 
-export const fleetSchema = objectOf<FleetReport>({
+export const fleetSchema = objectOf<FleetReport>()({
   processes: arrayOf(fleetProcess),
   findings: arrayOf(fleetFinding),
 });
 
-export const breakerSchema = objectOf<BreakerState>(
+export const breakerSchema = objectOf<BreakerState>()(
   {
     open: booleanField,
     since: unixMs,
@@ -85,7 +83,7 @@ export const breakerSchema = objectOf<BreakerState>(
     probeAt: unixMs,
     only: arrayOf(textField),
     ofOtherKey: { const: true, description: 'The refused key is not the one of these settings.' },
-    pause: objectOf<Pause>({ until: unixMs, status: integerField, asked: booleanField }),
+    pause: objectOf<Pause>()({ until: unixMs, status: integerField, asked: booleanField }),
   },
   ['since', 'status', 'probeAt', 'only', 'ofOtherKey', 'pause'],
 );

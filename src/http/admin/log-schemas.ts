@@ -5,6 +5,7 @@ import { LOG_ACTIONS, LOG_STATUSES } from '../../directory/logs/provisioning-log
 import type { LocatedEntry, ProvisioningRecord } from '../../ops/provisioning-log.ts';
 import type { JsonSchema } from './route.ts';
 import {
+  eachOf,
   anyField,
   arrayOf,
   dateTime,
@@ -18,15 +19,11 @@ import {
 } from './schema-fields.ts';
 
 /** An entry as it is stored. */
-export const logEntry = objectOf<LocatedEntry>(
+export const logEntry = objectOf<LocatedEntry>()(
   {
     id: textField,
     at: unixMs,
-    connection: textField,
-    target: textField,
-    ref: textField,
-    name: textField,
-    platformId: textField,
+    ...eachOf(['connection', 'target', 'ref', 'name', 'platformId'], textField),
     action: { enum: LOG_ACTIONS },
     status: { enum: LOG_STATUSES },
     request: textField,
@@ -53,7 +50,7 @@ const kindOfResource = { enum: ['User', 'Group'] };
 type Part<Name extends keyof ProvisioningRecord> = NonNullable<ProvisioningRecord[Name]>;
 
 export const LOG_SCHEMAS = {
-  ProvisioningRecord: objectOf<ProvisioningRecord>({
+  ProvisioningRecord: objectOf<ProvisioningRecord>()({
     id: textField,
     activityDateTime: dateTime,
     connection: textField,
@@ -63,19 +60,19 @@ export const LOG_SCHEMAS = {
     provisioningAction: { enum: ['create', 'update', 'delete', 'disable', 'other'] },
     operation: { enum: LOG_ACTIONS },
     durationInMilliseconds: nullable('number'),
-    initiatedBy: objectOf<Part<'initiatedBy'>>({ type: textField, id: textField }),
-    sourceIdentity: objectOf<Part<'sourceIdentity'>>({
+    initiatedBy: objectOf<Part<'initiatedBy'>>()({ type: textField, id: textField }),
+    sourceIdentity: objectOf<Part<'sourceIdentity'>>()({
       id: textField,
       displayName: textField,
       identityType: kindOfResource,
     }),
-    targetIdentity: objectOf<Part<'targetIdentity'>>({
+    targetIdentity: objectOf<Part<'targetIdentity'>>()({
       id: nullable('string'),
       displayName: textField,
       identityType: kindOfResource,
     }),
     modifiedProperties: arrayOf(
-      objectOf<Part<'modifiedProperties'>[number]>({
+      objectOf<Part<'modifiedProperties'>[number]>()({
         displayName: textField,
         oldValue: anyField,
         newValue: anyField,
@@ -83,17 +80,14 @@ export const LOG_SCHEMAS = {
     ),
     members: arrayOf(textField),
     provisioningSteps: arrayOf(
-      objectOf<Part<'provisioningSteps'>[number]>({
-        name: textField,
-        type: textField,
-        status: textField,
-        description: textField,
+      objectOf<Part<'provisioningSteps'>[number]>()({
+        ...eachOf(['name', 'type', 'status', 'description'], textField),
       }),
     ),
-    provisioningStatusInfo: objectOf<Part<'provisioningStatusInfo'>>({
+    provisioningStatusInfo: objectOf<Part<'provisioningStatusInfo'>>()({
       status: { enum: ['success', 'failure', 'skipped', 'warning'] },
       errorInformation: nullOr(
-        objectOf<NonNullable<Part<'provisioningStatusInfo'>['errorInformation']>>({
+        objectOf<NonNullable<Part<'provisioningStatusInfo'>['errorInformation']>>()({
           errorCode: textField,
           errorCategory: { enum: ['failure', 'nonServiceFailure', 'guard'] },
           reason: textField,
@@ -108,7 +102,7 @@ export const LOG_SCHEMAS = {
     acceptedDateTime: dateTime,
     lagMs: { type: 'number' },
     request: nullOr(
-      objectOf<Part<'request'>>({
+      objectOf<Part<'request'>>()({
         method: textField,
         route: textField,
         status: nullable('integer'),

@@ -8,6 +8,7 @@ import { explanationSchema } from './explanation-schema.ts';
 import { LOG_SCHEMAS, logEntry } from './log-schemas.ts';
 import type { JsonSchema } from './route.ts';
 import {
+  eachOf,
   arrayOf,
   booleanField,
   dateTime,
@@ -39,7 +40,7 @@ export const proofFields = {
   ),
 };
 
-const planEntry = objectOf<PlanEntry>(
+const planEntry = objectOf<PlanEntry>()(
   {
     action: { enum: ACTIONS },
     kind: { enum: ['User', 'Group', 'Attribute'] },
@@ -47,7 +48,7 @@ const planEntry = objectOf<PlanEntry>(
     platformId: nullable('string'),
     name: textField,
     attribute: textField,
-    member: objectOf<NonNullable<PlanEntry['member']>>({
+    member: objectOf<NonNullable<PlanEntry['member']>>()({
       ref: nullable('string'),
       platformId: nullable('string'),
       name: textField,
@@ -56,8 +57,8 @@ const planEntry = objectOf<PlanEntry>(
     after: nullable('object'),
     effect: { enum: ['apply', 'report'], description: 'report: it is not written.' },
     reason: textField,
-    attribution: objectOf<Attribution>({ cause: textField, by: textField, at: dateTime }, ['by', 'at']),
-    basis: objectOf<Basis>({ version: integerField, link: textField }),
+    attribution: objectOf<Attribution>()({ cause: textField, by: textField, at: dateTime }, ['by', 'at']),
+    basis: objectOf<Basis>()({ version: integerField, link: textField }),
     follows: { ...textField, description: 'Resource whose sync writes this too.' },
   },
   ['attribute', 'member', 'follows'],
@@ -65,7 +66,7 @@ const planEntry = objectOf<PlanEntry>(
 
 export const REPORT_SCHEMAS = {
   Explanation: explanationSchema,
-  Finding: objectOf<DoctorFinding>({
+  Finding: objectOf<DoctorFinding>()({
     area: textField,
     message: textField,
     advice: nullable('string'),
@@ -76,12 +77,9 @@ export const REPORT_SCHEMAS = {
     description: 'One pass over derived data; faults counts the entries that were not repaired.',
   },
   AccessReport: accessSchema,
-  SyncReport: objectOf<SyncReport>(
+  SyncReport: objectOf<SyncReport>()(
     {
-      connection: textField,
-      target: textField,
-      ref: textField,
-      name: textField,
+      ...eachOf(['connection', 'target', 'ref', 'name'], textField),
       dryRun: booleanField,
       differences: nullOr(arrayOf(planEntry), 'Before the sync; null: the platform could not be read.'),
       pendingGroups: {

@@ -28,14 +28,16 @@ type OptionalOf<T> = {
  * Schema of an answer of type T. A field of T that the schema lacks, or has beyond T, does not compile.
  * @param optional fields that may be absent
  */
-export const objectOf = <T>(
-  properties: Record<keyof T & string, JsonSchema>,
-  optional: readonly OptionalOf<T>[] = [],
-): JsonSchema =>
-  object(
-    properties,
-    Object.keys(properties).filter((name) => !optional.some((each) => each === name)),
-  );
+export const objectOf =
+  <T>() =>
+  <Properties extends Record<keyof T & string, JsonSchema>>(
+    properties: Properties & Record<Exclude<keyof Properties, keyof T>, never>,
+    optional: readonly OptionalOf<T>[] = [],
+  ): JsonSchema =>
+    object(
+      properties,
+      Object.keys(properties).filter((name) => !optional.some((each) => each === name)),
+    );
 
 /** Schema of null or of what `schema` describes. */
 export const nullOr = (schema: JsonSchema, description?: string): JsonSchema => ({

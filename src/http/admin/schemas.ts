@@ -40,37 +40,30 @@ import {
 /** Returns a reference to a named schema. */
 export const refTo = (name: keyof typeof SCHEMAS): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-const eventDelivery = objectOf<EventDelivery>({
+const eventDelivery = objectOf<EventDelivery>()({
   pending: integerField,
   oldestMs: { type: 'number' },
-  kept: integerField,
-  delivered: integerField,
-  refused: integerField,
-  dropped: integerField,
+  ...eachOf(['kept', 'delivered', 'refused', 'dropped'], integerField),
   problem: nullable('string'),
 });
 
-const coverage = objectOf<Coverage>({
+const coverage = objectOf<Coverage>()({
   desired: integerField,
   linked: integerField,
   seen: nullable('integer'),
-  pending: integerField,
-  held: integerField,
-  deadLetters: integerField,
-  exceptions: integerField,
-  missing: integerField,
+  ...eachOf(['pending', 'held', 'deadLetters', 'exceptions', 'missing'], integerField),
 });
-const coverageOfKinds = objectOf<CoverageOfKinds>({ users: coverage, groups: coverage });
+const coverageOfKinds = objectOf<CoverageOfKinds>()({ users: coverage, groups: coverage });
 
 const exceptionNumbers = eachOf(EXCEPTION_REASONS, integerField);
-const exceptionCounts = objectOf<ExceptionCounts>({
+const exceptionCounts = objectOf<ExceptionCounts>()({
   total: integerField,
   oldestMs: { type: 'number' },
   ...exceptionNumbers,
   ages: object(exceptionNumbers),
 });
 
-const runReport = objectOf<RunReport>(
+const runReport = objectOf<RunReport>()(
   {
     run: textField,
     startedAt: unixMs,
@@ -81,11 +74,11 @@ const runReport = objectOf<RunReport>(
     counts: { ...recordOf(integerField), description: 'Entries of the plan by action.' },
     coverage: coverageOfKinds,
     drift: {
-      ...arrayOf(objectOf<DriftCount>({ action: textField, cause: textField, count: integerField })),
+      ...arrayOf(objectOf<DriftCount>()({ action: textField, cause: textField, count: integerField })),
       description: 'Differences that were caused at the platform.',
     },
     conflicts: {
-      ...objectOf<Conflicts>({ count: integerField, reason: textField }),
+      ...objectOf<Conflicts>()({ count: integerField, reason: textField }),
       description: 'Differences that no write resolves before a person has acted, with the reason of one.',
     },
     exceptions: exceptionCounts,
@@ -123,34 +116,32 @@ export const SCHEMAS = {
     ),
     description: 'RFC 9457; detail says what to do',
   },
-  TargetStatus: objectOf<TargetStatus>({
+  TargetStatus: objectOf<TargetStatus>()({
     connection: textField,
     target: textField,
     users: integerField,
     groups: integerField,
     faults: nullable('integer'),
-    proof: nullOr(objectOf<LastProof>(proofFields)),
+    proof: nullOr(objectOf<LastProof>()(proofFields)),
     coverage: coverageOfKinds,
-    dirty: integerField,
-    inflight: integerField,
-    blocked: integerField,
+    ...eachOf(['dirty', 'inflight', 'blocked'], integerField),
     oldestMs: { type: 'number' },
     priorities: object(eachOf(PRIORITIES, integerField)),
     load: loadSchema,
     breaker: breakerSchema,
-    guard: objectOf<TargetStatus['guard']>({
+    guard: objectOf<TargetStatus['guard']>()({
       held: integerField,
       ...eachOf(DESTRUCTIVE_KINDS, integerField),
       expiresAt: nullable('string'),
     }),
-    hold: nullOr(objectOf<Hold>({ since: unixMs, by: textField, note: textField }, ['note'])),
+    hold: nullOr(objectOf<Hold>()({ since: unixMs, by: textField, note: textField }, ['note'])),
     exceptions: exceptionCounts,
     hasMoved: booleanField,
     hasNewRules: booleanField,
-    reconcile: objectOf<TargetStatus['reconcile']>({
+    reconcile: objectOf<TargetStatus['reconcile']>()({
       last: nullOr(runReport),
       lastSuccessAt: nullable('integer'),
-      expected: nullOr(objectOf<ExpectedRuns>({ since: unixMs, gapMs: { type: 'number' } })),
+      expected: nullOr(objectOf<ExpectedRuns>()({ since: unixMs, gapMs: { type: 'number' } })),
       next: { ...nullable('integer'), description: 'Next run of the schedule, Unix milliseconds' },
     }),
     events: nullOr(eventDelivery),
@@ -171,10 +162,8 @@ export const SCHEMAS = {
     },
     ['connection', 'id', 'at', 'resource', 'what', 'names', 'err', 'description'],
   ),
-  DeadLetter: objectOf<DeadLetter>({
-    connection: textField,
-    target: textField,
-    ref: textField,
+  DeadLetter: objectOf<DeadLetter>()({
+    ...eachOf(['connection', 'target', 'ref'], textField),
     kind: { enum: ['User', 'Group'] },
     name: textField,
     since: dateTime,
@@ -182,7 +171,7 @@ export const SCHEMAS = {
     message: textField,
     status: nullable('integer'),
   }),
-  Exception: objectOf<ExceptionView>({
+  Exception: objectOf<ExceptionView>()({
     connection: textField,
     target: textField,
     ref: { ...nullable('string'), description: 'Null for an order of hold.' },
@@ -239,26 +228,17 @@ export const SCHEMAS = {
     ],
   ),
   ...REPORT_SCHEMAS,
-  Token: objectOf<TokenView & { connection: string }>({
+  Token: objectOf<TokenView & { connection: string }>()({
     connection: textField,
     name: textField,
     source: { enum: ['settings', 'stored'] },
     state: { enum: ['valid', 'expired'] },
-    createdAt: nullable('string'),
-    createdBy: nullable('string'),
-    expiresAt: nullable('string'),
-    lastUsedAt: nullable('string'),
+    ...eachOf(['createdAt', 'createdBy', 'expiresAt', 'lastUsedAt'], nullable('string')),
   }),
-  Link: objectOf<LinkRow>({
-    connection: textField,
-    target: textField,
-    ref: textField,
+  Link: objectOf<LinkRow>()({
+    ...eachOf(['connection', 'target', 'ref'], textField),
     kind: { enum: ['User', 'Group'] },
-    name: nullable('string'),
-    externalId: nullable('string'),
-    platformId: nullable('string'),
-    account: nullable('string'),
-    origin: nullable('string'),
+    ...eachOf(['name', 'externalId', 'platformId', 'account', 'origin'], nullable('string')),
     active: nullable('boolean'),
     departed: booleanField,
     removed: booleanField,
@@ -266,9 +246,7 @@ export const SCHEMAS = {
     condition: nullable('string'),
   }),
   NewToken: object({
-    connection: textField,
-    name: textField,
-    secret: textField,
+    ...eachOf(['connection', 'name', 'secret'], textField),
     createdAt: dateTime,
     expiresAt: nullable('string'),
   }),

@@ -6,7 +6,7 @@ import { HELD_CAUSES, type HeldCause } from '../../../ops/held-change.ts';
 import { Problem } from '../problem.ts';
 import { json, policyOf, getRoute, type AdminContext, type AdminRoute, type JsonSchema } from '../route.ts';
 import { kindCounts } from '../approval-schemas.ts';
-import { arrayOf, booleanField, integerField, object, textField, toQuery } from '../schema-fields.ts';
+import { eachOf, arrayOf, booleanField, integerField, object, textField, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import { pageFields } from '../list-page.ts';
 import { orderRoute } from '../operator-fields.ts';
@@ -138,9 +138,7 @@ function decisionRoute(
             description:
               'noted: the first of two approvals, nothing is written yet; retracted: a first approval was taken back.',
           },
-          id: textField,
-          action: textField,
-          by: textField,
+          ...eachOf(['id', 'action', 'by'], textField),
           items: integerField,
           kinds: kindCounts,
           remaining: integerField,

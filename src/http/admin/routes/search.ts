@@ -2,7 +2,7 @@
 import { isPlaceOfSearch, search } from '../../../ops/search.ts';
 import { Problem } from '../problem.ts';
 import { json, postRoute, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, booleanField, limitField, object, textField } from '../schema-fields.ts';
+import { eachOf, arrayOf, body, booleanField, limitField, object, textField } from '../schema-fields.ts';
 
 interface SearchOrder {
   text: string;
@@ -47,10 +47,7 @@ export const searchRoutes = (context: AdminContext): AdminRoute[] => [
             {
               connection: textField,
               kind: { enum: ['User', 'Group'] },
-              ref: textField,
-              name: textField,
-              displayName: textField,
-              mail: textField,
+              ...eachOf(['ref', 'name', 'displayName', 'mail'], textField),
               active: booleanField,
             },
             ['connection', 'kind', 'ref', 'name'],

@@ -2,6 +2,7 @@
 import { readStatus } from '../../../ops/status.ts';
 import { type AdminContext, type AdminRoute, getRoute, json, requirePlace, requireTarget } from '../route.ts';
 import {
+  eachOf,
   arrayOf,
   dateTime,
   integerField,
@@ -104,9 +105,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
       description: 'By connection and target. GET /status has their number as dirty.',
       schema: arrayOf(
         object({
-          connection: textField,
-          target: textField,
-          ref: textField,
+          ...eachOf(['connection', 'target', 'ref'], textField),
           kind: { enum: ['User', 'Group'] },
           name: textField,
           since: dateTime,

@@ -7,6 +7,7 @@ import type { ReconcileScope } from '../../../reconcile/scope.ts';
 import { invalid, Problem, severalProblem, tooManyProblem } from '../problem.ts';
 import { json, requireTarget, postRoute, type AdminContext, type AdminRoute } from '../route.ts';
 import {
+  eachOf,
   arrayOf,
   body,
   booleanField,
@@ -45,10 +46,7 @@ const fault = nullable('string');
 const anyValue = { description: 'Of a long value only the beginning of its JSON is shown.' };
 
 const trial = object({
-  connection: textField,
-  target: textField,
-  ref: textField,
-  name: textField,
+  ...eachOf(['connection', 'target', 'ref', 'name'], textField),
   inScope: booleanField,
   resource: { type: 'object', description: 'The pushed resource as the mapping sees it.' },
   values: arrayOf(
@@ -70,9 +68,7 @@ const trial = object({
 
 const effect = object({
   target: textField,
-  compared: integerField,
-  total: integerField,
-  affected: integerField,
+  ...eachOf(['compared', 'total', 'affected'], integerField),
   leftOut: {
     ...integerField,
     description: 'Users who are out of scope, protected, or without an account yet.',
@@ -83,10 +79,7 @@ const effect = object({
   ),
   examples: arrayOf(
     object({
-      connection: textField,
-      ref: textField,
-      name: textField,
-      attribute: textField,
+      ...eachOf(['connection', 'ref', 'name', 'attribute'], textField),
       old: anyValue,
       new: anyValue,
       fault,
