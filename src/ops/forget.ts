@@ -8,7 +8,6 @@ import type { EntryTest, RemovedItems } from '../directory/person/person-data.ts
 import type { Clock, Ids } from '../support/sources.ts';
 import { idToRef, toSearched } from './find.ts';
 import { isUnderWay, type HandoverRulesOf } from './lost-handover.ts';
-import { createMentions } from './mentions.ts';
 import { identifyPerson, type AccountState, type ForgettablePerson } from './person.ts';
 
 /** Removed data of one connection. */
@@ -150,3 +149,33 @@ const namesPerson =
     const { subject = '', note = '' } = JSON.parse(personal) as Partial<Act>;
     return refs.some((ref) => subject.startsWith(`${ref} `)) || isIn(subject) || isIn(note);
   };
+
+const REPLACEMENT = '(forgotten)';
+/** Least number of characters of a name that is no address. */
+const SHORTEST = 6;
+
+interface Mentions {
+  isIn: (text: string) => boolean;
+  replaceIn: (text: string) => string;
+}
+
+/**
+ * Returns whether a name in a note means its holder: an address, or letters together with digits. A number or a plain word may
+ * mean something else.
+ */
+const isDistinctive = (name: string): boolean =>
+  name.includes('@') || (name.length >= SHORTEST && /\p{L}/u.test(name) && /\p{N}/u.test(name));
+
+/** @param names userNames, externalIds and addresses of the person; only distinctive ones are found in notes */
+function createMentions(names: Iterable<string>): Mentions {
+  const forms = [...new Set(names)].filter(isDistinctive).sort((one, other) => other.length - one.length);
+  if (forms.length === 0) return { isIn: () => false, replaceIn: (text) => text };
+  // The longest form is tried first, so that an address is replaced as a whole. The characters around a form may not continue a
+  // name or an address; a dot ends a sentence unless a letter or digit follows.
+  const source = `(?<![\\p{L}\\p{N}@._+-])(?:${forms.map(escaped).join('|')})(?![\\p{L}\\p{N}@_+-]|\\.[\\p{L}\\p{N}])`;
+  const once = new RegExp(source, 'iu');
+  const all = new RegExp(source, 'giu');
+  return { isIn: (text) => once.test(text), replaceIn: (text) => text.replaceAll(all, REPLACEMENT) };
+}
+
+const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -1,6 +1,6 @@
 // Tells how the sync of one resource ended, and why it is not as desired or left alone.
-import { deletionText, parseLink } from '../directory/outbox/links.ts';
-import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import { deletionText, conditionText, type Link } from '../directory/outbox/links.ts';
+import { parseRef, refOf, type Ref, fold } from '../directory/records.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { pauseWords } from '../reconcile/breaker-words.ts';
 import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
@@ -9,8 +9,10 @@ import { waitingMemberships } from '../reconcile/waiting-for-decision.ts';
 import { counted } from '../support/counted.ts';
 import { removal } from '../sync/succession.ts';
 import type { FoundResource } from './find.ts';
-import { leftAloneText } from './left-alone.ts';
 import { withPresentCondition } from './present-condition.ts';
+import { LEFT_OUT } from '../reconcile/compare-memberships.ts';
+import type { Resource } from '../scim/index.ts';
+import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 
 /**
  * `equal`: as desired. `held`: held by the guard or an operator. `waiting`: not finished in time, the service continues.
@@ -178,4 +180,25 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   if (!mark) return { outcome: 'equal', ...why };
   const nextTry = `it is tried again at ${new Date(mark.dueAt ?? 0).toISOString()}`;
   return { outcome: 'waiting', message: why.message ?? (pause ? pauseWords(pause) : nextTry) };
+}
+
+/** Returns the reason as words; undefined when the resource is meant for the target, or deleted at the source. */
+async function leftAloneText(
+  { target, directory, outbox }: ReconcileScope,
+  { kind, id, name, record }: FoundResource,
+  link: Link,
+): Promise<string | undefined> {
+  if (link.condition?.reason === 'Protected') return conditionText(link.condition, outbox.settings);
+  if (!record || record.damaged) return undefined;
+  if (kind === 'Group') {
+    if (target.mapping.groupName(name) !== undefined) return undefined;
+    return `${LEFT_OUT}${link.id === undefined ? '' : ', and the group at the platform stays as it is'}`;
+  }
+  const [joined = []] = await directory.groupsOf([id]);
+  const { inScope, core } = await target.mapping.user(JSON.parse(record.text) as Resource, id, joined);
+  if (!inScope) return `outside users.scope of the target ${target.name}`;
+  const names = new Set([name, String(core.userName)].map(fold));
+  return target.policy.users.protected.some((each) => names.has(fold(each)))
+    ? LISTED_AS_PROTECTED
+    : undefined;
 }
