@@ -3,6 +3,7 @@ import { takePulse } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createMetricsRouter } from '../http/metrics.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
+import { lastProofs } from '../ops/prove.ts';
 import type { TargetQueue } from '../queue/worker.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';
@@ -49,12 +50,7 @@ export function buildScrape(
           delivery: await feed.delivery(),
         })),
       ),
-    faults: async () => {
-      const found = await Promise.all(
-        states.map(async ({ connection, proof }) => ({ connection, last: await proof.last() })),
-      );
-      return found.flatMap(({ connection, last }) => (last ? [{ connection, faults: last.faults }] : []));
-    },
+    faults: async () => (await lastProofs(states)).map(({ connection, faults }) => ({ connection, faults })),
     logChecks: async () => {
       const found = await Promise.all(
         states.map(async ({ connection, logChecks }) => ({ connection, last: await logChecks.last() })),

@@ -152,24 +152,15 @@ function showLoad(metrics: Metrics, target: string, backlogs: Backlog[]): void {
 function showTarget(metrics: Metrics, { target, backlogs, breaker }: TargetState): void {
   const sum = (of: (backlog: Backlog) => number): number =>
     backlogs.map(of).reduce((total, count) => total + count, 0);
-  metrics.outboxDirty.set(
-    { target },
-    sum(({ dirty }) => dirty),
-  );
-  metrics.outboxPending.set(
-    { target },
-    sum(({ inflight }) => inflight),
-  );
+  type Counter = 'outboxDirty' | 'outboxPending' | 'deadLetters' | 'conflicts';
+  const showSum = (gauge: Counter, of: (backlog: Backlog) => number): void =>
+    metrics[gauge].set({ target }, sum(of));
+  showSum('outboxDirty', ({ dirty }) => dirty);
+  showSum('outboxPending', ({ inflight }) => inflight);
   metrics.outboxOldest.set({ target }, Math.max(0, ...backlogs.map(({ oldestMs }) => oldestMs)) / 1000);
   showLoad(metrics, target, backlogs);
-  metrics.deadLetters.set(
-    { target },
-    sum(({ blocked }) => blocked),
-  );
-  metrics.conflicts.set(
-    { target },
-    sum(({ lastRun }) => lastRun?.conflicts?.count ?? 0),
-  );
+  showSum('deadLetters', ({ blocked }) => blocked);
+  showSum('conflicts', ({ lastRun }) => lastRun?.conflicts?.count ?? 0);
   metrics.onHold.set({ target }, backlogs.some(({ onHold }) => onHold) ? 1 : 0);
   metrics.breakerOpen.set({ target }, breaker.open ? 1 : 0);
   for (const kind of Object.keys(backlogs[0]?.held ?? {}) as (keyof Backlog['held'])[]) {

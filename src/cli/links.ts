@@ -177,21 +177,10 @@ async function onLinks<T>(
 }
 
 /** Returns a link as one line of text. */
-const line = ({
-  ref,
-  kind,
-  name,
-  connection,
-  target,
-  platformId,
-  account,
-  origin,
-  active,
-  departed,
-  removed,
-  condition,
-}: LinkRow): string =>
-  [
+function line(row: LinkRow): string {
+  const { ref, kind, name, connection, target, platformId } = row;
+  const { account, origin, active, departed, removed, condition } = row;
+  return [
     `${ref}  ${name ?? '–'}  ${connection} → ${target}  ${platformId ?? (condition === 'LinkDamaged' ? 'account unknown' : 'not linked')}`,
     account === null ? '' : `account ${account}`,
     origin ?? '',
@@ -205,6 +194,7 @@ const line = ({
   ]
     .filter(Boolean)
     .join('  ');
+}
 
 /** Writes the links as NDJSON to a new file, or to standard output. @returns their number */
 async function exportTo(sources: LinkSources, flags: Flags, file: string | undefined): Promise<number> {
