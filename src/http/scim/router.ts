@@ -143,37 +143,18 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
       .all(allowOnly('GET', 'PUT', 'PATCH', 'DELETE'));
   }
 
-  router.get(
-    '/ServiceProviderConfig',
-    answer((request) => discovery.config(baseUrl(request))),
-  );
-  router.get(
-    '/ResourceTypes',
-    noFilter,
-    answer((request) => discovery.resourceTypes(baseUrl(request))),
-  );
-  router.get(
-    '/ResourceTypes/:id',
-    answer((request) => discovery.resourceType(baseUrl(request), id(request))),
-  );
-  router.get(
-    '/Schemas',
-    noFilter,
-    answer((request) => discovery.schemas(baseUrl(request))),
-  );
-  router.get(
-    '/Schemas/:id',
-    answer((request) => discovery.schema(baseUrl(request), id(request))),
-  );
-  for (const path of [
-    '/ServiceProviderConfig',
-    '/ResourceTypes',
-    '/ResourceTypes/:id',
-    '/Schemas',
-    '/Schemas/:id',
-  ]) {
-    router.all(path, allowOnly('GET'));
-  }
+  const documents: Record<string, RequestHandler[]> = {
+    '/ServiceProviderConfig': [answer((request) => discovery.config(baseUrl(request)))],
+    '/ResourceTypes': [noFilter, answer((request) => discovery.resourceTypes(baseUrl(request)))],
+    '/ResourceTypes/:id': [answer((request) => discovery.resourceType(baseUrl(request), id(request)))],
+    '/Schemas': [noFilter, answer((request) => discovery.schemas(baseUrl(request)))],
+    '/Schemas/:id': [answer((request) => discovery.schema(baseUrl(request), id(request)))],
+  };
+  for (const [path, handlers] of Object.entries(documents))
+    router
+      .route(path)
+      .get(...handlers)
+      .all(allowOnly('GET'));
 
   // A provider whose configured address ends in a slash requests //Users.
   router.use((request, response, next) => {
