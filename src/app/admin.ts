@@ -11,10 +11,7 @@ import { createAdmin, type Admin } from '../http/admin/admin.ts';
 import { createAdminCheck, type AdminCheck } from '../http/admin/authenticate.ts';
 import { createClientAddress } from '../http/middleware/client-address.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
-import { orUnmade } from '../ops/doctor-finding.ts';
-import { lastProofFindings } from '../ops/proof-findings.ts';
-import { lastProofs } from '../ops/prove.ts';
-import { storedFindings } from '../ops/stored-findings.ts';
+import { dataFindings } from '../ops/stored-findings.ts';
 import type { Target } from '../sync/target.ts';
 import { feedsOf } from './note-targets.ts';
 import { buildNoticeOperations } from './notices.ts';
@@ -22,8 +19,11 @@ import { buildNextReconcile, digestsOf } from './open.ts';
 import { buildScopes } from './scopes.ts';
 import { buildSignIn } from './sign-in.ts';
 import type { Parts } from './parts.ts';
-import { outboxesOf } from './targets.ts';
-import { buildCompileTried } from './workbench.ts';
+import { outboxesOf, schemasOfTarget, userTypeFor } from './targets.ts';
+import { checkAttributes } from '../config/check-attributes.ts';
+import type { CompileTried } from '../ops/try-mapping.ts';
+import { configChecks } from '../sync/config-checks.ts';
+import { compileMapping } from '../sync/mapping.ts';
 
 /**
  * Returns one token check, shared by the admin API and the health endpoints so that failed attempts count
@@ -59,18 +59,12 @@ export function buildAdmin(
     health: () => checkStore(redis, { durability }),
     facts: () => readStoreFacts(redis, () => clock.now()),
   };
-  const connections = states.map(({ connection }) => connection);
-  const dataFindings = async () => [
-    ...(await orUnmade('data', async () =>
-      lastProofFindings(connections, await lastProofs(states), clock.now()),
-    )),
-    ...(await storedFindings({ states, readFleet, notices, tokensOf, clock })),
-  ];
+  const data = () => dataFindings({ states, readFleet, notices, tokensOf, clock });
   const check = async (signal: AbortSignal) => {
     // Loaded at the first call, so that a process that only receives pushes does not keep the module in memory.
     const { checkEverything } = await import('../ops/check-everything.ts');
     return checkEverything(
-      { store, data: dataFindings, clock, breakers, states },
+      { store, data, clock, breakers, states },
       { targets: Object.values(config.targets), warnings: configWarnings(config) },
       signal,
     );
@@ -109,4 +103,20 @@ export function buildAdmin(
   );
   releasers.add('admin operations', admin.stop);
   return admin;
+}
+
+/** Returns a function that checks and compiles a mapping for a target. It throws for an unknown target. */
+function buildCompileTried({ config }: Pick<Parts, 'config'>): CompileTried {
+  return (target, given) => {
+    const settings = config.targets[target];
+    if (!settings) throw new Error(`there is no target ${target}`);
+    const schemas = schemasOfTarget(config, target);
+    const { attributes, faults } = checkAttributes(given, schemas, configChecks);
+    return {
+      attributes,
+      faults,
+      userType: userTypeFor([{ ...settings, attributes }], schemas),
+      scope: compileMapping({ ...settings, attributes: {} }, userTypeFor([settings], schemas)),
+    };
+  };
 }

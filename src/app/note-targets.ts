@@ -1,5 +1,5 @@
 // Notes at the start which targets the settings of each connection have, so that one that leaves them is known, and one that is
-// back is compared.
+// back is compared. Notes also since when reconciles are expected, for the alert about a missing first run.
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { createKnownTargets, type FeedRules, type TargetFeed } from '../directory/fleet/known-targets.ts';
@@ -7,6 +7,7 @@ import { planDigest } from '../reconcile/digest.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { settingsPrint } from '../sync/settings-print.ts';
 import { untilStored, type Parts } from './parts.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
 
 const PRINT_LENGTH = 8;
 
@@ -49,4 +50,24 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
   // Runs do not wait for this: status and /health tell of removed targets too.
   void noted.then(() => (signal.aborted ? undefined : warnOfRemoved())).catch(() => undefined);
   return { noted, stop: () => stopping.abort() };
+}
+
+// for how long the first successful run has been missing.
+
+/**
+ * Stores the expectation for every connection and target in the background. Tries again until Redis answers or the
+ * service stops.
+ * @param gapMs longest time between two reconciles of the schedule; null without one
+ */
+export function expectReconcile(
+  { clock, releasers }: Parts,
+  states: readonly DesiredState[],
+  gapMs: number | null,
+): void {
+  const stopping = new AbortController();
+  const expected = gapMs === null ? null : { since: clock.now(), gapMs };
+  void untilStored(clock, stopping.signal, async () => {
+    for (const { runs } of states) for (const each of runs.values()) await each.noteExpected(expected);
+  });
+  releasers.add('expected reconcile', () => stopping.abort());
 }

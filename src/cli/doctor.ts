@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';
 import { orUnmade, type DoctorFinding } from '../ops/doctor-finding.ts';
-import { lastProofFindings, proofFindings } from '../ops/proof-findings.ts';
-import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
-import { storedFindings } from '../ops/stored-findings.ts';
+import { proofFindings } from '../ops/proof-findings.ts';
+import { prove, type ProofProgress } from '../ops/prove.ts';
+import { dataFindings, storedFindings } from '../ops/stored-findings.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -67,16 +67,9 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
       health: () => checkStore(redis, { durability, lastError }),
       facts: () => readStoreFacts(redis, () => systemClock.now()),
     };
-    const data = async (): Promise<DoctorFinding[]> => {
-      const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
-      const found = await storedFindings({ states, readFleet, notices, tokensOf, clock: systemClock });
-      if (!withLastProof) return found;
-      const connections = states.map(({ connection }) => connection);
-      const proofs = await orUnmade('data', async () =>
-        lastProofFindings(connections, await lastProofs(states), systemClock.now()),
-      );
-      return [...proofs, ...found];
-    };
+    const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
+    const subject = { states, readFleet, notices, tokensOf, clock: systemClock };
+    const data = () => (withLastProof ? dataFindings(subject) : storedFindings(subject));
     const targets = Object.values(config.targets);
     const settings = { targets, warnings: configWarnings(config) };
     return await checkEverything(

@@ -8,10 +8,9 @@ import { counted } from '../support/counted.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
-import { requireKnown } from './known-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { say, sayJson } from './output.ts';
-import { UnknownResource } from './resources.ts';
+import { requireKnown, UnknownResource } from './resources.ts';
 import { withStore } from './store.ts';
 
 interface Flags extends OperatorFlags {

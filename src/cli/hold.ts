@@ -1,9 +1,8 @@
 // Defines the commands hold, release and resync, which are orders about whole targets.
 import type { Command } from 'commander';
-import { holdTargets, releaseTargets } from '../ops/hold.ts';
-import { resync } from '../ops/resync.ts';
+import { holdTargets, releaseTargets, resync } from '../ops/hold.ts';
 import { readConfig, type Cli } from './cli.ts';
-import { requireKnown } from './known-names.ts';
+import { requireKnown } from './resources.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';

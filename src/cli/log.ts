@@ -18,9 +18,8 @@ import { withoutGuardName } from '../reconcile/exception-words.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
-import { UnknownResource } from './resources.ts';
+import { requireKnown, UnknownResource } from './resources.ts';
 import { complain, say, sayRows } from './output.ts';
-import { requireLogged } from './known-names.ts';
 import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 
 interface Flags extends LogFlags {

@@ -1,4 +1,4 @@
-// Defines the error for an unknown user or group, which ends a command with exit code 4.
+// Defines the errors for unknown names: of a user or group (exit code 4), and of a connection or target.
 import type { Config } from '../config/schema.ts';
 
 /** Exit code when nothing has the name. */
@@ -41,4 +41,23 @@ export class UnknownResource extends Error {
         'See scim-bridge links list for the names that are known, and scim-bridge plan --all for accounts that only the platform has.',
     );
   }
+}
+
+/** @throws Error with the names in the settings when they have no such connection or target, or it does not feed the target */
+export function requireKnown(
+  { connections, targets }: Pick<Config, 'connections' | 'targets'>,
+  { connection, target }: { connection?: string | undefined; target?: string | undefined },
+): void {
+  refuseUnless('connection', connection, Object.keys(connections));
+  refuseUnless('target', target, Object.keys(targets));
+  const fed = connection === undefined ? undefined : connections[connection]?.targets;
+  if (fed && target !== undefined && !fed.includes(target))
+    throw new Error(
+      `The connection ${connection} does not feed the target ${target}. It feeds: ${fed.join(', ')}.`,
+    );
+}
+
+function refuseUnless(noun: string, name: string | undefined, known: string[]): void {
+  if (name !== undefined && !known.includes(name))
+    throw new Error(`There is no ${noun} ${name}. The settings have: ${known.join(', ')}.`);
 }

@@ -1,7 +1,7 @@
 // Opens the reconcile scopes for one command and aborts the command on SIGINT and SIGTERM.
 import { setFlagsFromString } from 'node:v8';
 import { createCommandLogger } from './command-logger.ts';
-import { requireKnown } from './known-names.ts';
+import { requireKnown } from './resources.ts';
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config/schema.ts';
 import type { ScheduledScope } from '../reconcile/schedule.ts';

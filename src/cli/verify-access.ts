@@ -6,8 +6,7 @@ import type { AccessReport, AccessResult, ChainLink, QueryOutcome } from '../ver
 import type { AccessQuestion } from '../verify-access/verify-access.ts';
 import { EXIT_CONFIG, readConfig, type Cli } from './cli.ts';
 import { ConfigError } from '../config/load.ts';
-import { requireKnown } from './known-names.ts';
-import { EXIT_UNKNOWN, UnknownResource } from './resources.ts';
+import { requireKnown, EXIT_UNKNOWN, UnknownResource } from './resources.ts';
 import { withScopes } from './scopes.ts';
 import { complain, sayJson, sayLines } from './output.ts';
 import { visible } from '../support/visible.ts';

@@ -1,7 +1,8 @@
-// Holds and releases all writes to targets. Pushes are still accepted during a hold.
+// Holds and releases all writes to targets, and marks all their resources. Pushes are still accepted during a hold.
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { GuardStore } from '../directory/guard/guard-store.ts';
+import { refOf, type Kind } from '../directory/records.ts';
 
 export interface HoldChange {
   connection: string;
@@ -54,4 +55,38 @@ async function applyOrder(
     }
   }
   return changes;
+}
+
+const KINDS: Kind[] = ['User', 'Group'];
+
+/**
+ * Marks all resources; a sync writes only differences.
+ * @param only the target; undefined: all targets
+ * @returns number of users and groups that were marked at one target or more
+ */
+export async function resync(
+  states: readonly DesiredState[],
+  only: string | undefined,
+  actor: Actor,
+): Promise<number> {
+  let marked = 0;
+  for (const { directory, links, outboxes, acts } of states) {
+    const chosen = [...outboxes.values()].filter(({ target }) => only === undefined || target === only);
+    for (const { target } of chosen) await acts.record({ act: 'resync', ...actor, target });
+    // Deleted users are marked too: their accounts may be due for deletion.
+    for (const outbox of chosen) {
+      for await (const { ref, link } of links.all(outbox.target)) {
+        if (link.departed) await outbox.mark([ref], 'reconcile', 'resync');
+      }
+    }
+    // Without a chosen target the directory is not read.
+    for (const kind of chosen.length === 0 ? [] : KINDS) {
+      for await (const records of directory.scan(kind)) {
+        const refs = records.map(({ id }) => refOf(kind, id));
+        for (const outbox of chosen) await outbox.mark(refs, 'reconcile', 'resync');
+        marked += refs.length;
+      }
+    }
+  }
+  return marked;
 }

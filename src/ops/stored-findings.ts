@@ -5,6 +5,8 @@ import { logFindings } from './check-logs.ts';
 import { findingsByTarget, findingFor, orUnmade, type DoctorFinding } from './doctor-finding.ts';
 import { failingFindings } from './failing.ts';
 import { fleetFindings, type ReadFleet } from './fleet.ts';
+import { lastProofFindings } from './proof-findings.ts';
+import { lastProofs } from './prove.ts';
 import { reconcileFindings } from './reconcile-age.ts';
 import { tokenFindings, type TokenPlaces } from './token-findings.ts';
 import { unfinishedForgetFindings } from './unfinished-forgets.ts';
@@ -15,6 +17,16 @@ export interface StoredSubject extends TokenPlaces {
   readFleet: ReadFleet;
   notices: { findings: () => Promise<DoctorFinding[]> };
   clock: Clock;
+}
+
+/** Returns the findings of the last comparison of derived data, then those of storedFindings. */
+export async function dataFindings(subject: StoredSubject): Promise<DoctorFinding[]> {
+  const { states, clock } = subject;
+  const connections = states.map(({ connection }) => connection);
+  const proofs = await orUnmade('data', async () =>
+    lastProofFindings(connections, await lastProofs(states), clock.now()),
+  );
+  return [...proofs, ...(await storedFindings(subject))];
 }
 
 /** Returns the findings of every check. A check that fails has one finding with the reason. */
