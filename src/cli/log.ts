@@ -18,7 +18,7 @@ import { withoutGuardName } from '../reconcile/exception-words.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
-import { requireKnown, UnknownResource } from './resources.ts';
+import { requireLogged, UnknownResource } from './resources.ts';
 import { complain, say, sayRows } from './output.ts';
 import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 

@@ -1,5 +1,6 @@
 // Defines the errors for unknown names: of a user or group (exit code 4), and of a connection or target.
 import type { Config } from '../config/schema.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
 
 /** Exit code when nothing has the name. */
 export const EXIT_UNKNOWN = 4;
@@ -55,6 +56,18 @@ export function requireKnown(
     throw new Error(
       `The connection ${connection} does not feed the target ${target}. It feeds: ${fed.join(', ')}.`,
     );
+}
+
+/** Refuses names as `requireKnown` does, but not a target that a connection of the settings fed before: its log is kept. */
+export async function requireLogged(
+  config: Pick<Config, 'connections' | 'targets'>,
+  names: { connection?: string | undefined; target?: string | undefined },
+  states: readonly Pick<DesiredState, 'connection' | 'formerTargets'>[],
+): Promise<void> {
+  const { connection, target } = names;
+  for (const state of states.filter((each) => each.connection === (connection ?? each.connection)))
+    if (target !== undefined && (await state.formerTargets()).includes(target)) return;
+  requireKnown(config, names);
 }
 
 function refuseUnless(noun: string, name: string | undefined, known: string[]): void {

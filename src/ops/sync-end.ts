@@ -1,5 +1,5 @@
 // Tells how the sync of one resource ended, and why it is not as desired or left alone.
-import { deletionText, conditionText, type Link } from '../directory/outbox/links.ts';
+import { conditionText, deletionText, parseLink, type Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref, fold } from '../directory/records.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { pauseWords } from '../reconcile/breaker-words.ts';
