@@ -1,8 +1,7 @@
-// Describes the control plane (contract 4.1 to 4.6, 4.9, 10): operations and schemas.
+// Defines the schemas of the control plane (contract 4.1 to 4.6, 4.9, 10).
 import {
+  each,
   anyObject,
-  OFFSET_AND_CURSOR,
-  CURSOR,
   flagSchema,
   integer,
   listSchema,
@@ -13,90 +12,8 @@ import {
   record,
   ref,
   textSchema,
-  type OperationLine,
   type SpecSchema,
 } from './parts.ts';
-
-const DEPLOYMENT = '/api/v1/deployments/{deploymentId}';
-const BUILD = '/build/api/v1/deployments/{deploymentId}';
-
-export const CONTROL_PLANE_LINES: readonly OperationLine[] = [
-  [
-    'get /api/v1/deployments',
-    'listDeployments',
-    'Deployments that the caller can access',
-    { query: OFFSET_AND_CURSOR, answer: 'DeploymentsList' },
-  ],
-  [
-    'post /build/api/v1/deployments',
-    'createDeployment',
-    'Create a deployment',
-    { body: 'NewDeployment', answer: 'Deployment' },
-  ],
-  [`get ${DEPLOYMENT}`, 'readDeployment', 'One deployment', { answer: 'Deployment' }],
-  [
-    `put ${DEPLOYMENT}`,
-    'updateDeployment',
-    'Change settings, among them the version',
-    { body: 'DeploymentUpdate', answer: 'Deployment' },
-  ],
-  [
-    `get ${DEPLOYMENT}/versions`,
-    'listDeploymentVersions',
-    'Versions that the deployment can be switched to',
-    { query: CURSOR, answer: 'DeploymentVersions' },
-  ],
-  [
-    `get ${DEPLOYMENT}/environments`,
-    'listEnvironments',
-    'Environments of a deployment',
-    { query: ['environmentType', ...OFFSET_AND_CURSOR], answer: 'EnvironmentsList' },
-  ],
-  [
-    `post ${DEPLOYMENT}/environments/{environmentId}/tokens-for-meta-sync`,
-    'createMetaSyncToken',
-    'A token that reads metadata and nothing else',
-    { body: 'MetaSyncTokenInput', answer: 'MetaSyncToken' },
-  ],
-  [
-    `get ${BUILD}/branches`,
-    'listBranches',
-    'Branches of the data model',
-    { query: CURSOR, answer: 'BranchesList' },
-  ],
-  [
-    `put ${BUILD}/branches/staging-environment`,
-    'setStagingEnvironment',
-    'Keep the staging environment of a shared branch active, or not',
-    { body: 'StagingEnvironmentInput', answer: 'BranchReply' },
-  ],
-  [
-    'get /api/v1/audit-logs/export',
-    'exportAuditLog',
-    'The audit log as a CSV attachment',
-    { query: ['start', 'end', 'search', 'eventName', 'userEmail'], media: 'text/csv' },
-  ],
-  [`get ${DEPLOYMENT}/env-vars`, 'listVariables', 'Environment variables', { answer: 'Variables' }],
-  [
-    `put ${DEPLOYMENT}/env-vars`,
-    'putVariables',
-    'Set environment variables',
-    { body: 'Variables', answer: 'Variables' },
-  ],
-  [
-    'get /api/v1/tenant/settings',
-    'readTenantSettings',
-    'Settings of the tenant',
-    { answer: 'TenantSettings' },
-  ],
-  [
-    'put /api/v1/tenant/settings',
-    'putTenantSettings',
-    'Change settings of the tenant',
-    { body: 'TenantSettings', answer: 'TenantSettings' },
-  ],
-  ['get /api/v1/spec', 'readSpec', 'This document'],
-];
 
 /** A page in both forms: `data` with `pagination` by offset, and `items` with `pageInfo` by cursor (contract 4.0). */
 const paged = (data: SpecSchema, items: SpecSchema): SpecSchema =>
@@ -107,9 +24,7 @@ const paged = (data: SpecSchema, items: SpecSchema): SpecSchema =>
     pageInfo: ref('PageInfo'),
   });
 const settings = {
-  name: textSchema,
-  releaseChannel: textSchema,
-  releaseChannelVersion: textSchema,
+  ...each(textSchema, 'name', 'releaseChannel', 'releaseChannelVersion'),
   releaseChannelVersionHold: flagSchema,
   templateVariables: anyObject,
 };
@@ -129,9 +44,7 @@ export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
   Deployment: record(['id', 'name'], {
     id: integer,
     created_at: momentSchema,
-    deploymentUrl: textSchema,
-    creationStep: textSchema,
-    deployBranchName: textSchema,
+    ...each(textSchema, 'deploymentUrl', 'creationStep', 'deployBranchName'),
     ...settings,
   }),
   DeploymentUpdate: record(
@@ -181,9 +94,7 @@ export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
   DeploymentVersion: record(
     ['releaseChannelVersion', 'version', 'releaseChannel', 'isLatestInChannel', 'isCurrent'],
     {
-      releaseChannelVersion: textSchema,
-      version: textSchema,
-      releaseChannel: textSchema,
+      ...each(textSchema, 'releaseChannelVersion', 'version', 'releaseChannel'),
       isLatestInChannel: flagSchema,
       isCurrent: flagSchema,
     },
@@ -195,9 +106,7 @@ export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
   }),
   Branch: record(['id', 'name', 'parentBranch', 'lastHash', 'isStagingEnvironmentEnabled'], {
     id: integer,
-    name: textSchema,
-    parentBranch: textSchema,
-    lastHash: textSchema,
+    ...each(textSchema, 'name', 'parentBranch', 'lastHash'),
     isStagingEnvironmentEnabled: flagSchema,
   }),
   BranchReply: record(['data'], { data: ref('Branch') }),

@@ -4,11 +4,11 @@ import { Router } from 'express';
 import { answer } from '../call.ts';
 import type { ApiFamily, MountedRouter } from '../family.ts';
 import type { SandboxRuntime } from '../runtime.ts';
-import { CONTROL_PLANE_LINES, CONTROL_PLANE_SCHEMAS } from './control-plane.ts';
-import { anything, integer, ref, textSchema, type OperationText, type SpecSchema } from './parts.ts';
+import { CONTROL_PLANE_SCHEMAS } from './control-plane.ts';
+import { OPERATIONS, type OperationText } from './operations.ts';
+import { anything, integer, ref, textSchema, type SpecSchema } from './parts.ts';
 import { PEOPLE_SCHEMAS } from './user-schemas.ts';
-import { PEOPLE_LINES, SCIM_LINES } from './users.ts';
-import { WORKSPACE_LINES, WORKSPACE_SCHEMAS } from './workspace.ts';
+import { WORKSPACE_SCHEMAS } from './workspace.ts';
 
 const count = { type: 'integer', minimum: 0 };
 const positive = { type: 'integer', minimum: 1 };
@@ -26,16 +26,13 @@ const PARAMETERS: Readonly<Record<string, SpecSchema>> = {
 };
 /** Parameters whose name in the query is not their key in PARAMETERS: two parameters with different schemas are called `type`. */
 const QUERY_NAMES: Readonly<Record<string, string>> = { environmentType: 'type' };
-const REFUSALS: readonly [status: string, meaning: string][] = [
+const REFUSALS: readonly (readonly [status: string, meaning: string])[] = [
   ['400', 'The request cannot be read, or breaks a rule.'],
   ['401', 'The credential is missing, malformed or expired.'],
   ['403', 'The credential is valid, but not for this.'],
   ['404', 'Not found.'],
 ];
-const CONFLICT: readonly [status: string, meaning: string] = [
-  '409',
-  'A value that must be unique is in use.',
-];
+const CONFLICT = ['409', 'A value that must be unique is in use.'] as const;
 
 const isScim = (path: string): boolean => path.startsWith('/api/scim/');
 /** Returns the content of a body; SCIM also has its own media type. */
@@ -44,13 +41,6 @@ const bodyOf = (path: string, schema: SpecSchema): SpecSchema => ({
   ...(isScim(path) ? { 'application/scim+json': { schema } } : {}),
 });
 const schemaOf = (name: string | undefined): SpecSchema => (name === undefined ? anything : ref(name));
-
-/** Descriptions by `<method> <path>`. An operation without one is listed with a description made from its path. */
-const OPERATIONS: ReadonlyMap<string, OperationText> = new Map(
-  [...SCIM_LINES, ...PEOPLE_LINES, ...CONTROL_PLANE_LINES, ...WORKSPACE_LINES].map(
-    ([operation, id, summary, more]) => [operation, { id, summary, ...more }],
-  ),
-);
 
 interface ServedOperation {
   /** In lower case. */
@@ -93,14 +83,12 @@ function parametersOf(path: string, query: readonly string[]): SpecSchema[] {
 }
 
 function answersOf(path: string, operation: OperationText): SpecSchema {
-  const status = operation.status ?? 200;
-  const media = operation.media;
-  const content =
-    media === undefined ? bodyOf(path, schemaOf(operation.answer)) : { [media]: { schema: textSchema } };
+  const { answer: named, status = '200' } = operation;
+  const content = named?.includes('/') ? { [named]: { schema: textSchema } } : bodyOf(path, schemaOf(named));
   const error = bodyOf(path, ref(isScim(path) ? 'ScimError' : 'Error'));
   const refusals = operation.mayConflict ? [...REFUSALS, CONFLICT] : REFUSALS;
   return {
-    [status]: { description: operation.summary, ...(status === 204 ? {} : { content }) },
+    [status]: { description: operation.summary, ...(status === '204' ? {} : { content }) },
     ...Object.fromEntries(refusals.map(([code, description]) => [code, { description, content: error }])),
   };
 }

@@ -1,5 +1,6 @@
 // Defines the schemas of SCIM (contract 2) and of the console API of users, roles, groups and attributes (contract 3).
 import {
+  each,
   anyObject,
   anything,
   flagSchema,
@@ -20,9 +21,7 @@ const cursorList = (items: SpecSchema): SpecSchema =>
 const scimList = (resources: SpecSchema): SpecSchema =>
   record(['schemas', 'totalResults', 'startIndex', 'itemsPerPage', 'Resources'], {
     schemas: listSchema(textSchema),
-    totalResults: integer,
-    startIndex: integer,
-    itemsPerPage: integer,
+    ...each(integer, 'totalResults', 'startIndex', 'itemsPerPage'),
     Resources: listSchema(resources),
   });
 const member = record(['value'], { value: textSchema, display: textSchema });
@@ -43,9 +42,7 @@ export const PEOPLE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
   Error: record(['error'], { error: textSchema }),
   ScimError: record(['schemas', 'status', 'detail'], {
     schemas: listSchema(textSchema),
-    status: textSchema,
-    scimType: textSchema,
-    detail: textSchema,
+    ...each(textSchema, 'status', 'scimType', 'detail'),
   }),
   ScimUserInput: record(['userName'], {
     schemas: listSchema(textSchema),

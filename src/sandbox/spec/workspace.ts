@@ -1,9 +1,7 @@
-// Describes the workspace (contract 4.7): operations and schemas.
+// Defines the schemas of the workspace (contract 4.7).
 import { DASHBOARD_SCHEMAS } from '../workspace/dashboard-schemas.ts';
 import {
   anyObject,
-  OFFSET_AND_CURSOR,
-  CURSOR,
   flagSchema,
   integer,
   listSchema,
@@ -13,92 +11,8 @@ import {
   record,
   ref,
   textSchema,
-  type OperationLine,
   type SpecSchema,
 } from './parts.ts';
-
-const DEPLOYMENT = '/api/v1/deployments/{deploymentId}';
-
-export const WORKSPACE_LINES: readonly OperationLine[] = [
-  [
-    `get ${DEPLOYMENT}/folders`,
-    'listFolders',
-    'Folders of one level',
-    { query: ['parentId', ...OFFSET_AND_CURSOR], answer: 'FolderList' },
-  ],
-  [
-    `post ${DEPLOYMENT}/folders`,
-    'createFolder',
-    'Create a folder',
-    { body: 'FolderInput', answer: 'Folder' },
-  ],
-  [
-    `put ${DEPLOYMENT}/folders/{folderId}`,
-    'updateFolder',
-    'Rename or reorder a folder',
-    { body: 'FolderUpdate', answer: 'Folder' },
-  ],
-  [
-    `delete ${DEPLOYMENT}/folders/{folderId}`,
-    'deleteFolder',
-    'Delete a folder; its items move to the root',
-    { status: 204 },
-  ],
-  [
-    `get ${DEPLOYMENT}/folders/{folderId}/ancestors`,
-    'listAncestors',
-    'The folders above a folder, outermost first',
-  ],
-  [
-    `get ${DEPLOYMENT}/workbooks`,
-    'listWorkbooks',
-    'Workbooks',
-    { query: ['folderId', ...OFFSET_AND_CURSOR], answer: 'WorkbookList' },
-  ],
-  [
-    `post ${DEPLOYMENT}/workbooks`,
-    'createWorkbook',
-    'Create a workbook',
-    { body: 'WorkbookInput', answer: 'WorkspaceItem' },
-  ],
-  [`get ${DEPLOYMENT}/workbooks/{workbookId}`, 'readWorkbook', 'One workbook', { answer: 'WorkspaceItem' }],
-  [
-    `get ${DEPLOYMENT}/workbooks/{workbookId}/embed-access`,
-    'readEmbedAccess',
-    'Access to the embedded dashboard',
-    { answer: 'EmbedAccess' },
-  ],
-  [
-    `put ${DEPLOYMENT}/workbooks/{workbookId}/embed-access`,
-    'updateEmbedAccess',
-    'Change access to the embedded dashboard',
-    { body: 'EmbedAccess', answer: 'EmbedAccess' },
-  ],
-  [
-    `get ${DEPLOYMENT}/reports`,
-    'listReports',
-    'Reports',
-    { query: ['workbookId', 'folderId', 'search', ...OFFSET_AND_CURSOR], answer: 'ReportList' },
-  ],
-  [
-    `post ${DEPLOYMENT}/reports`,
-    'createReport',
-    'Create a report',
-    { body: 'ReportInput', answer: 'Report', mayConflict: true },
-  ],
-  [
-    `get ${DEPLOYMENT}/workspace`,
-    'listWorkspace',
-    'Content of a folder, folders first',
-    { query: ['folderId', 'types', 'search', ...CURSOR], answer: 'Feed' },
-  ],
-  [
-    `post ${DEPLOYMENT}/workspace/move`,
-    'moveItem',
-    'Move a folder, workbook or report',
-    { body: 'MoveInput', answer: 'WorkspaceItem' },
-  ],
-];
 
 const pages = (items: SpecSchema): SpecSchema =>
   record(['items', 'pageInfo', 'data', 'pagination'], {

@@ -1,38 +1,28 @@
 // Defines JSON Schemas of the dashboard records, as in the specification (contract 4.8). They validate requests
 // and are part of the OpenAPI document.
 
-type Schema = Readonly<Record<string, unknown>>;
+import {
+  each,
+  integer,
+  listSchema,
+  oneOfWords,
+  orNull as orNullSchema,
+  record,
+  ref,
+  textSchema as text,
+  type SpecSchema,
+} from '../spec/parts.ts';
 
-const text = { type: 'string' };
-const integer = { type: 'integer' };
-const orNull = (type: string, more: Schema = {}): Schema => ({ type: [type, 'null'], ...more });
-const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
-const refOrNull = (name: string): Schema => ({ anyOf: [ref(name), { type: 'null' }] });
-const listOrNull = (items: Schema): Schema => orNull('array', { items });
-const record = (required: readonly string[], properties: Schema): Schema => ({
-  type: 'object',
-  required,
-  properties,
-});
+const orNull = (type: string, more: SpecSchema = {}): SpecSchema => ({ type: [type, 'null'], ...more });
+const refOrNull = (name: string): SpecSchema => orNullSchema(ref(name));
+const listOrNull = (items: SpecSchema): SpecSchema => orNull('array', { items });
 const openObject = orNull('object');
 const textMap = orNull('object', { additionalProperties: text });
 
 /** Returns properties with the same schema for each of the five widths of a layout. */
-const atWidths = (schema: Schema): Schema =>
-  Object.fromEntries(['lg', 'md', 'sm', 'xs', 'xxs'].map((width) => [width, schema]));
+const atWidths = (schema: SpecSchema): SpecSchema => each(schema, 'lg', 'md', 'sm', 'xs', 'xxs');
 
-const WIDGET_TYPES = [
-  'CHART',
-  'TEXT',
-  'FILTER',
-  'AI',
-  'TIME_GRAIN',
-  'FIELD',
-  'PARENT',
-  'SPACER',
-  'DIVIDER',
-  'CONTAINER',
-];
+const WIDGET_TYPES = 'CHART TEXT FILTER AI TIME_GRAIN FIELD PARENT SPACER DIVIDER CONTAINER'.split(' ');
 
 const CONFIG = {
   DashboardConfig: record([], {
@@ -61,7 +51,7 @@ const CONFIG = {
   }),
   DashboardWidget: record(['id', 'type', 'position'], {
     id: text,
-    type: { type: 'string', enum: WIDGET_TYPES },
+    type: oneOfWords(...WIDGET_TYPES),
     position: ref('WidgetPosition'),
     config: openObject,
     style: openObject,
@@ -72,14 +62,8 @@ const CONFIG = {
 
 const SNAPSHOT = {
   ReportSnapshot: record(['id', 'reportId', 'versionNumber'], {
-    id: integer,
-    reportId: integer,
-    versionNumber: integer,
-    name: orNull('string'),
-    title: orNull('string'),
-    description: orNull('string'),
-    pythonCode: orNull('string'),
-    sqlQuery: orNull('string'),
+    ...each(integer, 'id', 'reportId', 'versionNumber'),
+    ...each(orNull('string'), 'name', 'title', 'description', 'pythonCode', 'sqlQuery'),
     kind: orNull('string', { enum: ['vega', 'table', 'kpi', 'html', 'map', 'sankey', null] }),
     isSourceReport: orNull('boolean'),
     meta: openObject,
@@ -102,44 +86,30 @@ const SNAPSHOT = {
     outputs: listOrNull(text),
   }),
   ColumnFormatOverride: record(['type'], {
-    type: { type: 'string', enum: ['currency', 'percent', 'number'] },
+    type: oneOfWords('currency', 'percent', 'number'),
     decimalPlaces: orNull('integer'),
   }),
 };
 
-const DASHBOARD_REQUIRED = [
-  'id',
-  'deploymentId',
-  'workbookId',
-  'versionNumber',
-  'versionId',
-  'publicId',
-  'status',
-  'allowEmbed',
-  'config',
-  'reportSnapshots',
-];
+const DASHBOARD_REQUIRED =
+  'id deploymentId workbookId versionNumber versionId publicId status allowEmbed config reportSnapshots'.split(
+    ' ',
+  );
 
 /** By name under `components.schemas` of the OpenAPI document. */
-export const DASHBOARD_SCHEMAS: Readonly<Record<string, Schema>> = {
+export const DASHBOARD_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
   ...CONFIG,
   ...SNAPSHOT,
   Dashboard: record(DASHBOARD_REQUIRED, {
-    id: integer,
-    deploymentId: integer,
-    workbookId: integer,
-    versionNumber: integer,
-    versionId: integer,
+    ...each(integer, 'id', 'deploymentId', 'workbookId', 'versionNumber', 'versionId'),
     publicId: text,
-    status: { type: 'string', enum: ['draft', 'published', 'archived'] },
+    status: oneOfWords('draft', 'published', 'archived'),
     allowEmbed: { type: 'boolean' },
     config: ref('DashboardConfig'),
-    reportSnapshots: { type: 'array', items: ref('ReportSnapshot') },
+    reportSnapshots: listSchema(ref('ReportSnapshot')),
     createdBy: orNull('integer'),
     title: orNull('string'),
     description: orNull('string'),
-    fromSharedWorkspace: orNull('boolean'),
-    restrictDataDownload: orNull('boolean'),
-    useBoardDashboards: orNull('boolean'),
+    ...each(orNull('boolean'), 'fromSharedWorkspace', 'restrictDataDownload', 'useBoardDashboards'),
   }),
 };
