@@ -35,17 +35,10 @@ function parseCursor(kind: string, cursor: string): number {
   return Number(id);
 }
 
-/** Returns the position of the first id after `id` in sorted ids; `id` itself may have been deleted. */
-function positionAfter(ids: readonly number[], id: number, isDescending: boolean): number {
-  let low = 0;
-  let high = ids.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const here = ids[middle] ?? 0;
-    if (isDescending ? here >= id : here <= id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** Returns the position of the first row after `id` in rows sorted by id; the row of `id` may have been deleted. */
+function positionAfter(rows: readonly TableRow[], id: number, isDescending: boolean): number {
+  const found = rows.findIndex((row) => (isDescending ? row.id < id : row.id > id));
+  return found < 0 ? rows.length : found;
 }
 
 /**
@@ -68,18 +61,18 @@ interface CursorPage<Item> {
  * Returns the page that begins at position `start`. The query parameter `first` gives its length; `cursorAt`
  * returns the cursor for a position in the whole list.
  */
-function pageFrom<Item>(
+function pageFrom<T extends TableRow, Item>(
   call: Call,
-  ids: readonly number[],
+  rows: readonly T[],
   start: number,
   cursorAt: (position: number) => string,
-  show: (id: number) => Item,
+  show: (row: T) => Item,
 ): CursorPage<Item> {
   const first = queryCount(call, 'first', 1);
-  const length = first === undefined ? ids.length : Math.min(first, call.settings.pageCap);
-  const { page, looksComplete } = truncated(call, ids.slice(start, start + length));
+  const length = first === undefined ? rows.length : Math.min(first, call.settings.pageCap);
+  const { page, looksComplete } = truncated(call, rows.slice(start, start + length));
   const pageInfo = {
-    hasNextPage: !looksComplete && start + page.length < ids.length,
+    hasNextPage: !looksComplete && start + page.length < rows.length,
     hasPreviousPage: start > 0,
     startCursor: page.length > 0 ? cursorAt(start) : null,
     endCursor: page.length > 0 ? cursorAt(start + page.length - 1) : null,
@@ -88,31 +81,31 @@ function pageFrom<Item>(
 }
 
 /**
- * Returns one cursor page of `ids` (sorted ascending or descending); `show` converts each id to an item.
+ * Returns one cursor page of rows, sorted by id in either direction; `show` converts each row to an item.
  * Without `first` the page is the whole list (ASSUMED-34). Throws 400 for invalid numbers and for cursors of
  * another list.
  */
-export function cursorPage<Item>(
+export function cursorPage<T extends TableRow, Item>(
   call: Call,
   kind: string,
-  ids: readonly number[],
-  show: (id: number) => Item,
+  rows: readonly T[],
+  show: (row: T) => Item,
   isDescending = false,
 ): CursorPage<Item> {
   const after = queryText(call, 'after');
-  const start = after === undefined ? 0 : positionAfter(ids, parseCursor(kind, after), isDescending);
-  return pageFrom(call, ids, start, (position) => toCursor(kind, ids[position] ?? 0), show);
+  const start = after === undefined ? 0 : positionAfter(rows, parseCursor(kind, after), isDescending);
+  return pageFrom(call, rows, start, (position) => toCursor(kind, rows[position]?.id ?? 0), show);
 }
 
 /**
- * Works like cursorPage for ids in any other order. The cursor contains the position, so that a client can
+ * Works like cursorPage for rows in any other order. The cursor contains the position, so that a client can
  * continue after the last item of a page was deleted.
  */
-export function orderedPage<Item>(
+export function orderedPage<T extends TableRow, Item>(
   call: Call,
   kind: string,
-  ids: readonly number[],
-  show: (id: number) => Item,
+  rows: readonly T[],
+  show: (row: T) => Item,
 ): CursorPage<Item> {
   const after = queryText(call, 'after');
   const cursorAt = (id: number, position: number): string =>
@@ -122,10 +115,10 @@ export function orderedPage<Item>(
     const [, id, position] = /:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(after, 'base64url').toString()) ?? [];
     if (cursorAt(Number(id), Number(position)) !== after)
       throw new SandboxProblem(400, 'after is not a cursor of this list');
-    const found = ids.indexOf(Number(id));
+    const found = rows.findIndex((row) => row.id === Number(id));
     start = found < 0 ? Number(position) : found + 1;
   }
-  return pageFrom(call, ids, start, (position) => cursorAt(ids[position] ?? 0, position), show);
+  return pageFrom(call, rows, start, (position) => cursorAt(rows[position]?.id ?? 0, position), show);
 }
 
 /** Bounds of an offset page; `limit` is the applied one, after the cap. */
@@ -147,16 +140,4 @@ export function offsetPage<Item>(
   const limit = Math.min(queryCount(call, 'limit', 0) ?? call.settings.pageDefault, call.settings.pageCap);
   const { page, looksComplete } = truncated(call, items.slice(offset, offset + limit));
   return { page, pagination: { offset, limit, total: looksComplete ? offset + page.length : items.length } };
-}
-
-/** Returns the ids of the rows that pass a test, in table order. */
-export function idsWhere<T extends TableRow>(
-  ids: readonly number[],
-  get: (id: number) => T | undefined,
-  keep: (row: T) => boolean,
-): number[] {
-  return ids.filter((id) => {
-    const row = get(id);
-    return row !== undefined && keep(row);
-  });
 }

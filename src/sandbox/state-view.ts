@@ -5,15 +5,10 @@ import { showExternalUsers, showThreads } from './chat/state-view.ts';
 import type { SandboxJsonObject } from './json.ts';
 import type { GroupRecord, UserRecord } from './records.ts';
 import type { CurrentState } from './state.ts';
-import type { TableRow, MemoryTable } from './table.ts';
 import { scimIdOf } from './users/people.ts';
 import { roleNames } from './users/user-view.ts';
 import { showWorkspace } from './workspace/state-view.ts';
 import { isoTime } from '../support/sources.ts';
-
-function rows<T extends TableRow>(table: MemoryTable<T>): T[] {
-  return table.ids().flatMap((id) => table.get(id) ?? []);
-}
 
 function showUser(current: CurrentState, user: UserRecord): SandboxJsonObject {
   const { state } = current;
@@ -74,10 +69,10 @@ export function stateParts(current: CurrentState): ReadonlyMap<string, () => unk
   const { state, settings } = current;
   return new Map<string, () => unknown>([
     ['settings', () => settings],
-    ['users', () => rows(state.users).map((user) => showUser(current, user))],
-    ['groups', () => rows(state.groups).map((group) => showGroup(current, group))],
-    ['attributeDefinitions', () => rows(state.attributes)],
-    ['roles', () => rows(state.roles)],
+    ['users', () => state.users.rows().map((user) => showUser(current, user))],
+    ['groups', () => state.groups.rows().map((group) => showGroup(current, group))],
+    ['attributeDefinitions', () => state.attributes.rows()],
+    ['roles', () => state.roles.rows()],
     ['apiKeys', () => showCredentials(current, 'apiKey')],
     ['oauthTokens', () => showCredentials(current, 'oauthToken')],
     ['deployments', () => showDeployments(current)],

@@ -9,8 +9,8 @@ export interface TableRow {
 /** Read access to a table, live or as of an earlier time. */
 export interface TableView<T extends TableRow> {
   get(id: number): T | undefined;
-  /** Returns all ids in order of creation; the caller must not keep the array. */
-  ids(): readonly number[];
+  /** Returns all rows in order of creation. */
+  rows(): T[];
   /** Returns the rows with exactly `key` in the index `index`, in order of creation. */
   find(index: string, key: string): T[];
 }
@@ -57,12 +57,11 @@ function createIndex<T extends TableRow>(keysOf: (record: T) => readonly string[
   };
 }
 
-/** Creates an empty table with the given indexes. Operations take constant time, except `ids` after a removal. */
+/** Creates an empty table with the given indexes. Operations take constant time, except `rows`. */
 export function createTable<T extends TableRow>(keys: Keys<T>, deps: RecentChangesDeps): MemoryTable<T> {
   const records = new Map<number, T>();
   const indexes = new Map(Object.entries(keys).map(([name, keysOf]) => [name, createIndex(keysOf)]));
   const changes = createRecentChanges<{ id: number; before: T | undefined }>(deps);
-  let order: number[] | undefined = [];
   let lastId = 0;
 
   function change(id: number, before: T | undefined, after: T | undefined): void {
@@ -71,7 +70,7 @@ export function createTable<T extends TableRow>(keys: Keys<T>, deps: RecentChang
   }
   const live: TableView<T> = {
     get: (id) => records.get(id),
-    ids: () => (order ??= [...records.keys()]),
+    rows: () => [...records.values()],
     find: (name, key) => (indexes.get(name)?.at(key) ?? []).flatMap((id) => records.get(id) ?? []),
   };
 
@@ -83,10 +82,10 @@ export function createTable<T extends TableRow>(keys: Keys<T>, deps: RecentChang
     const get = (id: number): T | undefined => (former.has(id) ? former.get(id) : records.get(id));
     return {
       get,
-      ids: () =>
-        [...new Set([...live.ids(), ...former.keys()])]
-          .filter((id) => get(id))
-          .sort((left, right) => left - right),
+      rows: () =>
+        [...new Set([...records.keys(), ...former.keys()])]
+          .sort((left, right) => left - right)
+          .flatMap((id) => get(id) ?? []),
       find: (name, key) => {
         const held = [...former.values()].filter((row): row is T => row !== undefined);
         const matching = held.filter((row) => keys[name]?.(row).includes(key));
@@ -98,7 +97,6 @@ export function createTable<T extends TableRow>(keys: Keys<T>, deps: RecentChang
 
   function put(record: T): void {
     const before = records.get(record.id);
-    if (!before) order?.push(record.id);
     lastId = Math.max(lastId, record.id);
     records.set(record.id, record);
     change(record.id, before, record);
@@ -112,7 +110,6 @@ export function createTable<T extends TableRow>(keys: Keys<T>, deps: RecentChang
       const before = records.get(id);
       if (!before) return;
       records.delete(id);
-      order = undefined;
       change(id, before, undefined);
     },
     asOf: (cutoffMs) => (cutoffMs === null ? live : past(cutoffMs)),

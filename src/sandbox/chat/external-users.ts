@@ -20,13 +20,12 @@ export interface RequestedExternalUser extends Pick<
 export function removeExpired({ state, nowMs }: CurrentState): void {
   if (nowMs < state.externalExpiry.dueMs) return;
   let dueMs = Infinity;
-  for (const id of [...state.externalUsers.ids()]) {
-    const user = state.externalUsers.get(id);
-    if (!user || user.expiresAtMs === null) continue;
-    if (user.expiresAtMs > nowMs) dueMs = Math.min(dueMs, user.expiresAtMs);
+  for (const { id, externalId, expiresAtMs } of state.externalUsers.rows()) {
+    if (expiresAtMs === null) continue;
+    if (expiresAtMs > nowMs) dueMs = Math.min(dueMs, expiresAtMs);
     else {
       state.externalUsers.remove(id);
-      removeThreadsOf(state, ownerOfExternal(user.externalId));
+      removeThreadsOf(state, ownerOfExternal(externalId));
     }
   }
   state.externalExpiry.dueMs = dueMs;

@@ -35,21 +35,13 @@ function showThread(current: CurrentState, thread: ThreadRecord): SandboxJsonObj
 
 export function showThreads(current: CurrentState): SandboxJsonObject[] {
   removeExpired(current);
-  const { threads } = current.state;
-  return threads.ids().flatMap((id) => {
-    const thread = threads.get(id);
-    return thread ? [showThread(current, thread)] : [];
-  });
+  return current.state.threads.rows().map((thread) => showThread(current, thread));
 }
 
 export function showExternalUsers(current: CurrentState): SandboxJsonObject[] {
   removeExpired(current);
-  const { externalUsers } = current.state;
-  return externalUsers.ids().flatMap((id) => {
-    const user = externalUsers.get(id);
-    if (!user) return [];
-    const { expiresAtMs, createdAtMs, lastSeenAtMs, ...shown } = user;
+  return current.state.externalUsers.rows().map(({ expiresAtMs, createdAtMs, lastSeenAtMs, ...shown }) => {
     const expiresAt = expiresAtMs === null ? null : isoTime(expiresAtMs);
-    return [{ ...shown, expiresAt, createdAt: isoTime(createdAtMs), lastSeenAt: isoTime(lastSeenAtMs) }];
+    return { ...shown, expiresAt, createdAt: isoTime(createdAtMs), lastSeenAt: isoTime(lastSeenAtMs) };
   });
 }

@@ -66,13 +66,11 @@ export function messagesOf(state: State, thread: ThreadRecord): readonly Message
 
 /** Removes the oldest idle threads above the limit, so that memory stays bounded. */
 function removeOldest(state: State): void {
-  const ids = state.threads.ids();
-  // Removes a tenth at once, because the search for the oldest ones reads all ids.
-  if (ids.length < CHAT_THREADS_KEPT * 1.1) return;
-  for (const id of ids.slice(0, ids.length - CHAT_THREADS_KEPT)) {
-    const thread = state.threads.get(id);
-    if (thread && !state.runs.get(thread.chatId)) state.threads.remove(id);
-  }
+  const threads = state.threads.rows();
+  // Removes a tenth at once, so that most new threads remove none.
+  if (threads.length < CHAT_THREADS_KEPT * 1.1) return;
+  for (const { id, chatId } of threads.slice(0, threads.length - CHAT_THREADS_KEPT))
+    if (!state.runs.get(chatId)) state.threads.remove(id);
 }
 
 /** Stores an empty thread. */

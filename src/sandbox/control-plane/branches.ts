@@ -21,10 +21,12 @@ function showBranch(deployment: DeploymentRecord, branch: BranchRecord): unknown
 /** Handles `GET .../branches`: 200 `{data, items, pageInfo}`; 400 invalid paging, 403, 404. */
 export function listBranches(call: Call): HandlerReply {
   const deployment = accessibleDeployment(call);
-  const shown = new Map(deployment.branches.map((branch) => [branch.id, showBranch(deployment, branch)]));
-  const ids = [...shown.keys()].sort((left, right) => left - right);
-  const data = ids.map((id) => shown.get(id));
-  return { status: 200, body: { data, ...cursorPage(call, 'branch', ids, (id) => shown.get(id)) } };
+  const branches = [...deployment.branches].sort((left, right) => left.id - right.id);
+  const show = (branch: BranchRecord) => showBranch(deployment, branch);
+  return {
+    status: 200,
+    body: { data: branches.map(show), ...cursorPage(call, 'branch', branches, show) },
+  };
 }
 
 interface StagingChange {

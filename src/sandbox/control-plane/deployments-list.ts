@@ -14,20 +14,14 @@ export function listDeployments(call: Call): HandlerReply {
   const reached = [...call.state.deployments.values()].filter(
     (deployment) => (!scope || scope.has(deployment.id)) && mayAccess(call, deployment.id),
   );
-  const byId = new Map(reached.map((deployment) => [Number(deployment.id), deployment]));
   const createdAt = (deployment: DeploymentRecord): string => new Date(deployment.createdAtMs).toISOString();
-  const showItem = (id: number): unknown => {
-    const deployment = byId.get(id);
-    if (!deployment) return undefined;
-    const { name } = deployment;
-    return {
-      id,
-      name,
-      created_at: createdAt(deployment),
-      deploymentUrl: call.platformUrl,
-      creationStep: 'ready',
-    };
-  };
+  const rows = reached.map((deployment) => ({
+    id: Number(deployment.id),
+    name: deployment.name,
+    created_at: createdAt(deployment),
+    deploymentUrl: call.platformUrl,
+    creationStep: 'ready',
+  }));
   const { page, pagination } = offsetPage(call, reached);
   return {
     status: 200,
@@ -40,7 +34,7 @@ export function listDeployments(call: Call): HandlerReply {
         })),
       },
       pagination,
-      ...cursorPage(call, 'deployment', [...byId.keys()], showItem),
+      ...cursorPage(call, 'deployment', rows, (row) => row),
     },
   };
 }

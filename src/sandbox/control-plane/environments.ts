@@ -102,19 +102,16 @@ export function listEnvironments(call: Call): HandlerReply {
   const type = typeOf(queryText(call, 'type'));
   const deployment = accessibleDeployment(call);
   const listed = environmentsOf(call, deployment).filter((environment) => !type || environment.type === type);
-  const byId = new Map(listed.map((environment) => [environment.branch.id, environment]));
-  const ids = [...byId.keys()].sort((left, right) => left - right);
+  const rows = listed
+    .map((environment) => ({ id: environment.branch.id, environment }))
+    .sort((left, right) => left.id - right.id);
   const { page, pagination } = offsetPage(call, listed);
-  const show = (id: number): unknown => {
-    const environment = byId.get(id);
-    return environment && showItem(call, deployment, environment);
-  };
   return {
     status: 200,
     body: {
       data: { environments: page.map((environment) => showEnvironment(call, deployment, environment)) },
       pagination,
-      ...cursorPage(call, 'environment', ids, show),
+      ...cursorPage(call, 'environment', rows, ({ environment }) => showItem(call, deployment, environment)),
     },
   };
 }

@@ -5,7 +5,7 @@ import { isJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord, UserRecord } from '../records.ts';
 import type { CurrentState } from '../state.ts';
-import { grantKey } from '../workspace/records.ts';
+import { grantKey, type Grant } from '../workspace/records.ts';
 
 export type DeploymentAction = 'DeploymentRead' | 'DeploymentUpdate' | 'SchemaUpdate';
 
@@ -60,18 +60,12 @@ function mayDo(
 /** Returns true when the user owns or was granted an item in the deployment's workspace. */
 function hasItemIn(current: CurrentState, user: UserRecord, deploymentId: string): boolean {
   const { grants, workspace } = current.state;
-  const isOwner = workspace.ids().some((id) => {
-    const item = workspace.get(id);
-    return item?.deploymentId === deploymentId && item.ownerId === user.id;
-  });
-  return (
-    isOwner ||
-    grants.ids().some((id) => {
-      const grant = grants.get(id);
-      if (grant?.userId !== user.id || grant.type === 'DEPLOYMENT') return false;
-      return workspace.get(grant.itemId)?.deploymentId === deploymentId;
-    })
-  );
+  const isOwner = workspace
+    .rows()
+    .some((item) => item.deploymentId === deploymentId && item.ownerId === user.id);
+  const isGranted = ({ type, itemId }: Grant): boolean =>
+    type !== 'DEPLOYMENT' && workspace.get(itemId)?.deploymentId === deploymentId;
+  return isOwner || grants.find('user', String(user.id)).some(isGranted);
 }
 
 /** Returns true when the caller has any access to the deployment. */

@@ -24,8 +24,7 @@ function releasesOf(state: State, channel: string): Release[] {
 
 /** Returns channel names in order of their first release. */
 export function channelsOf(state: State): string[] {
-  const names = state.releases.ids().flatMap((id) => state.releases.get(id)?.channel ?? []);
-  return [...new Set(names)];
+  return [...new Set(state.releases.rows().map(({ channel }) => channel))];
 }
 
 /** Returns the newest version of a channel; throws for a channel that is not in `channelsOf`. */

@@ -28,12 +28,9 @@ function showRelease(deployment: DeploymentRecord, release: Release & { isHead: 
 export function listVersions(call: Call): HandlerReply {
   const deployment = accessibleDeployment(call);
   const listed = listedReleases(call.state);
-  const items = listed.map((release) => showRelease(deployment, release));
-  const places = items.map((_item, index) => index + 1);
-  return {
-    status: 200,
-    body: { data: items, ...cursorPage(call, 'version', places, (index) => items[index - 1]) },
-  };
+  const data = listed.map((release) => showRelease(deployment, release));
+  const rows = data.map((item, index) => ({ id: index + 1, item }));
+  return { status: 200, body: { data, ...cursorPage(call, 'version', rows, ({ item }) => item) } };
 }
 
 /** Returns the version without image and prefix; an unknown image is not listed (ASSUMED-62). */

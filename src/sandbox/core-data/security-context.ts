@@ -29,10 +29,9 @@ export function contextOfUser(current: CurrentState, user: UserRecord): CoreData
   const groups = [...state.memberships.groupsOf(user.id)].flatMap(
     (id) => state.groups.get(id)?.displayName ?? [],
   );
-  const values = state.attributes.ids().flatMap((id): [string, StoredAttributeValue][] => {
-    const definition = state.attributes.get(id);
-    const value = definition && effectiveValue(definition, user.values.get(id));
-    return definition && value !== null && value !== undefined ? [[definition.name, value]] : [];
+  const values = state.attributes.rows().flatMap((definition): [string, StoredAttributeValue][] => {
+    const value = effectiveValue(definition, user.values.get(definition.id));
+    return value === null ? [] : [[definition.name, value]];
   });
   return { groups, userAttributes: Object.fromEntries(values) };
 }

@@ -3,7 +3,7 @@ import { isJsonObject, own, requireObject, type SandboxJsonObject } from '../jso
 import { SandboxProblem, type ProblemScimType } from '../problem.ts';
 import type { AttributeDefinition, StoredAttributeValue, UserRecord } from '../records.ts';
 import type { State } from '../state.ts';
-import { numberFromText } from '../users/attribute-types.ts';
+import { numberFromText, withValue } from '../users/attribute-types.ts';
 import { EXTENSION_URN } from './urns.ts';
 
 /** Returns the attribute name in a flat property name or PATCH path, or undefined outside of the extension. */
@@ -61,15 +61,10 @@ export function withExtension(
   entries: readonly [reference: string, value: unknown][],
   unknownType: ProblemScimType,
 ): UserRecord['values'] {
-  if (entries.length === 0) return values;
-  const next = new Map(values);
-  for (const [reference, sent] of entries) {
+  return entries.reduce((before, [reference, sent]) => {
     const definition = requireReference(state, reference, unknownType);
-    const value = extensionValue(definition, sent);
-    if (value === undefined) next.delete(definition.id);
-    else next.set(definition.id, value);
-  }
-  return next;
+    return withValue(before, definition.id, extensionValue(definition, sent));
+  }, values);
 }
 
 /** Returns the extension object of a user: text and number values only. Undefined when there are none. */

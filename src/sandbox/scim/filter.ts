@@ -72,6 +72,6 @@ export function findMatches<T extends TableRow>(
 ): T[] {
   const bound = parseScimFilter(filter).map((clause) => bind(clause, grammar));
   const indexed = bound.find((clause) => clause.find)?.find;
-  const candidates = indexed ? indexed() : table.ids().flatMap((id) => table.get(id) ?? []);
+  const candidates = indexed ? indexed() : table.rows();
   return candidates.filter((row) => bound.every((clause) => clause.test(row)));
 }

@@ -68,14 +68,8 @@ export function answerList<T extends TableRow>(
   const asked = Math.max(0, queryInteger(call, 'count', call.settings.pageDefault));
   const end = startIndex - 1 + Math.min(asked, call.settings.pageCap);
   const filter = queryText(call, 'filter');
-  const matches = filter === undefined ? undefined : findMatches(filter, table, grammar);
-  const total = matches?.length ?? table.ids().length;
-  const rows = matches
-    ? matches.slice(startIndex - 1, end)
-    : table
-        .ids()
-        .slice(startIndex - 1, end)
-        .flatMap((id) => table.get(id) ?? []);
+  const matches = filter === undefined ? table.rows() : findMatches(filter, table, grammar);
+  const rows = matches.slice(startIndex - 1, end);
   const cut = call.fault.truncation;
   const page = cut ? rows.slice(0, Math.floor(rows.length * cut.keep)) : rows;
   const isShortened = cut?.mode === 'total' && page.length < rows.length;
@@ -83,7 +77,7 @@ export function answerList<T extends TableRow>(
     status: 200,
     body: {
       schemas: [LIST_URN],
-      totalResults: isShortened ? startIndex - 1 + page.length : total,
+      totalResults: isShortened ? startIndex - 1 + page.length : matches.length,
       startIndex,
       itemsPerPage: page.length,
       Resources: page.map(show),

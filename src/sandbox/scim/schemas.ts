@@ -50,12 +50,9 @@ const GROUP_ATTRIBUTES: readonly SandboxJsonObject[] = [
 ];
 
 function extensionAttributes(state: State): SandboxJsonObject[] {
-  return state.attributes.ids().flatMap((id) => {
-    const definition = state.attributes.get(id);
-    if (definition?.type !== 'string' && definition?.type !== 'number') return [];
-    return [
-      attribute(definition.name, definition.type === 'number' ? 'decimal' : 'string', { caseExact: true }),
-    ];
+  return state.attributes.rows().flatMap(({ name, type }) => {
+    if (type !== 'string' && type !== 'number') return [];
+    return [attribute(name, type === 'number' ? 'decimal' : 'string', { caseExact: true })];
   });
 }
 

@@ -10,7 +10,7 @@ import {
   requireText,
   type SandboxJsonObject,
 } from '../json.ts';
-import { cursorPage, idsWhere } from '../paging.ts';
+import { cursorPage } from '../paging.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { UserRecord } from '../records.ts';
 import { searchKey, type CurrentState } from '../state.ts';
@@ -33,17 +33,11 @@ export function listAccounts(call: Call): HandlerReply {
   requireAdmin(call.caller);
   const { users } = call.read;
   const wanted = queryText(call, 'search')?.toLowerCase() ?? '';
-  const get = (id: number): UserRecord | undefined => users.get(id);
-  const isMatch = (user: UserRecord): boolean => user.searchText.includes(wanted);
   // The bridge looks up every user by address; scanning all users each time would be quadratic.
   const key = searchKey(wanted);
-  const candidates = key === undefined ? users.ids() : users.find('search', key).map((user) => user.id);
-  const ids = wanted === '' ? candidates : idsWhere(candidates, get, isMatch);
-  const show = (id: number): unknown => {
-    const user = users.get(id);
-    return user && toUserView(user);
-  };
-  return { status: 200, body: cursorPage(call, 'user', ids, show) };
+  const candidates = key === undefined ? users.rows() : users.find('search', key);
+  const matches = candidates.filter((user) => user.searchText.includes(wanted));
+  return { status: 200, body: cursorPage(call, 'user', matches, toUserView) };
 }
 
 /** Returns the settings of the body, checked as those of `PATCH /me/settings`; null without settings. */

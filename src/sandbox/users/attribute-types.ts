@@ -1,7 +1,12 @@
 // Defines the five types of user attributes: valid JSON values and defaults written as text (contract 3.1,
 // 3.2).
 import { isJsonObject } from '../json.ts';
-import type { AttributeDefinition, SandboxAttributeType, StoredAttributeValue } from '../records.ts';
+import type {
+  AttributeDefinition,
+  SandboxAttributeType,
+  StoredAttributeValue,
+  UserRecord,
+} from '../records.ts';
 
 export const ATTRIBUTE_TYPES: readonly SandboxAttributeType[] = [
   'string',
@@ -57,4 +62,16 @@ export function effectiveValue(
   if (stored !== undefined) return stored;
   if (definition.defaultValue === null) return null;
   return defaultFromText(definition.type, definition.defaultValue) ?? null;
+}
+
+/** Returns the values with the one of a definition set, or cleared by undefined. */
+export function withValue(
+  values: UserRecord['values'],
+  definitionId: number,
+  value: StoredAttributeValue | undefined,
+): UserRecord['values'] {
+  const next = new Map(values);
+  if (value === undefined) next.delete(definitionId);
+  else next.set(definitionId, value);
+  return next;
 }

@@ -3,9 +3,9 @@ import { requireAdmin } from '../auth.ts';
 import { bodyOf, pathNumber, type Call, type HandlerReply } from '../call.ts';
 import { own, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
-import type { AttributeDefinition, StoredAttributeValue, UserRecord } from '../records.ts';
+import type { AttributeDefinition, UserRecord } from '../records.ts';
 import { requireUser } from './accounts.ts';
-import { effectiveValue, fitValue } from './attribute-types.ts';
+import { effectiveValue, fitValue, withValue } from './attribute-types.ts';
 import { requireAttribute } from './attributes.ts';
 import { changePerson } from './people.ts';
 
@@ -32,18 +32,6 @@ function idOf(call: Call, body: SandboxJsonObject, name: string): number {
   return Number(text);
 }
 
-/** Returns the user's values with one value set, or cleared by undefined. */
-export function withValue(
-  values: ReadonlyMap<number, StoredAttributeValue>,
-  attributeId: number,
-  value: StoredAttributeValue | undefined,
-): ReadonlyMap<number, StoredAttributeValue> {
-  const next = new Map(values);
-  if (value === undefined) next.delete(attributeId);
-  else next.set(attributeId, value);
-  return next;
-}
-
 /** Handles `POST`: sets one value; null or absence clears it. 200 UserAttributeValue; 400, 403, 404. */
 export function upsertValue(call: Call): HandlerReply {
   const body = bodyOf(call);
@@ -66,10 +54,9 @@ export function listValues(call: Call): HandlerReply {
   const user = call.read.users.get(id);
   if (!user) throw new SandboxProblem(404, 'User not found');
   if (id !== call.caller.user.id) requireAdmin(call.caller);
-  const { attributes } = call.state;
-  const values = attributes.ids().flatMap((attributeId) => {
-    const definition = user.values.has(attributeId) ? attributes.get(attributeId) : undefined;
-    return definition ? [toValueView(user, definition)] : [];
-  });
+  const values = call.state.attributes
+    .rows()
+    .filter((definition) => user.values.has(definition.id))
+    .map((definition) => toValueView(user, definition));
   return { status: 200, body: values };
 }

@@ -2,11 +2,11 @@
 import { requireAdmin } from '../auth.ts';
 import { bodyOf, pathNumber, queryText, type Call, type HandlerReply } from '../call.ts';
 import { textOrNull, own, requireText, type SandboxJsonObject } from '../json.ts';
-import { cursorPage, idsWhere, offsetPage } from '../paging.ts';
+import { cursorPage, offsetPage } from '../paging.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { AttributeDefinition, SandboxAttributeType } from '../records.ts';
 import { ATTRIBUTE_NAME } from '../settings.ts';
-import { ATTRIBUTE_TYPES, defaultFromText } from './attribute-types.ts';
+import { ATTRIBUTE_TYPES, defaultFromText, withValue } from './attribute-types.ts';
 
 function typeOf(value: unknown): SandboxAttributeType {
   const type = ATTRIBUTE_TYPES.find((known) => known === value);
@@ -35,17 +35,13 @@ export function listAttributes(call: Call): HandlerReply {
   const typeText = queryText(call, 'type');
   const type = typeText === undefined ? undefined : typeOf(typeText);
   requireAdmin(call.caller);
-  const { attributes } = call.read;
-  const get = (id: number): AttributeDefinition | undefined => attributes.get(id);
-  const newestFirst = [...attributes.ids()].reverse();
-  const ids = idsWhere(
-    newestFirst,
-    get,
+  const newestFirst = call.read.attributes.rows().reverse();
+  const matches = newestFirst.filter(
     (definition) => (!name || definition.name === name) && (!type || definition.type === type),
   );
-  const { items, pageInfo } = cursorPage(call, 'user-attribute', ids, get, true);
-  const { page, pagination } = offsetPage(call, ids);
-  return { status: 200, body: { items, pageInfo, data: page.map(get), count: pagination.total } };
+  const { items, pageInfo } = cursorPage(call, 'user-attribute', matches, (definition) => definition, true);
+  const { page: data, pagination } = offsetPage(call, matches);
+  return { status: 200, body: { items, pageInfo, data, count: pagination.total } };
 }
 
 /** Handles `POST`: 200 UserAttribute; 400, 409 for a name in use (ASSUMED-36). */
@@ -101,10 +97,7 @@ export function deleteAttribute(call: Call): HandlerReply {
   requireAdmin(call.caller);
   const { attributes, users } = call.state;
   attributes.remove(id);
-  for (const userId of [...users.ids()]) {
-    const user = users.get(userId);
-    if (!user?.values.has(id)) continue;
-    users.put({ ...user, values: new Map([...user.values].filter(([attributeId]) => attributeId !== id)) });
-  }
+  for (const user of users.rows())
+    if (user.values.has(id)) users.put({ ...user, values: withValue(user.values, id, undefined) });
   return { status: 200, body: {} };
 }

@@ -1,9 +1,9 @@
 // Handles roles of users, and user groups of the console API (contract 3.5).
 import { requireAdmin } from '../auth.ts';
 import { audit, pathNumber, queryText, type Call, type HandlerReply } from '../call.ts';
-import { cursorPage, idsWhere } from '../paging.ts';
+import { cursorPage } from '../paging.ts';
 import { SandboxProblem } from '../problem.ts';
-import type { GroupRecord, AccountRole, UserRecord } from '../records.ts';
+import type { AccountRole, UserRecord } from '../records.ts';
 import { removeGroup } from './group-life.ts';
 import { requireUser } from './accounts.ts';
 import { changePerson } from './people.ts';
@@ -11,14 +11,9 @@ import { changePerson } from './people.ts';
 /** Handles `GET /api/v1/roles`: custom roles only. */
 export function listRoles(call: Call): HandlerReply {
   requireAdmin(call.caller);
-  const { roles } = call.state;
-  const get = (id: number): AccountRole | undefined => roles.get(id);
-  const ids = idsWhere(roles.ids(), get, (role) => !role.isBuiltIn);
-  const show = (id: number): unknown => {
-    const role = roles.get(id);
-    return role && { id, name: role.name, description: role.description, policies: role.policies };
-  };
-  return { status: 200, body: cursorPage(call, 'role', ids, show) };
+  const custom = call.state.roles.rows().filter((role) => !role.isBuiltIn);
+  const show = ({ id, name, description, policies }: AccountRole) => ({ id, name, description, policies });
+  return { status: 200, body: cursorPage(call, 'role', custom, show) };
 }
 
 /** Returns the role and the user of the path. @throws 404 for an unknown one, 403 unless the caller is an administrator */
@@ -56,15 +51,14 @@ export function listUserGroups(call: Call): HandlerReply {
   requireAdmin(call.caller);
   const { groups, memberships } = call.read;
   const wanted = queryText(call, 'search')?.toLowerCase() ?? '';
-  const get = (id: number): GroupRecord | undefined => groups.get(id);
-  const ids = idsWhere(groups.ids(), get, (group) => group.displayName.toLowerCase().includes(wanted));
-  const show = (id: number): unknown => ({
+  const matches = groups.rows().filter((group) => group.displayName.toLowerCase().includes(wanted));
+  const body = cursorPage(call, 'user-group', matches, ({ id, displayName: name }) => ({
     id,
-    name: groups.get(id)?.displayName,
+    name,
     description: null,
     userCount: memberships.membersOf(id).size,
-  });
-  return { status: 200, body: cursorPage(call, 'user-group', ids, show) };
+  }));
+  return { status: 200, body };
 }
 
 /** Handles `DELETE /api/v1/groups/{id}`: 204, the members remain users; 404. */

@@ -53,14 +53,6 @@ export function listWorkspace(call: Call): HandlerReply {
     ? ITEM_TYPES.flatMap((type): ItemRecord[] => itemsOfKind(call, deploymentId, type))
     : contentOfFolder(call.state, deploymentId, folderId || null);
   const kept = candidates.filter((item) => types.includes(item.type)).filter(nameSearch(call));
-  const items = new Map(
-    visibleTo(call, kept)
-      .sort(order)
-      .map((item) => [item.id, item]),
-  );
-  const show = (id: number): unknown => {
-    const item = items.get(id);
-    return item && toItem(call.state, item);
-  };
-  return { status: 200, body: orderedPage(call, 'workspace', [...items.keys()], show) };
+  const items = visibleTo(call, kept).sort(order);
+  return { status: 200, body: orderedPage(call, 'workspace', items, (item) => toItem(call.state, item)) };
 }

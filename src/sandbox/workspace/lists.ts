@@ -41,12 +41,7 @@ export function listReply<T extends ItemRecord>(
   items: readonly T[],
   show: (item: T) => unknown,
 ): HandlerReply {
-  const byId = new Map(items.map((item) => [item.id, item]));
-  const showId = (id: number): unknown => {
-    const item = byId.get(id);
-    return item && show(item);
-  };
   const { page, pagination } = offsetPage(call, items);
-  const paged = orderedPage(call, kind, [...byId.keys()], showId);
+  const paged = orderedPage(call, kind, items, show);
   return { status: 200, body: { ...paged, data: page.map(show), count: pagination.total, pagination } };
 }

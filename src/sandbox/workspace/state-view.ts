@@ -32,16 +32,13 @@ export function showGrant(current: CurrentState, grant: Grant): SandboxJsonObjec
 
 export function showWorkspace(current: CurrentState): SandboxJsonObject {
   const { workspace, grants } = current.state;
-  const items = workspace.ids().flatMap((id) => workspace.get(id) ?? []);
+  const items = workspace.rows();
   const shown = (type: WorkspaceItemType): SandboxJsonObject[] =>
     items.filter((item) => item.type === type).map((item) => showItem(current, item));
   return {
     folders: shown('FOLDER'),
     workbooks: shown('WORKBOOK'),
     reports: shown('REPORT'),
-    grants: grants.ids().flatMap((id) => {
-      const grant = grants.get(id);
-      return grant ? [showGrant(current, grant)] : [];
-    }),
+    grants: grants.rows().map((grant) => showGrant(current, grant)),
   };
 }
