@@ -2,12 +2,10 @@
 import { SandboxProblem } from '../problem.ts';
 import type { TableRow, TableView } from '../table.ts';
 
-/** An attribute that filters may use: `find` uses an index, `test` compares one row. Text is passed in lower case. */
-export type Filterable<T> =
-  | { kind: 'text'; find(text: string): T[]; test(row: T, text: string): boolean }
-  | { kind: 'boolean'; test(row: T, value: boolean): boolean };
+/** An attribute that filters may use: text in lower case that an index finds, or a boolean that is tested at each row. */
+export type Filterable<T> = { find(text: string): T[] } | { test(row: T, value: boolean): boolean };
 
-export interface Clause {
+interface Clause {
   readonly attribute: string;
   readonly literal: string | boolean;
 }
@@ -48,30 +46,27 @@ function parseScimFilter(filter: string): Clause[] {
   }
 }
 
-/** A clause with its attribute; `find` is undefined when no index exists. */
-type Bound<T> = { find: (() => T[]) | undefined; test: (row: T) => boolean };
-
-/** Returns the clause with its attribute. @throws 400 for an unknown attribute or a literal of another type */
-function bind<T>(clause: Clause, grammar: ReadonlyMap<string, Filterable<T>>): Bound<T> {
-  const target = grammar.get(clause.attribute);
-  if (!target) throw invalid(`${clause.attribute} cannot be filtered by`);
-  const { literal } = clause;
-  if (target.kind === 'boolean') {
-    if (typeof literal !== 'boolean') throw invalid(`${clause.attribute} is true or false`);
-    return { find: undefined, test: (row) => target.test(row, literal) };
-  }
-  if (typeof literal !== 'string') throw invalid(`${clause.attribute} is text`);
-  return { find: () => target.find(literal), test: (row) => target.test(row, literal) };
-}
-
-/** Returns the matching rows in order of creation, from an index when a clause has one. @throws 400 */
+/**
+ * Returns the matching rows in order of creation.
+ * @throws 400 for an unknown attribute or a literal of another type
+ */
 export function findMatches<T extends TableRow>(
   filter: string,
   table: TableView<T>,
   grammar: ReadonlyMap<string, Filterable<T>>,
 ): T[] {
-  const bound = parseScimFilter(filter).map((clause) => bind(clause, grammar));
-  const indexed = bound.find((clause) => clause.find)?.find;
-  const candidates = indexed ? indexed() : table.rows();
-  return candidates.filter((row) => bound.every((clause) => clause.test(row)));
+  let rows: T[] | undefined;
+  for (const { attribute, literal } of parseScimFilter(filter)) {
+    const target = grammar.get(attribute);
+    if (!target) throw invalid(`${attribute} cannot be filtered by`);
+    if ('find' in target) {
+      if (typeof literal !== 'string') throw invalid(`${attribute} is text`);
+      const found = target.find(literal);
+      rows = rows?.filter((row) => found.includes(row)) ?? found;
+    } else {
+      if (typeof literal !== 'boolean') throw invalid(`${attribute} is true or false`);
+      rows = (rows ?? table.rows()).filter((row) => target.test(row, literal));
+    }
+  }
+  return rows ?? [];
 }

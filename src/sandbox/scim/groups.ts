@@ -1,9 +1,7 @@
 // Handles SCIM Groups: list, create, read, replace, patch, delete (contract 2.1, 2.3, 2.7).
-import { audit, bodyOf, pathText, type Call, type HandlerReply } from '../call.ts';
-import { textOrNull, own, requireText, type SandboxJsonObject } from '../json.ts';
-import { SandboxProblem } from '../problem.ts';
+import { audit, bodyOf, type Call, type HandlerReply } from '../call.ts';
+import { textOrNull, own, requireText } from '../json.ts';
 import type { GroupRecord } from '../records.ts';
-import type { TableView } from '../table.ts';
 import {
   applyMemberStep,
   createGroup,
@@ -12,14 +10,20 @@ import {
   requireGroupName,
 } from '../users/group-life.ts';
 import { scimIdOf } from '../users/people.ts';
-import type { Filterable } from './filter.ts';
-import { answerList, excludedAttributes, filterById, findByScimId, withoutAttributes } from './list.ts';
+import {
+  answerList,
+  excludedAttributes,
+  requireResource,
+  resourceReply,
+  textFilters,
+  type ScimResource,
+} from './list.ts';
 import { parseOperations } from './patch-body.ts';
 import { parseGroupPatch, requireMembers, type GroupChange } from './patch-group.ts';
 import { SCIM_GROUP_URN } from './urns.ts';
 import { toScimMeta } from './user-resource.ts';
 
-function toGroupResource(call: Call, group: GroupRecord, excluded: ReadonlySet<string>): SandboxJsonObject {
+function toGroupResource(call: Call, group: GroupRecord, excluded: ReadonlySet<string>): ScimResource {
   // A GET may show an earlier state (the fault `staleReadsMs`); the answer to a write shows what was written.
   const view = call.request.method === 'GET' ? call.read : call.state;
   const members = excluded.has('members')
@@ -30,7 +34,7 @@ function toGroupResource(call: Call, group: GroupRecord, excluded: ReadonlySet<s
           ? [{ value: scimIdOf(call.settings, user), display: user.displayName ?? user.userName }]
           : [];
       });
-  const resource = {
+  return {
     schemas: [SCIM_GROUP_URN],
     id: scimIdOf(call.settings, group),
     ...(group.externalId === null ? {} : { externalId: group.externalId }),
@@ -38,19 +42,10 @@ function toGroupResource(call: Call, group: GroupRecord, excluded: ReadonlySet<s
     members,
     meta: toScimMeta(call, 'Group', group),
   };
-  return withoutAttributes(resource, excluded);
 }
 
 function toReply(call: Call, status: 200 | 201, group: GroupRecord): HandlerReply {
-  const body = toGroupResource(call, group, excludedAttributes(call));
-  const location = `${call.platformUrl}/api/scim/v2/Groups/${String(own(body, 'id'))}`;
-  return status === 201 ? { status, body, headers: { Location: location } } : { status, body };
-}
-
-function requireGroup(call: Call, groups: TableView<GroupRecord>): GroupRecord {
-  const group = findByScimId(groups, call.settings, pathText(call, 'id'));
-  if (!group) throw new SandboxProblem(404, `Group ${pathText(call, 'id')} not found`);
-  return group;
+  return resourceReply(call, status, toGroupResource(call, group, excludedAttributes(call)));
 }
 
 /** Stores a checked change and assigns mapped roles to new members; throws 400 or 409 for the name. */
@@ -80,34 +75,13 @@ function auditGroup(call: Call, eventName: string, group: GroupRecord): void {
 /** Handles `GET /Groups`. */
 export function listGroups(call: Call): HandlerReply {
   const { groups } = call.read;
-  const excluded = excludedAttributes(call);
-  // The parser of the filter has folded the text.
-  const isEqual = (value: string | null, text: string): boolean => value?.toLowerCase() === text;
-  const grammar = new Map<string, Filterable<GroupRecord>>([
-    ['id', filterById(call, groups)],
-    [
-      'displayname',
-      {
-        kind: 'text',
-        find: (text) => groups.find('displayName', text),
-        test: (group, text) => isEqual(group.displayName, text),
-      },
-    ],
-    [
-      'externalid',
-      {
-        kind: 'text',
-        find: (text) => groups.find('externalId', text),
-        test: (group, text) => isEqual(group.externalId, text),
-      },
-    ],
-  ]);
-  return answerList(call, groups, grammar, (group) => toGroupResource(call, group, excluded));
+  const filters = textFilters(call, groups, { displayname: 'displayName', externalid: 'externalId' });
+  return answerList(call, groups, filters, (group, excluded) => toGroupResource(call, group, excluded));
 }
 
 /** Handles `GET /Groups/{id}`: 200 or 404. */
 export function readScimGroup(call: Call): HandlerReply {
-  return toReply(call, 200, requireGroup(call, call.read.groups));
+  return toReply(call, 200, requireResource(call, call.read.groups, 'Group'));
 }
 
 /** Handles `POST /Groups`: 201 with `Location`; 400, 409. */
@@ -127,7 +101,7 @@ export function replaceGroup(call: Call): HandlerReply {
   const body = bodyOf(call);
   const displayName = requireText(body, 'displayName');
   const externalId = textOrNull(body, 'externalId');
-  const group = requireGroup(call, call.state.groups);
+  const group = requireResource(call, call.state.groups, 'Group');
   const userIds = requireMembers(call, own(body, 'members') ?? []);
   const stored = applyChange(call, group, { displayName, externalId, steps: [{ kind: 'replace', userIds }] });
   auditGroup(call, 'Updated group via SCIM', stored);
@@ -137,7 +111,7 @@ export function replaceGroup(call: Call): HandlerReply {
 /** Handles `PATCH /Groups/{id}`: all operations or none; 400, 404, 409. */
 export function patchGroup(call: Call): HandlerReply {
   const operations = parseOperations(bodyOf(call));
-  const group = requireGroup(call, call.state.groups);
+  const group = requireResource(call, call.state.groups, 'Group');
   const stored = applyChange(call, group, parseGroupPatch(call, group, operations));
   auditGroup(call, 'Updated group via SCIM', stored);
   return toReply(call, 200, stored);
@@ -145,7 +119,7 @@ export function patchGroup(call: Call): HandlerReply {
 
 /** Handles `DELETE /Groups/{id}`: 204, the members remain users; 404. */
 export function deleteGroup(call: Call): HandlerReply {
-  const group = requireGroup(call, call.state.groups);
+  const group = requireResource(call, call.state.groups, 'Group');
   removeGroup(call, group);
   auditGroup(call, 'Deleted group via SCIM', group);
   return { status: 204 };

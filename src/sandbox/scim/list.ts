@@ -1,5 +1,6 @@
-// Builds SCIM list answers: 1-based pages, totals, and excluded attributes (contract 2.5).
-import { queryText, type Call, type HandlerReply } from '../call.ts';
+// Finds SCIM resources, and builds answers with one resource or a page of a list (contract 2.5).
+import { pathText, queryText, type Call, type HandlerReply } from '../call.ts';
+import type { SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { TableRow, TableView } from '../table.ts';
@@ -24,12 +25,19 @@ export function excludedAttributes(call: Call): ReadonlySet<string> {
 }
 
 /** Returns the resource without the excluded top-level attributes. */
-export function withoutAttributes(
-  resource: Readonly<Record<string, unknown>>,
-  excluded: ReadonlySet<string>,
-): Readonly<Record<string, unknown>> {
-  if (excluded.size === 0) return resource;
+function withoutAttributes(resource: SandboxJsonObject, excluded: ReadonlySet<string>): SandboxJsonObject {
   return Object.fromEntries(Object.entries(resource).filter(([name]) => !excluded.has(name.toLowerCase())));
+}
+
+/** A resource with its address in `meta`. */
+export type ScimResource = SandboxJsonObject & {
+  readonly meta: SandboxJsonObject & { readonly location: string };
+};
+
+/** Returns the answer with one resource; that of a created one (201) names its address. */
+export function resourceReply(call: Call, status: 200 | 201, resource: ScimResource): HandlerReply {
+  const body = withoutAttributes(resource, excludedAttributes(call));
+  return status === 201 ? { status, body, headers: { Location: resource.meta.location } } : { status, body };
 }
 
 /** Returns the row with that SCIM id, in the configured id style (ASSUMED-48). */
@@ -42,33 +50,48 @@ export function findByScimId<T extends TableRow>(
   return /^[1-9]\d{0,14}$/.test(id) ? table.get(Number(id)) : undefined;
 }
 
-/** Returns the filter on `id`; the configured id style decides which property it compares. */
-export function filterById<T extends TableRow & { readonly uuid: string }>(
+/** Returns the row that the path names by its SCIM id. @throws 404 */
+export function requireResource<T extends TableRow>(
   call: Call,
   table: TableView<T>,
-): Filterable<T> {
-  return {
-    kind: 'text',
-    find: (id) => {
-      const row = findByScimId(table, call.settings, id);
-      return row ? [row] : [];
-    },
-    test: (row, id) => findByScimId(table, call.settings, id) === row,
+  type: 'User' | 'Group',
+): T {
+  const id = pathText(call, 'id');
+  const row = findByScimId(table, call.settings, id);
+  if (!row) throw new SandboxProblem(404, `${type} ${id} not found`);
+  return row;
+}
+
+/** Returns the filters on `id` and on attributes with an index: `indexes` has the name of the index by attribute. */
+export function textFilters<T extends TableRow>(
+  call: Call,
+  table: TableView<T>,
+  indexes: Readonly<Record<string, string>>,
+): [attribute: string, Filterable<T>][] {
+  const find = (id: string): T[] => {
+    const row = findByScimId(table, call.settings, id);
+    return row ? [row] : [];
   };
+  const byIndex = Object.entries(indexes).map(([attribute, index]): [string, Filterable<T>] => [
+    attribute,
+    { find: (text) => table.find(index, text) },
+  ]);
+  return [['id', { find }], ...byIndex];
 }
 
 /** Returns the `ListResponse` of the rows that match the query; throws 400 `invalidFilter` or `invalidValue`. */
 export function answerList<T extends TableRow>(
   call: Call,
   table: TableView<T>,
-  grammar: ReadonlyMap<string, Filterable<T>>,
-  show: (row: T) => unknown,
+  filters: readonly (readonly [attribute: string, Filterable<T>])[],
+  show: (row: T, excluded: ReadonlySet<string>) => SandboxJsonObject,
 ): HandlerReply {
   const startIndex = Math.max(1, queryInteger(call, 'startIndex', 1));
   const asked = Math.max(0, queryInteger(call, 'count', call.settings.pageDefault));
   const end = startIndex - 1 + Math.min(asked, call.settings.pageCap);
   const filter = queryText(call, 'filter');
-  const matches = filter === undefined ? table.rows() : findMatches(filter, table, grammar);
+  const excluded = excludedAttributes(call);
+  const matches = filter === undefined ? table.rows() : findMatches(filter, table, new Map(filters));
   const rows = matches.slice(startIndex - 1, end);
   const cut = call.fault.truncation;
   const page = cut ? rows.slice(0, Math.floor(rows.length * cut.keep)) : rows;
@@ -80,7 +103,7 @@ export function answerList<T extends TableRow>(
       totalResults: isShortened ? startIndex - 1 + page.length : matches.length,
       startIndex,
       itemsPerPage: page.length,
-      Resources: page.map(show),
+      Resources: page.map((row) => withoutAttributes(show(row, excluded), excluded)),
     },
   };
 }

@@ -25,6 +25,22 @@ function parseOperation(entry: unknown): ParsedPatchOperation {
   return { op, path: path ? path.trim() : undefined, value: own(source, 'value') };
 }
 
+/** Returns the text that an operation sets, or null when it clears the attribute. @throws 400 for another value */
+export function textOfOperation({ op, value }: ParsedPatchOperation, name: string): string | null {
+  if (op === 'remove' || value === null) return null;
+  if (typeof value === 'string') return value;
+  throw new SandboxProblem(400, `${name} must be text`, 'invalidValue');
+}
+
+/** Returns a path without the URN of its schema. @throws 400 `mutability` for a read-only attribute */
+export function writablePath(path: string, urn: string, readOnly: ReadonlySet<string>): string {
+  const isQualified = path.toLowerCase().startsWith(`${urn}:`.toLowerCase());
+  const attribute = isQualified ? path.slice(urn.length + 1) : path;
+  if (readOnly.has(attribute.toLowerCase()))
+    throw new SandboxProblem(400, `${attribute} is read-only`, 'mutability');
+  return attribute;
+}
+
 /** Returns the operations of a PatchOp body, at least one; 400 `invalidSyntax` otherwise. */
 export function parseOperations(body: SandboxJsonObject): ParsedPatchOperation[] {
   const schemas = own(body, 'schemas');

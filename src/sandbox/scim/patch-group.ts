@@ -6,7 +6,7 @@ import type { GroupRecord } from '../records.ts';
 import type { CurrentState } from '../state.ts';
 import type { GroupMemberStep } from '../users/group-life.ts';
 import { findByScimId } from './list.ts';
-import type { ParsedPatchOperation } from './patch-body.ts';
+import { textOfOperation, writablePath, type ParsedPatchOperation } from './patch-body.ts';
 import { SCIM_GROUP_URN } from './urns.ts';
 
 export interface GroupChange {
@@ -64,13 +64,6 @@ function setName(change: GroupChange, operation: ParsedPatchOperation): void {
   change.displayName = requireText({ displayName: operation.value }, 'displayName');
 }
 
-function setExternalId(change: GroupChange, operation: ParsedPatchOperation): void {
-  const { value } = operation;
-  if (operation.op === 'remove' || value === null) change.externalId = null;
-  else if (typeof value === 'string') change.externalId = value;
-  else throw new SandboxProblem(400, 'externalId must be text', 'invalidValue');
-}
-
 /** Adds an operation with a path to the change. @returns false for a path that contract 2.6 does not list */
 function patchPath(
   current: CurrentState,
@@ -81,7 +74,7 @@ function patchPath(
   const name = path.toLowerCase();
   const [isOneMember, memberId] = ONE_MEMBER.exec(path) ?? [];
   if (name === 'displayname') setName(change, operation);
-  else if (name === 'externalid') setExternalId(change, operation);
+  else if (name === 'externalid') change.externalId = textOfOperation(operation, 'externalId');
   else if (name === 'members') change.steps.push(memberStep(current, operation));
   else if (isOneMember !== undefined && memberId !== undefined && operation.op === 'remove') {
     change.steps.push({ kind: 'remove', userIds: existingUsers(current, [memberId]) });
@@ -97,10 +90,7 @@ function patchOne(current: CurrentState, change: GroupChange, operation: ParsedP
       patchPath(current, change, name, { ...operation, value: member });
     return;
   }
-  const prefix = `${SCIM_GROUP_URN}:`.toLowerCase();
-  const isQualified = operation.path.toLowerCase().startsWith(prefix);
-  const path = isQualified ? operation.path.slice(prefix.length) : operation.path;
-  if (READ_ONLY.has(path.toLowerCase())) throw new SandboxProblem(400, `${path} is read-only`, 'mutability');
+  const path = writablePath(operation.path, SCIM_GROUP_URN, READ_ONLY);
   if (!patchPath(current, change, path, operation))
     throw new SandboxProblem(400, `Unsupported path: ${path}`, 'invalidPath');
 }

@@ -4,7 +4,7 @@ import { SandboxProblem } from '../problem.ts';
 import type { EmailEntry, UserRecord } from '../records.ts';
 import type { State } from '../state.ts';
 import { extensionEntries, attributeReferenceIn, requireReference, withExtension } from './extension.ts';
-import type { ParsedPatchOperation } from './patch-body.ts';
+import { textOfOperation, writablePath, type ParsedPatchOperation } from './patch-body.ts';
 import { EXTENSION_URN, SCIM_USER_URN } from './urns.ts';
 import { parseActive, parseEmail, type UserFields } from './user-resource.ts';
 
@@ -24,17 +24,6 @@ const ONE_EMAIL = /^emails\[\s*(?:(primary)\s+eq\s+true|type\s+eq\s+"([^"]*)")\s
 export function draftOf(user: UserRecord): UserDraft {
   const { userName, externalId, displayName, givenName, familyName, emails, isDeactivated, values } = user;
   return { userName, externalId, displayName, givenName, familyName, emails, isDeactivated, values };
-}
-
-function setText(
-  draft: UserDraft,
-  field: 'displayName' | 'externalId' | 'givenName' | 'familyName',
-  operation: ParsedPatchOperation,
-): void {
-  const { value } = operation;
-  if (operation.op === 'remove' || value === null) draft[field] = null;
-  else if (typeof value === 'string') draft[field] = value;
-  else throw new SandboxProblem(400, `${field} must be text`, 'invalidValue');
 }
 
 function setEmails(draft: UserDraft, operation: ParsedPatchOperation): void {
@@ -77,7 +66,7 @@ function patchCore(draft: UserDraft, path: string, operation: ParsedPatchOperati
   const name = path.toLowerCase();
   const text = OPTIONAL_TEXTS.get(name);
   const [isOneEmail, primary, type] = ONE_EMAIL.exec(path) ?? [];
-  if (text) setText(draft, text, operation);
+  if (text) draft[text] = textOfOperation(operation, text);
   else if (name === 'emails') setEmails(draft, operation);
   else if (isOneEmail !== undefined) setOneEmail(draft, operation, primary === undefined ? type : undefined);
   else if (name === 'active' || name === 'username') {
@@ -119,10 +108,7 @@ export function patchDraft(state: State, draft: UserDraft, operation: ParsedPatc
     draft.values = withExtension(state, draft.values, [[definition.name, value]], 'invalidPath');
     return;
   }
-  const prefix = `${SCIM_USER_URN}:`.toLowerCase();
-  const isQualified = operation.path.toLowerCase().startsWith(prefix);
-  const path = isQualified ? operation.path.slice(prefix.length) : operation.path;
-  if (READ_ONLY.has(path.toLowerCase())) throw new SandboxProblem(400, `${path} is read-only`, 'mutability');
+  const path = writablePath(operation.path, SCIM_USER_URN, READ_ONLY);
   if (!patchCore(draft, path, operation))
     throw new SandboxProblem(400, `Unsupported path: ${path}`, 'invalidPath');
 }

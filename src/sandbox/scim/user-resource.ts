@@ -13,6 +13,7 @@ import { SandboxProblem } from '../problem.ts';
 import type { EmailEntry, UserRecord } from '../records.ts';
 import { scimIdOf } from '../users/people.ts';
 import { toExtension } from './extension.ts';
+import type { ScimResource } from './list.ts';
 import { EXTENSION_URN, SCIM_USER_URN } from './urns.ts';
 
 /** The core attributes that a client may set. */
@@ -63,7 +64,7 @@ export function toScimMeta(
   call: Call,
   resourceType: 'User' | 'Group',
   record: Pick<UserRecord, 'id' | 'uuid' | 'createdAtMs' | 'updatedAtMs'>,
-): SandboxJsonObject {
+): ScimResource['meta'] {
   return {
     resourceType,
     created: new Date(record.createdAtMs).toISOString(),
@@ -81,7 +82,7 @@ function nameOf(user: UserRecord): SandboxJsonObject {
 }
 
 /** Returns the SCIM user resource; absent attributes are left out, `groups` is read-only (ASSUMED-15). */
-export function toUserResource(call: Call, user: UserRecord): SandboxJsonObject {
+export function toUserResource(call: Call, user: UserRecord): ScimResource {
   const { settings, state } = call;
   const view = call.request.method === 'GET' ? call.read : state;
   const extension = toExtension(state, user);

@@ -1,71 +1,21 @@
 // Handles SCIM Users: list, create, read, replace, patch, delete (contract 2.1, 2.2, 2.7).
-import { audit, bodyOf, pathText, type Call, type HandlerReply } from '../call.ts';
+import { audit, bodyOf, type Call, type HandlerReply } from '../call.ts';
 import { own } from '../json.ts';
-import { SandboxProblem } from '../problem.ts';
 import type { UserRecord } from '../records.ts';
-import type { TableView } from '../table.ts';
 import { changePerson, createPerson, impliedEmail, impliedFirstName, removePerson } from '../users/people.ts';
 import { extensionEntries, withExtension } from './extension.ts';
-import type { Filterable } from './filter.ts';
-import { answerList, excludedAttributes, filterById, findByScimId, withoutAttributes } from './list.ts';
+import { answerList, requireResource, resourceReply, textFilters } from './list.ts';
 import { parseOperations } from './patch-body.ts';
 import { draftOf, patchDraft } from './patch-user.ts';
 import { parseActive, parseUserFields, toUserResource, type UserFields } from './user-resource.ts';
 
-/** Returns the attributes that a filter of users may name. */
-function grammarOf(call: Call): ReadonlyMap<string, Filterable<UserRecord>> {
-  const { users } = call.read;
-  const isEqual = (value: string | null, text: string): boolean => value?.toLowerCase() === text;
-  return new Map<string, Filterable<UserRecord>>([
-    ['id', filterById(call, users)],
-    [
-      'username',
-      {
-        kind: 'text',
-        find: (text) => users.find('userName', text),
-        test: (user, text) => isEqual(user.userName, text),
-      },
-    ],
-    [
-      'externalid',
-      {
-        kind: 'text',
-        find: (text) => users.find('externalId', text),
-        test: (user, text) => isEqual(user.externalId, text),
-      },
-    ],
-    [
-      'displayname',
-      {
-        kind: 'text',
-        find: (text) => users.find('displayName', text),
-        test: (user, text) => isEqual(user.displayName, text),
-      },
-    ],
-    [
-      'emails.value',
-      {
-        kind: 'text',
-        find: (text) => users.find('email', text),
-        test: (user, text) =>
-          isEqual(user.email, text) || user.emails.some((entry) => isEqual(entry.value, text)),
-      },
-    ],
-    ['active', { kind: 'boolean', test: (user, isActive) => user.isDeactivated !== isActive }],
-  ]);
-}
-
-function requireUser(call: Call, users: TableView<UserRecord>): UserRecord {
-  const user = findByScimId(users, call.settings, pathText(call, 'id'));
-  if (!user) throw new SandboxProblem(404, `User ${pathText(call, 'id')} not found`);
-  return user;
-}
-
-function toReply(call: Call, status: 200 | 201, user: UserRecord): HandlerReply {
-  const body = withoutAttributes(toUserResource(call, user), excludedAttributes(call));
-  const location = `${call.platformUrl}/api/scim/v2/Users/${String(own(body, 'id'))}`;
-  return status === 201 ? { status, body, headers: { Location: location } } : { status, body };
-}
+/** Indexes of the table by the attributes of users that a filter may name. */
+const FILTER_INDEXES = {
+  username: 'userName',
+  externalid: 'externalId',
+  displayname: 'displayName',
+  'emails.value': 'email',
+};
 
 function auditUser(call: Call, eventName: string, user: UserRecord): void {
   audit(call, eventName, { userName: user.userName, userId: user.id });
@@ -73,14 +23,17 @@ function auditUser(call: Call, eventName: string, user: UserRecord): void {
 
 /** Handles `GET /Users`. */
 export function listUsers(call: Call): HandlerReply {
-  const excluded = excludedAttributes(call);
-  const show = (user: UserRecord): unknown => withoutAttributes(toUserResource(call, user), excluded);
-  return answerList(call, call.read.users, grammarOf(call), show);
+  const { users } = call.read;
+  const isActive = (user: UserRecord, value: boolean): boolean => user.isDeactivated !== value;
+  const filters = textFilters(call, users, FILTER_INDEXES);
+  return answerList(call, users, [...filters, ['active', { test: isActive }]], (user) =>
+    toUserResource(call, user),
+  );
 }
 
 /** Handles `GET /Users/{id}`: 200 or 404. */
 export function readScimUser(call: Call): HandlerReply {
-  return toReply(call, 200, requireUser(call, call.read.users));
+  return resourceReply(call, 200, toUserResource(call, requireResource(call, call.read.users, 'User')));
 }
 
 /**
@@ -99,7 +52,7 @@ export function createScimUser(call: Call): HandlerReply {
     aliasSource: 'scim',
   });
   auditUser(call, 'Created user via SCIM', user);
-  return toReply(call, 201, user);
+  return resourceReply(call, 201, toUserResource(call, user));
 }
 
 /** Returns the console user's first name and e-mail, which follow from SCIM attributes when these change. */
@@ -122,7 +75,7 @@ function impliedFields(user: UserRecord, fields: UserFields): Partial<UserRecord
 export function replaceUser(call: Call): HandlerReply {
   const body = bodyOf(call);
   const fields = parseUserFields(body);
-  const user = requireUser(call, call.state.users);
+  const user = requireResource(call, call.state.users, 'User');
   const active = own(body, 'active');
   const changed = changePerson(call, user, {
     ...fields,
@@ -131,23 +84,23 @@ export function replaceUser(call: Call): HandlerReply {
     values: withExtension(call.state, user.values, extensionEntries(body), 'invalidValue'),
   });
   auditUser(call, 'Updated user via SCIM', changed);
-  return toReply(call, 200, changed);
+  return resourceReply(call, 200, toUserResource(call, changed));
 }
 
 /** Handles `PATCH /Users/{id}`: all operations or none (ASSUMED-30). 400, 403, 404, 409. */
 export function patchUser(call: Call): HandlerReply {
   const operations = parseOperations(bodyOf(call));
-  const user = requireUser(call, call.state.users);
+  const user = requireResource(call, call.state.users, 'User');
   const draft = draftOf(user);
   for (const operation of operations) patchDraft(call.state, draft, operation);
   const changed = changePerson(call, user, { ...draft, ...impliedFields(user, draft) });
   auditUser(call, 'Updated user via SCIM', changed);
-  return toReply(call, 200, changed);
+  return resourceReply(call, 200, toUserResource(call, changed));
 }
 
 /** Handles `DELETE /Users/{id}`: 204; 403 last administrator, 404. */
 export function deleteUser(call: Call): HandlerReply {
-  const user = requireUser(call, call.state.users);
+  const user = requireResource(call, call.state.users, 'User');
   removePerson(call, user);
   auditUser(call, 'Deleted user via SCIM', user);
   return { status: 204 };
