@@ -27,34 +27,31 @@ export function requireText(source: SandboxJsonObject, name: string): string {
   return value;
 }
 
-/** Returns an optional text property; null and absence give null, other types are 400 `invalidValue`. */
-export function textOrNull(source: SandboxJsonObject, name: string): string | null {
-  const value = own(source, name);
-  if (value === undefined || value === null) return null;
-  if (typeof value !== 'string') throw new SandboxProblem(400, `${name} must be text`, 'invalidValue');
+/**
+ * Returns an optional property; null and absence give null.
+ * @throws 400 `invalidValue` for a value that `is` refuses; `form` says what it must be
+ */
+export function optional<T>(
+  source: SandboxJsonObject,
+  name: string,
+  is: (value: unknown) => value is T,
+  form: string,
+): T | null {
+  const value = own(source, name) ?? null;
+  if (value !== null && !is(value)) throw new SandboxProblem(400, `${name} must be ${form}`, 'invalidValue');
   return value;
 }
 
-/** Returns an optional boolean; null and absence give undefined, other types are 400. */
-export function optionalBoolean(source: SandboxJsonObject, name: string): boolean | undefined {
-  const value = own(source, name);
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'boolean')
-    throw new SandboxProblem(400, `${name} must be true or false`, 'invalidValue');
-  return value;
-}
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
+const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
-/** Returns an optional list of texts; null and absence give undefined, other types are 400. */
-export function optionalTexts(source: SandboxJsonObject, name: string): string[] | undefined {
-  const value = own(source, name);
-  if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value)) throw new SandboxProblem(400, `${name} must be a list of texts`, 'invalidValue');
-  return value.map((item: unknown) => {
-    if (typeof item !== 'string')
-      throw new SandboxProblem(400, `${name} must be a list of texts`, 'invalidValue');
-    return item;
-  });
-}
+export const textOrNull = (source: SandboxJsonObject, name: string): string | null =>
+  optional(source, name, isText, 'text');
+export const optionalBoolean = (source: SandboxJsonObject, name: string): boolean | undefined =>
+  optional(source, name, isFlag, 'true or false') ?? undefined;
+export const optionalTexts = (source: SandboxJsonObject, name: string): string[] | undefined =>
+  optional(source, name, isTexts, 'a list of texts') ?? undefined;
 
 /** Returns an optional list of objects, empty when absent; other types are 400. */
 export function objectList(source: SandboxJsonObject, name: string): SandboxJsonObject[] {

@@ -131,33 +131,17 @@ const isFlag: Check = (value) => typeof value === 'boolean';
 const isCount: Check = (value) => Number.isInteger(value) && Number(value) >= 0;
 const isTextList: Check = (value) => Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-const CHECKS: Readonly<Record<keyof SandboxSettings, Check>> = {
+/** Checks of settings for which a value of the kind of their default, a flag or a count, is not enough. */
+const CHECKS: Readonly<Partial<Record<string, Check>>> = {
   plan: (value) =>
     isJsonObject(value) &&
     Object.entries(value).every(([name, on]) => Object.hasOwn(DEFAULT_SETTINGS.plan, name) && isFlag(on)),
-  auditLogEnabled: isFlag,
-  scimEnabled: isFlag,
   // Admin is never a valid default (contract 2.2, row ROLE-10).
   defaultRole: (value) => typeof value === 'string' && value !== '' && value.toLowerCase() !== 'admin',
   groupsRolesMap: (value) => isJsonObject(value) && Object.values(value).every(isTextList),
-  maxFolderDepth: isCount,
-  vendorTokenCap: isFlag,
-  strictAuthScheme: isFlag,
   scimIdStyle: (value) => value === 'uuid' || value === 'numeric',
-  pageDefault: isCount,
   pageCap: (value) => isCount(value) && value !== 0,
-  strictValueIds: isFlag,
-  bulkLimit: isCount,
-  auditRetentionEvents: isCount,
-  auditRetentionDays: isCount,
-  chatRecordDelayMs: isCount,
-  chatDevelopmentMode: isFlag,
-  externalUserLimit: isCount,
-  dataQueryDelayMs: isCount,
-  dataContinueWaitMs: isCount,
   dataQueryTimeoutMs: (value) => isCount(value) && value !== 0,
-  dataRowDefault: isCount,
-  dataRowCap: isCount,
   sqlFailAfterRows: (value) => value === null || isCount(value),
 };
 
@@ -167,9 +151,10 @@ const CHECKS: Readonly<Record<keyof SandboxSettings, Check>> = {
  */
 export function changeSettings(current: SandboxSettings, changes: SandboxJsonObject): SandboxSettings {
   for (const [name, value] of Object.entries(changes)) {
-    const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof SandboxSettings] : undefined;
-    if (!check) throw new SandboxProblem(400, `Unknown setting: ${name}`);
-    if (!check(value)) throw new SandboxProblem(400, `Setting ${name} cannot take this value`);
+    const known = own({ ...DEFAULT_SETTINGS }, name);
+    if (known === undefined) throw new SandboxProblem(400, `Unknown setting: ${name}`);
+    const fits = CHECKS[name] ?? (typeof known === 'boolean' ? isFlag : isCount);
+    if (!fits(value)) throw new SandboxProblem(400, `Setting ${name} cannot take this value`);
   }
   const plan = own(changes, 'plan');
   return { ...current, ...changes, plan: { ...current.plan, ...(isJsonObject(plan) ? plan : {}) } };

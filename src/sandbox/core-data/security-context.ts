@@ -2,7 +2,7 @@
 import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
 import type { StoredAttributeValue, UserRecord } from '../records.ts';
 import type { CurrentState } from '../state.ts';
-import { effectiveValue } from '../users/attribute-types.ts';
+import { effectiveValue, isAttributeValue } from '../users/attribute-types.ts';
 
 /** Policies use the claims inside the wrapper only; other claims give no rights. */
 export interface CoreDataSecurityContext {
@@ -14,14 +14,6 @@ export interface CoreDataSecurityContext {
 export const EMPTY_CONTEXT: CoreDataSecurityContext = { groups: [], userAttributes: {} };
 /** Reserved claim that contains groups and attributes (contract 0.2). */
 const WRAPPER = 'cubeCloud';
-
-function toAttributeValue(value: unknown): StoredAttributeValue | undefined {
-  if (typeof value === 'string' || typeof value === 'boolean') return value;
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (!Array.isArray(value)) return undefined;
-  if (value.every((item) => typeof item === 'string')) return value;
-  return value.every((item) => typeof item === 'number') ? value : undefined;
-}
 
 /** Returns the context of a platform user: group names and effective values of all attributes (contract 3.2). */
 export function contextOfUser(current: CurrentState, user: UserRecord): CoreDataSecurityContext {
@@ -46,10 +38,7 @@ export function contextOfClaims(claims: SandboxJsonObject): CoreDataSecurityCont
   const groups = own(wrapper, 'groups');
   const attributes = own(wrapper, 'userAttributes');
   const values = Object.entries(isJsonObject(attributes) ? attributes : {}).flatMap(
-    ([name, sent]): [string, StoredAttributeValue][] => {
-      const value = toAttributeValue(sent);
-      return value === undefined ? [] : [[name, value]];
-    },
+    ([name, value]): [string, StoredAttributeValue][] => (isAttributeValue(value) ? [[name, value]] : []),
   );
   return {
     groups: Array.isArray(groups) ? groups.filter((name) => typeof name === 'string') : [],

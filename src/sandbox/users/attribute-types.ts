@@ -27,6 +27,10 @@ const FITS: Readonly<Record<SandboxAttributeType, (value: unknown) => boolean>> 
   number_array: (value) => Array.isArray(value) && value.every(isNumber),
 };
 
+/** Returns whether the value fits one of the types. */
+export const isAttributeValue = (value: unknown): value is StoredAttributeValue =>
+  ATTRIBUTE_TYPES.some((type) => FITS[type](value));
+
 /** Returns the value in the type of the definition, or undefined when it does not fit (ASSUMED-42). */
 export function fitValue(type: SandboxAttributeType, value: unknown): StoredAttributeValue | undefined {
   if (!FITS[type](value)) return undefined;

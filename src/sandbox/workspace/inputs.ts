@@ -1,5 +1,5 @@
 // Reads properties of workspace bodies, for public calls and fixtures; every refusal is 400 (contract 4.7).
-import { isJsonObject, textOrNull, own, type SandboxJsonObject } from '../json.ts';
+import { isJsonObject, optional, textOrNull, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { State } from '../state.ts';
 import { folderOf } from './tree.ts';
@@ -19,22 +19,15 @@ export function readName(source: SandboxJsonObject, member = 'name'): string | u
   return name;
 }
 
+const isInteger = (value: unknown): value is number => Number.isSafeInteger(value);
+
 /** Returns a whole number, or null when the property is absent or null. */
-export function readInteger(source: SandboxJsonObject, member: string): number | null {
-  const value = own(source, member) ?? null;
-  if (value === null) return null;
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
-    throw new SandboxProblem(400, `${member} must be a whole number or null`);
-  }
-  return value;
-}
+export const readInteger = (source: SandboxJsonObject, member: string): number | null =>
+  optional(source, member, isInteger, 'a whole number or null');
 
 /** Returns a JSON object, or null when the property is absent or null. */
-export function readObject(source: SandboxJsonObject, member: string): SandboxJsonObject | null {
-  const value = own(source, member) ?? null;
-  if (value !== null && !isJsonObject(value)) throw new SandboxProblem(400, `${member} must be an object`);
-  return value;
-}
+export const readObject = (source: SandboxJsonObject, member: string): SandboxJsonObject | null =>
+  optional(source, member, isJsonObject, 'an object');
 
 /** Returns the folder with `id` in the deployment; null for the root. @throws 404 when unknown (ASSUMED-73) */
 export function requireFolder(state: State, deploymentId: string, id: number): FolderRecord;

@@ -14,10 +14,12 @@ export function notSupported(what: string): Error {
   return userError(`SQL error: ${what} is not supported`);
 }
 
+const unknownForm = (name: string): Error => notSupported(`this form of ${name.replaceAll('_', ' ')}`);
+
 /** Returns a property that is a node. */
 export function nodeAt(node: Node, name: string): Node {
   const value = own(node, name);
-  if (!isJsonObject(value)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
+  if (!isJsonObject(value)) throw unknownForm(name);
   return value;
 }
 
@@ -26,28 +28,23 @@ export function maybeAt(node: Node, name: string): Node | null {
   return (own(node, name) ?? null) === null ? null : nodeAt(node, name);
 }
 
-export function nodesAt(node: Node, name: string): Node[] {
-  const value = own(node, name);
-  if (!Array.isArray(value)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
-  return value.map((item: unknown) => {
-    if (!isJsonObject(item)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
-    return item;
-  });
-}
-
-export function textAt(node: Node, name: string): string {
-  const value = own(node, name) ?? '';
-  if (typeof value !== 'string') throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
+/** Returns a property that is a list of values of one kind; `absent` stands for a missing one. */
+function listAt<T>(node: Node, name: string, is: (value: unknown) => value is T, absent: unknown): T[] {
+  const value = own(node, name) ?? absent;
+  if (!Array.isArray(value) || !value.every(is)) throw unknownForm(name);
   return value;
 }
+const isText = (value: unknown): value is string => typeof value === 'string';
 
-export function textsAt(node: Node, name: string): string[] {
-  const value = own(node, name) ?? [];
-  if (!Array.isArray(value)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
-  return value.map((item: unknown) => {
-    if (typeof item !== 'string') throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
-    return item;
-  });
+export const nodesAt = (node: Node, name: string): Node[] => listAt(node, name, isJsonObject, undefined);
+/** Returns a property that is a list of texts; empty without one. */
+export const textsAt = (node: Node, name: string): string[] => listAt(node, name, isText, []);
+
+/** Returns a property that is a text; empty without one. */
+export function textAt(node: Node, name: string): string {
+  const value = own(node, name) ?? '';
+  if (!isText(value)) throw unknownForm(name);
+  return value;
 }
 
 /**
