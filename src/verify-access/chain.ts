@@ -78,7 +78,7 @@ export function nobody(asked: string): AccessReport {
 /** Returns the report of a known user. */
 export function toReport(facts: Facts): AccessReport {
   const { asked, target, person, reading, differences, context, visibility } = facts;
-  const chain = [pushLink(facts), storedLink(facts), appliedLink(facts), visibleLink(facts)];
+  const chain = [...acceptedLinks(facts), appliedLink(facts), visibleLink(facts)];
   return {
     ok: chain.every(({ ok }) => ok === true),
     result: resultOf(chain),
@@ -111,24 +111,16 @@ function resultOf(chain: readonly ChainLink[]): AccessResult {
 export const pushedAt = ({ person }: Pick<Facts, 'person'>): number =>
   person.record?.lastModified ?? person.deleted?.deletedAt ?? 0;
 
-/** Returns the first link: the identity provider's last push. */
-function pushLink(facts: Facts): ChainLink {
+/** Returns the first two links. A push is answered only after it is stored, so both have the same time. */
+function acceptedLinks(facts: Facts): ChainLink[] {
   const { record } = facts.person;
-  const detail = record ? `accepted; version ${record.version}` : 'accepted: deleted at the source';
-  return { stage: 'push', ok: true, at: isoTime(pushedAt(facts)), detail };
-}
-
-/** Returns the second link. A push is answered only after it is stored, so both have the same time. */
-function storedLink(facts: Facts): ChainLink {
-  const detail = 'stored in Redis before the request was answered';
-  return {
-    stage: 'stored',
-    ok: true,
-    at: isoTime(pushedAt(facts)),
-    afterMs: 0,
-    tookMs: facts.storedTookMs,
-    detail,
-  };
+  const at = isoTime(pushedAt(facts));
+  const pushed = record ? `accepted; version ${record.version}` : 'accepted: deleted at the source';
+  const stored = 'stored in Redis before the request was answered';
+  return [
+    { stage: 'push', ok: true, at, detail: pushed },
+    { stage: 'stored', ok: true, at, afterMs: 0, tookMs: facts.storedTookMs, detail: stored },
+  ];
 }
 
 /** Returns the third link: whether the account at the platform is as desired. */
@@ -208,15 +200,14 @@ function becauseOf(facts: Facts): string {
   const renaming = wanted.kind === 'open' && reading ? otherwiseCalled(wanted, reading) : [];
   // If there is a condition, it already names the state of the deactivation.
   const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
-  const waiting = waitingText(wanted, reading);
   const causes = [
-    ...(cause === undefined ? [] : [cause]),
-    ...(unlinked?.kind === 'former' ? [unlinked.why] : []),
-    ...(closing ? [CLOSING_WORDS[closing]] : []),
-    ...(waiting === undefined ? [] : [waiting]),
+    cause,
+    unlinked?.kind === 'former' ? unlinked.why : undefined,
+    closing && CLOSING_WORDS[closing],
+    waitingText(wanted, reading),
     ...leaving.map(leavingText),
     ...renaming.map(renamingText),
-  ];
+  ].filter((text) => text !== undefined);
   return causes.length === 0 ? '' : `: ${causes.join('; ')}`;
 }
 

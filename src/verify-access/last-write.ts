@@ -18,6 +18,16 @@ const MOST_ENTRIES = 10_000;
  */
 const SAME_PUSH_MS = 1000;
 
+/** Yields the newest entries of the provisioning log, newest first. */
+export async function* newestEntries({ log }: Pick<ReconcileScope['outbox'], 'log'>) {
+  let seen = 0;
+  for await (const portion of log.newest()) {
+    yield* portion;
+    seen += portion.length;
+    if (seen >= MOST_ENTRIES) return;
+  }
+}
+
 /**
  * Searches the log from its newest entry for the writes of a user.
  * @param pushedAt time of the last push, Unix milliseconds; entries before it end the search once the newest write is found
@@ -29,24 +39,19 @@ export async function lastWrites(
 ): Promise<LastWrites> {
   const { id } = parseRef(ref);
   const found: LastWrites = {};
-  let seen = 0;
-  for await (const portion of outbox.log.newest()) {
-    for (const entry of portion) {
-      // The newest write is known, and the older ones were made before the push.
-      if (found.newestAt !== undefined && entry.at < pushedAt) return found;
-      // A failed or skipped attempt wrote nothing.
-      if (entry.status !== 'success') continue;
-      const isOwn = entry.ref === ref;
-      if (isOwn || entry.members?.includes(id)) found.newestAt ??= entry.at;
-      const isPush = initiatorTypeOf(entry.request) === 'identityProvider';
-      // The two times of a push come from two clocks. An order that was accepted within a second after the push is another
-      // change, so it gets no tolerance.
-      const wasAcceptedByThen = entry.accepted <= pushedAt + (isPush ? SAME_PUSH_MS : 0);
-      // A sync writes the newest record, so the sync of an order that was accepted before the push may have applied the push.
-      if (isOwn && entry.at >= pushedAt && wasAcceptedByThen) return { ...found, ofPushAt: entry.at };
-    }
-    seen += portion.length;
-    if (seen >= MOST_ENTRIES) return found;
+  for await (const entry of newestEntries(outbox)) {
+    // The newest write is known, and the older ones were made before the push.
+    if (found.newestAt !== undefined && entry.at < pushedAt) return found;
+    // A failed or skipped attempt wrote nothing.
+    if (entry.status !== 'success') continue;
+    const isOwn = entry.ref === ref;
+    if (isOwn || entry.members?.includes(id)) found.newestAt ??= entry.at;
+    const isPush = initiatorTypeOf(entry.request) === 'identityProvider';
+    // The two times of a push come from two clocks. An order that was accepted within a second after the push is another
+    // change, so it gets no tolerance.
+    const wasAcceptedByThen = entry.accepted <= pushedAt + (isPush ? SAME_PUSH_MS : 0);
+    // A sync writes the newest record, so the sync of an order that was accepted before the push may have applied the push.
+    if (isOwn && entry.at >= pushedAt && wasAcceptedByThen) return { ...found, ofPushAt: entry.at };
   }
   return found;
 }

@@ -1,6 +1,6 @@
 // Names the groups and values of an account that the settings leave alone, so that "as desired" is not read as a word about
 // them. Reads Redis, writes nothing.
-import { fold, parseRef, refOf } from '../directory/records.ts';
+import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { notedLeavers } from '../sync/left-members.ts';
@@ -29,26 +29,38 @@ export async function leftAloneOf(
       .filter((name) => !isEmpty(attributes[name]))
       .map((name) => ({ name: `attributes.${name}`, kind: 'attribute', why, actual: attributes[name] }));
   const present = new Set(reading.view.groups.map(fold));
-  const names = [...wanted.leftOut.map(({ name }) => name), ...(await formerGroups(scope, reading))];
+  const linked = await linkedGroups(scope, reading);
+  const names = [...wanted.leftOut.map(({ name }) => name), ...(await formerGroups(scope, linked))];
   const groups = [...new Set(names)].sort().map((name): LeftAlone => {
     return { name, kind: 'group', why: 'leftOut', actual: present.has(fold(name)) };
   });
-  const stays = (await groupsLeftByPolicy(scope, reading)).filter((name) => !names.includes(name));
+  const stays = (await groupsLeftByPolicy(scope, reading, linked)).filter((name) => !names.includes(name));
   const left = stays.map((name): LeftAlone => ({ name, kind: 'group', why: 'policy', actual: true }));
   return [...groups, ...left, ...values(kept, 'kept'), ...values(unmapped, 'unmapped')];
 }
 
-/** Returns the linked groups of the account that the settings leave out, also after the source took the person out. */
-async function formerGroups(
-  { directory, drifts, target }: ReconcileScope,
-  { user }: Reading,
-): Promise<string[]> {
-  const listed = (user.groups ?? []).map(({ value, display }) => ({ id: String(value), display }));
+/** A group that the platform lists for the account and that the bridge manages: its name there, its ref and its link as text. */
+interface LinkedGroup {
+  display: string | undefined;
+  ref: Ref;
+  text: string;
+}
+
+async function linkedGroups({ drifts }: ReconcileScope, { user }: Reading): Promise<LinkedGroup[]> {
+  const listed = user.groups ?? [];
   const found = await drifts.linkedTo(
     'Group',
-    listed.map(({ id }) => id),
+    listed.map(({ value }) => String(value)),
   );
-  const ids = found.flatMap((each) => (each ? [parseRef(each.ref).id] : []));
+  return found.flatMap((each, index) => (each ? [{ ...each, display: listed[index]?.display }] : []));
+}
+
+/** Returns the linked groups of the account that the settings leave out, also after the source took the person out. */
+async function formerGroups(
+  { directory, target }: ReconcileScope,
+  linked: readonly LinkedGroup[],
+): Promise<string[]> {
+  const ids = linked.map(({ ref }) => parseRef(ref).id);
   const records = await directory.getMany('Group', ids);
   const names = new Map(
     records.map(({ id, text, damaged }) => [
@@ -56,11 +68,10 @@ async function formerGroups(
       damaged ? undefined : (JSON.parse(text) as { displayName?: string }).displayName,
     ]),
   );
-  return found.flatMap((each, index) => {
-    const name = each && names.get(parseRef(each.ref).id);
+  return linked.flatMap(({ ref, display }) => {
+    const name = names.get(parseRef(ref).id);
     // Only a group that is not mapped is left out; a managed one counts as a difference.
-    if (name === undefined || target.mapping.groupName(name) !== undefined) return [];
-    return [listed[index]?.display ?? name];
+    return name === undefined || target.mapping.groupName(name) !== undefined ? [] : [display ?? name];
   });
 }
 
@@ -68,24 +79,19 @@ async function formerGroups(
 async function groupsLeftByPolicy(
   { directory, drifts, target }: ReconcileScope,
   { user }: Reading,
+  linked: readonly LinkedGroup[],
 ): Promise<string[]> {
   // Only the other policies leave a membership against the source.
   if (target.policy.policy === 'sync') return [];
-  const listed = (user.groups ?? []).map(({ value, display }) => ({ id: String(value), display }));
   const [person] = await drifts.linkedTo('User', [user.id]);
   const id = person && parseRef(person.ref).id;
   const [joined = []] = id === undefined ? [] : await directory.groupsOf([id]);
   const wanted = new Set(joined.map((group) => refOf('Group', group.id)));
-  const found = await drifts.linkedTo(
-    'Group',
-    listed.map((group) => group.id),
-  );
-  return found.flatMap((each, index) => {
-    // Unmanaged groups, and groups that the source wants, are not left against the source.
-    if (!each || wanted.has(each.ref)) return [];
-    const link = parseLink(each.text);
-    const isLeft = notedLeavers(link)?.(id, user.id) === true;
-    return isLeft ? [listed[index]?.display ?? String(link.core?.displayName ?? each.ref)] : [];
+  return linked.flatMap(({ ref, text, display }) => {
+    const link = parseLink(text);
+    // A group that the source wants is not left against the source.
+    const isLeft = !wanted.has(ref) && notedLeavers(link)?.(id, user.id) === true;
+    return isLeft ? [display ?? String(link.core?.displayName ?? ref)] : [];
   });
 }
 

@@ -10,6 +10,7 @@ import { isStatus } from '../sync/failures.ts';
 import type { Core } from '../sync/mapping.ts';
 import { takenText } from '../sync/taken-by-connection.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
+import { newestEntries } from './last-write.ts';
 
 /**
  * `unnamed`: the user is deleted and no userName is stored any more, so no account can be looked up. `found`: an account of this
@@ -18,9 +19,6 @@ import { LISTED_AS_PROTECTED } from '../sync/target.ts';
  */
 export type UnlinkedAccount =
   { kind: 'none' } | { kind: 'unnamed' } | { kind: 'found' | 'former'; id: string; why: string };
-
-/** Largest number of log entries that are searched for the name of a deleted user. */
-const MOST_ENTRIES = 10_000;
 
 /**
  * Looks the account up by externalId, where it identifies a user, and by userName. Accounts of other users of this connection
@@ -81,17 +79,12 @@ async function nameOf(
 
 /** Returns the newest userName that the provisioning log has for a user. */
 async function loggedName(
-  { log }: ReconcileScope['outbox'],
+  outbox: ReconcileScope['outbox'],
   ref: Ref,
   id: string,
 ): Promise<string | undefined> {
-  let seen = 0;
-  for await (const portion of log.newest()) {
-    const named = portion.find((entry) => entry.ref === ref && entry.name !== '' && entry.name !== id);
-    if (named) return named.name;
-    seen += portion.length;
-    if (seen >= MOST_ENTRIES) return undefined;
-  }
+  for await (const entry of newestEntries(outbox))
+    if (entry.ref === ref && entry.name !== '' && entry.name !== id) return entry.name;
   return undefined;
 }
 
