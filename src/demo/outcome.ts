@@ -11,18 +11,9 @@ import { inMs, percentile } from './timing.ts';
 const COLUMNS = ['country', 'clearance', 'contractor', 'budgets', 'regions', 'groups', 'state'];
 const COMPANIES = { okta: 'acme, through Okta', entra: 'nordwind, through Entra' };
 /** Names of the lines of cli-table3; all but `middle`, the space between columns, are left empty. */
-const LINES = [
-  'top',
-  'top-mid',
-  'top-left',
-  'top-right',
-  'bottom',
-  'bottom-mid',
-  'bottom-left',
-  'bottom-right',
-];
-const INNER = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'];
-const NO_LINES = Object.fromEntries([...LINES, ...INNER].map((name) => [name, '']));
+const LINES =
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid';
+const NO_LINES = Object.fromEntries(LINES.split(' ').map((name) => [name, '']));
 
 /** Prints a table with two lines per user: the desired values, and below them those of the platform. */
 function showRows(screen: Screen, rows: ComparedPerson[]): void {

@@ -9,7 +9,7 @@ export function isJsonObject(value: unknown): value is SandboxJsonObject {
 }
 
 /** Returns an own property; names of the prototype chain are absent. */
-export function own(source: SandboxJsonObject, name: string): unknown {
+export function own<T>(source: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(source, name) ? source[name] : undefined;
 }
 

@@ -39,7 +39,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 );
 
 function comparison(node: Node, name: string): string {
-  const sign = Object.hasOwn(COMPARISONS, textAt(node, name)) ? COMPARISONS[textAt(node, name)] : undefined;
+  const sign = own(COMPARISONS, textAt(node, name));
   if (sign === undefined) throw notSupported('this comparison');
   return sign;
 }

@@ -1,4 +1,5 @@
 // Rewrites ORDER BY of a query or a window.
+import { own } from '../../json.ts';
 import { nodeAt, nodesAt, notSupported, textAt, type Node } from './syntax.ts';
 import type { WritingScope, Writing } from './writing.ts';
 
@@ -16,7 +17,7 @@ const NULLS: Readonly<Record<string, string>> = {
 };
 
 function word(words: Readonly<Record<string, string>>, name: string): string {
-  const found = Object.hasOwn(words, name) ? words[name] : undefined;
+  const found = own(words, name);
   if (found === undefined) throw notSupported('this ORDER BY');
   return found;
 }

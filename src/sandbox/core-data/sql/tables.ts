@@ -1,4 +1,5 @@
 // Rewrites FROM: cubes of the model, subqueries, common table expressions and joins of them.
+import { own } from '../../json.ts';
 import { quoteName } from '../statement.ts';
 import { userError } from '../members.ts';
 import { maybeAt, nodeAt, notSupported, requireUnused, textAt, textsAt, type Node } from './syntax.ts';
@@ -51,7 +52,7 @@ function writeJoin(node: Node, scope: WritingScope, writing: Writing): string {
   const [left = '', right = ''] = sides;
   const kind = textAt(node, 'ref_type');
   if (kind === 'CROSS') return `(${left} CROSS JOIN ${right})`;
-  const word = Object.hasOwn(JOINS, textAt(node, 'join_type')) ? JOINS[textAt(node, 'join_type')] : undefined;
+  const word = own(JOINS, textAt(node, 'join_type'));
   if (kind !== 'REGULAR' || word === undefined) throw notSupported('this kind of join');
   const columns = textsAt(node, 'using_columns');
   const condition = maybeAt(node, 'condition');

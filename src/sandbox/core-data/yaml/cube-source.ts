@@ -1,33 +1,31 @@
 // Reads cubes of Cube's YAML: tables, joins and members with their SQL templates.
 import { granularityFault } from '../granularity.ts';
+import { own } from '../../json.ts';
 import type { AggType, CustomGranularity, Segment } from '../model.ts';
 import type { MemberType } from '../documents.ts';
 import { isPublicIn, nameOf, requireKeys, memberTitle, type KEYS, type SourceNode } from './model-source.ts';
 import { expandSql, type TemplateCube } from './sql-templates.ts';
 
-export interface MeasureSource {
+interface MemberSource {
   readonly node: SourceNode;
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
-  readonly aggType: AggType;
   readonly isPublic: boolean;
-  /** Counts the rows, and so evaluates the primary key. */
-  readonly countsKeys: boolean;
-  /** Template per row; for `number` the formula over other measures. */
+  /** SQL template per row; of a measure of type `number` the formula over other measures. */
   readonly template: string;
 }
 
-export interface DimensionSource {
-  readonly node: SourceNode;
-  readonly name: string;
-  readonly title: string;
-  readonly description: string | undefined;
+export interface MeasureSource extends MemberSource {
+  readonly aggType: AggType;
+  /** Counts the rows, and so evaluates the primary key. */
+  readonly countsKeys: boolean;
+}
+
+export interface DimensionSource extends MemberSource {
   readonly type: MemberType;
-  readonly isPublic: boolean;
   readonly isKey: boolean;
   readonly granularities: readonly CustomGranularity[];
-  readonly template: string;
 }
 
 export interface JoinSource {
@@ -104,7 +102,7 @@ const shared = (node: SourceNode, name: string) => ({
 function readMeasure(node: SourceNode): MeasureSource {
   const name = nameOf(node);
   const type = required(node, 'type');
-  const aggType = Object.hasOwn(AGGREGATES, type) ? AGGREGATES[type] : undefined;
+  const aggType = own(AGGREGATES, type);
   if (!aggType) node.fail(`measures of type "${type}" are not supported`, 'type');
   const value = aggType === 'count' ? (node.text('sql') ?? '1') : required(node, 'sql');
   const filters = listOf(node, 'filters', 'filter', (filter) => `(${required(filter, 'sql')})`);
@@ -167,7 +165,7 @@ function readDimension(node: SourceNode): DimensionSource {
 
 function readJoin(node: SourceNode): JoinSource {
   const relationship = required(node, 'relationship');
-  const multiplies = Object.hasOwn(RELATIONSHIPS, relationship) ? RELATIONSHIPS[relationship] : undefined;
+  const multiplies = own(RELATIONSHIPS, relationship);
   if (multiplies === undefined)
     node.fail(`"relationship" is one of ${Object.keys(RELATIONSHIPS).join(', ')}`, 'relationship');
   return { node, to: nameOf(node), multiplies: multiplies ?? false, template: required(node, 'sql') };
