@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 export interface BridgeProcess {
@@ -99,8 +100,16 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
   void lost.then((reason) => {
     if (!isStopping) options.onLost(reason);
   });
+  const { signal } = options;
+  const late = new Error(`The bridge did not come up within ${START_MS / 1000} s.`);
   try {
-    const port = await Promise.race([listening, lost, startTimeout(), aborted(options.signal)]);
+    signal.throwIfAborted();
+    const port = await Promise.race([
+      listening,
+      lost,
+      delay(START_MS, late, { ref: false }),
+      once(signal, 'abort').then(() => signal.reason as Error),
+    ]);
     if (port instanceof Error) throw port;
     return { url: `http://127.0.0.1:${port}`, lastLines: () => [...lines], command, stop };
   } catch (error) {
@@ -114,18 +123,4 @@ function portOf(line: string): number | undefined {
   if (!line.includes('"listening"')) return undefined;
   const { port } = JSON.parse(line) as { port?: number };
   return port;
-}
-
-function startTimeout(): Promise<Error> {
-  return new Promise((resolve) => {
-    const reason = new Error(`The bridge did not come up within ${START_MS / 1000} s.`);
-    setTimeout(() => resolve(reason), START_MS).unref();
-  });
-}
-
-function aborted(signal: AbortSignal): Promise<Error> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(signal.reason as Error);
-    signal.addEventListener('abort', () => resolve(signal.reason as Error), { once: true });
-  });
 }
