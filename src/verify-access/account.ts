@@ -38,16 +38,13 @@ export interface Reading {
   notes: string[];
 }
 
-/** Returns whether the platform lacks the resource or the endpoint. */
-const isAbsent = (error: unknown): boolean =>
-  error instanceof EndpointAbsent || (error instanceof PlatformResponse && error.status === 404);
-
 /** Returns the result of the call; undefined if the platform answers 404 or lacks the endpoint. */
 async function unlessAbsent<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (isAbsent(error)) return undefined;
+    if (error instanceof EndpointAbsent || (error instanceof PlatformResponse && error.status === 404))
+      return undefined;
     throw error;
   }
 }
@@ -75,12 +72,15 @@ export async function readAccount(
     notes.push('the platform does not list memberships of a user: only groups of the bridge were read');
   if (accountId === undefined)
     notes.push('the platform does not show the account behind this user: lists and booleans were not read');
-  const values = accountId === undefined ? [] : await client.values.list(accountId, call);
   // Without the account id only the values of the SCIM user are known.
-  const shown: Record<string, AttributeValue> =
-    accountId === undefined ? { ...user[EXTENSION] } : Object.fromEntries(values.map(toPair));
+  const shown: { name: string; value?: AttributeValue }[] =
+    accountId === undefined
+      ? Object.entries(user[EXTENSION] ?? {}).map(([name, value]) => ({ name, value }))
+      : await client.values.list(accountId, call);
   // Null means that no value is stored.
-  const attributes = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== null));
+  const attributes = Object.fromEntries(
+    shown.flatMap(({ name, value = null }) => (value === null ? [] : [[name, value] as const])),
+  );
   const { id: scimId, userName } = user;
   // The platform may leave `active` out for an account that can be used.
   const active = user.active !== false;
@@ -88,12 +88,6 @@ export async function readAccount(
   const view = { scimId, accountId: accountId ?? null, userName, active, groups: names, attributes };
   return { user, view, groups, definitions, notes };
 }
-
-/** Returns an attribute value as a name and a value. */
-const toPair = ({ name, value }: { name: string; value?: AttributeValue }): [string, AttributeValue] => [
-  name,
-  value ?? null,
-];
 
 /**
  * Returns the account id of a SCIM user, which differs from the SCIM id (contract 3.4): from the link, or from the only
