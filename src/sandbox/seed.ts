@@ -15,14 +15,22 @@ const COUNTRIES = ['DE', 'FR', 'US', 'JP', 'BR'];
 /** Users per team group of the large seed. */
 const TEAM_SIZE = 50;
 
-/** Names of the keys in the ready line and their properties (docs/sandbox.md). */
-const KEYS = [
+/** Credentials of the seed; the ready line names the API keys (docs/sandbox.md). */
+const CREDENTIALS: readonly {
+  readonly name: string;
+  readonly owner: 'admin' | 'viewer' | 'auditor';
+  /** Ids of the deployments that the key is limited to; default: all. */
+  readonly deployments?: readonly string[];
+  readonly isExpired?: true;
+  readonly kind?: 'oauthToken';
+}[] = [
   { name: 'admin', owner: 'admin' },
   { name: 'viewer', owner: 'viewer' },
   { name: 'scoped', owner: 'admin', deployments: ['1'] },
   { name: 'expired', owner: 'admin', isExpired: true },
   { name: 'audit', owner: 'auditor' },
-] as const;
+  { name: 'admin', owner: 'admin', kind: 'oauthToken' },
+];
 
 function addRoles(state: State): void {
   for (const name of BUILT_IN_ROLES) {
@@ -71,26 +79,17 @@ function addSmall(current: CurrentState, secrets: Secrets): void {
     defaultValue: null,
   };
   state.attributes.put({ id: state.attributes.nextId(), type: 'string', ...country });
-  for (const key of KEYS) {
-    const secret = secrets.named(`key ${key.name}`, 'sk-');
+  for (const { name, owner, deployments, isExpired, kind = 'apiKey' } of CREDENTIALS) {
+    const secret = kind === 'apiKey' ? secrets.named(`key ${name}`, 'sk-') : secrets.named(`oauth ${name}`);
     state.credentials.set(secret, {
-      kind: 'apiKey',
-      name: key.name,
+      kind,
+      name,
       secret,
-      ownerId: owners[key.owner].id,
-      deployments: 'deployments' in key ? new Set<string>(key.deployments) : null,
-      expiresAtMs: 'isExpired' in key ? current.nowMs - DAY_MS : null,
+      ownerId: owners[owner].id,
+      deployments: deployments ? new Set(deployments) : null,
+      expiresAtMs: isExpired ? current.nowMs - DAY_MS : null,
     });
   }
-  const token = secrets.named('oauth admin');
-  const oauth = {
-    kind: 'oauthToken',
-    name: 'admin',
-    secret: token,
-    deployments: null,
-    expiresAtMs: null,
-  } as const;
-  state.credentials.set(token, { ...oauth, ownerId: owners.admin.id });
   plantControlPlane(current, secrets);
   plantWorkspace(current, owners.admin, owners.viewer);
 }

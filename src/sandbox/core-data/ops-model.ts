@@ -1,6 +1,6 @@
 // Defines the data model `ops` of the seed's second deployment: incidents at sites.
 import type { Cube, Model, Sampling, ModelTable } from './model.ts';
-import { between, sampledMoment, pick, pickCountry } from './sampling.ts';
+import { between, columnsOf, sampledMoment, pick, pickCountry, policiesByCountry } from './sampling.ts';
 
 const SEVERITIES = [
   ['low', 0.5],
@@ -30,13 +30,7 @@ const incidents: Cube = {
     { name: 'opened_at', title: 'Opened At', type: 'time', sql: 'i.opened_at' },
   ],
   segments: [],
-  policies: [
-    {
-      groups: ['operators'],
-      filters: [{ dimension: 'country', operator: 'equals', values: ['{ userAttributes.country }'] }],
-    },
-    { groups: ['everything'], filters: [] },
-  ],
+  policies: policiesByCountry('operators'),
 };
 
 function sample(sampling: Sampling): ModelTable[] {
@@ -50,13 +44,9 @@ function sample(sampling: Sampling): ModelTable[] {
   return [
     {
       name: 'incidents',
-      columns: [
-        ['id', 'INTEGER'],
-        ['severity', 'VARCHAR'],
-        ['country', 'VARCHAR'],
-        ['minutes', 'INTEGER'],
-        ['opened_at', 'TIMESTAMP'],
-      ],
+      columns: columnsOf(
+        'id INTEGER, severity VARCHAR, country VARCHAR, minutes INTEGER, opened_at TIMESTAMP',
+      ),
       rows,
     },
   ];

@@ -1,7 +1,15 @@
 // Defines the data model `sales` of the seed (docs/sandbox.md): the view `orders` with its policies, and its
 // cubes.
-import type { Cube, Dimension, Model, Policy, Sampling, ModelTable } from './model.ts';
-import { between, COUNTRIES, sampledMoment, pick, pickCountry } from './sampling.ts';
+import type { Cube, Dimension, Model, Sampling, ModelTable } from './model.ts';
+import {
+  between,
+  columnsOf,
+  COUNTRIES,
+  sampledMoment,
+  pick,
+  pickCountry,
+  policiesByCountry,
+} from './sampling.ts';
 
 const STATUSES = [
   ['completed', 0.5],
@@ -19,14 +27,8 @@ const TIERS = [
 const ORDERS = 640;
 const CUSTOMERS = 120;
 
-/** Analysts see their own country, the group `everything` sees all rows, other users none (docs/sandbox.md). */
-const BY_COUNTRY: readonly Policy[] = [
-  {
-    groups: ['analysts'],
-    filters: [{ dimension: 'country', operator: 'equals', values: ['{ userAttributes.country }'] }],
-  },
-  { groups: ['everything'], filters: [] },
-];
+/** Analysts see their own country (docs/sandbox.md). */
+const BY_COUNTRY = policiesByCountry('analysts');
 
 const country: Dimension = {
   name: 'country',
@@ -163,35 +165,21 @@ function sample(sampling: Sampling): ModelTable[] {
   return [
     {
       name: 'customers',
-      columns: [
-        ['id', 'INTEGER'],
-        ['name', 'VARCHAR'],
-        ['country', 'VARCHAR'],
-        ['tier', 'VARCHAR'],
-        ['credit', 'INTEGER'],
-        ['is_active', 'BOOLEAN'],
-        ['signed_up_at', 'TIMESTAMP'],
-      ],
+      columns: columnsOf(
+        'id INTEGER, name VARCHAR, country VARCHAR, tier VARCHAR, credit INTEGER, is_active BOOLEAN, signed_up_at TIMESTAMP',
+      ),
       rows: customerRows,
     },
     {
       name: 'orders',
-      columns: [
-        ['id', 'INTEGER'],
-        ['customer_id', 'INTEGER'],
-        ['status', 'VARCHAR'],
-        ['amount', 'DECIMAL(12,2)'],
-        ['created_at', 'TIMESTAMP'],
-      ],
+      columns: columnsOf(
+        'id INTEGER, customer_id INTEGER, status VARCHAR, amount DECIMAL(12,2), created_at TIMESTAMP',
+      ),
       rows: orderRows,
     },
     {
       name: 'countries',
-      columns: [
-        ['code', 'VARCHAR'],
-        ['name', 'VARCHAR'],
-        ['region', 'VARCHAR'],
-      ],
+      columns: columnsOf('code VARCHAR, name VARCHAR, region VARCHAR'),
       rows: COUNTRIES,
     },
   ];

@@ -1,5 +1,6 @@
-// Generates sample data from a text seed, so that a branch always has the same rows.
-import type { Sampling } from './model.ts';
+// Holds what the models of the seed share: policies, and sample data from a text seed, so that a branch always has the same
+// rows.
+import type { ModelTable, Policy, Sampling } from './model.ts';
 
 const DAY_MS = 86_400_000;
 /** Share of each country among customers and sites; the sum is 1. */
@@ -33,6 +34,22 @@ export function createDice(text: string): () => number {
     return (state >>> 0) / 4_294_967_296;
   };
 }
+
+/** The group sees the rows of the user's own country, the group `everything` sees all rows, other users none. */
+export const policiesByCountry = (group: string): readonly Policy[] => [
+  {
+    groups: [group],
+    filters: [{ dimension: 'country', operator: 'equals', values: ['{ userAttributes.country }'] }],
+  },
+  { groups: ['everything'], filters: [] },
+];
+
+/** Returns the columns of a definition such as `id INTEGER, name VARCHAR`. */
+export const columnsOf = (definition: string): ModelTable['columns'] =>
+  definition.split(', ').map((column) => {
+    const [name = '', type = ''] = column.split(' ');
+    return [name, type];
+  });
 
 /** Returns one of the choices at random; each has its share of 1. */
 export function pick<T>(sampling: Sampling, choices: readonly (readonly [T, number])[]): T {

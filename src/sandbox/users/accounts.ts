@@ -15,7 +15,7 @@ import { SandboxProblem } from '../problem.ts';
 import type { UserRecord } from '../records.ts';
 import { searchKey, type CurrentState } from '../state.ts';
 import { changePerson, createPerson, removePerson, type PersonChange } from './people.ts';
-import { mergeUserSettings } from './user-settings.ts';
+import { mergeUserSettings } from './me.ts';
 import { toUserView } from './user-view.ts';
 
 /** Returns the user with the id of the path. @throws 404 */
