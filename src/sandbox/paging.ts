@@ -4,13 +4,6 @@ import { queryText, type Call } from './call.ts';
 import { SandboxProblem } from './problem.ts';
 import type { TableRow } from './table.ts';
 
-export interface PageInfo {
-  hasNextPage: boolean;
-  hasPreviousPage: boolean;
-  startCursor: string | null;
-  endCursor: string | null;
-}
-
 /**
  * Returns a query parameter as a whole number, or undefined when it is absent.
  * @throws 400 for other text and for numbers below `least` (ASSUMED-49)
@@ -52,11 +45,6 @@ function truncated<Item>(call: Call, whole: readonly Item[]): { page: Item[]; lo
   return { page, looksComplete: truncation.mode === 'total' && page.length < whole.length };
 }
 
-interface CursorPage<Item> {
-  items: Item[];
-  pageInfo: PageInfo;
-}
-
 /**
  * Returns the page that begins at position `start`. The query parameter `first` gives its length; `cursorAt`
  * returns the cursor for a position in the whole list.
@@ -67,7 +55,7 @@ function pageFrom<T extends TableRow, Item>(
   start: number,
   cursorAt: (position: number) => string,
   show: (row: T) => Item,
-): CursorPage<Item> {
+) {
   const first = queryCount(call, 'first', 1);
   const length = first === undefined ? rows.length : Math.min(first, call.settings.pageCap);
   const { page, looksComplete } = truncated(call, rows.slice(start, start + length));
@@ -91,7 +79,7 @@ export function cursorPage<T extends TableRow, Item>(
   rows: readonly T[],
   show: (row: T) => Item,
   isDescending = false,
-): CursorPage<Item> {
+) {
   const after = queryText(call, 'after');
   const start = after === undefined ? 0 : positionAfter(rows, parseCursor(kind, after), isDescending);
   return pageFrom(call, rows, start, (position) => toCursor(kind, rows[position]?.id ?? 0), show);
@@ -106,7 +94,7 @@ export function orderedPage<T extends TableRow, Item>(
   kind: string,
   rows: readonly T[],
   show: (row: T) => Item,
-): CursorPage<Item> {
+) {
   const after = queryText(call, 'after');
   const cursorAt = (id: number, position: number): string =>
     Buffer.from(`${kind}:${id}:${position}`).toString('base64url');
@@ -121,21 +109,11 @@ export function orderedPage<T extends TableRow, Item>(
   return pageFrom(call, rows, start, (position) => cursorAt(rows[position]?.id ?? 0, position), show);
 }
 
-/** Bounds of an offset page; `limit` is the applied one, after the cap. */
-export interface Pagination {
-  offset: number;
-  limit: number;
-  total: number;
-}
-
 /**
- * Returns one offset page and its `pagination` property. Without parameters it begins at 0 and has `pageDefault`
+ * Returns one offset page and its `pagination` property, whose `limit` is the applied one. Without parameters it begins at 0 and has `pageDefault`
  * items; it never has more than `pageCap`. @throws 400 for invalid numbers
  */
-export function offsetPage<Item>(
-  call: Call,
-  items: readonly Item[],
-): { page: Item[]; pagination: Pagination } {
+export function offsetPage<Item>(call: Call, items: readonly Item[]) {
   const offset = queryCount(call, 'offset', 0) ?? 0;
   const limit = Math.min(queryCount(call, 'limit', 0) ?? call.settings.pageDefault, call.settings.pageCap);
   const { page, looksComplete } = truncated(call, items.slice(offset, offset + limit));

@@ -3,13 +3,6 @@
 /** Longest lag that can be served, milliseconds. */
 const KEEP_MS = 60_000;
 
-export interface RecentChanges<Entry> {
-  /** Records a change at the present time, if changes are recorded now. */
-  note(entry: Entry): void;
-  /** Returns the changes after `cutoffMs`, newest first. */
-  after(cutoffMs: number): Entry[];
-}
-
 export interface RecentChangesDeps {
   now(): number;
   /** Returns true while changes must be recorded, because a fault asks for stale reads. */
@@ -18,10 +11,11 @@ export interface RecentChangesDeps {
   changed?(): void;
 }
 
-export function createRecentChanges<Entry>(deps: RecentChangesDeps): RecentChanges<Entry> {
+export function createRecentChanges<Entry>(deps: RecentChangesDeps) {
   let notes: { atMs: number; entry: Entry }[] = [];
   return {
-    note(entry) {
+    /** Records a change at the present time, if changes are recorded now. */
+    note(entry: Entry): void {
       deps.changed?.();
       if (!deps.isKept()) {
         if (notes.length > 0) notes = [];
@@ -33,14 +27,11 @@ export function createRecentChanges<Entry>(deps: RecentChangesDeps): RecentChang
         notes = notes.filter((kept) => kept.atMs >= atMs - KEEP_MS);
       notes.push({ atMs, entry });
     },
-    after(cutoffMs) {
-      const found: Entry[] = [];
-      for (let index = notes.length - 1; index >= 0; index -= 1) {
-        const kept = notes[index];
-        if (!kept || kept.atMs <= cutoffMs) break;
-        found.push(kept.entry);
-      }
-      return found;
-    },
+    /** Returns the changes after `cutoffMs`, newest first. */
+    after: (cutoffMs: number): Entry[] =>
+      notes
+        .filter((kept) => kept.atMs > cutoffMs)
+        .map(({ entry }) => entry)
+        .reverse(),
   };
 }

@@ -1,10 +1,10 @@
 // Stores the state of the sandbox. A reset creates a new state; requests in progress finish on the old one.
-import { createAuditRecords, type AuditLog } from './audit-log.ts';
+import { createAuditRecords } from './audit-log.ts';
 import type { AgentRecord, ExternalUserRecord, ThreadRecord } from './chat/records.ts';
-import { createRuns, type Runs } from './chat/runs.ts';
+import { createRuns } from './chat/runs.ts';
 import { EXTERNAL_USER_KEYS, THREAD_KEYS, type ExternalExpiry } from './chat/tables.ts';
 import type { RecentChangesDeps } from './recent-changes.ts';
-import { createMemberships, type Memberships, type MembershipView } from './memberships.ts';
+import { createMemberships } from './memberships.ts';
 import type {
   AttributeDefinition,
   Credential,
@@ -16,45 +16,13 @@ import type {
 } from './records.ts';
 import type { SandboxJsonObject } from './json.ts';
 import type { SandboxSettings } from './settings.ts';
-import { createTable, type MemoryTable, type TableView } from './table.ts';
-import { createGrants, createItems, type Grant, type ItemRecord } from './workspace/records.ts';
+import { createTable } from './table.ts';
+import { createGrants, createItems } from './workspace/records.ts';
 
-export interface State {
-  readonly users: MemoryTable<UserRecord>;
-  readonly groups: MemoryTable<GroupRecord>;
-  readonly memberships: Memberships;
-  readonly attributes: MemoryTable<AttributeDefinition>;
-  readonly roles: MemoryTable<AccountRole>;
-  /** By secret. */
-  readonly credentials: Map<string, Credential>;
-  readonly deployments: Map<string, DeploymentRecord>;
-  /** Published versions of the deployment software. */
-  readonly releases: MemoryTable<Release>;
-  readonly audit: AuditLog;
-  readonly threads: MemoryTable<ThreadRecord>;
-  readonly externalUsers: MemoryTable<ExternalUserRecord>;
-  readonly externalExpiry: ExternalExpiry;
-  /** Agents with a script; agents without one are not stored. */
-  readonly agents: MemoryTable<AgentRecord>;
-  /** Answers in progress; in memory only. */
-  readonly runs: Runs;
-  /** `<deployment id>/<branch name>` of the branches that a user views. */
-  readonly branchViews: Set<string>;
-  readonly workspace: MemoryTable<ItemRecord>;
-  readonly grants: MemoryTable<Grant>;
-  /** Records of generic collections, by path (control-plane/collections.ts). */
-  readonly collections: Map<string, readonly SandboxJsonObject[]>;
-  /** Ids of administrators that are not deactivated (last-admin rule, contract 3.3). */
-  readonly activeAdmins: Set<number>;
-}
+export type State = Readonly<ReturnType<typeof createState>>;
 
 /** State as read requests see it; a fault can make it stale. */
-export interface StateView {
-  readonly users: TableView<UserRecord>;
-  readonly groups: TableView<GroupRecord>;
-  readonly memberships: MembershipView;
-  readonly attributes: TableView<AttributeDefinition>;
-}
+export type StateView = Readonly<ReturnType<typeof viewOf>>;
 
 /** Arguments of every operation: the stored state, the settings, and the time in Unix milliseconds. */
 export interface CurrentState {
@@ -84,7 +52,7 @@ function searchKeys(text: string): string[] {
 }
 
 /** Creates an empty state; keys of all indexes are lower case. */
-export function createState(deps: RecentChangesDeps): State {
+export function createState(deps: RecentChangesDeps) {
   return {
     users: createTable<UserRecord>(
       {
@@ -110,25 +78,32 @@ export function createState(deps: RecentChangesDeps): State {
     memberships: createMemberships(deps),
     attributes: createTable<AttributeDefinition>({ name: (definition) => [definition.name] }, deps),
     roles: createTable<AccountRole>({ name: (role) => [role.name.toLowerCase()] }, deps),
-    credentials: new Map(),
-    deployments: new Map(),
+    /** By secret. */
+    credentials: new Map<string, Credential>(),
+    deployments: new Map<string, DeploymentRecord>(),
+    /** Published versions of the deployment software. */
     releases: createTable<Release>({ channel: (release) => [release.channel] }, deps),
     audit: createAuditRecords(),
     threads: createTable<ThreadRecord>(THREAD_KEYS, deps),
     externalUsers: createTable<ExternalUserRecord>(EXTERNAL_USER_KEYS, deps),
-    externalExpiry: { dueMs: 0 },
+    externalExpiry: { dueMs: 0 } satisfies ExternalExpiry,
+    /** Agents with a script; agents without one are not stored. */
     agents: createTable<AgentRecord>({ agentId: (agent) => [agent.agentId] }, deps),
+    /** Answers in progress; in memory only. */
     runs: createRuns(),
-    branchViews: new Set(),
+    /** `<deployment id>/<branch name>` of the branches that a user views. */
+    branchViews: new Set<string>(),
     workspace: createItems(deps),
     grants: createGrants(deps),
-    collections: new Map(),
-    activeAdmins: new Set(),
+    /** Records of generic collections, by path (control-plane/collections.ts). */
+    collections: new Map<string, readonly SandboxJsonObject[]>(),
+    /** Ids of administrators that are not deactivated (last-admin rule, contract 3.3). */
+    activeAdmins: new Set<number>(),
   };
 }
 
 /** Returns the readable parts as of `cutoffMs`, or live when it is null. */
-export function viewOf(state: State, cutoffMs: number | null): StateView {
+export function viewOf(state: State, cutoffMs: number | null) {
   return {
     users: state.users.asOf(cutoffMs),
     groups: state.groups.asOf(cutoffMs),

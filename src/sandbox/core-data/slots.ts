@@ -1,15 +1,12 @@
 // Limits concurrent work; further work waits in order, so that many queries do not block the process.
 
-export interface Slots {
-  /** Runs `work` as soon as a slot is free. */
-  run<T>(work: () => Promise<T>): Promise<T>;
-}
-
-export function createSlots(count: number): Slots {
+/** Creates `count` slots. */
+export function createSlots(count: number) {
   let free = count;
   const waiting: (() => void)[] = [];
   return {
-    async run(work) {
+    /** Runs `work` as soon as a slot is free. */
+    async run<T>(work: () => Promise<T>): Promise<T> {
       if (free > 0) free -= 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));
       try {

@@ -4,11 +4,6 @@ import { systemClock } from '../../support/sources.ts';
 
 export type Waited<T> = { readonly kind: 'done'; readonly result: T } | { readonly kind: 'wait' };
 
-export interface SlowQueries<T> {
-  /** Starts `run`, or joins the run with the same key. @returns `wait` when it takes longer than `waitMs` */
-  ask(key: string, waitMs: number, run: () => Promise<T>): Promise<Waited<T>>;
-}
-
 interface Running<T> {
   readonly result: Promise<T>;
   askedAtMs: number;
@@ -17,14 +12,15 @@ interface Running<T> {
 /** A result that is not fetched for this long is dropped. */
 const FORGET_MS = 60_000;
 
-export function createSlowQueries<T>(now: () => number = () => performance.now()): SlowQueries<T> {
+export function createSlowQueries<T>(now: () => number = () => performance.now()) {
   const running = new Map<string, Running<T>>();
 
   function dropForgotten(): void {
     for (const [key, { askedAtMs }] of running) if (now() - askedAtMs > FORGET_MS) running.delete(key);
   }
   return {
-    async ask(key, waitMs, run) {
+    /** Starts `run`, or joins the run with the same key. @returns `wait` when it takes longer than `waitMs` */
+    async ask(key: string, waitMs: number, run: () => Promise<T>): Promise<Waited<T>> {
       dropForgotten();
       const entry = running.get(key) ?? { result: run(), askedAtMs: now() };
       entry.askedAtMs = now();

@@ -11,11 +11,6 @@ import { createDice } from './sampling.ts';
  */
 const ROWS_UNTIL_MS = 30 * 86_400_000;
 
-export interface Stores {
-  /** Creates the tables of the branch if there are none, and resolves with their names in the engine. */
-  tableNamesOf(deployment: DeploymentRecord, branchName: string): Promise<QualifiedTableName>;
-}
-
 function literal(value: CellValue): string {
   return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
 }
@@ -28,7 +23,7 @@ function createTableSql(schema: string, table: ModelTable): string[] {
   return [`CREATE TABLE ${name} (${columns})`, `INSERT INTO ${name} VALUES ${rows}`];
 }
 
-export function createStores(engine: Engine, now: () => number, modelOf: ModelOf): Stores {
+export function createStores(engine: Engine, now: () => number, modelOf: ModelOf) {
   const tableNames = new Map<string, Promise<QualifiedTableName>>();
   let count = 0;
 
@@ -50,7 +45,8 @@ export function createStores(engine: Engine, now: () => number, modelOf: ModelOf
     return (table) => `memory.${schema}."${table}"`;
   }
   return {
-    tableNamesOf(deployment, branchName) {
+    /** Creates the tables of the branch if there are none, and resolves with their names in the engine. */
+    tableNamesOf(deployment: DeploymentRecord, branchName: string): Promise<QualifiedTableName> {
       const key = JSON.stringify([deployment.id, deployment.name, branchName]);
       const known = tableNames.get(key);
       if (known) return known;
