@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from './auth.ts';
 import type { InjectedFault } from './faults.ts';
 import type { SandboxJsonObject } from './json.ts';
-import { requireObject } from './json.ts';
+import { requireObject, WHOLE_NUMBER } from './json.ts';
 import { loseAnswer } from './loss.ts';
 import { SandboxProblem } from './problem.ts';
 import type { RequestEntry } from './requests.ts';
@@ -112,7 +112,7 @@ export function pathText(call: Call, name: string): string {
 /** Returns a path parameter as a whole number. @throws 400 for other text (ASSUMED-51) */
 export function pathNumber(call: Call, name: string): number {
   const text = pathText(call, name);
-  if (!/^\d{1,15}$/.test(text)) throw new SandboxProblem(400, `${name} must be a number`);
+  if (!WHOLE_NUMBER.test(text)) throw new SandboxProblem(400, `${name} must be a number`);
   return Number(text);
 }
 

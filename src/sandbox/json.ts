@@ -3,6 +3,9 @@ import { SandboxProblem } from './problem.ts';
 
 export type SandboxJsonObject = Readonly<Record<string, unknown>>;
 
+/** Text of a whole number from 0 that JavaScript represents exactly. */
+export const WHOLE_NUMBER = /^\d{1,15}$/;
+
 /** Returns true for a JSON object (not an array, not null). */
 export function isJsonObject(value: unknown): value is SandboxJsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

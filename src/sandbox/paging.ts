@@ -1,6 +1,7 @@
 // Pages lists in both styles of the Platform API: cursor (`first`/`after`) and offset (`offset`/`limit`)
 // (contract 4.0).
 import { queryText, type Call } from './call.ts';
+import { WHOLE_NUMBER } from './json.ts';
 import { SandboxProblem } from './problem.ts';
 import type { TableRow } from './table.ts';
 
@@ -11,7 +12,7 @@ import type { TableRow } from './table.ts';
 function queryCount(call: Call, name: string, least: number): number | undefined {
   const text = queryText(call, name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text) || Number(text) < least) {
+  if (!WHOLE_NUMBER.test(text) || Number(text) < least) {
     throw new SandboxProblem(400, `${name} must be a whole number of at least ${least}`);
   }
   return Number(text);

@@ -1,7 +1,7 @@
 // Handles attribute values of users, `/api/v1/user-attribute-values` (contract 3.2).
 import { requireAdmin } from '../auth.ts';
 import { bodyOf, pathNumber, type Call, type HandlerReply } from '../call.ts';
-import { own, type SandboxJsonObject } from '../json.ts';
+import { own, WHOLE_NUMBER, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { AttributeDefinition, UserRecord } from '../records.ts';
 import { requireUser } from './accounts.ts';
@@ -27,7 +27,7 @@ function toValueView(user: UserRecord, definition: AttributeDefinition): Record<
 function idOf(call: Call, body: SandboxJsonObject, name: string): number {
   const value = own(body, name);
   const text = typeof value === 'number' && !call.settings.strictValueIds ? String(value) : value;
-  if (typeof text !== 'string' || !/^\d{1,15}$/.test(text))
+  if (typeof text !== 'string' || !WHOLE_NUMBER.test(text))
     throw new SandboxProblem(400, `${name} must be an id as text`);
   return Number(text);
 }

@@ -1,5 +1,6 @@
 // Builds the lists of the workspace: only items that the caller may see, in both list styles (contract 4.0).
 import { queryText, type Call, type HandlerReply } from '../call.ts';
+import { WHOLE_NUMBER } from '../json.ts';
 import { offsetPage, orderedPage } from '../paging.ts';
 import { SandboxProblem } from '../problem.ts';
 import { mayDo } from './rights.ts';
@@ -24,7 +25,7 @@ export function visibleTo<T extends ItemRecord>(call: Call, items: readonly T[])
 export function queryId(call: Call, name: string): number | undefined {
   const text = queryText(call, name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw new SandboxProblem(400, `${name} must be a number`);
+  if (!WHOLE_NUMBER.test(text)) throw new SandboxProblem(400, `${name} must be a number`);
   return Number(text);
 }
 
