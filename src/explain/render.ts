@@ -1,7 +1,7 @@
 // Renders explanations as lines of text: one screen, or everything. Pure.
 import { isDeepStrictEqual } from 'node:util';
 import type { Explanation } from './explanation.ts';
-import { partsOf, type Parts } from './parts.ts';
+import { pagePartsOf, type PageParts } from './page-parts.ts';
 import { besideCommands, clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
 import { visible } from '../support/visible.ts';
 
@@ -29,19 +29,19 @@ const roomOf = (pages: number): Room => (pages === 1 ? ALONE : pages === 2 ? BES
  */
 export const renderExplanations = (all: Explanation[], options: { all: boolean }): string[][] =>
   all.map((found, at) => {
-    const parts = partsOf(found, options.all);
+    const parts = pagePartsOf(found, options.all);
     if (options.all) return everything(parts);
     const earlier = all
       .slice(0, at)
       .filter(({ ref, connection }) => ref === found.ref && connection === found.connection);
     return page(parts, found, {
       room: roomOf(all.length),
-      earlier: earlier.map((each) => ({ target: each.target, parts: partsOf(each, false) })),
+      earlier: earlier.map((each) => ({ target: each.target, parts: pagePartsOf(each, false) })),
     });
   });
 
 /** Returns every line in full. */
-function everything(parts: Parts): string[] {
+function everything(parts: PageParts): string[] {
   const { head, summary, reasons, stored, link, values, groups, memberships, timeline } = parts;
   const section = (title: string, lines: string[]): string[] =>
     lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
@@ -64,12 +64,12 @@ const TIMELINE = 'Timeline';
 /** A page above of the same resource. */
 interface EarlierPage {
   target: string;
-  parts: Parts;
+  parts: PageParts;
 }
 
 /** Returns a page of at most that many lines: head, summary, reasons, record and link, then lists that share the other lines. */
 function page(
-  parts: Parts,
+  parts: PageParts,
   found: Explanation,
   { room, earlier }: { room: Room; earlier: EarlierPage[] },
 ): string[] {
@@ -113,7 +113,7 @@ function page(
 }
 
 /** Returns the lists of a page, from the first to the last. */
-const sectionsOf = ({ values, groups, memberships, timeline }: Parts) => [
+const sectionsOf = ({ values, groups, memberships, timeline }: PageParts) => [
   { title: VALUES, rows: values, newestLast: false },
   { title: groups, rows: memberships, newestLast: false },
   { title: TIMELINE, rows: timeline, newestLast: true },

@@ -34,7 +34,7 @@ export function requireText(source: SandboxJsonObject, name: string): string {
  * Returns an optional property; null and absence give null.
  * @throws 400 `invalidValue` for a value that `is` refuses; `form` says what it must be
  */
-export function optional<T>(
+export function optionalOf<T>(
   source: SandboxJsonObject,
   name: string,
   is: (value: unknown) => value is T,
@@ -50,11 +50,11 @@ const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
 const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
 export const textOrNull = (source: SandboxJsonObject, name: string): string | null =>
-  optional(source, name, isText, 'text');
+  optionalOf(source, name, isText, 'text');
 export const optionalBoolean = (source: SandboxJsonObject, name: string): boolean | undefined =>
-  optional(source, name, isFlag, 'true or false') ?? undefined;
+  optionalOf(source, name, isFlag, 'true or false') ?? undefined;
 export const optionalTexts = (source: SandboxJsonObject, name: string): string[] | undefined =>
-  optional(source, name, isTexts, 'a list of texts') ?? undefined;
+  optionalOf(source, name, isTexts, 'a list of texts') ?? undefined;
 
 /** Returns an optional list of objects, empty when absent; other types are 400. */
 export function objectList(source: SandboxJsonObject, name: string): SandboxJsonObject[] {

@@ -1,6 +1,6 @@
 // Defines the data model `ops` of the seed's second deployment: incidents at sites.
 import type { Cube, Model, Sampling, ModelTable } from './model.ts';
-import { between, columnsOf, sampledMoment, pick, pickCountry, policiesByCountry } from './sampling.ts';
+import { between, tableColumns, sampledMoment, pick, pickCountry, policiesByCountry } from './sampling.ts';
 
 const SEVERITIES = [
   ['low', 0.5],
@@ -44,7 +44,7 @@ function sample(sampling: Sampling): ModelTable[] {
   return [
     {
       name: 'incidents',
-      columns: columnsOf(
+      columns: tableColumns(
         'id INTEGER, severity VARCHAR, country VARCHAR, minutes INTEGER, opened_at TIMESTAMP',
       ),
       rows,

@@ -3,7 +3,7 @@
 import type { Cube, Dimension, Model, Sampling, ModelTable } from './model.ts';
 import {
   between,
-  columnsOf,
+  tableColumns,
   COUNTRIES,
   sampledMoment,
   pick,
@@ -165,21 +165,21 @@ function sample(sampling: Sampling): ModelTable[] {
   return [
     {
       name: 'customers',
-      columns: columnsOf(
+      columns: tableColumns(
         'id INTEGER, name VARCHAR, country VARCHAR, tier VARCHAR, credit INTEGER, is_active BOOLEAN, signed_up_at TIMESTAMP',
       ),
       rows: customerRows,
     },
     {
       name: 'orders',
-      columns: columnsOf(
+      columns: tableColumns(
         'id INTEGER, customer_id INTEGER, status VARCHAR, amount DECIMAL(12,2), created_at TIMESTAMP',
       ),
       rows: orderRows,
     },
     {
       name: 'countries',
-      columns: columnsOf('code VARCHAR, name VARCHAR, region VARCHAR'),
+      columns: tableColumns('code VARCHAR, name VARCHAR, region VARCHAR'),
       rows: COUNTRIES,
     },
   ];

@@ -45,7 +45,7 @@ export const policiesByCountry = (group: string): readonly Policy[] => [
 ];
 
 /** Returns the columns of a definition such as `id INTEGER, name VARCHAR`. */
-export const columnsOf = (definition: string): ModelTable['columns'] =>
+export const tableColumns = (definition: string): ModelTable['columns'] =>
   definition.split(', ').map((column) => {
     const [name = '', type = ''] = column.split(' ');
     return [name, type];

@@ -1,5 +1,5 @@
 // Reads properties of workspace bodies, for public calls and fixtures; every refusal is 400 (contract 4.7).
-import { isJsonObject, optional, textOrNull, type SandboxJsonObject } from '../json.ts';
+import { isJsonObject, optionalOf, textOrNull, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { State } from '../state.ts';
 import { folderOf } from './tree.ts';
@@ -23,11 +23,11 @@ const isInteger = (value: unknown): value is number => Number.isSafeInteger(valu
 
 /** Returns a whole number, or null when the property is absent or null. */
 export const readInteger = (source: SandboxJsonObject, member: string): number | null =>
-  optional(source, member, isInteger, 'a whole number or null');
+  optionalOf(source, member, isInteger, 'a whole number or null');
 
 /** Returns a JSON object, or null when the property is absent or null. */
 export const readObject = (source: SandboxJsonObject, member: string): SandboxJsonObject | null =>
-  optional(source, member, isJsonObject, 'an object');
+  optionalOf(source, member, isJsonObject, 'an object');
 
 /** Returns the folder with `id` in the deployment; null for the root. @throws 404 when unknown (ASSUMED-73) */
 export function requireFolder(state: State, deploymentId: string, id: number): FolderRecord;

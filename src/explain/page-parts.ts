@@ -17,7 +17,7 @@ const SIGNS: Record<ExplanationVerdict, string> = {
 };
 
 /** Parts of a page, from its first line to its last; each text is one line before it is wrapped. */
-export interface Parts {
+export interface PageParts {
   head: string;
   summary: string;
   reasons: string[];
@@ -32,7 +32,7 @@ export interface Parts {
 }
 
 /** Formats each part of an explanation. */
-export function partsOf(found: Explanation, all: boolean): Parts {
+export function pagePartsOf(found: Explanation, all: boolean): PageParts {
   const { verdict, summary, reasons, kind, name, ref, connection, target } = found;
   return {
     head: `${kind} ${name}  (${ref}, ${connection} → ${target})`,
