@@ -4,8 +4,9 @@ import { hashOfLink, type ObservedResource, type Print } from '../directory/outb
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
+import { EXTENSION } from '../sync/diff.ts';
 import { isAccountOf } from '../sync/recognise.ts';
-import { desiredFromLink, differences, printOf } from './compare.ts';
+import { desiredFromLink, differences, hasUnknownValue, printOf } from './compare.ts';
 import type { Cover } from './cover.ts';
 import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
@@ -89,7 +90,8 @@ export async function compareUserPage(
     // A link that a repair restored contains only the id.
     if (link.core?.userName !== undefined) draft.recognition[isAccountOf(link, user) ? 'same' : 'other']++;
     if (isProtected(link, scan.scope.target.policy.users.protected)) return;
-    if (mapsAll || holder.marked || link.leftOpen) toMap.push({ holder, link, user });
+    const isUnknown = !link.departed && hasUnknownValue(link, types, (name) => user[EXTENSION]?.[name]);
+    if (mapsAll || holder.marked || link.leftOpen || isUnknown) toMap.push({ holder, link, user });
     else {
       const found = differences(desiredFromLink(link), user, types, scan.visibility);
       if (found.length > 0)

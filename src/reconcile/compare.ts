@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Link } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { UserAttributeType, WireUser } from '../platform/wire.ts';
-import { EXTENSION } from '../sync/diff.ts';
+import { EXTENSION, isEmpty } from '../sync/diff.ts';
 import type { Core, DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
 
@@ -57,7 +57,8 @@ const PATHS = ['userName', 'externalId', 'displayName', 'name.givenName', 'name.
  * still equal if its link was not written since, so the link need not be read.
  */
 export function printOf(user: WireUser): string {
-  let text = user.active === false ? '-' : '+';
+  // The digit changes with what counts as equal, so that no fingerprint of former rules is taken for one of these.
+  let text = user.active === false ? '2-' : '2+';
   for (const path of PATHS) text += `\u0000${shownCore(user, path) ?? '\u0001'}`;
   const extension = user[EXTENSION];
   if (extension !== undefined) text += `\u0000${JSON.stringify(extension)}`;
@@ -87,6 +88,16 @@ export function desiredFromLink({ core = {}, attributes = {}, departed }: Link):
   const { active, ...rest } = core as Core;
   return { inScope: departed !== true, active: active !== false, core: rest, attributes };
 }
+
+/**
+ * Returns whether the account has a value of a mapped attribute that its link does not name. The bridge never wrote such a
+ * value, so only the record says whether it is desired, kept (`onEmpty`) or to be cleared.
+ */
+export const hasUnknownValue = (
+  { attributes = {} }: Link,
+  types: Record<string, UserAttributeType>,
+  valueOf: (name: string) => unknown,
+): boolean => Object.keys(types).some((name) => !(name in attributes) && !isEmpty(valueOf(name)));
 
 /** Returns the mapped state of a record as one that can be compared; out of scope counts as inactive. */
 export const desiredFromRecord = ({ inScope, active, core, attributes }: DesiredUser): DesiredAccount => ({

@@ -1,9 +1,10 @@
 // Verifies attribute values that no list shows, with one call for each user: a few users in each run, all in a full run, and
 // users whose attribute no account of the list shows.
-import { parseLink } from '../directory/outbox/links.ts';
+import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 import { mapBounded } from '../support/bounded.ts';
-import { createVisibility, differences, desiredFromLink, LISTED } from './compare.ts';
+import { createVisibility, differences, desiredFromLink, hasUnknownValue, LISTED } from './compare.ts';
+import { usersToVerify } from './desired-users.ts';
 import { isEmpty } from '../sync/diff.ts';
 import type { ScanResult } from './scope.ts';
 import { accountOf, readValues } from './platform-reads.ts';
@@ -53,12 +54,13 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
 async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Promise<void> {
   const { drifts, concurrency, target } = scan.scope;
   const observed = await drifts.observe(refs);
-  await mapBounded(observed, concurrency, async ({ ref, text }) => {
+  await mapBounded(observed, concurrency, async (each) => {
+    const { ref, text } = each;
     const link = parseLink(text);
     const isManaged = link.id !== undefined && !link.departed;
-    const values = !isManaged ? undefined : await readValues(scan, link);
+    const values = isManaged ? await valuesOf(scan, link) : undefined;
     if (values === undefined) {
-      // There is no managed account with a known id, or the tenant has no value list.
+      // There is no managed account, or the tenant has no value list.
       look.of--;
       return;
     }
@@ -68,12 +70,14 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     }
     look.read++;
     scan.onProgress({ phase: 'values', done: look.read, total: look.of });
-    const { attributes } = desiredFromLink(link);
+    const { types } = target.mapping;
+    const isUnknown = hasUnknownValue(link, types, (name) => values.get(name));
+    const mapped = isUnknown ? (await usersToVerify(scan, [each])).get(ref)?.wanted : undefined;
+    const { attributes } = mapped ?? desiredFromLink(link);
     const wanted = { inScope: true, active: true, core: {}, attributes };
     // An account without core values: only the attributes are compared.
     const nobody = { id: link.id ?? '', userName: '', active: true };
-    if (differences(wanted, nobody, target.mapping.types, createVisibility(), values).length > 0)
-      look.suspects.add(ref);
+    if (differences(wanted, nobody, types, createVisibility(), values).length > 0) look.suspects.add(ref);
   });
 }
 
@@ -90,12 +94,17 @@ export async function findLost(scan: ScanResult, hidden: ReadonlyMap<string, Ref
   for (const [name, refs] of hidden) {
     for (const { text } of await scan.scope.drifts.observe(refs)) {
       const link = parseLink(text);
-      const { userName, externalId } = link.core ?? {};
-      const account = await accountOf(scan, link, { userName: String(userName), externalId });
-      const values = await readValues(scan, { account });
+      const values = await valuesOf(scan, link);
       if (values === 'unknown') scan.counts.unknown++;
       else if (values && isEmpty(values.get(name.slice('attributes.'.length)))) lost.add(name);
     }
   }
   return lost;
+}
+
+/** Returns the value list of a linked user; undefined when the account is not found or the tenant has no such list. */
+async function valuesOf(scan: ScanResult, link: Link): ReturnType<typeof readValues> {
+  const { userName, externalId } = link.core ?? {};
+  const account = await accountOf(scan, link, { userName: String(userName), externalId });
+  return readValues(scan, { account });
 }
