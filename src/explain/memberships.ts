@@ -68,7 +68,7 @@ export async function membershipsOfUser(
     const cause = causeOf(withoutDecision(link), outbox.settings);
     if (former === undefined) return { ...shown, state: stateOf(sign), ...(sign === undefined ? {} : cause) };
     // The person is in the group under the name that it has at the platform, which is not the desired one.
-    const still = `the group is still called ${former} at the platform, so the person has the access of that name${cause.because === undefined ? '' : `: ${cause.because}`}`;
+    const still = `${STILL_CALLED}${former} at the platform, so the person has the access of that name${cause.because === undefined ? '' : `: ${cause.because}`}`;
     return { ...shown, state: 'toAdd', ...cause, because: still };
   });
 }
@@ -138,6 +138,13 @@ export async function membershipsOfGroup(
   };
   return { memberships, members };
 }
+
+/** Begin of the cause of a membership in a group that has another name at the platform. */
+const STILL_CALLED = 'the group is still called ';
+
+/** Returns whether the person is in the group, which is still to get its desired name. */
+export const isUnderFormerName = ({ because }: MembershipState): boolean =>
+  because?.startsWith(STILL_CALLED) === true;
 
 /** The cause of a membership in a group that the settings leave out. */
 const LEFT_OUT_MEMBERSHIP = { because: 'left out by groups.include or groups.exclude' };

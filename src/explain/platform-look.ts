@@ -2,7 +2,7 @@
 import { parseRef, type Ref } from '../directory/records.ts';
 import { isStoreFailure } from '../directory/redis/why-away.ts';
 import { DESTRUCTIVE_KINDS, judge, populationOf, type DestructiveKind } from '../guard/judge.ts';
-import { LEFT_OUT } from '../reconcile/compare-memberships.ts';
+import { isRename, LEFT_OUT } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
 import { countDecidable } from '../reconcile/done-changes.ts';
 import { withNames } from '../reconcile/entry-names.ts';
@@ -79,8 +79,12 @@ export async function lookAtPlatform(
     // created again has an entry of its own, without a member.
     const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>
       isPerson && kind === 'Group' ? name : member?.name || (member?.platformId ?? undefined);
+    // The memberships of the person tell a new name of a group that is on its way.
+    const isOnItsWay = (entry: PlanEntry): boolean =>
+      isPerson && isRename(entry) && entry.attribution.cause === 'source changed';
     const isDifference = (entry: PlanEntry): boolean =>
-      isChange(entry) || (entry.action === 'conflict' && entry.attribute !== undefined);
+      (isChange(entry) && !isOnItsWay(entry)) ||
+      (entry.action === 'conflict' && entry.attribute !== undefined);
     const differing = entries.filter(isDifference);
     const differences = differing.map((entry) => {
       const { action, reason, before, after } = entry;

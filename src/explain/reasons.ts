@@ -4,6 +4,7 @@ import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-wo
 import { EXCEPTION_WORDS, withoutGuardName } from '../reconcile/exception-words.ts';
 import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
 import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
+import { isUnderFormerName } from './memberships.ts';
 import { counted } from '../support/counted.ts';
 import {
   approvalReason,
@@ -136,9 +137,12 @@ function adviceOf({ condition, exception, ref, approval }: ExplainedFacts): stri
 
 /** Returns a sentence with the numbers of memberships that wait; '' if there are none. Their names are listed elsewhere. */
 function membershipReason({ kind, memberships, members }: ExplainedFacts): string {
-  const waiting = (state: string): number => memberships.filter((each) => each.state === state).length;
+  const renamed = memberships.filter(isUnderFormerName).length;
+  const waiting = (state: string): number =>
+    memberships.filter((each) => each.state === state && !isUnderFormerName(each)).length;
   const noun = kind === 'User' ? 'group' : 'member';
   const parts = [
+    [renamed, 'to get its new name'],
     [members?.toAdd ?? waiting('toAdd'), kind === 'User' ? 'to be joined' : 'to be added'],
     [members?.toRemove ?? waiting('toRemove'), kind === 'User' ? 'to be left' : 'to be removed'],
   ] as const;

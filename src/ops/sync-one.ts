@@ -4,6 +4,7 @@ import type { Actor } from '../directory/logs/acts.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { noteDone, toDoneNote } from '../reconcile/done-changes.ts';
 import { toDrifts } from '../reconcile/mark.ts';
+import { isRename } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
 import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
 import { WAITS_FOR_GROUP } from '../reconcile/plan-groups.ts';
@@ -82,11 +83,14 @@ export async function syncOne(
     pendingGroups,
   };
   if (options.dryRun) return { ...common, steps: [], ...(await withHold(scope, found, differences)) };
-  // Groups of this user that are gone at the platform. They are created again before the user is added to them.
-  const createdGroups = (compared ?? []).flatMap((entry) =>
-    isChange(entry) && entry.action === 'create' && entry.ref && entry.ref !== ref ? [entry.ref] : [],
+  // Groups of this user that are gone at the platform, or have another name there. Access goes by the groups, so they are
+  // synced first.
+  const ownGroups = (compared ?? []).flatMap((entry) =>
+    isChange(entry) && (entry.action === 'create' || isRename(entry)) && entry.ref && entry.ref !== ref
+      ? [entry.ref]
+      : [],
   );
-  const steps = createSteps(scope, [ref, ...createdGroups], options.onStep);
+  const steps = createSteps(scope, [ref, ...ownGroups], options.onStep);
   await steps.start();
   const { actor } = options;
   await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
@@ -99,7 +103,7 @@ export async function syncOne(
   if (look?.done && !look.done.marked)
     await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
   await outbox.mark([ref], 'edit', request);
-  for (const group of createdGroups)
+  for (const group of ownGroups)
     await syncResource({ ...scope, logger: options.logger }, group, 'edit', signal);
   await syncNow(scope, ref, { ...options, signal }, steps.read);
   await steps.read();

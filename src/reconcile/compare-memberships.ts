@@ -1,7 +1,7 @@
 // Compares the groups of one user at the source with the groups at the platform; writes nothing.
 import { hashOfLink, type ObservedResource } from '../directory/outbox/drift.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
-import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { leftBy, type PlanEntry } from './entry.ts';
@@ -40,7 +40,9 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
     target.mapping.groupName(displayName) === undefined;
   const leftOut = new Set(known.flatMap(({ id }, at) => (joined[at] && isLeftOut(joined[at]) ? [id] : [])));
   const platformIds = new Set(known.map(({ id }) => id));
-  const named = new Set(user.memberOf.map(({ id }) => id));
+  const named = new Map(user.memberOf.map(({ id, name }) => [id, name]));
+  const isCalled = (name: string, { displayName }: { displayName: string }): boolean =>
+    fold(name) === fold(target.mapping.groupName(displayName) ?? name);
   const unnamed = wanted.flatMap((ref, index) => {
     const { id, departed } = known[index] ?? {};
     const isExpected = id !== undefined && departed !== true && !user.pending.has(parseRef(ref).id);
@@ -48,12 +50,21 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
   });
   const read = await mapBounded(unnamed.slice(0, MOST_READ), READ_AT_ONCE, async ({ ref, id }) => ({
     ref,
-    state: await membershipIn(scan, id, user),
+    ...(await membershipIn(scan, id, user)),
   }));
   // With one group unread, the list of differences would be incomplete.
   if (read.some(({ state }) => state === 'unknown')) return null;
   const inState = (wantedState: string) =>
     drifts.observe(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
+  const renamed = await underOtherName(
+    scan,
+    joined.flatMap((group, index) => {
+      const ref = wanted[index] ?? refOf('Group', group.id);
+      const name = named.get(known[index]?.id ?? '') ?? read.find((each) => each.ref === ref)?.name;
+      return name === undefined || isCalled(name, group) ? [] : [ref];
+    }),
+  );
+  if (renamed === null) return null;
   const missing = await inState('missing');
   const gone = await inState('gone');
 
@@ -68,6 +79,7 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
   );
   const surplus = holders.filter((each) => each && !user.pending.has(parseRef(each.ref).id));
   return [
+    ...renamed,
     ...(await madeAgain(scan, gone, user)),
     ...(await managedEntries(scan, missing, (member) => ({ missing: [member], surplus: [] }), user)),
     ...(await managedEntries(scan, surplus, (member) => ({ missing: [], surplus: [member] }), user)),
@@ -85,12 +97,32 @@ async function membershipIn(
   scan: ScanResult,
   id: string,
   { link }: ComparedUser,
-): Promise<'there' | 'missing' | 'gone' | 'unknown'> {
+): Promise<{ state: 'there'; name: string } | { state: 'missing' | 'gone' | 'unknown'; name?: undefined }> {
   const group = await asking(scan, (signal) => scan.scope.target.client.groups.get(id, {}, { signal }));
-  if (group === 'unknown') return 'unknown';
-  if (group === 'absent') return 'gone';
-  return group.members?.some(({ value }) => value === link.id) ? 'there' : 'missing';
+  if (group === 'unknown') return { state: 'unknown' };
+  if (group === 'absent') return { state: 'gone' };
+  const isThere = group.members?.some(({ value }) => value === link.id);
+  return isThere ? { state: 'there', name: group.displayName } : { state: 'missing' };
 }
+
+/**
+ * Returns an entry for each of the groups whose name at the platform is not the desired one, because access goes by the name;
+ * null when one could not be read.
+ */
+async function underOtherName(scan: ScanResult, refs: Ref[]): Promise<PlanEntry[] | null> {
+  const groups = refs.length === 0 ? [] : await verifyGroups(scan, refs, { withMembers: () => false });
+  if (groups.length < refs.length) return null;
+  return groups
+    .flatMap(({ entries }) => entries)
+    .filter(isRename)
+    .map((entry) => ({
+      ...entry,
+      reason: `the group is called ${String(entry.before?.displayName)} at the platform, so its members have the access of that name`,
+    }));
+}
+
+/** Returns whether the entry gives a group its desired name. */
+export const isRename = ({ action, kind }: PlanEntry): boolean => action === 'update' && kind === 'Group';
 
 /**
  * Returns an entry for each group that the platform no longer has, then an entry for this user's membership of each.

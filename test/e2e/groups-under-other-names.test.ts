@@ -1,0 +1,65 @@
+// Tests what a member reads while a group has another name at the platform, because access goes by the name.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { createScenarios } from '../support/scenario.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const BOB = 'bob@acme.example';
+
+const test = createScenarios(
+  () => openPlace({}),
+  (place) => place.stop(),
+);
+
+/** Creates two groups, of which the person is in the first. @returns the id of the first */
+async function foundGroups(place: Place): Promise<string> {
+  const { idp } = place;
+  const ops = await idp.createGroup('ops', [await idp.createUser(BOB)]);
+  await idp.createGroup('sales', [await idp.createUser('ann@acme.example')]);
+  await place.idle();
+  return ops;
+}
+
+async function renameByHand(place: Place, from: string, to: string): Promise<void> {
+  const { groups } = await place.platform.state();
+  const id = groups.find(({ displayName }) => displayName === from)?.scimId ?? '';
+  await byHand(place, 'PATCH', `/Groups/${id}`, { op: 'replace', path: 'displayName', value: to });
+}
+
+const told = async ({ commands }: Place, ...args: string[]) => {
+  const { text, code } = await commands.run(...args);
+  return { text: text.replaceAll(/\s+/g, ' '), code };
+};
+
+test('explain and sync of a member tell that others took the name of a group away, and sync repairs the group', async (place) => {
+  await foundGroups(place);
+  await renameByHand(place, 'ops', 'between');
+  await renameByHand(place, 'sales', 'ops');
+  await renameByHand(place, 'between', 'former ops');
+  const explained = await told(place, 'explain', BOB);
+  expect(explained.text).toContain(
+    'At the platform, ops: the group is called former ops at the platform, so its members have the access of that name.',
+  );
+  expect(explained.text).toContain('sync User:');
+  expect(explained.text).not.toContain('as desired: active');
+  const dry = await told(place, 'sync', BOB, '--dry-run');
+  expect(dry.text).toContain('update ops (the group is called former ops at the platform');
+  expect(dry.code).toBe(2);
+  await place.commands.run('sync', 'ann@acme.example');
+  await place.commands.run('sync', BOB);
+  await place.idle();
+  expect((await place.platform.user(BOB))?.groups).toEqual(['ops']);
+  expect((await told(place, 'explain', BOB)).text).toContain('as desired: active, in 1 group');
+}, 60_000);
+
+test('explain of a member does not say that a group with a pending rename is still to be joined', async (place) => {
+  const ops = await foundGroups(place);
+  await place.commands.run('hold', '--note', 'maintenance');
+  await place.idp.patch(`/Groups/${ops}`, { op: 'replace', path: 'displayName', value: 'operations' });
+  const explained = await told(place, 'explain', BOB);
+  expect(explained.text).toContain('1 group still to get its new name');
+  expect(explained.text).not.toContain('to be joined');
+  const dry = await told(place, 'sync', BOB, '--dry-run');
+  expect(dry.text).toContain('update operations (the group is called ops at the platform');
+  expect(dry.code).toBe(2);
+}, 60_000);
