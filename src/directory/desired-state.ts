@@ -49,10 +49,17 @@ export function createDesiredState(
 ) {
   const { connection, targets, addressOf, rulesReadGroups, leaseMs, log, events } = options;
   const keys = createKeyspace(options.prefix, connection);
+  const known = createKnownTargets(deps, options);
+  const othersOf = options.othersOf ?? (() => []);
   const elsewhere = createElsewhere(deps, {
     prefix: options.prefix,
     connection,
-    othersOf: options.othersOf ?? (() => []),
+    othersOf,
+    formerOf: async (target) => {
+      const fed = [connection, ...othersOf(target)].map((name) => ({ connection: name, target }));
+      const former = await known.former(fed);
+      return former.flatMap((feed) => (feed.target === target ? [feed.connection] : []));
+    },
   });
   const all = { ...deps, keys };
   const atEach = <Store>(create: (target: string) => Store): Map<string, Store> =>
@@ -68,7 +75,6 @@ export function createDesiredState(
       deletesLeavers: options.deletesLeaversAt?.(target),
     }),
   );
-  const known = createKnownTargets(deps, options);
   const formerTargets = async (): Promise<string[]> => {
     const former = await known.former(targets.map((target) => ({ connection, target })));
     return former.flatMap((feed) => (feed.connection === connection ? [feed.target] : []));

@@ -1,6 +1,7 @@
 // Imports and forgets links between resources and platform ids.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import type { Holder } from '../directory/resources/elsewhere.ts';
 import { fold, parseRef, type Kind, type Ref, type StoredRecord } from '../directory/records.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { counted } from '../support/counted.ts';
@@ -83,14 +84,16 @@ async function importLink(
   const difference = await differenceFrom(scope, given, record, signal);
   if (difference === 'absent') return refused('absent', `the platform has no id ${platformId}`);
   if (difference !== undefined) return refused('mismatch', `${platformId} has ${difference}`);
-  const holder = await scope.links.elsewhere.holderOf(target, kind, platformId);
-  if (holder)
-    return refused(
-      'taken',
-      `${platformId} is linked to ${holder.ref} of the connection ${holder.connection}`,
-    );
+  const { elsewhere } = scope.links;
+  const ofOther = ({ ref: other, connection: name }: Holder): ImportedRow =>
+    refused('taken', `${platformId} is linked to ${other} of the connection ${name}`);
+  const holder = await elsewhere.holderOf(target, kind, platformId);
+  if (holder) return ofOther(holder);
   if (dryRun) return { outcome: 'imported' };
   await beforeFirst(scope);
+  const claimed = await elsewhere.claim(target, ref, { kind, platformId, isNew: false });
+  if (claimed === 'busy') return refused(claimed, 'a sync of it runs; import the line again');
+  if (claimed !== 'claimed') return ofOther(claimed);
   const link = { id: platformId, ...(account === null ? {} : { account }), origin };
   const outcome = await scope.outbox.adoptLink(ref, link, `import:${by}`);
   if (outcome === 'taken') return refused(outcome, `${platformId} is linked to another resource`);

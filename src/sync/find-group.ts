@@ -46,14 +46,17 @@ export async function findGroup(context: SyncContext, name: string, exists: Exis
   const { origin, leavers } = former === undefined ? {} : await links.get(target.name, former);
   if (former !== undefined) {
     // While the platform group cannot be linked, the former group keeps it.
-    const notOurs = await claim(context, 'Group', group.id);
+    const notOurs = await claim(context, group.id, { isNew: false });
     if (notOurs) return notOurs;
     await outbox.inheritRemovals(parseRef(former).id, work.id);
     // The link of the former resource lists members whom the source removed and the settings leave in this platform group. The
     // list moves to the new link, so that they are removed when the settings allow it.
     if (leavers) link.leavers = leavers;
   }
-  return linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'), former);
+  return linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'), {
+    isNew: false,
+    takenFrom: former,
+  });
 }
 
 /** Returns whether the group with this name belongs to another resource that is being renamed. */
@@ -106,7 +109,7 @@ export async function createPlatformGroup(
     return { kind: 'conflict', message };
   }
   await dropRemovals(context);
-  return linkTo(context, created, 'created');
+  return linkTo(context, created, 'created', { isNew: true });
 }
 
 /**
@@ -123,9 +126,9 @@ async function linkTo(
   context: SyncContext,
   group: WireGroup,
   origin: 'created' | 'adopted',
-  takenFrom?: Ref,
+  { isNew, takenFrom }: { isNew: boolean; takenFrom?: Ref | undefined },
 ): Promise<FoundGroup> {
-  const notOurs = await claim(context, 'Group', group.id);
+  const notOurs = await claim(context, group.id, { isNew });
   if (notOurs) return notOurs;
   // All members are pending before the id is saved: that save deletes the link of the former group.
   await context.save({ rewriteMemberships: true });

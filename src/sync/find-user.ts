@@ -78,7 +78,7 @@ export async function findUser(
       if (kept !== undefined) return { kind: 'blocked', condition: condition(context, 'Conflict', kept) };
       // The id is stored last, because a link with an id means that all values were observed.
       await observe(context, desired, user);
-      const notOurs = await claim(context, 'User', user.id, desired.core);
+      const notOurs = await claim(context, user.id, { isNew: false, core: desired.core });
       if (notOurs) return notOurs;
       link.id = user.id;
       link.origin = link.creating ? 'created' : 'adopted';
@@ -187,7 +187,7 @@ export async function createMissingAccount(
     const message = error.platformMessage || 'the platform says that this user exists, but does not show it';
     return laterOrConflict(context, message, 409);
   }
-  const notOurs = await claim(context, 'User', created.id, desired.core);
+  const notOurs = await claim(context, created.id, { isNew: true, core: desired.core });
   if (notOurs) return notOurs;
   link.id = created.id;
   link.origin = 'created';

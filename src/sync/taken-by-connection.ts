@@ -29,15 +29,19 @@ export async function takenElsewhere(
   return undefined;
 }
 
-/** Claims the platform id right before a link is saved. @returns an outcome when the link must not be saved */
+/**
+ * Claims the platform id right before a link is saved.
+ * @param isNew whether the account or group was just created
+ * @returns an outcome when the link must not be saved
+ */
 export async function claim(
   context: SyncContext,
-  kind: Kind,
   platformId: string,
-  core?: Core,
+  { isNew, core }: { isNew: boolean; core?: Core },
 ): Promise<NotOurs | undefined> {
   const { links, target, work } = context;
-  const claimed = await links.elsewhere.claim(target.name, work.ref, kind, platformId);
+  const { kind } = work;
+  const claimed = await links.elsewhere.claim(target.name, work.ref, { kind, platformId, isNew });
   if (claimed === 'claimed') return undefined;
   if (claimed === 'busy') return { kind: 'later', afterMs: BUSY_MS };
   return { kind: 'blocked', condition: takenBy(context, kind, claimed, core) };

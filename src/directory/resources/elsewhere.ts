@@ -1,5 +1,5 @@
 // Finds accounts and groups that other connections of the same target are linked to, or that were just created. Each has one
-// owner: the connection that saved its link first.
+// owner: the connection that saved its link first. The links of a connection that the settings do not have any more give way.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
@@ -27,13 +27,27 @@ export type Elsewhere = ReturnType<typeof createElsewhere>;
 
 export function createElsewhere(
   { redis, scripts }: { redis: Redis; scripts: Scripts },
-  options: { prefix: string; connection: string; othersOf: (target: string) => readonly string[] },
+  options: {
+    prefix: string;
+    connection: string;
+    othersOf: (target: string) => readonly string[];
+    /** Returns the connections that fed the target and that the settings no longer have there. */
+    formerOf: (target: string) => Promise<readonly string[]>;
+  },
 ) {
-  const { prefix, connection, othersOf } = options;
+  const { prefix, connection, othersOf, formerOf } = options;
 
   /** Returns the resource of another connection that is linked to the account or group; undefined when there is none. */
-  async function holderOf(target: string, kind: Kind, platformId: string): Promise<Holder | undefined> {
-    for (const other of othersOf(target)) {
+  const holderOf = (target: string, kind: Kind, platformId: string): Promise<Holder | undefined> =>
+    holderAmong(othersOf(target), target, kind, platformId);
+
+  async function holderAmong(
+    connections: readonly string[],
+    target: string,
+    kind: Kind,
+    platformId: string,
+  ): Promise<Holder | undefined> {
+    for (const other of connections) {
       const keys = createKeyspace(prefix, other);
       const text = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
       if (text === null) continue;
@@ -51,14 +65,15 @@ export function createElsewhere(
   /**
    * Claims an account or group right before its link is saved. `claimed`: no other connection is linked to it, and none
    * can save a link before the claim expires. `busy`: another resource has a claim. A holder: another connection is linked.
+   * @param isNew whether the account or group was just created, so that no former connection can be linked to it
    */
   async function claim(
     target: string,
     ref: Ref,
-    kind: Kind,
-    platformId: string,
+    { kind, platformId, isNew }: { kind: Kind; platformId: string; isNew: boolean },
   ): Promise<Holder | 'claimed' | 'busy'> {
-    if (othersOf(target).length === 0) return 'claimed';
+    const former = isNew ? [] : await formerOf(target);
+    if (othersOf(target).length === 0 && former.length === 0) return 'claimed';
     const { base } = createKeyspace(prefix, `target.${target}`);
     const id = `${target}:${kind}:${platformId}`;
     const [tag] = await scripts.run('claim_platform_id', base, {
@@ -67,7 +82,28 @@ export function createElsewhere(
       ms: CLAIM_MS,
     });
     const holder = await holderOf(target, kind, platformId);
-    return holder ?? (tag as 'claimed' | 'busy');
+    if (holder || tag === 'busy') return holder ?? 'busy';
+    return takeOver(former, target, kind, platformId);
+  }
+
+  /**
+   * Removes the links of former connections to an account or group, so that a connection that comes back does not write to
+   * what has another owner by then. `busy`: a process with former settings syncs it.
+   */
+  async function takeOver(
+    former: readonly string[],
+    target: string,
+    kind: Kind,
+    platformId: string,
+  ): Promise<'claimed' | 'busy'> {
+    const holder = await holderAmong(former, target, kind, platformId);
+    if (!holder) return 'claimed';
+    const keys = createKeyspace(prefix, holder.connection);
+    const isBusy = (await redis.exists(keys.key('lease', `${target}:${holder.ref}`))) === 1;
+    if (isBusy) return 'busy';
+    const order = { target, targets: [target], ref: holder.ref, platformId };
+    await scripts.run('forget_link', keys.base, order);
+    return takeOver(former, target, kind, platformId);
   }
 
   return { holderOf, claim };

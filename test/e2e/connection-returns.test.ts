@@ -1,0 +1,73 @@
+// Tests a connection that is taken out of the settings and comes back, while another one takes its accounts and groups over.
+import '../support/load-modules.ts';
+import { TOKEN } from '../support/build-bridge.ts';
+import { untilIdle } from '../support/idle.ts';
+import { createIdp, type Idp } from '../support/idp.ts';
+import type { TestSettings } from '../support/settings.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const HR_TOKEN = `${TOKEN}-hr`;
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+
+const DEFAULT = { tokens: [{ name: 'primary', secret: TOKEN }], targets: ['main'] };
+// Under this profile an externalId identifies a person.
+const HR = { profile: 'okta', tokens: [{ name: 'hr', secret: HR_TOKEN }], targets: ['main'] };
+
+let place: Place;
+let ids: Record<string, string>;
+beforeEach(async () => {
+  place = await openPlace({ rest: { connections: { default: DEFAULT } } });
+  ids = {};
+  for (const name of [ANN, BOB]) ids[name] = await place.idp.createUser(name, { externalId: name });
+  ids.sales = await place.idp.createGroup('sales', Object.values(ids));
+  await place.idle();
+}, 30_000);
+afterEach(() => place.stop());
+
+const hr = (): Idp => createIdp(`http://127.0.0.1:${place.port}/connections/hr/scim/v2`, HR_TOKEN);
+const takeOut = (settings: TestSettings): void => {
+  Object.assign(settings, { connections: { hr: HR } });
+};
+const putBack = (settings: TestSettings): void => {
+  Object.assign(settings, { connections: { hr: HR, default: DEFAULT } });
+};
+const outputOf = async (...args: string[]) => (await place.commands.run(...args)).text.replace(/\s+/g, ' ');
+const isActive = async (name: string) => (await place.platform.user(name))?.active;
+
+/** The marks of a connection that is out of the settings stay until it is back. */
+const hrIdle = () =>
+  untilIdle({ url: place.settings.redis.url, prefix: `${place.settings.redis.prefix}:{hr}` });
+
+/** Returns the dead letters as `connection ref reason`. */
+async function deadLetters(): Promise<string[]> {
+  const { json } = await place.commands.run('dead-letters', 'list', '--json');
+  const found = json as { connection: string; ref: string; reason: string }[];
+  return found.map(({ connection, ref, reason }) => `${connection} ${ref} ${reason}`).sort();
+}
+
+test('a connection that comes back writes nothing to the account and the group that another one took over meanwhile', async () => {
+  await place.change(takeOut);
+  const ann = await hr().createUser(ANN, { externalId: ANN });
+  const group = await hr().createGroup('sales', [ann]);
+  await hrIdle();
+  await hr().patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await hrIdle();
+  expect([await isActive(ANN), await isActive(BOB)]).toEqual([false, true]);
+  const shown = await outputOf('links', 'show', ANN);
+
+  await place.change(putBack);
+  await place.idle();
+  expect([await isActive(ANN), await isActive(BOB)]).toEqual([false, true]);
+  const taken = [`User:${ids[ANN]}`, `Group:${ids.sales}`].map((ref) => `default ${ref} TakenByConnection`);
+  expect(await deadLetters()).toEqual(taken.sort());
+  expect(await outputOf('explain', `User:${ids[ANN]}`)).toContain(`belongs to ${ANN} (User:${ann})`);
+  await place.commands.run('reconcile', '--yes');
+  await place.idp.send('DELETE', `/Groups/${ids.sales}`);
+  await place.idle();
+  expect([await isActive(ANN), await isActive(BOB)]).toEqual([false, true]);
+  expect(await place.platform.group('sales')).toBeDefined();
+  expect(await outputOf('links', 'show', `Group:${group}`)).toContain('hr → main');
+  // The account was of the connection hr alone, which had closed it.
+  expect(shown).not.toContain('may be active');
+}, 60_000);
