@@ -7,7 +7,7 @@ import { isStoreFailure, storeFailureText } from '../directory/redis/why-away.ts
 import { messageWithPlatformText } from '../platform/errors.ts';
 import { configChecks } from '../sync/config-checks.ts';
 import { complain } from './output.ts';
-import { EXIT_UNKNOWN, UnknownResource } from './resources.ts';
+import { EXIT_UNKNOWN, unknownText, UnknownResource } from './resources.ts';
 
 /** Parts of the process that a command uses. */
 export interface Cli {
@@ -44,11 +44,14 @@ export function reportFailure(error: unknown): number {
     complain(error.message);
     return EXIT_DATA_VERSION;
   }
-  if (error instanceof UnknownResource) {
-    complain(error.message);
-    return EXIT_UNKNOWN;
-  }
   if (isStoreFailure(error)) complain(storeFailureText(error));
   else complain(error instanceof Error ? messageWithPlatformText(error) : String(error));
   return 1;
+}
+
+/** Prints what to do about a name that no resource has. @returns the exit code; undefined for every other error */
+export async function reportUnknown(error: unknown): Promise<number | undefined> {
+  if (!(error instanceof UnknownResource)) return undefined;
+  complain(await unknownText(error));
+  return EXIT_UNKNOWN;
 }

@@ -65,8 +65,8 @@ export async function runCli(
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    const { reportFailure } = await import('./cli.ts');
-    return reportFailure(error);
+    const { reportFailure, reportUnknown } = await import('./cli.ts');
+    return (await reportUnknown(error)) ?? reportFailure(error);
   }
   return code;
 }

@@ -1,13 +1,15 @@
 // Defines the errors for unknown names: of a user or group (exit code 4), and of a connection or target.
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import type { LinkRow } from '../ops/link-rows.ts';
+import { withStore } from './store.ts';
 
 /** Exit code when nothing has the name. */
 export const EXIT_UNKNOWN = 4;
 
 /** Place that was searched for a name. */
 interface SearchedPlace {
-  config: Pick<Config, 'connections'>;
+  config: Config;
   /** Only this connection, or only the connections that feed this target. */
   connection?: string | undefined;
   target?: string | undefined;
@@ -20,6 +22,8 @@ interface SearchedPlace {
 /** Thrown when no user or group has the name or id that the operator typed. */
 export class UnknownResource extends Error {
   override name = 'UnknownResource';
+  readonly text: string;
+  readonly config: Config;
 
   constructor(text: string, { config, connection, target, isPerson = false, restored }: SearchedPlace) {
     const all = Object.values(config.connections);
@@ -41,6 +45,8 @@ export class UnknownResource extends Error {
         (others.length > 0 ? `Not searched: ${namesOf(others)}. ` : '') +
         'See scim-bridge links list for the names that are known, and scim-bridge plan --all for accounts that only the platform has.',
     );
+    this.text = text;
+    this.config = config;
   }
 }
 
@@ -74,3 +80,26 @@ function refuseUnless(noun: string, name: string | undefined, known: string[]): 
   if (name !== undefined && !known.includes(name))
     throw new Error(`There is no ${noun} ${name}. The settings have: ${known.join(', ')}.`);
 }
+/**
+ * Returns what to say of the name: a person or group of a connection that left the settings may have access, although no
+ * connection of the settings knows the name.
+ */
+export async function unknownText({ message, text, config }: UnknownResource): Promise<string> {
+  const { showLinks } = await import('../ops/link-rows.ts');
+  const rows = await withStore(config, (states, store) => showLinks({ states, ...store }, text));
+  const removed = rows?.filter((row) => row.removed) ?? [];
+  if (removed.length === 0) return message;
+  return (
+    `No connection of the settings knows ${text}. It is still linked through a connection or target that left them: ` +
+    `${removed.map(stillThere).join('; ')}. The bridge writes nothing there, so the access stays until somebody ends it at the platform, ` +
+    'or puts the connection back: see docs/removed-targets.md. ' +
+    `scim-bridge links show ${text} names each.`
+  );
+}
+
+/** Returns the link of a removed target as a clause. */
+const stillThere = ({ ref, name, kind, connection, target, platformId, account, active }: LinkRow): string =>
+  `${name ?? ref} (${ref}) of the connection ${connection} at ${target}, where the ` +
+  (kind === 'Group'
+    ? `group ${platformId ?? ''} exists`
+    : `account ${account ?? platformId ?? ''} ${active === false ? 'is closed' : 'may be active'}`);

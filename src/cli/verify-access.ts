@@ -4,9 +4,9 @@ import Table from 'cli-table3';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { AccessReport, AccessResult, ChainLink, QueryOutcome } from '../verify-access/report.ts';
 import type { AccessQuestion } from '../verify-access/verify-access.ts';
-import { EXIT_CONFIG, readConfig, type Cli } from './cli.ts';
+import { EXIT_CONFIG, readConfig, reportUnknown, type Cli } from './cli.ts';
 import { ConfigError } from '../config/load.ts';
-import { requireKnown, EXIT_UNKNOWN, UnknownResource } from './resources.ts';
+import { requireKnown, UnknownResource } from './resources.ts';
 import { withScopes } from './scopes.ts';
 import { complain, sayJson, sayLines } from './output.ts';
 import { visible } from '../support/visible.ts';
@@ -58,10 +58,10 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
         if (flags.json) sayJson(report);
         else sayLines(render(report));
         if (!report.person) {
-          complain(new UnknownResource(user, { config, ...flags, isPerson: true }).message);
-          return cli.exit(EXIT_UNKNOWN);
+          const code = await reportUnknown(new UnknownResource(user, { config, ...flags, isPerson: true }));
+          return cli.exit(code ?? 1);
         }
-        if (report.result === 'unknown') complain(unknownText(report));
+        if (report.result === 'unknown') complain(uncheckedText(report));
         cli.exit(EXITS[report.result]);
       } catch (error) {
         if (flags.json) sayJson({ ok: false, result: 'unknown', asked: user, error: messageOf(error) });
@@ -81,7 +81,7 @@ function messageOf(error: unknown): string {
 }
 
 /** Returns a sentence about the link that could not be checked, for standard error; the chain is on standard output. */
-function unknownText({ chain, fault }: AccessReport): string {
+function uncheckedText({ chain, fault }: AccessReport): string {
   const open = chain.find(({ ok }) => ok === undefined);
   return `The link "${open?.stage ?? 'visible'}" could not be checked: ${fault?.message ?? open?.detail ?? ''}`;
 }

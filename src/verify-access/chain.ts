@@ -66,7 +66,8 @@ export interface Facts {
 
 /** Returns the report for an unknown name; its chain fails at `push`. */
 export function nobody(asked: string): AccessReport {
-  const detail = 'no user of this name is known: none was pushed, or the person was forgotten';
+  const detail =
+    'no connection of the settings knows a user of this name: none was pushed, or the person was forgotten';
   const chain = CHAIN.map((stage): ChainLink =>
     stage === 'push' ? { stage, ok: false, detail } : { stage, detail: 'not reached' },
   );

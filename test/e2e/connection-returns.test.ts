@@ -71,3 +71,22 @@ test('a connection that comes back writes nothing to the account and the group t
   // The account was of the connection hr alone, which had closed it.
   expect(shown).not.toContain('may be active');
 }, 60_000);
+
+test('explain, verify-access and links forget name the account of a person whose connection was taken out of the settings', async () => {
+  await place.change(takeOut);
+  for (const command of [
+    ['explain', ANN],
+    ['verify-access', ANN],
+    ['links', 'forget', ANN],
+    ['explain', 'sales'],
+  ]) {
+    const { code, text } = await place.commands.run(...command);
+    expect(code).toBe(4);
+    const said = text.replace(/\s+/g, ' ');
+    expect(said).toContain('of the connection default at main, where the ');
+    expect(said).toMatch(/ may be active|where the group \S+ exists/);
+    expect(said).not.toContain('was never pushed');
+  }
+  const { code, text } = await place.commands.run('explain', 'cid@acme.example');
+  expect([code, text]).toEqual([4, expect.stringContaining('was never pushed')]);
+}, 60_000);

@@ -101,7 +101,11 @@ async function verify(context: AdminContext, body: AccessBody, signal: AbortSign
     case 'report':
       return json(answer.report);
     case 'unknown':
-      throw new Problem(404, 'No person has this name: the identity provider has not pushed this person.');
+      throw new Problem(
+        404,
+        'No person has this name in the connections of the settings: the identity provider has not pushed this person. ' +
+          '/admin/v1/links/show also finds accounts of connections that left the settings.',
+      );
     case 'unclear':
       throw new Problem(409, answer.message);
     case 'unread':

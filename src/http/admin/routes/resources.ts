@@ -127,6 +127,7 @@ async function findOne(
 const unknown = (): Problem =>
   new Problem(
     404,
-    'No person and no group has this name: the identity provider has not pushed it. ' +
-      'Say a userName, externalId, address, group name, id, or a ref such as User:<id>.',
+    'No person and no group has this name in the connections of the settings: the identity provider has not pushed it. ' +
+      'Say a userName, externalId, address, group name, id, or a ref such as User:<id>. ' +
+      '/admin/v1/links/show also finds accounts of connections that left the settings.',
   );
