@@ -19,7 +19,7 @@ import { feedsOf } from './note-targets.ts';
 import { buildNoticeOperations } from './notices.ts';
 import { buildScopes } from './scopes.ts';
 import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
-import { buildStates, buildTargets, schemasOfTarget, userTypeFor } from './targets.ts';
+import { buildFormerState, buildStates, buildTargets, schemasOfTarget, userTypeFor } from './targets.ts';
 
 /** Opens desired states and breakers without platform clients, for commands that only read or mark in Redis. */
 export function openDesiredStates(config: Config) {
@@ -48,6 +48,8 @@ export function openDesiredStates(config: Config) {
     /** For a command that also works without Redis. @throws DataVersionRefused, RestoreUnderWay */
     checkData: () => checkDataVersion(store),
     states,
+    /** Returns the desired state of a connection that left the settings, for its backup and restore. */
+    formerState: (connection: string) => buildFormerState(store, connection),
     /** By target name. */
     breakers: new Map(breakers),
     operations: createOperationStore({ redis }, { prefix: config.redis.prefix }),

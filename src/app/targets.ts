@@ -97,6 +97,20 @@ export function buildStates(
   );
 }
 
+/** Returns the desired state of a connection that the settings do not have, without its former targets. */
+export const buildFormerState = ({ config, redis, scripts }: Store, connection: string): DesiredState =>
+  createDesiredState(
+    { redis, scripts },
+    {
+      prefix: config.redis.prefix,
+      connection,
+      targets: [],
+      addressOf: () => '',
+      rulesReadGroups: false,
+      leaseMs: LEASE_MS,
+    },
+  );
+
 /** Returns the outboxes of one target, by connection name. */
 export const outboxesOf = (states: DesiredState[], target: string): Map<string, Outbox> =>
   new Map(

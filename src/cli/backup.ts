@@ -1,6 +1,7 @@
 // Defines the commands backup and restore.
 import { Option, type Command } from 'commander';
 import type { Config } from '../config/schema.ts';
+import { NAME_PATTERN } from '../config/schema/node.ts';
 import type { BackupReport } from '../ops/backup.ts';
 import type { CheckedBackup, TokenInBackup } from '../ops/backup-file.ts';
 import type { RestoreReport } from '../ops/restore.ts';
@@ -74,9 +75,12 @@ async function toStandardOutput(text: string): Promise<void> {
 /** Passes the lines of a backup to `write`, and shows the progress. */
 async function writeBackup(config: Config, write: (text: string) => Promise<void>): Promise<BackupReport> {
   const progress = createProgressLine('backup');
-  return withStore(config, async (states) => {
+  return withStore(config, async (states, { knownTargets, fed, formerState }) => {
     const ops = await import('../ops/backup.ts');
-    return ops.backup(states, write, {
+    const known = (await knownTargets.former(fed)).map(({ connection }) => connection);
+    // Links of a connection that left the settings tell which accounts may still be open.
+    const former = [...new Set(known)].filter((name) => !Object.hasOwn(config.connections, name));
+    return ops.backup([...states, ...former.map(formerState)], write, {
       createdAt: Date.now(),
       key: config.backup.key,
       onItems: (done, total) => progress.show({ phase: 'items', done, total }),
@@ -119,9 +123,10 @@ export function restoreCommand(program: Command, cli: Cli): void {
         const progress = createProgressLine('restore');
         const report = await withStore(
           config,
-          async (states, { readFleet, dataVersion, knownTargets, restoreLease }) => {
+          async (states, { readFleet, dataVersion, knownTargets, restoreLease, formerState }) => {
             const ops = await import('../ops/restore.ts');
-            return ops.restore(states, input, checked, {
+            const former = formerConnections(checked, config).map(formerState);
+            return ops.restore([...states, ...former], input, checked, {
               replace: flags.replace ?? false,
               tokens,
               acceptUnproven: flags.acceptForgeable ?? false,
@@ -142,6 +147,14 @@ export function restoreCommand(program: Command, cli: Cli): void {
       });
     });
 }
+
+/** Returns the connections of a backup that had left the settings before, and that the present ones do not have either. */
+const formerConnections = ({ header }: CheckedBackup, { connections }: Config): string[] =>
+  Object.entries(header.connections).flatMap(([name, targets]) => {
+    const isFormer = targets.length === 0 && !Object.hasOwn(connections, name);
+    // The name of a forged file may be that of other data of the bridge.
+    return isFormer && new RegExp(NAME_PATTERN).test(name) ? [name] : [];
+  });
 
 /** Returns lines that describe the tokens of a backup, shown before the restore. */
 function tokenLines({ tokens, header, proof }: CheckedBackup): string[] {

@@ -198,7 +198,9 @@ function statesFor({ connections }: BackupHeader, states: readonly DesiredState[
   return Object.entries(connections).map(([name, targets]) => {
     const state = states.find(({ connection }) => connection === name);
     if (!state)
-      throw new RestoreRefused(`The backup holds the connection ${name}, which the settings do not have.`);
+      throw new RestoreRefused(
+        `The backup holds the connection ${name}, which the settings do not have. Restore with the settings of that time, which feed ${targets.join(', ')} from ${name}, and take it out afterwards (docs/removed-targets.md).`,
+      );
     const missing = targets.filter((target) => !state.outboxes.has(target));
     if (missing.length > 0)
       throw new RestoreRefused(

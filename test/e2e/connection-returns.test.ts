@@ -1,4 +1,5 @@
 // Tests a connection that is taken out of the settings and comes back, while another one takes its accounts and groups over.
+import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { TOKEN } from '../support/build-bridge.ts';
 import { untilIdle } from '../support/idle.ts';
@@ -89,4 +90,32 @@ test('explain, verify-access and links forget name the account of a person whose
   }
   const { code, text } = await place.commands.run('explain', 'cid@acme.example');
   expect([code, text]).toEqual([4, expect.stringContaining('was never pushed')]);
+}, 60_000);
+
+test('a backup has a connection that was taken out of the settings, and a restore into an empty Redis reports its accounts', async () => {
+  const early = join(place.commands.folder, 'early');
+  expect((await place.commands.run('backup', early)).code).toBe(0);
+  await place.change(takeOut);
+  const file = join(place.commands.folder, 'backup');
+  expect((await place.commands.run('backup', file)).text).toContain('2 users, 1 group, 3 links');
+  await place.stopApps();
+  await place.redis.del(...(await place.redis.keys(`${place.settings.redis.prefix}:*`)));
+  const refused = await place.commands.run('restore', early);
+  expect([refused.code, refused.text.replace(/\s+/g, ' ')]).toEqual([
+    1,
+    expect.stringContaining('Restore with the settings of that time, which feed main from default'),
+  ]);
+  const restored = await place.commands.run('restore', file);
+  expect([restored.code, restored.text]).toEqual([0, expect.stringContaining('2 users, 1 group, 3 links')]);
+  await place.start();
+  expect(await outputOf('status')).toContain(
+    'target main of connection default is no longer configured; 2 accounts and 1 group that the bridge wrote are still there',
+  );
+
+  await place.change(putBack);
+  await place.commands.run('release');
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${ids[BOB]}`);
+  await place.idle();
+  expect([await isActive(ANN), await isActive(BOB)]).toEqual([true, false]);
 }, 60_000);
