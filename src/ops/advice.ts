@@ -49,7 +49,7 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
       ? byHandAdvice(facts.write, facts)
       : `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`,
   NotAdopted: (facts) =>
-    `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two, ${thenRetry(facts)}`,
+    `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two. In both cases ${thenRetry(facts)}`,
   TemporaryName: (facts) =>
     `Rename the group at the platform to the name that it is to have, or take it back into targets.${targetIn(facts)}.groups and restart, ${thenRetry(facts)}`,
   TakenByConnection: (facts) =>

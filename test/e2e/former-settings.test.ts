@@ -22,6 +22,9 @@ const runCommand = (...args: string[]) => place.commands.run(...args);
 test('with unchanged settings no command says that they changed', async () => {
   for (const command of [['dead-letters', 'list'], ['explain', BOB, '--all'], ['plan'], ['exceptions']])
     expect((await runCommand(...command)).text).not.toMatch(/settings (that )?have changed/);
+  expect((await runCommand('explain', VIEWER)).text.replace(/\s+/g, ' ')).toMatch(
+    /adopt to exact and restart, to take it over; or rename or delete one of the two\. In both cases then scim-bridge dead-letters retry \S+\./,
+  );
 });
 
 test('after adopt was changed, each command tells that the refusal is by former settings, and a retry takes the account over', async () => {
