@@ -70,22 +70,24 @@ export function buildStates(
   const connections = Object.values(config.connections);
   const connectionsOf = (target: string): string[] =>
     connections.filter(({ targets }) => targets.includes(target)).map(({ name }) => name);
-  return connections.map((connection) =>
-    createDesiredState(
+  return connections.map((connection) => {
+    const othersOf = (target: string): string[] =>
+      connectionsOf(target).filter((name) => name !== connection.name);
+    return createDesiredState(
       { redis, scripts },
       {
         prefix: config.redis.prefix,
         connection: connection.name,
         targets: connection.targets,
         addressOf: (target) => config.targets[target]?.url ?? '',
-        settingsOf: (target) => settingsPrint(config.targets[target]),
+        settingsOf: (target) => settingsPrint(config.targets[target], othersOf(target)),
         deletesLeaversAt: (target) => {
           const { policy, users } = config.targets[target] ?? {};
           return policy === 'sync' && users?.deprovision === 'delete';
         },
         rulesReadGroups: connection.targets.some(rulesReadGroupsAt),
         leaseMs: LEASE_MS,
-        othersOf: (target) => connectionsOf(target).filter((name) => name !== connection.name),
+        othersOf,
         uniqueExternalIds: hasUniqueExternalIds(connection.profile),
         ...(connection.events ? { events: connection.events } : {}),
         log: {
@@ -93,8 +95,8 @@ export function buildStates(
           maxAgeMs: config.provisioningLog.maxAgeDays * DAY_MS,
         },
       },
-    ),
-  );
+    );
+  });
 }
 
 /** Returns the desired state of a connection that the settings do not have, without its former targets. */

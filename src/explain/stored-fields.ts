@@ -1,6 +1,6 @@
 // Converts what Redis stores about a resource and its target to the fields of an explanation.
 import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
-import { isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
+import { isBySettingsOfThen, presentMessage, type Link } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
@@ -55,7 +55,8 @@ export async function conditionOf(
   const { condition } = link;
   if (!condition) return null;
   const { settings } = outbox;
-  const { reason, message, since, status, write } = condition;
+  const { reason, since, status, write } = condition;
+  const message = presentMessage(condition, settings);
   const approvals = awaitsDecision(link) ? await readApprovalIds(connection, outbox) : undefined;
   const advice = isBySettingsOfThen(condition, settings)
     ? `The settings have changed since ${isoTime(since)}: scim-bridge dead-letters retry ${ref} tries it again, or scim-bridge sync ${ref}.`

@@ -43,6 +43,7 @@ const BY_SETTINGS: ReadonlySet<string> = new Set([
   'NotAdopted',
   'Conflict',
   'Refused',
+  'TakenByConnection',
   'TemporaryName',
 ]);
 

@@ -7,9 +7,14 @@ import type { TargetSettings } from './target.ts';
 /** Characters of the print; 8 of base64url are 48 bits. */
 const LENGTH = 8;
 
-/** Returns a short text that changes with the mapping, the scope, the policy and the adoption; undefined settings: ''. */
+/**
+ * Returns a short text that changes with the mapping, the scope, the policy and the adoption, and with the connections that
+ * feed the target; undefined settings: ''.
+ * @param others other connections of the target
+ */
 export function settingsPrint(
   settings: Pick<TargetSettings, 'attributes' | 'users' | 'groups' | 'policy' | 'adopt'> | undefined,
+  others: readonly string[] = [],
 ): string {
   if (!settings) return '';
   const { users, groups, policy, adopt } = settings;
@@ -22,6 +27,7 @@ export function settingsPrint(
       onEmpty,
     ],
   );
-  const text = canonicalJson({ attributes: attributes.sort(), users, groups, policy, adopt });
+  const feeds = others.length > 0 ? { others: [...others].sort() } : {};
+  const text = canonicalJson({ attributes: attributes.sort(), users, groups, policy, adopt, ...feeds });
   return createHash('sha256').update(text).digest('base64url').slice(0, LENGTH);
 }

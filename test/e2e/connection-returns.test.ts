@@ -119,3 +119,22 @@ test('a backup has a connection that was taken out of the settings, and a restor
   await place.idle();
   expect([await isActive(ANN), await isActive(BOB)]).toEqual([true, false]);
 }, 60_000);
+
+test('after a connection left the settings, the dead letters of the other one advise a retry, which takes the account over', async () => {
+  await place.change(putBack);
+  const ann = await hr().createUser(ANN, { externalId: ANN });
+  await place.idle();
+  expect(await outputOf('dead-letters', 'list')).toContain(`order scim-bridge links forget User:${ids[ANN]}`);
+  await place.change(takeOut);
+  await hrIdle();
+  for (const command of [['dead-letters', 'list'], ['plan'], ['explain', `User:${ann}`]]) {
+    const said = await outputOf(...command);
+    expect(said).toContain(`belongs to ${ANN} (User:${ids[ANN]}) of connection default`);
+    expect(said).not.toContain('links forget');
+    expect(said).toMatch(/scim-bridge dead-letters retry(, or sync,| \S+) tries it again/);
+  }
+  await place.commands.run('dead-letters', 'retry', `User:${ann}`);
+  await hr().patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await hrIdle();
+  expect([await deadLetters(), await isActive(ANN)]).toEqual([[], false]);
+}, 60_000);

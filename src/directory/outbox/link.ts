@@ -50,12 +50,22 @@ const FORMER_SETTINGS = 'by settings that have changed meanwhile';
 export const isByFormerSettings = (text: string): boolean => text.includes(`, ${FORMER_SETTINGS}: `);
 
 /**
+ * Returns the message of a condition without what other settings may have made untrue: the advice about another connection,
+ * which may have left them.
+ * @param settings print of the present ones
+ */
+export const presentMessage = (condition: Condition, settings: string): string =>
+  condition.reason === 'TakenByConnection' && isBySettingsOfThen(condition, settings)
+    ? condition.message.replace(/: .*/s, '')
+    : condition.message;
+
+/**
  * Returns the message of a condition, with a note if the settings have changed since.
  * @param settings print of the present ones
  */
 export const conditionText = (condition: Condition, settings: string): string =>
   isBySettingsOfThen(condition, settings)
-    ? `${condition.message} (since ${new Date(condition.since).toISOString()}, ${FORMER_SETTINGS}: ` +
+    ? `${presentMessage(condition, settings)} (since ${new Date(condition.since).toISOString()}, ${FORMER_SETTINGS}: ` +
       'scim-bridge dead-letters retry, or sync, tries it again)'
     : condition.message;
 
