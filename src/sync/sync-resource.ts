@@ -21,6 +21,7 @@ import { createProvisioningWriter } from './provisioning-writer.ts';
 import { WriteIgnored, type SyncOutcome } from './outcome.ts';
 import { syncGroup } from './sync-group.ts';
 import { syncUser } from './sync-user.ts';
+import { linkedTwice } from './taken-by-connection.ts';
 import type { Target } from './target.ts';
 
 export interface SyncDeps {
@@ -78,8 +79,13 @@ export async function syncResource(
   }, deps.outbox.leaseMs / 3);
   try {
     const exists = existsIn(deps.directory);
+    const twice = await linkedTwice(context);
     const outcome = await (
-      work.kind === 'User' ? syncUser(context, exists) : syncGroup(context, exists)
+      twice
+        ? Promise.resolve({ ...twice, writes: 0 })
+        : work.kind === 'User'
+          ? syncUser(context, exists)
+          : syncGroup(context, exists)
     ).catch((error: unknown) => toOutcome(context, deps, error));
     await finish(deps, context, outcome);
     end = outcome.kind;

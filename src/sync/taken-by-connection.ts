@@ -30,6 +30,22 @@ export async function takenElsewhere(
 }
 
 /**
+ * Returns an outcome when another connection is linked to the account or group of this link too, as after the restore of one
+ * connection from an old backup; undefined otherwise. A person decides whose it is, and until then neither writes to it.
+ */
+export async function linkedTwice(context: SyncContext): Promise<NotOurs | undefined> {
+  const { link, links, target, work } = context;
+  if (link.id === undefined) return undefined;
+  const holder = await links.elsewhere.holderOf(target.name, work.kind, link.id);
+  if (!holder) return undefined;
+  const what = work.kind === 'User' ? 'account' : 'group';
+  const message =
+    `the ${what} belongs to ${holder.name} (${holder.ref}) of connection ${holder.connection} too: ` +
+    `order scim-bridge links forget of the one that is not to have it, ${holder.ref} or ${work.ref}, then retry`;
+  return { kind: 'blocked', condition: condition(context, 'TakenByConnection', message) };
+}
+
+/**
  * Claims the platform id right before a link is saved.
  * @param isNew whether the account or group was just created
  * @returns an outcome when the link must not be saved

@@ -138,3 +138,28 @@ test('after a connection left the settings, the dead letters of the other one ad
   await hrIdle();
   expect([await deadLetters(), await isActive(ANN)]).toEqual([[], false]);
 }, 60_000);
+
+test('an account that two connections are linked to gets no write of either until a person forgets one of the links', async () => {
+  await place.change(putBack);
+  const ann = await hr().createUser(ANN, { externalId: ANN });
+  await place.idle();
+  const { redis, settings } = place;
+  const keyOf = (connection: string, family: string) =>
+    `${settings.redis.prefix}:{${connection}}:${family}:main`;
+  const text = (await redis.hget(keyOf('default', 'links'), `User:${ids[ANN]}`)) ?? '';
+  const { id } = JSON.parse(text) as { id: string };
+  await redis.hset(keyOf('hr', 'links'), `User:${ann}`, text);
+  await redis.hset(keyOf('hr', 'linked'), `User:${id}`, `User:${ann}`);
+  await hr().patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await place.idp.patch(`/Users/${ids[ANN]}`, { op: 'replace', path: 'title', value: 'Lead' });
+  await place.idle();
+  expect(await isActive(ANN)).toBe(true);
+  const both = [`default User:${ids[ANN]}`, `hr User:${ann}`].map((each) => `${each} TakenByConnection`);
+  expect(await deadLetters()).toEqual(both);
+  const { code } = await place.commands.run('links', 'forget', `User:${ids[ANN]}`);
+  expect(code).toBe(0);
+  await place.commands.run('dead-letters', 'retry', '--all');
+  await place.idle();
+  expect(await isActive(ANN)).toBe(false);
+  expect(await deadLetters()).toEqual(both.slice(0, 1));
+}, 60_000);
