@@ -4,7 +4,7 @@ import { parseRef, type Ref } from '../directory/records.ts';
 import { unmanagedName } from '../directory/member-names.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../guard/judge.ts';
-import { isChange, type PlanEntry } from './entry.ts';
+import { isChange, needsNoPermission, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 import { countsOf, type Plan } from './plan.ts';
 
@@ -95,7 +95,7 @@ async function holdOverLimit(
   own: PlanEntry[],
   guard: GuardSettings,
 ): Promise<Destruction[]> {
-  const items = own.flatMap(toDestruction);
+  const items = own.filter((entry) => !needsNoPermission(entry)).flatMap(toDestruction);
   if (items.length === 0) return [];
   const wanted = Object.fromEntries(
     DESTRUCTIVE_KINDS.map((kind) => [kind, items.filter((item) => item.kind === kind).length]),

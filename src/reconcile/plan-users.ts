@@ -13,7 +13,15 @@ import {
   type ComparedAttributes,
   type DesiredAccount,
 } from './compare.ts';
-import { isProtected, leftBy, type Basis, type Cause, type PlanEntry, type Values } from './entry.ts';
+import {
+  isProtected,
+  leftBy,
+  withoutPermission,
+  type Basis,
+  type Cause,
+  type PlanEntry,
+  type Values,
+} from './entry.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 
 /** Stored state of a user, and the observed account. */
@@ -193,7 +201,8 @@ function adoptedChanges(user: UserCase, wanted: DesiredAccount, rules: TargetRul
     })),
   ];
   const adopted = { ...user, link: { ...user.link, id: account.id } };
-  return changes(adopted, wanted, account, found, rules);
+  const entries = changes(adopted, wanted, account, found, rules);
+  return active ? entries : entries.map(withoutPermission);
 }
 
 /** Returns the deletion of a leaver's account; only the policy `sync` deletes. */

@@ -4,7 +4,7 @@ import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Ref } from '../directory/records.ts';
 import { allowanceOf, DESTRUCTIVE_KINDS, populationOf } from '../guard/judge.ts';
 import { mayBe } from '../sync/account-state.ts';
-import { isChange, type PlanEntry } from './entry.ts';
+import { isChange, needsNoPermission, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 import { isOpenAccount, toDestruction } from './unwritten.ts';
 import { observedLinks } from './waiting-for-decision.ts';
@@ -29,7 +29,7 @@ export async function withToBeHeld(
   entries: PlanEntry[],
 ): Promise<PlanEntry[]> {
   const removals = entries.flatMap((entry): Removal[] => {
-    const item = toDestruction(entry);
+    const item = needsNoPermission(entry) ? undefined : toDestruction(entry);
     // An open account is closed before it is deleted.
     if (item && isOpenAccount(entry)) return [{ entry, item: { kind: 'deactivate', ref: item.ref } }];
     return item ? [{ entry, item }] : [];
