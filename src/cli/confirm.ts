@@ -9,6 +9,9 @@ export async function ask(question: string): Promise<string> {
   return answer.trim();
 }
 
+/** The error of an order that nobody can be asked about. */
+export const NEEDS_YES = 'Nothing was changed: without a terminal, and with --json, this order needs --yes.';
+
 /**
  * Resolves when the operator agrees: by `--yes`, or by the answer `yes` on a terminal.
  * @param show called before the question, to print what the order would change
@@ -20,8 +23,7 @@ export async function confirm(
   show: () => void | Promise<void> = () => undefined,
 ): Promise<void> {
   if (yes) return;
-  if (json || !process.stdin.isTTY)
-    throw new Error('Nothing was changed: without a terminal, and with --json, this order needs --yes.');
+  if (json || !process.stdin.isTTY) throw new Error(NEEDS_YES);
   await show();
   if ((await ask(`${question} Type yes: `)) !== 'yes') throw new Error('Nothing was changed.');
 }

@@ -7,7 +7,7 @@ import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
 import { changesIn, parseSaved, writesIn, type Plan } from '../reconcile/plan.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
-import { confirm } from './confirm.ts';
+import { confirm, NEEDS_YES } from './confirm.ts';
 import { DESTRUCTIVE, isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { counted } from '../support/counted.ts';
 import type { PlanReview } from '../reconcile/review-plan.ts';
@@ -50,11 +50,15 @@ export function reconcileCommand(program: Command, cli: Cli): void {
     .option('--target <name>', 'only this target')
     .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print as JSON')
-    .option('--accept-tenant', 'the target is meant to be another tenant: forget the links to the former one')
+    .option(
+      '--accept-tenant',
+      'the target is meant to be another tenant: forget the links to the former one; needs --yes without a terminal',
+    )
     .option('--full', 'read the members of all groups and the attribute values of all users')
     .action(async (flags: Flags, command: Command) => {
       if (flags.acceptTenant && flags.target === undefined)
         throw new Error('Name the target that is exchanged: --accept-tenant needs --target.');
+      if (flags.acceptTenant && !mayAsk(flags) && !flags.yes) throw new Error(NEEDS_YES);
       const options = { target: flags.target, worker: true, deadlineMs: deadlineOf(flags) };
       const reports = await withScopes(readConfig(command, cli), options, async (context) => {
         const found = [];
@@ -182,7 +186,13 @@ async function runOne(
         confirm: async (made) => {
           progress.end();
           if (!flags.json) await printPlans([made], false, cli);
-          return agreed(flags, carryOutQuestion(writesIn(made)));
+          const question = carryOutQuestion(writesIn(made));
+          return agreed(
+            flags,
+            made.anotherTenant === undefined
+              ? question
+              : `Forget the links to the former tenant? ${question}`,
+          );
         },
       }),
     progress.note,
@@ -298,9 +308,12 @@ const carryOutQuestion = (count: number): string =>
 /** Returns whether applying the entry takes access or values away. */
 const isRemoval = (entry: PlanEntry): boolean => isChange(entry) && DESTRUCTIVE.has(entry.action);
 
+/** Returns whether a question can be asked. */
+const mayAsk = ({ json }: Flags): boolean => !json && process.stdin.isTTY && process.stdout.isTTY;
+
 /** Asks the operator. Returns true without a question if there is no terminal; the guard still limits removals. */
-async function agreed({ yes, json }: Flags, question: string): Promise<boolean> {
-  if (yes || json || !process.stdin.isTTY || !process.stdout.isTTY) return true;
+async function agreed(flags: Flags, question: string): Promise<boolean> {
+  if (flags.yes || !mayAsk(flags)) return true;
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
     return /^y(es)?$/i.test((await lines.question(`\n${question} [y/N] `)).trim());

@@ -2,6 +2,7 @@
 // all links are removed, and every resource is created or adopted as at a new target.
 import type { Ref } from '../directory/records.ts';
 import type { ReconcileScope } from './scope.ts';
+import { anotherTenantText } from './tenant.ts';
 
 /** Holder name of a hold because of an unrecognised tenant; a hold of an operator is not changed. */
 const HOLDER = 'reconcile';
@@ -13,12 +14,8 @@ export async function askAboutTenant(
   { connection, target, outbox }: ReconcileScope,
   tenantSuspicion: string,
 ): Promise<string> {
-  const { name } = target;
-  const question =
-    `${name} may be another tenant: ${tenantSuspicion}. Nothing is written there. ` +
-    `If it is meant: scim-bridge reconcile --target ${name} --accept-tenant. If not: correct targets.${name}.url, then scim-bridge release --target ${name}`;
   await outbox.guardStore.hold(HOLDER, `${connection}: ${tenantSuspicion}`);
-  return question;
+  return anotherTenantText(target.name, tenantSuspicion);
 }
 
 /** Stores that the tenant is recognised, and ends a hold because of an unrecognised tenant. */
@@ -27,23 +24,20 @@ export async function noteRecognised({ outbox }: ReconcileScope): Promise<void> 
   if ((await outbox.guardStore.onHold())?.by === HOLDER) await outbox.guardStore.release();
 }
 
-/** Removes all links to the former tenant and ends the hold. @returns the number of removed links */
-export async function acceptTenant(scope: ReconcileScope, request: string): Promise<number> {
-  const { coverage, links, outbox, target } = scope;
-  // The hold ends leases, so a running sync cannot save a link to the former tenant.
-  await outbox.guardStore.hold(HOLDER, 'the tenant is exchanged');
-  let forgotten = 0;
+/**
+ * Removes all links to the former tenant while the target is on hold, so that no running sync saves a link to it. If the process
+ * ends in between, the hold stays, and the next run asks again as long as a link is left.
+ */
+export async function forgetTenant({ coverage, links, outbox, runs, target }: ReconcileScope): Promise<void> {
+  // Another process makes a run if this one ends before it has marked everybody.
+  await runs.noteAnew();
+  await outbox.forgetAddresses();
   let refs: Ref[] = [];
-  const forget = async (): Promise<void> => {
-    forgotten += await coverage.forgetLinks(refs, request);
-    refs = [];
-  };
   for await (const { ref } of links.all(target.name)) {
     refs.push(ref);
-    if (refs.length === PORTION) await forget();
+    if (refs.length < PORTION) continue;
+    await coverage.forgetLinks(refs);
+    refs = [];
   }
-  await forget();
-  await outbox.changeAddress();
-  await outbox.guardStore.release();
-  return forgotten;
+  await coverage.forgetLinks(refs);
 }

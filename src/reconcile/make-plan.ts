@@ -24,6 +24,7 @@ import { planHandover } from './plan-handover.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { readRestored, type Restored } from './restored.ts';
 import { changedProtection } from './protection.ts';
+import { asIfUnlinked } from './as-if-unlinked.ts';
 import { applyRefusals } from './refusals.ts';
 import { withToBeHeld } from './to-be-held.ts';
 import { withoutUnwritten } from './unwritten.ts';
@@ -50,7 +51,8 @@ export interface PlanOptions {
 
 /**
  * Compares all users and groups of the scope with the platform.
- * @returns the plan, and the notes that run.ts stores afterwards
+ * @returns the plan, and the notes that run.ts stores afterwards. If the target may be another tenant, the plan is that of its
+ * acceptance: all links count as forgotten
  */
 export async function makePlan(
   scope: ReconcileScope,
@@ -85,6 +87,13 @@ export async function makePlan(
   groupWork.catch(() => undefined); // awaited below
   const users = await scanUsers(scan, mapsAll, orphans.User);
   const { groups, verified: verifiedGroups } = await groupWork;
+  const { tenantSuspicion } = recognised(users);
+  if (tenantSuspicion !== undefined) {
+    const { plan, findings } = await makePlan(asIfUnlinked(scope), { ...options, mapsAll: true });
+    // Accounts that were closed at the former tenant have no work here.
+    const { handover: _, ...anew } = plan;
+    return { plan: { ...anew, anotherTenant: tenantSuspicion }, findings: { ...findings, tenantSuspicion } };
+  }
   const leftOut = verifiedGroups.flatMap(({ ref, leftOut: id }) => (id === undefined ? [] : [{ ref, id }]));
   const back = verifiedGroups.filter(({ isBack }) => isBack).map(({ ref }) => ref);
   const values = await verifyValues(scan, full);
@@ -135,8 +144,7 @@ export async function makePlan(
   );
   const handover = await planHandover(scope, {
     signal: options.signal,
-    isProven:
-      users.proof.complete && scan.counts.unknown === 0 && recognised(users).tenantSuspicion === undefined,
+    isProven: users.proof.complete && scan.counts.unknown === 0,
     entries,
   });
   const groupCoverage = withoutLeftOut(groups, leftOut);

@@ -1,9 +1,10 @@
 // Formats what limits the knowledge of a plan: lists that were not read whole, and a restore. Pure.
 import { counted } from '../support/counted.ts';
+import { anotherTenantText } from './tenant.ts';
 import type { Plan } from './plan.ts';
 
 /** Returns a line for each limit; none for a plan that was read completely. */
-export function warningLines({ proof, unknown, restored, entries }: Plan): string[] {
+export function warningLines({ anotherTenant, target, proof, unknown, restored, entries }: Plan): string[] {
   const found = (['users', 'groups'] as const)
     .filter((list) => !proof[list].complete)
     .map(
@@ -13,6 +14,10 @@ export function warningLines({ proof, unknown, restored, entries }: Plan): strin
   if (unknown > 0)
     found.push(
       `  ! ${counted(unknown, 'resource')} could not be read, so ${unknown === 1 ? 'its' : 'their'} state is unknown.`,
+    );
+  if (anotherTenant !== undefined)
+    found.unshift(
+      `  ! ${anotherTenantText(target, anotherTenant)} The plan shows what that brings: each person and group is looked up or created there, as at a new target.`,
     );
   if (restored && entries.some(({ attribution }) => attribution.cause === 'changed after the backup'))
     found.push(

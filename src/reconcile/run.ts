@@ -6,7 +6,7 @@ import type { RunReport } from '../directory/outbox/runs.ts';
 import { markPlan, type MarkedPlan } from './mark.ts';
 import { applyPlan, conflictsLeft, proveDesired, whyUnproven, type ApplyPlanOptions } from './apply-plan.ts';
 import { untilApplied, type End } from './until-applied.ts';
-import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
+import { askAboutTenant, forgetTenant, noteRecognised } from './change-tenant.ts';
 import { counted } from '../support/counted.ts';
 import { exceptionTotalText } from './exception-words.ts';
 import { handOver } from './hand-over.ts';
@@ -46,12 +46,7 @@ const MOST_PASSES = 4;
  * @throws errors of the platform client and of Redis; RunLost when another run took the lock
  */
 export async function reconcile(scope: ReconcileScope, options: RunOptions): Promise<RunResult> {
-  await recordOrder(
-    scope,
-    'reconcile',
-    options,
-    options.acceptTenant ? { subject: 'another tenant is accepted' } : {},
-  );
+  await recordOrder(scope, 'reconcile', options, {});
   const { runs, clock } = scope;
   for (;;) {
     const fence = await runs.take(RIGHT_MS);
@@ -150,13 +145,16 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
   const right = keepRight(scope, fence, options.signal);
   const { signal } = right;
   try {
-    const again = { ...options, signal, remember: scope.drifts.notePrints };
+    let again: RunOptions = { ...options, signal, remember: scope.drifts.notePrints };
     // Their workers apply the marks of this run by other rules, and this process may write by its own.
     if (!(await scope.rulesAgree())) await runs.noteAnew();
     let made = await makePlan(scope, again);
-    if (made.findings.tenantSuspicion !== undefined && options.acceptTenant) {
-      await acceptTenant(scope, `plan:${options.id}`);
-      made = await makePlan(scope, again);
+    if (options.acceptTenant && (await isTenantAccepted(scope, again, made))) {
+      await forgetTenant(scope);
+      const { plan, findings } = made;
+      const mappedBy = await scope.runs.mappedBy();
+      made = { plan, findings: { ...findings, tenantSuspicion: undefined, mappedBy } };
+      again = { ...again, confirm: undefined };
     }
     const stopped = await recognise(scope, made);
     if (stopped) {
@@ -205,6 +203,19 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
   } finally {
     await right.release();
   }
+}
+
+/** Asks the operator about another tenant while nothing is written there. @returns whether to forget the links to the former one */
+async function isTenantAccepted(
+  scope: ReconcileScope,
+  options: RunOptions,
+  { plan, findings: { tenantSuspicion } }: { plan: Plan; findings: RunFindings },
+): Promise<boolean> {
+  if (tenantSuspicion === undefined) return false;
+  await askAboutTenant(scope, tenantSuspicion);
+  if (!((await options.confirm?.(plan)) ?? true)) return false;
+  await recordOrder(scope, 'reconcile', options, { subject: 'another tenant is accepted' });
+  return true;
 }
 
 /** Checks the tenant. @returns the outcome that ends the run without a write; undefined when the tenant is recognised */

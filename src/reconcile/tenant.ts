@@ -39,3 +39,11 @@ export function whyAnotherTenant(seen: Recognition): string | undefined {
   const isForeign = strangers >= MANY && linked >= MANY && 2 * namesakes < strangers;
   return isForeign ? `none of ${linked} linked accounts is there, and ${strangers} others are` : undefined;
 }
+
+/** Returns for an operator what is suspected about a target, and what to do in both cases. @param why of `whyAnotherTenant` */
+export const anotherTenantText = (target: string, why: string): string =>
+  `${target} may be another tenant: ${why}. Nothing is written there. ${tenantAdvice(target)}`;
+
+/** Returns how a hold because of an unrecognised tenant ends. */
+export const tenantAdvice = (target: string): string =>
+  `If it is meant: scim-bridge reconcile --target ${target} --accept-tenant. If not: correct targets.${target}.url and restart; the hold ends with the next reconcile.`;

@@ -1,4 +1,7 @@
 // Tests a target whose address leads to another tenant: nothing is written before an operator accepts it.
+import { setTimeout } from 'node:timers/promises';
+import { forgetTenant } from '../../src/reconcile/change-tenant.ts';
+import type { Plan } from '../../src/reconcile/plan.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
@@ -80,6 +83,67 @@ test('accounts of another tenant with the same ids are not changed, and --accept
     await there.forgetRequests();
     await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
     await expect(there.writes()).resolves.toEqual([]);
+  } finally {
+    await rec.stop();
+  }
+}, 60_000);
+
+test('--accept-tenant shows the whole plan before the first write, and an answer of no leaves links and hold as they were', async () => {
+  await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
+  await there.forgetRequests();
+  const rec = await toOther();
+  try {
+    await eventually('the start has asked', async () => (await lastRun(rec))?.outcome === 'held', 20_000);
+    const { links, outbox } = rec.scopes[0]?.scope ?? {};
+    const stored = () => links?.getMany('main', [...ids.map((id) => `User:${id}` as const)]);
+    const before = await stored();
+    const shown: Plan[] = [];
+    const refused = await rec.run({
+      acceptTenant: true,
+      confirm: async (plan) => {
+        shown.push(plan);
+        // Workers that are allowed to write would do so meanwhile.
+        await setTimeout(1500);
+        return false;
+      },
+    });
+    expect(shown.map(({ counts }) => counts)).toEqual([
+      expect.objectContaining({ create: OURS.length + 1, addMember: OURS.length }),
+    ]);
+    expect(refused.report).toMatchObject({
+      outcome: 'held',
+      message: expect.stringContaining('--accept-tenant'),
+    });
+    await expect(there.writes()).resolves.toEqual([]);
+    await expect(stored()).resolves.toEqual(before);
+    await expect(outbox?.guardStore.onHold()).resolves.toMatchObject({ by: 'reconcile' });
+    const accepted = await rec.run({ acceptTenant: true, confirm: () => Promise.resolve(true) });
+    expect(accepted.report.outcome).toBe('converged');
+    expect((await there.group('analysts'))?.members.toSorted()).toEqual(OURS);
+  } finally {
+    await rec.stop();
+  }
+}, 60_000);
+
+test('an acceptance that a kill breaks off writes nothing while a link to the former tenant is left', async () => {
+  await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
+  await there.forgetRequests();
+  const rec = await toOther();
+  try {
+    await eventually('the start has asked', async () => (await lastRun(rec))?.outcome === 'held', 20_000);
+    const scope = rec.scopes[0]?.scope;
+    if (!scope) throw new Error('no scope');
+    const all = async function* (name: string) {
+      let left = 3;
+      for await (const each of scope.links.all(name)) if (left-- > 0) yield each;
+    };
+    await forgetTenant({ ...scope, links: { ...scope.links, all } });
+    const { report } = await rec.run();
+    expect(report).toMatchObject({ outcome: 'held', message: expect.stringContaining('--accept-tenant') });
+    await expect(there.writes()).resolves.toEqual([]);
+    await forgetTenant(scope);
+    await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
+    expect((await there.group('analysts'))?.members.toSorted()).toEqual(OURS);
   } finally {
     await rec.stop();
   }

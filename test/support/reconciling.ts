@@ -22,6 +22,7 @@ export interface Reconciling {
     full?: boolean;
     at?: string;
     acceptTenant?: boolean;
+    confirm?: (plan: Plan) => Promise<boolean>;
   }): Promise<{ report: RunReport; plan?: Plan }>;
   /** Waits until no change is pending. */
   untilSynced(): Promise<void>;
@@ -45,12 +46,13 @@ export async function openReconciling(bridge: Bridge, config = bridge.config): P
     scopes,
     plan: async ({ at, ...options } = {}) =>
       (await makePlan(first(at).scope, { ...common(), ...options })).plan,
-    run: ({ repair = true, full = false, at, acceptTenant = false } = {}) =>
+    run: ({ repair = true, full = false, at, acceptTenant = false, confirm } = {}) =>
       reconcile(first(at).scope, {
         ...common(),
         repair,
         full,
         acceptTenant,
+        confirm,
         guard: first(at).guard,
         logger: silentLogger,
       }),

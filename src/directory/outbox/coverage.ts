@@ -188,14 +188,10 @@ export function createCoverageReader(
     }
   }
 
-  /** Deletes links after the target became another tenant, and marks their resources. @returns number of deleted links */
-  async function forgetLinks(refs: Ref[], request: string): Promise<number> {
-    let forgotten = 0;
-    for (const portion of inPortions(refs, PORTION)) {
-      const args = { target, targets: [target], refs: portion, request, priority: RECONCILE };
-      forgotten += Number((await scripts.run('forget_links', keys.base, args))[1]);
-    }
-    return forgotten;
+  /** Deletes links after the target became another tenant; their resources are missing then. */
+  async function forgetLinks(refs: Ref[]): Promise<void> {
+    for (const portion of inPortions(refs, PORTION))
+      await scripts.run('forget_links', keys.base, { target, refs: portion });
   }
 
   return { target, forgetLinks, resources, briefly, readAllAnew, orphans, read, restoreMarks };

@@ -1,8 +1,9 @@
--- Deletes links after the target became another tenant, and marks their resources, so that each is looked up there.
+-- Deletes links after the target became another tenant. Their resources count as missing, so the run that forgets them brings
+-- them as to a new target, and so does every later run.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, targets: [target], refs, request, priority }
+-- ARGV { target, refs }
 -- RETURN {"forgotten", number of links}
--- NEEDS exceptions, link_states, links, marks
+-- NEEDS exceptions, link_states, links, synced
 local forgotten = 0
 for _, ref in ipairs(p.refs) do
   local link = redis.call('HGET', key('links', p.target), ref)
@@ -10,10 +11,11 @@ for _, ref in ipairs(p.refs) do
     local platform_id = parse_link_head(link)
     redis.call('HDEL', key('links', p.target), ref)
     set_exception(p.target, ref)
+    redis.call('ZREM', key('blocked', p.target), ref)
     redis.call('HDEL', key('suspectedDrift', p.target), ref)
     redis.call('HDEL', key('observedDrift', p.target), ref)
     if platform_id then unlink(p.target, string.match(ref, '^%a+') .. ':' .. platform_id, ref) end
-    mark(ref, p.priority)
+    leave_synced(p.target, ref)
     forgotten = forgotten + 1
   end
 end

@@ -38,6 +38,8 @@ export interface Readiness {
 const PENDING_PORTION = 5000;
 /** Marks that one script makes; a thousand take about 15 ms. */
 const MARKS_PORTION = 1000;
+/** An entry of `tenant:<target>` that is no address. */
+const NO_ADDRESS = '-';
 /** Pending removals that one script copies. */
 const INHERITED_PORTION = 200;
 
@@ -206,9 +208,9 @@ export function createOutbox(
     await redis.sadd(keys.key('tenant', target), address);
   }
 
-  /** Stores this address as the only one at which the accounts were recognised. */
-  async function changeAddress(): Promise<void> {
-    await redis.multi().del(keys.key('tenant', target)).sadd(keys.key('tenant', target), address).exec();
+  /** Forgets the addresses at which the accounts were recognised, so that the present one counts as another. */
+  async function forgetAddresses(): Promise<void> {
+    await redis.multi().del(keys.key('tenant', target)).sadd(keys.key('tenant', target), NO_ADDRESS).exec();
   }
 
   /** Returns dead letters, the oldest first; without a page all of them. */
@@ -259,7 +261,7 @@ export function createOutbox(
     adoptLink,
     hasMoved,
     noteAddress,
-    changeAddress,
+    forgetAddresses,
     resourceStatus: (ref: Ref) => readResourceStatus(deps, target, ref),
     backlog: () => readBacklog({ scripts, keys }, target),
     blocked,

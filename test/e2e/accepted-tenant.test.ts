@@ -1,0 +1,104 @@
+// Tests what the commands tell of a target that leads to another tenant with accounts of the same names, and what the
+// acceptance of that tenant writes.
+import '../support/load-modules.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
+import { send } from '../support/send.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+import { run } from '../support/situation-table.ts';
+
+const NAMES = [0, 1, 2, 3, 4, 5].map((number) => `p${number}@acme.example`);
+const isOpenThere = (name: string): boolean => NAMES.indexOf(name) < 3;
+const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
+
+let place: Place;
+let other: Sandbox;
+let there: PlatformView;
+beforeAll(async () => {
+  place = await openPlace({
+    target: {
+      attributes: { level: { type: 'string', from: 'title' } },
+      guard: { clearAttributes: { count: 1, percent: 100 } },
+    },
+  });
+  const ids = [];
+  for (const name of NAMES) ids.push(await place.idp.createUser(name));
+  await place.idp.createGroup('crew', ids);
+  await place.idle();
+  await run(place, 'reconcile', '--yes');
+  other = await startSandbox();
+  there = createPlatformView(other.ready.controlUrl);
+  const key = other.ready.fixtures.apiKeys.admin ?? '';
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const answer = await send(other.ready.platformUrl, 'POST', path, { headers, body });
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${answer.text}`);
+  };
+  await post('/api/v1/user-attributes', { name: 'level', type: 'string' });
+  for (const userName of NAMES)
+    await post('/api/scim/v2/Users', {
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:User', EXTENSION],
+      userName,
+      active: isOpenThere(userName),
+      [EXTENSION]: { level: 'high' },
+    });
+  await there.forgetRequests();
+  await place.change(({ targets }) => {
+    Object.assign(targets.main ?? {}, { url: other.ready.platformUrl, token: key });
+  });
+  await eventually(
+    'the start has asked',
+    async () => /main may be another tenant/.test(await words('status')),
+    20_000,
+  );
+}, 60_000);
+afterAll(async () => {
+  await place.stop();
+  await other.stop();
+});
+
+const words = async (...args: string[]): Promise<string> =>
+  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const valuesThere = async () =>
+  new Map(
+    (await there.state()).users.map(({ userName, active, attributes }) => [
+      userName,
+      { active, level: attributes.level ?? null },
+    ]),
+  );
+
+const ORDER = 'scim-bridge reconcile --target main --accept-tenant';
+
+test('plan says that the target may be another tenant, what its acceptance brings, and what the guard is to hold of it', async () => {
+  const plan = await words('plan');
+  expect(plan).toMatch(
+    /! main may be another tenant: its address changed, and none of 6 linked accounts is there\./,
+  );
+  expect(plan).toContain(ORDER);
+  expect(plan).toContain(
+    '6 attributes to clear, 1 to create, 6 to adopt, 3 to activate, 6 memberships to add',
+  );
+  expect(plan).not.toContain('is gone');
+  // The three values of open accounts; the sync does not ask for those of inactive accounts.
+  expect(plan).toContain('The guard is to hold 3 of them');
+}, 30_000);
+
+test('--accept-tenant is refused without a terminal and without --yes', async () => {
+  const answer = await place.commands.run('reconcile', '--target', 'main', '--accept-tenant');
+  expect(answer).toMatchObject({ code: 1, text: expect.stringContaining('needs --yes') });
+  await expect(there.writes()).resolves.toEqual([]);
+}, 30_000);
+
+test('the guard judges all removals of the acceptance together, and values of inactive accounts are emptied before they open', async () => {
+  const answer = await place.commands.run('reconcile', '--target', 'main', '--accept-tenant', '--yes');
+  expect(answer.code).toBe(2);
+  await place.idle();
+  const values = await valuesThere();
+  expect(NAMES.map((name) => values.get(name))).toEqual(
+    NAMES.map((name) => ({ active: true, level: isOpenThere(name) ? 'high' : null })),
+  );
+  expect((await place.commands.run('approvals', 'list', '--json')).json).toEqual([
+    expect.objectContaining({ kinds: expect.objectContaining({ clearAttributes: 3 }) }),
+  ]);
+}, 60_000);
