@@ -100,7 +100,7 @@ export async function restore(
   });
 }
 
-/** Puts the lines back and marks every resource. @param beforeChange called before each change of the data */
+/** Puts the lines back and marks what is not synced. @param beforeChange called before each change of the data */
 async function putBack(
   chosen: readonly DesiredState[],
   file: FileHandle,
@@ -156,7 +156,7 @@ async function putBack(
         request: REQUEST,
       });
   let marked = 0;
-  for (const state of chosen) marked += await markAll(state);
+  for (const state of chosen) marked += await markUnsynced(state);
   // The file has links at targets that left the settings before the backup was made.
   await knownTargets.noteLinked();
   return {
@@ -246,29 +246,25 @@ async function refuseWhileRunning(readFleet: ReadFleet, onWait: (running: string
   }
 }
 
-/** Number of links whose resources are marked at once. */
-const LINKS_PORTION = 200;
-
-/** Marks every resource, because the backup contains no marks. @returns number of marked users and groups */
-async function markAll({ directory, links, outboxes }: DesiredState): Promise<number> {
+/**
+ * Marks what may still have to be written as it was pushed, because the backup contains no marks: groups, and users whose last
+ * sync is not that of their record. The others are left to the reconcile at the start, so that the guard judges together what
+ * the present settings take away from them. @returns number of marked users and groups
+ */
+async function markUnsynced({ directory, coverage, outboxes }: DesiredState): Promise<number> {
   let marked = 0;
   for (const [target, outbox] of outboxes) {
-    for (const kind of ['User', 'Group'] as const) {
-      for await (const records of directory.scan(kind)) {
-        const refs = records.map(({ id }) => refOf(kind, id));
-        await outbox.mark(refs, 'reconcile', REQUEST);
-        marked += refs.length;
-      }
-    }
-    // Deleted users are marked too: their accounts may still have to be closed.
-    let linked: Ref[] = [];
-    for await (const { ref } of links.all(target)) {
-      linked.push(ref);
-      if (linked.length < LINKS_PORTION) continue;
-      await outbox.mark(linked, 'reconcile', REQUEST);
-      linked = [];
-    }
-    await outbox.mark(linked, 'reconcile', REQUEST);
+    const mark = async (refs: Ref[]): Promise<void> => {
+      await outbox.mark(refs, 'reconcile', REQUEST);
+      marked += refs.length;
+    };
+    for await (const records of directory.scan('Group'))
+      await mark(records.map(({ id }) => refOf('Group', id)));
+    const reader = coverage.get(target);
+    if (!reader) continue;
+    for await (const { others } of reader.resources('User')) await mark(others.map(({ ref }) => ref));
+    // Accounts of deleted users may still have to be closed.
+    for await (const orphans of reader.orphans()) await mark(orphans.map(({ ref }) => ref));
   }
   return marked;
 }
