@@ -1,5 +1,6 @@
 // Builds the health endpoints: checks of store, targets, data and queues.
 import { addExceptionCounts } from '../directory/outbox/exceptions.ts';
+import { holdAdvice, isTenantHold } from '../directory/guard/operator-hold.ts';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { exceptionTotalText } from '../reconcile/exception-words.ts';
@@ -83,9 +84,17 @@ export function buildHealth(
     if (missing > 0) {
       findings.push(`${missing} desired users or groups are missing since the last reconcile`);
     }
-    if (backlogs.some(({ onHold }) => onHold)) {
-      findings.push(`on hold by order of an operator: scim-bridge release --target ${name} ends it`);
-    }
+    const holds = await Promise.all(outboxes.map(({ guardStore }) => guardStore.onHold()));
+    const onHold = holds
+      .flatMap((hold) => hold ?? [])
+      .map((hold) => {
+        const by = isTenantHold(hold)
+          ? 'reconcile, because the target may be another tenant'
+          : 'order of an operator';
+        return `on hold by ${by}: ${holdAdvice(name, hold)}`;
+      });
+    // Other connections of the target may be held for the same reason.
+    findings.push(...new Set(onHold));
     return {
       ok: true,
       findings,

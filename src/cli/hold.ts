@@ -38,9 +38,10 @@ function addCommand(
       const config = readConfig(command, cli);
       requireKnown(config, flags);
       const rows = await withStore(config, (states) => run(states, flags.target, actorOf(cli, flags)));
+      if (rows.some(({ refused }) => refused !== undefined)) cli.exit(1);
       if (flags.json) return sayJson(rows);
-      for (const { connection, target, changed } of rows)
-        say(`${connection} → ${target}: ${changed ? '' : 'was not changed, it is '}${word}`);
+      for (const { connection, target, changed, refused } of rows)
+        say(`${connection} → ${target}: ${refused ?? `${changed ? '' : 'was not changed, it is '}${word}`}`);
     });
 }
 

@@ -1,5 +1,6 @@
 // Defines the command status, which prints the backlog and the health of each target.
 import type { Command } from 'commander';
+import { heldUntil } from '../directory/guard/operator-hold.ts';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
 import { isForKey } from '../directory/outbox/budget.ts';
 import type { DriftCount } from '../directory/outbox/runs.ts';
@@ -114,7 +115,7 @@ function print(
     // The advice of the last run is left out, and its words about held changes are put in the past, because other lines show
     // the present state.
     const then = last.message
-      ?.replace(/[:;] (see )?scim-bridge .*$/, '')
+      ?.replace(/([:;] (see )?scim-bridge |\. Nothing is written there\.).*$/, '')
       .replace(/^the guard holds/, 'the guard held');
     const reason = then ? `, ${then}` : '';
     say(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
@@ -128,10 +129,7 @@ function print(
   }
   const age = reconcileAgeText(reconcile, Date.now());
   if (age !== undefined) say(`  ${age}: run scim-bridge reconcile`);
-  if (hold) {
-    const by = `on hold since ${moment(hold.since)} by ${hold.by}`;
-    say(`  ${by}: nothing is written until scim-bridge release --target ${target}`);
-  }
+  if (hold) say(`  on hold since ${moment(hold.since)} by ${hold.by}: ${heldUntil(target, hold)}`);
   if (events) say(`  events: ${eventDeliveryText(events)}`);
   if (exceptions.total === 0) return;
   say(

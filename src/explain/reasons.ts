@@ -1,5 +1,6 @@
 // Converts the facts about a resource to the sentences below the summary: reasons and advice. Pure.
 import type { AttributeState, ExplainedFacts, MembershipState, PlatformDifference } from './explanation.ts';
+import { holdAdvice } from '../directory/guard/operator-hold.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { EXCEPTION_WORDS, withoutGuardName } from '../reconcile/exception-words.ts';
 import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
@@ -47,7 +48,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   );
   say(
     hold &&
-      `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: scim-bridge release --target ${facts.target} ends it.`,
+      `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: ${holdAdvice(facts.target, hold)}.`,
   );
   say(breaker && breakerReason(facts.target, breaker, summary));
   // A condition already names its kind of change, so the changes are counted only if there are several kinds.

@@ -1,5 +1,6 @@
 // Lists the exceptions of all connections and targets, with advice for each.
 import type { DesiredState } from '../directory/desired-state.ts';
+import { holdAdvice, isTenantHold, type Hold } from '../directory/guard/operator-hold.ts';
 import type { ExceptionReason, StandingException } from '../directory/outbox/exceptions.ts';
 import { isByFormerSettings } from '../directory/outbox/links.ts';
 import { parseRef, type Kind } from '../directory/records.ts';
@@ -27,15 +28,20 @@ export interface ExceptionFilter {
   limit: number;
 }
 
-/** Returns what an operator does about an exception. @param approvals undefined: no reason of the page needs them */
+/**
+ * Returns what an operator does about an exception.
+ * @param known `approvals`: undefined when no reason of the page needs them; `hold`: the hold of the target
+ */
 function adviceOf(
   { ref, reason, message }: StandingException,
   target: string,
-  approvals: ApprovalIds | undefined,
+  { approvals, hold }: { approvals: ApprovalIds | undefined; hold: Hold | undefined },
 ): string {
   // Only an order of hold has no resource; the type checker does not know that.
   if (ref === null || reason === 'OnHold')
-    return `Order scim-bridge release --target ${target} when the platform may be written again.`;
+    return hold && isTenantHold(hold)
+      ? `${holdAdvice(target, hold)}.`
+      : `Order scim-bridge release --target ${target} when the platform may be written again.`;
   if (reason === 'NotAdopted' && isByFormerSettings(message))
     return `See scim-bridge sync ${ref} --dry-run for what the present settings would do, then scim-bridge dead-letters retry ${ref}.`;
   switch (reason) {
@@ -98,6 +104,7 @@ export async function listExceptions(
       const approvals = found.some((each) => DECIDABLE.has(each.reason))
         ? await readApprovalIds(state.connection, outbox)
         : undefined;
+      const hold = found.some(({ ref }) => ref === null) ? await outbox.guardStore.onHold() : undefined;
       for (const { since, ...each } of found) {
         const released = (await isReleased(state, name, each)) ? RELEASED : {};
         views.push({
@@ -106,7 +113,7 @@ export async function listExceptions(
           kind: each.ref === null ? null : parseRef(each.ref).kind,
           ...each,
           since: new Date(since).toISOString(),
-          advice: adviceOf({ since, ...each }, name, approvals),
+          advice: adviceOf({ since, ...each }, name, { approvals, hold }),
           ...released,
         });
       }

@@ -1,4 +1,5 @@
 // Holds and releases all writes to targets, and marks all their resources. Pushes are still accepted during a hold.
+import { holdAdvice, isTenantHold } from '../directory/guard/operator-hold.ts';
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { GuardStore } from '../directory/guard/guard-store.ts';
@@ -9,6 +10,8 @@ export interface HoldChange {
   target: string;
   /** False when the state did not change. */
   changed: boolean;
+  /** Why a release was refused, and how the hold ends; absent: it was not. */
+  refused?: string;
 }
 
 /** Stops all writes to targets. @param target undefined: all targets */
@@ -23,35 +26,41 @@ export const holdTargets = (
     return guardStore.hold(actor.by, actor.note);
   });
 
-/** Ends the hold of targets. @param target undefined: all targets */
+/**
+ * Ends the hold of targets. One because of another tenant is not ended: the next reconcile would hold the target again.
+ * @param target undefined: all targets
+ */
 export const releaseTargets = (
   states: readonly DesiredState[],
   target: string | undefined,
   actor: Actor,
 ): Promise<HoldChange[]> =>
-  applyOrder(states, target, { act: 'release', ...actor }, async (guardStore, record) => {
-    if (!(await guardStore.onHold())) return false;
+  applyOrder(states, target, { act: 'release', ...actor }, async (guardStore, record, name) => {
+    const hold = await guardStore.onHold();
+    if (!hold) return false;
+    if (isTenantHold(hold)) return `stays on hold, ${hold.note ?? ''}. ${holdAdvice(name, hold)}.`;
     await record();
     return guardStore.release();
   });
 
 /**
  * Runs an order for each chosen target.
- * @param run returns whether the state changed; it calls `record` before its first change, so that a crash in between does
+ * @param run returns whether the state changed, or why the order is refused; it calls `record` before its first change, so that a crash in between does
  * not lose the audit entry
  */
 async function applyOrder(
   states: readonly DesiredState[],
   only: string | undefined,
   order: Act,
-  run: (guardStore: GuardStore, record: () => Promise<void>) => Promise<boolean>,
+  run: (guardStore: GuardStore, record: () => Promise<void>, target: string) => Promise<boolean | string>,
 ): Promise<HoldChange[]> {
   const changes: HoldChange[] = [];
   for (const { connection, outboxes, acts } of states) {
     for (const [target, { guardStore }] of outboxes) {
       if (only !== undefined && target !== only) continue;
-      const changed = await run(guardStore, () => acts.record({ ...order, target }));
-      changes.push({ connection, target, changed });
+      const done = await run(guardStore, () => acts.record({ ...order, target }), target);
+      const result = typeof done === 'string' ? { changed: false, refused: done } : { changed: done };
+      changes.push({ connection, target, ...result });
     }
   }
   return changes;

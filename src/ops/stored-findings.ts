@@ -1,4 +1,5 @@
 // Gathers the findings of doctor that come from data in Redis: processes, reconcile runs, holds, tokens, logs, notices.
+import { holdAdvice } from '../directory/guard/operator-hold.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Clock } from '../support/sources.ts';
 import { logFindings } from './check-logs.ts';
@@ -53,6 +54,6 @@ const holdFindings = (states: readonly DesiredState[]): Promise<DoctorFinding[]>
     const note = hold.note ? ` (${hold.note})` : '';
     return findingFor(`hold ${connection} → ${target}`).warning(
       `on hold since ${new Date(hold.since).toISOString()} by ${hold.by}${note}: nothing is written`,
-      `scim-bridge status says what is decided there; scim-bridge release --target ${target} ends it.`,
+      `scim-bridge status says what is decided there. ${holdAdvice(target, hold)}.`,
     );
   });

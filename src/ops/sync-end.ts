@@ -1,4 +1,5 @@
 // Tells how the sync of one resource ended, and why it is not as desired or left alone.
+import { heldUntil } from '../directory/guard/operator-hold.ts';
 import { conditionText, deletionText, parseLink, type Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref, fold } from '../directory/records.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
@@ -51,8 +52,8 @@ export async function withLeftAlone(
   return why === undefined ? end : { ...end, message: why };
 }
 
-const holdText = ({ target }: ReconcileScope, { by }: { by: string }): string =>
-  `on hold by ${by}: nothing is written until scim-bridge release --target ${target.name}`;
+const holdText = ({ target }: ReconcileScope, hold: { by: string }): string =>
+  `on hold by ${hold.by}: ${heldUntil(target.name, hold)}`;
 
 /**
  * Replaces the end of a person whose removal from a group the guard holds, or with a membership that is not written yet, and of a group whose

@@ -1,11 +1,10 @@
 // Handles a target whose address may lead to another tenant. All writes are held until an operator accepts the tenant; then
 // all links are removed, and every resource is created or adopted as at a new target.
+import { isTenantHold, TENANT_HOLDER } from '../directory/guard/operator-hold.ts';
 import type { Ref } from '../directory/records.ts';
 import type { ReconcileScope } from './scope.ts';
 import { anotherTenantText } from './tenant.ts';
 
-/** Holder name of a hold because of an unrecognised tenant; a hold of an operator is not changed. */
-const HOLDER = 'reconcile';
 /** Number of links that are removed at once. */
 const PORTION = 1000;
 
@@ -14,14 +13,15 @@ export async function askAboutTenant(
   { connection, target, outbox }: ReconcileScope,
   tenantSuspicion: string,
 ): Promise<string> {
-  await outbox.guardStore.hold(HOLDER, `${connection}: ${tenantSuspicion}`);
+  await outbox.guardStore.hold(TENANT_HOLDER, `${connection}: ${tenantSuspicion}`);
   return anotherTenantText(target.name, tenantSuspicion);
 }
 
-/** Stores that the tenant is recognised, and ends a hold because of an unrecognised tenant. */
+/** Stores that the tenant is recognised, and ends a hold because of an unrecognised tenant; a hold of an operator stays. */
 export async function noteRecognised({ outbox }: ReconcileScope): Promise<void> {
   await outbox.noteAddress();
-  if ((await outbox.guardStore.onHold())?.by === HOLDER) await outbox.guardStore.release();
+  const hold = await outbox.guardStore.onHold();
+  if (hold && isTenantHold(hold)) await outbox.guardStore.release();
 }
 
 /**

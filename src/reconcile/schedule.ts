@@ -1,5 +1,6 @@
 // Starts reconcile runs by schedule, one at a time across all replicas. A process that starts also starts a run that was missed.
 import cron from 'node-cron';
+import { isTenantHold } from '../directory/guard/operator-hold.ts';
 import { RunLost } from '../directory/outbox/drift.ts';
 import { isAnew } from '../directory/outbox/runs.ts';
 import { isStoreUnavailable } from '../directory/redis/connection.ts';
@@ -142,9 +143,14 @@ async function reasonAtStart(
   now: number,
   isDue: (moment: Date) => boolean,
 ): Promise<string | undefined> {
-  const [{ last }, hasMoved] = await Promise.all([scope.runs.read(), scope.outbox.hasMoved()]);
+  const [{ last }, hasMoved, hold] = await Promise.all([
+    scope.runs.read(),
+    scope.outbox.hasMoved(),
+    scope.outbox.guardStore.onHold(),
+  ]);
   if (mappedBy === undefined && (await noteEmptyDirectory(scope))) return undefined;
   if (hasMoved) return 'the address of the target changed';
+  if (hold && isTenantHold(hold)) return 'the tenant of the target was not recognised';
   if (mappedBy === undefined) return 'the target is new, or its state was repaired';
   if (mappedBy !== scope.digest) return 'the mapping rules changed';
   return last && wasMissed(last.endedAt, now, isDue) ? 'a run was missed' : undefined;

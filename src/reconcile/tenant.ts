@@ -1,5 +1,6 @@
 // Decides whether a target still is the tenant of its links. At another tenant the same platform id may belong to another
 // person, whose account would then be renamed. Pure.
+import { tenantAdvice } from '../directory/guard/operator-hold.ts';
 
 /** Counts of linked accounts in one comparison. */
 export interface Recognition {
@@ -42,8 +43,4 @@ export function whyAnotherTenant(seen: Recognition): string | undefined {
 
 /** Returns for an operator what is suspected about a target, and what to do in both cases. @param why of `whyAnotherTenant` */
 export const anotherTenantText = (target: string, why: string): string =>
-  `${target} may be another tenant: ${why}. Nothing is written there. ${tenantAdvice(target)}`;
-
-/** Returns how a hold because of an unrecognised tenant ends. */
-export const tenantAdvice = (target: string): string =>
-  `If it is meant: scim-bridge reconcile --target ${target} --accept-tenant. If not: correct targets.${target}.url and restart; the hold ends with the next reconcile.`;
+  `${target} may be another tenant: ${why}. Nothing is written there. ${tenantAdvice(target)}.`;

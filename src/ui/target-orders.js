@@ -34,8 +34,9 @@ export function orders({ connection, target, hold }, redraw) {
       ))
     )
       return;
-    await post('/release', { target, by });
-    say(`${where} is released.`);
+    const released = await post('/release', { target, by });
+    const refused = released.find((each) => each.connection === connection)?.refused;
+    say(refused ? `${where} ${refused}` : `${where} is released.`);
     redraw();
   };
   const repair = async () => {

@@ -2,6 +2,7 @@
 // acceptance of that tenant writes.
 import '../support/load-modules.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { ADMIN_TOKEN } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
 import { send } from '../support/send.ts';
@@ -68,6 +69,9 @@ const valuesThere = async () =>
     ]),
   );
 
+// A check of doctor sends HEAD.
+const changesThere = async () => (await there.writes()).filter(({ method }) => method !== 'HEAD');
+
 const ORDER = 'scim-bridge reconcile --target main --accept-tenant';
 
 test('plan says that the target may be another tenant, what its acceptance brings, and what the guard is to hold of it', async () => {
@@ -84,10 +88,41 @@ test('plan says that the target may be another tenant, what its acceptance bring
   expect(plan).toContain('The guard is to hold 3 of them');
 }, 30_000);
 
+test.each([
+  ['status', ['status']],
+  ['explain', ['explain', NAMES[0] ?? '']],
+  ['exceptions', ['exceptions']],
+  ['doctor', ['doctor']],
+  ['release', ['release', '--target', 'main']],
+])(
+  '%s names the order for a target that may be another tenant, and no release',
+  async (_command, args) => {
+    const text = await words(...args);
+    expect(text).toContain(ORDER);
+    expect(text).toContain(
+      'If not: correct targets.main.url and restart; the reconcile of the start ends the hold',
+    );
+    expect(text).not.toMatch(/release --target main|meant $/);
+  },
+  30_000,
+);
+
+test('a release of a target that may be another tenant is refused, and /health tells how the hold ends', async () => {
+  expect((await place.commands.run('release')).code).toBe(1);
+  expect((await place.commands.run('status', '--json')).json[0].hold).toMatchObject({ by: 'reconcile' });
+  const answer = await fetch(`http://127.0.0.1:${place.port}/health`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  const text = await answer.text();
+  expect(text).toContain(ORDER);
+  expect(text).not.toContain('order of an operator');
+  expect(await changesThere()).toEqual([]);
+}, 30_000);
+
 test('--accept-tenant is refused without a terminal and without --yes', async () => {
   const answer = await place.commands.run('reconcile', '--target', 'main', '--accept-tenant');
   expect(answer).toMatchObject({ code: 1, text: expect.stringContaining('needs --yes') });
-  await expect(there.writes()).resolves.toEqual([]);
+  expect(await changesThere()).toEqual([]);
 }, 30_000);
 
 test('the guard judges all removals of the acceptance together, and values of inactive accounts are emptied before they open', async () => {

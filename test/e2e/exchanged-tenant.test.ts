@@ -158,8 +158,8 @@ test('an empty tenant at a new address needs a confirmation, and the old address
   const back = await move(url, token);
   try {
     await eventually(
-      'the hold has ended',
-      async () => (await back.run()).report.outcome === 'converged',
+      'the reconcile of the start has ended the hold',
+      async () => (await back.scopes[0]?.scope.outbox.guardStore.onHold()) === undefined,
       20_000,
     );
     await bridge.platform.forgetRequests();

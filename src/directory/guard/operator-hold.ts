@@ -13,6 +13,25 @@ export interface Hold {
   note?: string;
 }
 
+/** Holder of a hold because the target may be another tenant (ADR 0022). */
+export const TENANT_HOLDER = 'reconcile';
+
+export const isTenantHold = ({ by }: Pick<Hold, 'by'>): boolean => by === TENANT_HOLDER;
+
+/** Returns for an operator how a hold because of another tenant ends. */
+export const tenantAdvice = (target: string): string =>
+  `If ${target} is meant to be another tenant: scim-bridge reconcile --target ${target} --accept-tenant. If not: correct targets.${target}.url and restart; the reconcile of the start ends the hold`;
+
+/** Returns for an operator how the hold of a target ends. */
+export const holdAdvice = (target: string, hold: Pick<Hold, 'by'>): string =>
+  isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends it`;
+
+/** Returns that nothing is written to a target on hold, and until when. */
+export const heldUntil = (target: string, hold: Pick<Hold, 'by'>): string =>
+  isTenantHold(hold)
+    ? `nothing is written. ${tenantAdvice(target)}`
+    : `nothing is written until scim-bridge release --target ${target}`;
+
 export function createOperatorHold(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
   target: string,

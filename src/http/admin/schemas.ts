@@ -189,7 +189,18 @@ export const SCHEMAS = {
     status: nullable('integer'),
     problem: nullable('string'),
   }),
-  HoldChange: object({ connection: textField, target: textField, changed: booleanField }),
+  HoldChange: object(
+    {
+      connection: textField,
+      target: textField,
+      changed: booleanField,
+      refused: {
+        ...textField,
+        description: 'Why a release is refused: the target may be another tenant; and how its hold ends.',
+      },
+    },
+    ['connection', 'target', 'changed'],
+  ),
   Operation: object(
     {
       id: textField,
