@@ -2,7 +2,7 @@
 // their links, because it equals the desired state while the mapping is unchanged.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { noCoverage } from '../directory/outbox/coverage.ts';
-import { parseLink } from '../directory/outbox/links.ts';
+import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import { compareWithList, readCover, type Orphans, unlistedWaiting } from './cover.ts';
@@ -96,20 +96,16 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScanDra
   return draft;
 }
 
-/** Counts users whose linked account is gone while another account has their name. */
-async function countNamesakes(
+/** Counts users whose link fulfils a condition. */
+async function countLinks(
   { scope }: ScanResult,
   refs: Ref[],
-  { strangers }: UserScanDraft,
+  fulfils: (link: Link) => boolean,
 ): Promise<number> {
-  let namesakes = 0;
-  for (const portion of chunks(refs)) {
-    for (const { text } of await scope.drifts.observe(portion)) {
-      const { userName } = parseLink(text).core ?? {};
-      if (strangers.byName.has(fold(String(userName ?? '')))) namesakes++;
-    }
-  }
-  return namesakes;
+  let count = 0;
+  for (const portion of chunks(refs))
+    for (const { text } of await scope.drifts.observe(portion)) if (fulfils(parseLink(text))) count++;
+  return count;
 }
 
 /** Returns whether a user attribute is one that no account of the list shows. */
@@ -165,12 +161,18 @@ async function addDesired(
 ): Promise<void> {
   const cover = await compareWithList(scan, 'User', await found.covering, found);
   found.coverage = cover.coverage;
-  found.recognition = {
-    ...found.recognition,
-    linked: cover.coverage.linked,
-    strangers: found.unmanaged.size,
-    namesakes: found.recognition.same > 0 ? 0 : await countNamesakes(scan, cover.absent, found),
-  };
+  const { linked } = cover.coverage;
+  const recognition = { ...found.recognition, linked, strangers: found.unmanaged.size };
+  // One recognised account proves the tenant, so nothing else is counted.
+  if (recognition.same === 0) {
+    // A pending change does not make the account of the link another one.
+    recognition.linked += await countLinks(scan, cover.pending, ({ id }) => id !== undefined);
+    // The account of the link is gone while another account has its name.
+    recognition.namesakes = await countLinks(scan, cover.absent, ({ core }) =>
+      found.strangers.byName.has(fold(String(core?.userName ?? ''))),
+    );
+  }
+  found.recognition = recognition;
   // A user that a list does not show counts as absent only if the list is proven complete.
   const waiting = found.proof.complete ? await unlistedWaiting(scan, 'User', found.isListed) : [];
   const suspects = found.proof.complete ? [...orphans.lost, ...cover.absent, ...waiting] : orphans.lost;

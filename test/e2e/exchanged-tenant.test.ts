@@ -149,6 +149,31 @@ test('an acceptance that a kill breaks off writes nothing while a link to the fo
   }
 }, 60_000);
 
+test('accounts of another tenant are not changed either while every resource has a pending change', async () => {
+  await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
+  const before = await namesThere();
+  await there.forgetRequests();
+  const here = await openReconciling(bridge);
+  const { outbox } = here.scopes[0]?.scope ?? {};
+  await outbox?.guardStore.hold('olga');
+  await outbox?.mark(
+    ids.map((id) => `User:${id}` as const),
+    'reconcile',
+  );
+  await here.stop();
+  const rec = await toOther();
+  try {
+    await eventually('the start has ended', async () => (await lastRun(rec))?.outcome === 'held', 20_000);
+    await rec.scopes[0]?.scope.outbox.guardStore.release();
+    const { report } = await rec.run();
+    expect(report.message).toContain('--accept-tenant');
+    await expect(there.writes()).resolves.toEqual([]);
+    await expect(namesThere()).resolves.toEqual(before);
+  } finally {
+    await rec.stop();
+  }
+}, 60_000);
+
 test('an empty tenant at a new address needs a confirmation, and the old address can be set again', async () => {
   const { url, token } = bridge.config.targets.main ?? { url: '', token: '' };
   const rec = await toOther();
