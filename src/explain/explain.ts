@@ -6,7 +6,7 @@ import { withPresentCondition } from '../ops/present-condition.ts';
 import { searchLog, type LocatedEntry } from '../ops/provisioning-log.ts';
 import { awaitsDecision } from '../reconcile/done-changes.ts';
 import { letterDoneText } from '../reconcile/reported-entries.ts';
-import { backupText, readRestored } from '../reconcile/restored.ts';
+import { backupText, ifOpen, readRestored, type Restored } from '../reconcile/restored.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
@@ -74,7 +74,7 @@ async function explainAt(
   { readPlatform, logMs = LOG_MS }: ExplainOptions,
 ): Promise<Explanation> {
   const { outbox, links, target, runs } = scope;
-  const [stored, where, hold, { last }, log, exception, restored] = await Promise.all([
+  const [stored, where, hold, { last }, log, exception, lastRestore] = await Promise.all([
     links.get(target.name, found.ref),
     outbox.resourceStatus(found.ref),
     outbox.guardStore.onHold(),
@@ -152,7 +152,7 @@ async function explainAt(
     policy: policyFor(scope, found.name),
     handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link, readPlatform ?? true) : null,
     lastReconcile: last ? { at: isoTime(last.endedAt), outcome: last.outcome } : null,
-    restored: restored ? { at: isoTime(restored.at), backup: backupText(restored) } : null,
+    restored: inWords(await ifOpen(lastRestore, scope)),
     ...log,
   };
   // The refused values are at the platform, so the refusal and the values that were applied before it explain nothing.
@@ -170,8 +170,17 @@ async function explainAt(
     ...(facts.handover ? [facts.handover.text] : []),
     ...(await removedTargetReasons(scope, found)),
   ];
-  return { ...facts, ...verdict, reasons, timeline: toTimeline(facts) };
+  return {
+    ...facts,
+    ...verdict,
+    reasons,
+    timeline: toTimeline({ ...facts, restored: inWords(lastRestore) }),
+  };
 }
+
+/** Returns a restore as explanations tell it. */
+const inWords = (restored: Restored | undefined): Explanation['restored'] =>
+  restored ? { at: isoTime(restored.at), backup: backupText(restored) } : null;
 
 /** Returns the newest log entries of the resource; the search ends after `logMs` or LOG_ENTRIES. */
 async function newestEntries(

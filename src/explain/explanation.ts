@@ -219,7 +219,10 @@ export interface Explanation {
   lastReconcile: { at: string; outcome: string } | null;
   /** Work of a closed account that is, or will be, in the handover folder; null: none. */
   handover: HandoverExplanation | null;
-  /** Time of the connection's last restore, ISO 8601, and the backup in words, `the backup of TIME`; null: none. */
+  /**
+   * Time of the connection's last restore, ISO 8601, and the backup in words, `the backup of TIME`; null: none, or a reconcile has
+   * converged since.
+   */
   restored: { at: string; backup: string } | null;
   /**
    * Events of the resource, oldest first. `noted`: an entry of the provisioning log that is no success; `compared`: the last

@@ -5,6 +5,8 @@ import type { Ref } from '../directory/records.ts';
 import type { ReconcileScope } from './scope.ts';
 import { anotherTenantText } from './tenant.ts';
 
+/** Subject of the audit entry of an acceptance. */
+export const TENANT_ACCEPTED = 'another tenant is accepted';
 /** Number of links that are removed at once. */
 const PORTION = 1000;
 

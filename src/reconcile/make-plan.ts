@@ -22,7 +22,7 @@ import { heldEntries } from './held.ts';
 import { blockedEntries, unmanagedEntries } from './reported-entries.ts';
 import { planHandover } from './plan-handover.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
-import { readRestored, type Restored } from './restored.ts';
+import { ifOpen, readRestored, type Restored } from './restored.ts';
 import { changedProtection } from './protection.ts';
 import { asIfUnlinked } from './as-if-unlinked.ts';
 import { applyRefusals } from './refusals.ts';
@@ -105,9 +105,8 @@ export async function makePlan(
     rulesChanged,
     settings: scope.outbox.settings,
   });
-  const [restored, { convergedAt = 0 }] = await Promise.all([readRestored(scope.acts), scope.runs.read()]);
-  // Once a run has converged, drift is no longer explained by the restore.
-  const openRestore = restored && convergedAt <= restored.at ? restored : undefined;
+  const restored = await readRestored(scope.acts);
+  const openRestore = await ifOpen(restored, scope);
   const lastWrite = await readValueWrites(scope, verified);
   const since = earliestDrift(verified, lastWrite);
   const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
@@ -167,7 +166,7 @@ export async function makePlan(
     },
     coverage: { users: users.coverage, groups: groupCoverage },
     exceptions: await exceptionsOfPlan(scope, done, waitingBehindClosing(entries)),
-    ...(restored ? { restored: inIso(restored) } : {}),
+    ...(openRestore ? { restored: inIso(openRestore) } : {}),
     ...(handover ? { handover } : {}),
     counts: countsOf(entries),
     entries,

@@ -39,7 +39,7 @@ export interface Plan {
   exceptions: { total: number; items: StandingException[] };
   /** Why the target may be another tenant; the entries are what its acceptance brings. Absent: the tenant is recognised. */
   anotherTenant?: string;
-  /** Times of the last restore and of its backup, ISO 8601; absent: there was none. */
+  /** Times of the last restore and of its backup, ISO 8601; absent: there was none, or a reconcile has converged since. */
   restored?: { at: string; backup: string | null };
   /** Folders, workbooks and reports of closed accounts that are to be moved; absent: the setting is off, or no account is closed. */
   handover?: HandoverSection;

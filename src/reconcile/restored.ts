@@ -1,6 +1,8 @@
 // Reads the last restore of a connection. After a restore the bridge no longer knows what it wrote between backup and
 // restore.
 import type { Acts } from '../directory/logs/acts.ts';
+import { TENANT_ACCEPTED } from './change-tenant.ts';
+import type { ReconcileScope } from './scope.ts';
 
 /** The last restore of a connection. */
 export interface Restored {
@@ -20,6 +22,26 @@ export async function readRestored(acts: Pick<Acts, 'search'>): Promise<Restored
     return { at: last.at, ...(Number.isNaN(backupAt) ? {} : { backupAt }) };
   }
   return undefined;
+}
+
+/**
+ * Returns the restore if it may still explain what the platform has: no run has converged since, and no other tenant was
+ * accepted.
+ */
+export async function ifOpen(
+  restored: Restored | undefined,
+  { acts, runs, target }: Pick<ReconcileScope, 'acts' | 'runs' | 'target'>,
+): Promise<Restored | undefined> {
+  if (!restored) return undefined;
+  const { convergedAt = 0 } = await runs.read();
+  if (convergedAt > restored.at) return undefined;
+  // The bridge has written nothing to that tenant between backup and restore.
+  for await (const { entries } of acts.search(
+    { since: restored.at },
+    (act) => act.target === target.name && act.subject === TENANT_ACCEPTED,
+  ))
+    if (entries.length > 0) return undefined;
+  return restored;
 }
 
 /** Returns the words for the time of the backup: `the backup of TIME`. */

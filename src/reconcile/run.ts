@@ -6,7 +6,7 @@ import type { RunReport } from '../directory/outbox/runs.ts';
 import { markPlan, type MarkedPlan } from './mark.ts';
 import { applyPlan, conflictsLeft, proveDesired, whyUnproven, type ApplyPlanOptions } from './apply-plan.ts';
 import { untilApplied, type End } from './until-applied.ts';
-import { askAboutTenant, forgetTenant, noteRecognised } from './change-tenant.ts';
+import { askAboutTenant, forgetTenant, noteRecognised, TENANT_ACCEPTED } from './change-tenant.ts';
 import { counted } from '../support/counted.ts';
 import { exceptionTotalText } from './exception-words.ts';
 import { handOver } from './hand-over.ts';
@@ -214,7 +214,7 @@ async function isTenantAccepted(
   if (tenantSuspicion === undefined) return false;
   await askAboutTenant(scope, tenantSuspicion);
   if (!((await options.confirm?.(plan)) ?? true)) return false;
-  await recordOrder(scope, 'reconcile', options, { subject: 'another tenant is accepted' });
+  await recordOrder(scope, 'reconcile', options, { subject: TENANT_ACCEPTED });
   return true;
 }
 

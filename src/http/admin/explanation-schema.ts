@@ -254,7 +254,7 @@ export const explanationSchema: JsonSchema = {
     ),
     restored: nullOr(
       objectOf<Part<'restored'>>()({ at: dateTime, backup: textField }),
-      'The last restore, and its backup in words.',
+      'The last restore, and its backup in words, until a reconcile has converged.',
     ),
     timeline: arrayOf(
       objectOf<Part<'timeline'>[number]>()({
