@@ -3,8 +3,14 @@
 import { createLogger, type Logger } from '../support/logger.ts';
 import { complain } from './output.ts';
 
-/** Message that is not printed, because a command itself reports at its end that Redis does not answer. */
-const REPORTED_BY_COMMAND = 'redis away, connecting again';
+/**
+ * Messages that are not printed, because a command itself reports at its end that Redis does not answer, and which dead letters
+ * there are: the line of a dead letter has no name.
+ */
+const REPORTED_BY_COMMAND: ReadonlySet<string | undefined> = new Set([
+  'redis away, connecting again',
+  'needs a person: see scim-bridge dead-letters list',
+]);
 
 export const createCommandLogger = (level: 'warn' | 'info'): Logger =>
   createLogger(level, {
@@ -19,7 +25,7 @@ export const createCommandLogger = (level: 'warn' | 'info'): Logger =>
 /** Returns the message of a log line with its reason; undefined for events that the command reports itself. */
 function logText(line: string): string | undefined {
   const entry = JSON.parse(line) as { msg?: string; reason?: string; err?: { message?: string } };
-  if (entry.msg === REPORTED_BY_COMMAND) return undefined;
+  if (REPORTED_BY_COMMAND.has(entry.msg)) return undefined;
   const reason = entry.reason ?? entry.err?.message;
   return `${entry.msg ?? ''}${reason === undefined ? '' : `: ${reason}`}`;
 }

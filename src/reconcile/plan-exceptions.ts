@@ -18,11 +18,11 @@ export async function exceptionsOfPlan(
   waiting: ReadonlyMap<Ref, string>,
 ): Promise<Plan['exceptions']> {
   const { exceptions } = await outbox.backlog();
-  const { total } = exceptions;
-  const items = total === 0 ? [] : await outbox.exceptions({ limit: MOST_EXCEPTIONS });
+  const items = exceptions.total === 0 ? [] : await outbox.exceptions({ limit: MOST_EXCEPTIONS });
   const counts = await countDecidable(outbox, done);
   return {
-    total,
+    // Syncs may add exceptions between the two reads.
+    total: Math.max(exceptions.total, items.length),
     items: items.map((each) => {
       // A target on hold is an exception without a resource.
       const count = each.ref === null ? undefined : counts.get(each.ref);
