@@ -8,7 +8,7 @@ import { dissolve } from './dissolve-group.ts';
 import { isGone } from './failures.ts';
 import { createPlatformGroup, findGroup } from './find-group.ts';
 import type { Exists } from './find-user.ts';
-import { ended } from './gate.ts';
+import { ended, resetGate } from './gate.ts';
 import { endTemporaryName, renameGroup, temporaryNameLeft } from './group-name.ts';
 import { comeBack, leave, noteLeavers } from './left-members.ts';
 import { addMembers, dropPendingMembers, removeMembers, throwIfIgnored } from './members.ts';
@@ -39,6 +39,8 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
       if (!isGone(error) || link.id === undefined || restart > 0) throw error;
       if (!(await isAbsent(context, 'Group', link))) throw error;
       context.logger.warn({ ref: work.ref }, 'group is gone at the platform, looking for it anew');
+      // Removals that wait for a decision or were rejected end with the group.
+      resetGate(context);
       delete link.id;
       delete link.core;
       delete link.origin;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
+import { byHand } from '../support/by-hand.ts';
 import { createCommands, type Commands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
 import { createIdp, type Idp } from '../support/idp.ts';
@@ -126,6 +127,23 @@ test('a rejection ends when the source adds all members again', async () => {
   await untilSynced();
   expect(await exceptions()).toEqual([]);
   expect(await membersOf('day')).toBe(4);
+}, 120_000);
+
+test('a rejection ends when the group was deleted at the platform and is made anew without the member', async () => {
+  const group = await createGroup('anew');
+  const members = ids.slice(2).map((value) => ({ value }));
+  await idp.send('PUT', `/Groups/${group}`, { displayName: 'anew', members });
+  await untilSynced();
+  await decide('reject', (await held()).id);
+  expect(await exceptions()).toEqual(['anew Rejected']);
+  const { groups } = await platform.state();
+  const made = groups.find(({ displayName }) => displayName === 'anew')?.scimId ?? '';
+  await byHand({ sandbox }, 'DELETE', `/Groups/${made}`);
+  await json('reconcile', '--yes');
+  await eventually('the group is made anew', async () => (await membersOf('anew')) === 2);
+  await untilSynced();
+  expect(await exceptions()).toEqual([]);
+  expect(await commands.run('status')).toMatchObject({ code: 0 });
 }, 120_000);
 
 test('a rejected deletion of a group is held again after withdraw', async () => {

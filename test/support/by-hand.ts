@@ -3,7 +3,7 @@ import type { Place } from './situation.ts';
 
 /** Changes an account or a group as a person does by hand, with the platform's SCIM interface. */
 export async function byHand(
-  { sandbox }: Place,
+  { sandbox }: Pick<Place, 'sandbox'>,
   method: string,
   path: string,
   ...operations: object[]
