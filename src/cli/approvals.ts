@@ -55,9 +55,11 @@ export function approvalsCommand(program: Command, cli: Cli): void {
     .option('--all', 'decided approvals too')
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
-      const found = (await withStore(readConfig(command, cli), listApprovals)).filter(
-        ({ state }) => flags.all || state === 'held',
+      const config = readConfig(command, cli);
+      const all = await withStore(config, (states) =>
+        listApprovals(states, (target) => config.targets[target]),
       );
+      const found = all.filter(({ state }) => flags.all || state === 'held');
       if (flags.json) sayJson(found);
       else if (found.length === 0) say('The guard holds nothing.');
       else
@@ -127,7 +129,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
         await withStore(config, async (states) => {
           const selection = selectionOf(flags);
           const settingsOf = (target: string) => config.targets[target];
-          const preview = await previewDecision(states, id, action, selection, EXAMPLES);
+          const preview = await previewDecision(states, id, settingsOf, action, selection, EXAMPLES);
           if (!preview) throw unknownApproval(id);
           const { approval, count, items } = preview;
           await confirm(flags, `Really ${action} ${count} of ${id}?`, () => {

@@ -34,7 +34,7 @@ export interface ShownApproval extends Approval {
 /**
  * `decided`: stored; `items` changes are covered. `unknown`: no approval has the id. `expired`: the held changes are judged again. `noted`: a second person has to approve `id`. `samePerson`: the first approval
  * is this person's own. `retracted`: a first approval was taken back. `full`: too many first approvals wait. `settled`: it was
- * decided earlier, and nothing of it is left for this order.
+ * decided earlier, and nothing of it is left for this order; or nothing of it was rejected that could be withdrawn.
  */
 export type DecisionOutcome =
   | {
@@ -64,12 +64,28 @@ export interface ChangePage extends ChangeSelection {
   limit: number;
 }
 
+/** Returns the present settings of a target; undefined: the settings no longer have it. */
+type SettingsOf = (target: string) => { guard: GuardSettings } | undefined;
+
+const approversOf = (settingsOf: SettingsOf, { target }: Approval): number =>
+  settingsOf(target)?.guard.approvers ?? 1;
+
+/** Returns the approval without first approvals where one person decides by now: nobody has to join them. */
+function withPresentFirsts(approval: Approval, settingsOf: SettingsOf): Approval {
+  const { firstApprovals: _, ...alone } = approval;
+  return approversOf(settingsOf, approval) > 1 ? approval : alone;
+}
+
 /** Returns the held changes that wait for a decision, and recent decisions; without the changes themselves. */
-export async function listApprovals(states: readonly DesiredState[]): Promise<Approval[]> {
+export async function listApprovals(
+  states: readonly DesiredState[],
+  settingsOf: SettingsOf,
+): Promise<Approval[]> {
   const found: Approval[] = [];
   for (const state of states)
     for (const [target, outbox] of state.outboxes)
-      found.push(...(await approvalsAt(state, target, outbox)).map(({ approval }) => approval));
+      for (const { approval } of await approvalsAt(state, target, outbox))
+        found.push(withPresentFirsts(approval, settingsOf));
   return found;
 }
 
@@ -77,7 +93,7 @@ export async function listApprovals(states: readonly DesiredState[]): Promise<Ap
 export async function showApproval(
   states: readonly DesiredState[],
   id: string,
-  settingsOf: (target: string) => { guard: GuardSettings } | undefined,
+  settingsOf: SettingsOf,
   { offset = 0, limit, ...selection }: ChangePage,
 ): Promise<ShownApproval | undefined> {
   const found = await findApproval(states, id);
@@ -89,9 +105,9 @@ export async function showApproval(
   const described = await describeChanges(state, target, items, approval.at);
   const isHeld = approval.state === 'held';
   return {
-    ...approval,
+    ...withPresentFirsts(approval, settingsOf),
     limits: isHeld && settings ? await explainLimits(state, target, settings.guard) : [],
-    approvers: settings?.guard.approvers ?? 1,
+    approvers: approversOf(settingsOf, approval),
     matching,
     items: isHeld ? await withTimes(outbox, described) : described,
   };
@@ -104,13 +120,15 @@ export async function showApproval(
 export async function previewDecision(
   states: readonly DesiredState[],
   id: string,
+  settingsOf: SettingsOf,
   action: Decision['action'],
   selection: ChangeSelection,
   most: number,
 ): Promise<{ approval: Approval; count: number; items: HeldChange[] } | undefined> {
   const found = await findApproval(states, id);
   if (!found) return undefined;
-  const { approval, state, outbox } = found;
+  const { state, outbox } = found;
+  const approval = withPresentFirsts(found.approval, settingsOf);
   const isWhole = selectionText(selection) === undefined;
   const retracted = action === 'withdraw' && isWhole ? await firstOf(found) : undefined;
   // A first approval has a list of its own. Every other order is about what its id means at the guard now.
@@ -131,14 +149,14 @@ export async function previewDecision(
 export async function decideApproval(
   states: readonly DesiredState[],
   id: string,
-  settingsOf: (target: string) => { guard: GuardSettings } | undefined,
+  settingsOf: SettingsOf,
   { action, selection = {}, identity, ...actor }: DecisionOrder,
 ): Promise<DecisionOutcome> {
   const found = await findApproval(states, id);
   if (!found) return { kind: 'unknown' };
   const { approval, state, outbox, first } = found;
   const selectedText = selectionText(selection);
-  const needsTwo = (settingsOf(approval.target)?.guard.approvers ?? 1) > 1;
+  const needsTwo = approversOf(settingsOf, approval) > 1;
   // The first approval that this order completes.
   const completed = needsTwo && action === 'approve' ? first : undefined;
   if (completed && selectedText !== undefined)
@@ -180,6 +198,8 @@ export async function decideApproval(
   const isSettled = decided.kind === 'unknown' || (decided.kind === 'decided' && decided.items === 0);
   if (isSettled && selectedText === undefined && approval.state !== 'held')
     return { kind: 'settled', message: settledText(approval, action) };
+  if (decided.kind === 'unknown' && action === 'withdraw' && approval.state === 'held')
+    return { kind: 'settled', message: notRejectedText(approval, selectedText) };
   if (decided.kind !== 'decided') return { kind: decided.kind };
   const remaining = (await outbox.guardStore.open())?.total ?? 0;
   return { ...decided, id: approval.id, remaining };
@@ -189,6 +209,16 @@ export async function decideApproval(
 function settledText({ id, state, at, by }: Approval, action: Decision['action']): string {
   const when = `${at === undefined ? '' : ` at ${at}`}${by === undefined ? '' : ` by ${by}`}`;
   return `Approval ${id} was ${state}${when}: nothing of it is left to ${action}.`;
+}
+
+/** Returns the message of the outcome `settled` for held changes: none of them was rejected. First approvals may wait. */
+function notRejectedText({ id, firstApprovals = [] }: Approval, selectedText: string | undefined): string {
+  const which = selectedText === undefined ? '' : ` (${selectedText})`;
+  const firsts = firstApprovals.map((first) => `scim-bridge approvals withdraw ${first.id} (by ${first.by})`);
+  return [
+    `Approval ${id} is held and nothing of it was rejected${which}, so there is no rejection to withdraw.`,
+    ...(firsts.length > 0 ? [`A first approval is taken back as a whole: ${firsts.join(', ')}.`] : []),
+  ].join(' ');
 }
 
 /** Returns the first approval with the id of held changes; undefined: there is none, or the list was decided. */

@@ -269,9 +269,39 @@ test('a first approval that was taken back does not count', async () => {
   const id = await heldId();
   await as('anna', 'approve', id);
   expect(await as('anna', 'withdraw', id)).toMatchObject({ body: { outcome: 'retracted', items: 1 } });
-  expect(await as('anna', 'withdraw', id)).toMatchObject({ status: 404 });
+  expect(await as('anna', 'withdraw', id)).toMatchObject({ status: 409 });
   expect(await as('ben', 'approve', id)).toMatchObject({ body: { outcome: 'noted' } });
   expect(await closed()).toEqual([]);
+});
+
+test('withdraw of a part of held changes says that no rejection of it exists, and how a first approval is taken back', async () => {
+  await leave(0, 1, 2);
+  const id = await heldId();
+  const { body: part } = await as('anna', 'approve', id, { persons: [NAMES[0], NAMES[1]] });
+  const taken = await commands.run('approvals', 'withdraw', id, '--person', NAMES[0] ?? '', '--yes');
+  expect(taken).toMatchObject({ code: 1 });
+  expect(taken.text).not.toContain('There is no approval');
+  expect(taken.text).toContain('is held and nothing of it was rejected');
+  expect(taken.text).toContain(`approvals withdraw ${part.id} (by anna)`);
+  expect(await firstIds()).toEqual([part.id]);
+  expect(await commands.run('approvals', 'withdraw', part.id, '--yes')).toMatchObject({ code: 0 });
+  expect(await firstIds()).toEqual([]);
+});
+
+test('no second person is asked for once the settings need one approver only', async () => {
+  await leave(0);
+  const id = await heldId();
+  await as('anna', 'approve', id);
+  const { sandbox, config } = rig.bridge;
+  const one = createCommands(settingsFor(sandbox, { guard: { approvers: 1 } }, { redis: config.redis }));
+  try {
+    expect((await one.run('approvals', 'list')).text).not.toContain('second person');
+    expect((await one.run('approvals', 'show', id)).text).not.toContain('second person');
+    expect(await one.run('approvals', 'approve', id, '--by', 'anna', '--yes')).toMatchObject({ code: 0 });
+    await eventually('closed', async () => (await closed()).length === 1);
+  } finally {
+    one.remove();
+  }
 });
 
 test('of two concurrent second approvals only one is carried out; all holders of the admin token count as one person', async () => {

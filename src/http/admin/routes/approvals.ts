@@ -68,7 +68,7 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
     query: { all: { description: 'Also approvals that were decided recently.', schema: booleanField } },
     answers: { description: 'Newest first.', schema: arrayOf(refTo('Approval')) },
     handle: async ({ query: { all } }) => {
-      const found = await listApprovals(context.states);
+      const found = await listApprovals(context.states, policyOf(context));
       const shown = found.filter(({ state }) => all || state === 'held');
       return json(shown);
     },
