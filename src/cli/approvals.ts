@@ -1,10 +1,13 @@
 // Defines the command approvals, which lists the changes that the guard holds and decides about them.
 import { Option, type Command } from 'commander';
 import type { Decision } from '../directory/guard/stored-decisions.ts';
+import type { TargetConfig } from '../config/schema/target.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import { decideApproval, listApprovals, previewDecision, showApproval } from '../ops/approvals.ts';
 import type { Approval } from '../ops/approval-lookup.ts';
 import type { ChangeSelection } from '../ops/approval-selection.ts';
+import { listExceptions } from '../ops/exceptions.ts';
 import { HELD_CAUSES, type HeldCause } from '../ops/held-change.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -138,6 +141,8 @@ export function approvalsCommand(program: Command, cli: Cli): void {
             if (count > items.length) say(`  … and ${count - items.length} more`);
           });
           const actor = actorOf(cli, flags);
+          const administrators =
+            action === 'approve' ? await lastAdministrators(states, approval, settingsOf, selection) : [];
           // The decision covers the changes that were shown, and none that came since.
           const order = { ...actor, identity: `command ${actor.by}`, action, selection };
           const decided = await decideApproval(states, approval.id, settingsOf, order);
@@ -155,6 +160,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
             const what = decided.items === 0 ? 'no change of this list fits' : approvalCounts(decided);
             say(`${DONE[action]}: ${decided.items} of ${id} (${what}).`);
             say(afterwards(action, decided.items, decided.remaining, approval.target));
+            for (const name of administrators) say(heldAgainText(name));
             // A deletion was approved while other changes stay held.
             if (action === 'approve' && decided.kinds.delete > 0 && decided.remaining > 0)
               say(
@@ -162,6 +168,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
               );
           }
           if (decided.items === 0) cli.exit(1);
+          else if (decided.kind === 'decided' && administrators.length > 0) cli.exit(2);
         });
       });
   }
@@ -174,6 +181,26 @@ function afterwards(action: Decision['action'], items: number, remaining: number
   if (remaining === 0) return `No more changes are held at ${target}.`;
   return `${counted(remaining, 'change')} ${remaining === 1 ? 'is' : 'are'} still held at ${target}.`;
 }
+
+/** Returns the names of the last administrators whose deactivation an order approves. Often there is none to look for. */
+async function lastAdministrators(
+  states: readonly DesiredState[],
+  approval: Approval,
+  settingsOf: (target: string) => TargetConfig | undefined,
+  selection: ChangeSelection,
+): Promise<string[]> {
+  const { connection, target, id } = approval;
+  const cause = 'lastAdministrator';
+  if (selection.causes?.includes(cause) === false) return [];
+  const filter = { connection, target, reason: 'LastAdministrator', limit: 1 } as const;
+  if ((await listExceptions(states, filter)).length === 0) return [];
+  const only = { ...selection, causes: [cause] as const };
+  const found = await previewDecision(states, id, settingsOf, 'approve', only, EXAMPLES);
+  return found?.items.map(({ name }) => name) ?? [];
+}
+
+const heldAgainText = (name: string): string =>
+  `The account of ${name} is closed only if another active administrator is left at the platform: else the guard holds it again at once, see scim-bridge explain ${name}.`;
 
 /** First word of the line about a decision. */
 const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };

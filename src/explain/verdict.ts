@@ -116,7 +116,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
       return onItsWaySummary(facts);
     case 'held':
       if (condition?.reason === 'LastAdministrator')
-        return `The guard holds the deactivation of ${name} at ${target}: no other active administrator would be left there.`;
+        return `The guard holds the deactivation of ${name} at ${target}: no other active administrator would be left there, as of its last sync.`;
       return `The guard holds a part of what shall happen to ${name} at ${target}: a person has to approve or reject it.`;
     case 'stopped':
       return `A change of ${name} waits because ${

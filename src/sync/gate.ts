@@ -121,9 +121,9 @@ const OTHERS: Record<DestructiveKind, string> = {
 };
 
 const LAST_ADMINISTRATOR =
-  'no other active administrator would be left at the platform, as far as its user list shows, so the guard holds the ' +
-  'deactivation: make somebody else an administrator there, then approve it; an approval before that does not ' +
-  'close this account';
+  'no other active administrator would be left at the platform, as far as its user list showed at the last sync of the ' +
+  'account, so the guard holds the deactivation: make somebody else an administrator there, then approve it; the ' +
+  'sync after an approval reads the list again, and holds the deactivation anew if nobody else is one';
 
 /** Changes that the guard refused; of the item only the kind is read. */
 type Refused = readonly { item: Pick<Destruction, 'kind'>; permission: 'held' | 'rejected' }[];

@@ -97,7 +97,10 @@ test('the deactivation of the last administrator stays held after an approval, a
   await bridge.platform.forgetRequests();
   await leave(admin);
   await untilSynced();
-  await approve();
+  const [first] = await json('approvals', 'list');
+  const approved = await commands.run('approvals', 'approve', first.id, '--yes');
+  expect(approved).toMatchObject({ code: 2 });
+  expect(approved.text).toContain(`${ADMIN} is closed only if another active administrator is left`);
   await untilSynced();
   await expect(bridge.platform.writes()).resolves.toEqual([]);
   await expect(isActive(ADMIN)).resolves.toBe(true);
@@ -108,6 +111,7 @@ test('the deactivation of the last administrator stays held after an approval, a
     items: [{ name: ADMIN, reason: why }],
   });
   expect((await commands.run('approvals', 'show', id)).text).toEqual(why);
+  expect((await commands.run('approvals', 'show', id)).text).toContain('showed at the last sync');
   const status = await commands.run('status', '--json');
   expect(status).toMatchObject({ code: 2, json: [{ guard: { deactivate: 1, held: 1 } }] });
   const reconciled = await commands.run('reconcile', '--yes', '--json');
