@@ -45,7 +45,7 @@ export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }
   const { openedAt, expiresAt = '', selection, note } = approval;
   say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
   say(`  ${approvalCounts(approval)}`);
-  if (approval.state === 'held') say(`  the first held since ${openedAt}, ${expiryText(expiresAt, now)}`);
+  if (approval.state === 'held') say(`  opened ${openedAt}, ${expiryText(expiresAt, now)}`);
   else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
   const left = stillRejectedText(approval);
   if (left !== undefined) say(`  ${left}`);

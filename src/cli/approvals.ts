@@ -241,7 +241,7 @@ const unknownApproval = (id: string): Error =>
 /** Returns the times of an approval in words: of a held one until when it can be decided, of a decided one when it was. */
 function dates(approval: Approval): string {
   const { openedAt, expiresAt, at, by, selection, note } = approval;
-  if (at === undefined) return `since ${openedAt}, ${expiryText(expiresAt ?? '', Date.now())}`;
+  if (at === undefined) return `opened ${openedAt}, ${expiryText(expiresAt ?? '', Date.now())}`;
   return [`${at} by ${by}`, stillRejectedText(approval), selection, note]
     .filter((part) => part !== undefined)
     .join('; ');

@@ -112,7 +112,7 @@ function details(approval, redraw) {
       'p',
       { class: 'soft' },
       state === 'held'
-        ? ['The first held since ', ago(openedAt), ', ', expiry(expiresAt)]
+        ? ['Opened ', ago(openedAt), ', ', expiry(expiresAt)]
         : [`By ${approval.by}, `, ago(approval.at)],
       h('br'),
       h('code', {}, id),

@@ -58,7 +58,7 @@ test('the time of a removal is told as the time of the first held removal of its
   await place.idp.patch(`/Groups/${sales}`, { op: 'remove', path: 'members' });
   await place.idle();
   const shown = await outputOf('approvals', 'show', await openId());
-  expect(shown).toContain(`the first held since`);
+  expect(shown).toContain('opened ');
   const times = [...shown.matchAll(/ \(Sales: the first since (\S+)\)/g)].map(([, time]) => time);
   expect(times).toEqual([since, since, since]);
 }, 60_000);

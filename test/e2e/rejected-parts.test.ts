@@ -8,7 +8,8 @@ const [ANN, BOB, CID, DAN] = NAMES;
 let place: Place;
 const ids = new Map<string, string>();
 beforeEach(async () => {
-  place = await openPlace({ target: { guard: { deactivate: { count: 0, percent: 0 } } } });
+  const none = { count: 0, percent: 0 };
+  place = await openPlace({ target: { guard: { deactivate: none, removeMembers: none } } });
   for (const name of NAMES) ids.set(name, await place.idp.createUser(name));
   await place.idle();
 });
@@ -101,4 +102,18 @@ test('two lists of one approval that were rejected as a whole one after the othe
   ]);
   // The rejections of BOB and CID belong to the second list, so the id of the first one has nothing left to withdraw.
   await expect(decide('withdraw', first)).resolves.toMatchObject({ code: 1 });
+});
+
+test('an exception by a rejected part is as old as the rejection after the rest of the list was approved', async () => {
+  const crew = await place.idp.createGroup('crew', [ids.get(ANN) ?? '', ids.get(BOB) ?? '']);
+  await place.idle();
+  await place.idp.send('PUT', `/Groups/${crew}`, { displayName: 'crew', members: [] });
+  await place.idle();
+  const id = await heldId();
+  await decide('reject', id, ANN);
+  await decide('approve', id);
+  expect((await place.platform.group('crew'))?.members).toEqual([ANN]);
+  const rejected = (await approvals()).find(({ state }) => state === 'rejected');
+  const { json: found } = await place.commands.run('exceptions', '--json');
+  expect(found).toMatchObject([{ name: 'crew', reason: 'Rejected', since: rejected.at }]);
 });

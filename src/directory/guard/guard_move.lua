@@ -74,12 +74,26 @@ else
   end
 end
 
--- Returns the reason of the resource's exception (nil: none) by its changes that are still held or rejected, and whether one
--- may be held. Of more than MOST_READ changes none is read.
+-- Returns the time of the rejection with this number; every rejection in force is among the decisions (guard_decide.lua).
+local rejected_at
+local function time_of_rejection(place)
+  if not rejected_at then
+    rejected_at = {}
+    for _, text in ipairs(redis.call('LRANGE', key('guardDecisions', p.target), 0, -1)) do
+      local decision = cjson.decode(text)
+      rejected_at[decision.number] = decision.at
+    end
+  end
+  return rejected_at[tonumber(place)] or now
+end
+
+-- Returns the reason of the resource's exception (nil: none) by its changes that are still held or rejected, whether one may
+-- be held, and since when the exception is there. Of more than MOST_READ changes none is read.
 local serial = tonumber(redis.call('HGET', key('guardApproval', p.target), 'serial') or nil)
 local function exception_of(ref)
   local items, reason = key('guardItems', p.target .. ':' .. ref), action == 'reject' and 'Rejected' or nil
-  if redis.call('SCARD', items) > MOST_READ then return reason, true end
+  local since = now
+  if redis.call('SCARD', items) > MOST_READ then return reason, true, since end
   for _, entry in ipairs(redis.call('SMEMBERS', items)) do
     local kind, subject = string.match(entry, '^(%S+) (.*)$')
     local item = subject == '' and ref or ref .. ' ' .. subject
@@ -88,16 +102,17 @@ local function exception_of(ref)
     if is_held then
       -- The deactivation of the last administrator keeps the more exact reason.
       local before = redis.call('HGET', key('exceptionReasons', p.target), ref)
-      return before == 'LastAdministrator' and kind == 'deactivate' and before or 'Held', true
+      return before == 'LastAdministrator' and kind == 'deactivate' and before or 'Held', true, now
     end
-    if redis.call('ZSCORE', sets('guardRejected', kind), item) then reason = 'Rejected' end
+    local rejection = redis.call('ZSCORE', sets('guardRejected', kind), item)
+    if rejection then reason, since = 'Rejected', math.min(since, time_of_rejection(rejection)) end
   end
-  return reason, false
+  return reason, false, since
 end
 
 for ref, priority in pairs(priorities) do
-  local reason, may_be_held = exception_of(ref)
-  set_exception(p.target, ref, reason, now)
+  local reason, may_be_held, since = exception_of(ref)
+  set_exception(p.target, ref, reason, since)
   -- The mark below makes the sync happen, so the alarm at the end of the approval is not needed; of a dead letter it would only
   -- repeat the refused write.
   if source == 'guardHeld' and not may_be_held then redis.call('ZREM', key('alarms', p.target), ref) end
