@@ -94,7 +94,9 @@ async function importLink(
   const claimed = await elsewhere.claim(target, ref, { kind, platformId, isNew: false });
   if (claimed === 'busy') return refused(claimed, 'a sync of it runs; import the line again');
   if (claimed !== 'claimed') return ofOther(claimed);
-  const link = { id: platformId, ...(account === null ? {} : { account }), origin };
+  // The platform may have the memberships already: what is there is neither added nor logged.
+  const linked = kind === 'Group' ? { adopting: true as const } : { rejoining: true as const };
+  const link = { id: platformId, ...(account === null ? {} : { account }), origin, ...linked };
   const outcome = await scope.outbox.adoptLink(ref, link, `import:${by}`);
   if (outcome === 'taken') return refused(outcome, `${platformId} is linked to another resource`);
   if (outcome === 'busy') return refused(outcome, 'a sync of it runs; import the line again');

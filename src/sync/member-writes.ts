@@ -13,6 +13,8 @@ export interface LinkedMember {
   user: string;
   /** The user's SCIM id at the platform. */
   platformId: string;
+  /** The group has the member already, so the addition is written and not logged: the list that was read may be old. */
+  isListed?: boolean | undefined;
 }
 
 /** One sentence for each PATCH that the platform answered with success but did not apply completely. */
@@ -41,7 +43,9 @@ export async function writeMembers(
         const confirmed = new Set(await confirmedOf(context, sign, group, members));
         const users = members.map(({ user }) => user);
         written = users.filter((user) => confirmed.has(user));
-        return { members: written, ignored: users.filter((user) => !confirmed.has(user)) };
+        const listed = new Set(members.flatMap(({ user, isListed }) => (isListed ? [user] : [])));
+        const changed = written.filter((user) => !listed.has(user));
+        return { members: changed, ignored: users.filter((user) => !confirmed.has(user)) };
       },
     );
     context.provisioning.append();

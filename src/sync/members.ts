@@ -239,20 +239,29 @@ export async function addMembers(
   }
   delete link.coalescingSince;
   const ignored: Ignored = [];
-  for (const portion of portions(await withoutPresent(context, ready), PORTION)) {
-    const members = portion.map((state) => ({ user: state.user, platformId: state.link.id ?? '' }));
+  for (const portion of portions(await lacking(context, ready), PORTION)) {
+    const members = portion.map(({ user, link: { id = '' }, isListed }) => ({
+      user,
+      platformId: id,
+      isListed,
+    }));
     ignored.push(...(await writeMembers(context, '+', members)));
   }
   return { coalesceMs: 0, underWay, ignored };
 }
 
 /**
- * Returns the members whom an adopted group lacks, and clears the pending additions of the others: the log must not tell
- * of access that they had before. If the member list cannot be read, all are returned.
+ * Returns the members to be added, with whether the group lists them already: the log must not tell of access that they had
+ * before. The pending additions of those whom an adopted group lists are cleared. The list is read only for an adopted group
+ * and for members who may be there already; if it cannot be read, all are returned.
  */
-async function withoutPresent(context: SyncContext, ready: Readiness[]): Promise<Readiness[]> {
+async function lacking(
+  context: SyncContext,
+  ready: Readiness[],
+): Promise<(Readiness & Pick<LinkedMember, 'isListed'>)[]> {
   const { link, target, call, outbox, work, logger } = context;
-  if (!link.adopting || ready.length === 0) return ready;
+  const isRead = ready.some((state) => link.adopting ?? state.link.rejoining);
+  if (!isRead) return ready;
   let present: Set<string>;
   try {
     const { members = [] } = await target.client.groups.get(link.id ?? '', { members: true }, call);
@@ -260,11 +269,13 @@ async function withoutPresent(context: SyncContext, ready: Readiness[]): Promise
   } catch (error) {
     logger.warn(
       { ref: work.ref, err: error },
-      'members of the adopted group cannot be read: the log may name members as added who were there before',
+      'members of the group cannot be read: the log may name members as added who were there before',
     );
     return ready;
   }
   const isThere = (state: Readiness): boolean => present.has(state.link.id ?? '');
+  // After a removal the list may still show a member who has to be added again, so the addition is written all the same.
+  if (!link.adopting) return ready.map((state) => ({ ...state, isListed: isThere(state) }));
   for (const portion of portions(ready.filter(isThere), READ_PORTION)) {
     const users = portion.map(({ user }) => user);
     await outbox.ackMembers(work, '+', users);

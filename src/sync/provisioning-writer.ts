@@ -157,8 +157,8 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
       for (const name of names ?? []) written.add(name);
       failure = ignored.length > 0 ? { action, members: ignored } : { action: 'none' };
       lastError = undefined;
-      // The platform left every member out, so nothing was written.
-      if (ignored.length > 0 && members?.length === 0) return;
+      // The platform left every member out, or had them before, so nothing has changed.
+      if (members?.length === 0) return;
       const valueBefore = (name: string): unknown =>
         Object.hasOwn(observed, name) ? observed[name] : valueIn(link, name);
       const before = names && new Map(names.map((name) => [name, valueBefore(name)]));

@@ -91,9 +91,12 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
   // The user comes back: the memberships of a departed user were dropped.
   if (link.departed) {
     delete link.departed;
+    link.rejoining = true;
     await context.save({ rewriteMemberships: true });
   }
 
+  const pendingSigns = [...work.pendingGroups.values()];
+  if (!pendingSigns.includes('+')) delete link.rejoining;
   if (!desired.active && mayBe(link, true) && policy.policy === 'sync') {
     // While a deactivation is held, only core attributes are written: the user must not gain access.
     if ((await deactivate(context)) === 'held') {
@@ -102,7 +105,6 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
     }
   }
 
-  const pendingSigns = [...work.pendingGroups.values()];
   const mayGainAccess =
     desired.active && attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
   // Before the removals, new values would add to the access of the groups that the user is leaving.
@@ -184,6 +186,7 @@ function unlink(context: SyncContext): void {
   delete link.observedGeneration;
   delete link.origin;
   delete link.departed;
+  delete link.rejoining;
   delete link.leftOpen;
   delete link.closedAt;
   delete link.unsure;

@@ -1,4 +1,7 @@
 // Tests what becomes of removals from groups that were pushed while a person is protected.
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { eventually } from '../support/eventually.ts';
@@ -129,4 +132,46 @@ test('a protected member of a group that was there before and is deleted at the 
   expect(await told('exceptions')).toContain('1 member of the group that was deleted at the source stays');
   await protect([]);
   expect(await present()).toEqual([]);
+}, 60_000);
+
+/** Returns the additions of members that the log of the target tells, as `<group>: <members>`, oldest first. */
+async function additions(): Promise<string[]> {
+  const { text } = await place.commands.run('log', '--limit', '100');
+  return [...text.matchAll(/main {2}(\S+) {2}addMembers {2}\d+ members?: ([^[]*?)\s*\[/g)]
+    .map(([, group, names]) => `${group}: ${names}`)
+    .reverse();
+}
+
+test('the log tells of no membership that stayed while a person was protected', async () => {
+  await protect([BOB]);
+  await place.idp.createGroup('crew', [bob]);
+  await place.idle();
+  const before = (await additions()).length;
+  await protect([]);
+  expect((await place.platform.group('crew'))?.members).toEqual([BOB]);
+  expect(await members()).toEqual([ANN, BOB]);
+  expect((await additions()).slice(before)).toEqual([`crew: ${BOB}`]);
+}, 60_000);
+
+test('the log tells of no membership that was there before links were imported', async () => {
+  const account = await place.platform.user(BOB);
+  const file = join(mkdtempSync(join(tmpdir(), 'links-')), 'links.ndjson');
+  await place.commands.run('links', 'export', file);
+  await place.commands.run('hold');
+  const refs = readFileSync(file, 'utf8').trim().split('\n');
+  for (const line of refs) {
+    const { ref } = JSON.parse(line) as { ref: string };
+    expect(await place.commands.run('links', 'forget', ref)).toMatchObject({ code: 0 });
+  }
+  const group = (await place.platform.state()).groups.find(({ displayName }) => displayName === 'analysts');
+  await byHand(place, 'PATCH', `/Groups/${group?.scimId}`, {
+    op: 'remove',
+    path: `members[value eq "${account?.scimId}"]`,
+  });
+  expect(await place.commands.run('links', 'import', file)).toMatchObject({ code: 0 });
+  const before = (await additions()).length;
+  await place.commands.run('release');
+  await place.idle();
+  expect(await members()).toEqual([ANN, BOB]);
+  expect((await additions()).slice(before)).toEqual([`analysts: ${BOB}`]);
 }, 60_000);

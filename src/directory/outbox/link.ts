@@ -100,6 +100,11 @@ export interface Link {
   making?: boolean;
   /** Adopted group whose members are not complete yet: a member who was there before needs no write and no log entry. */
   adopting?: true;
+  /**
+   * User whose memberships were all made pending again, and may be there already: a group reads its members before it adds
+   * the user, and logs only a member whom it lacked.
+   */
+  rejoining?: true;
   /** Whether the bridge created the account or group, or adopted it. */
   origin?: 'created' | 'adopted';
   /** Core attributes last written or observed, by platform path. */
