@@ -126,9 +126,9 @@ export interface Explanation {
     /** Time of the read. */
     at: string;
     state: 'equal' | 'differs' | 'unread';
-    /** Differences that a run would write, and conflicts of attributes. */
+    /** Differences that a run would write, and conflicts of attributes; none of a protected person, whom no run compares. */
     differences: PlatformDifference[];
-    /** Groups of a person, or members of a group, that the bridge does not manage now and that stay. */
+    /** Groups of a person, or members of a group, that the bridge does not manage now and that stay; all groups of a protected person. */
     addedByOthers: string[];
     /** Groups of a person that groups.include or groups.exclude leave out: the memberships there stay as they are. */
     leftOutGroups: string[];

@@ -2,6 +2,7 @@
 import { parseRef, type Ref } from '../directory/records.ts';
 import { isStoreFailure } from '../directory/redis/why-away.ts';
 import { DESTRUCTIVE_KINDS, judge, populationOf, type DestructiveKind } from '../guard/judge.ts';
+import { isSameObserved, observedValue, type ObservedAccount } from '../reconcile/compare.ts';
 import { isRename, LEFT_OUT } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
 import { countDecidable } from '../reconcile/done-changes.ts';
@@ -12,6 +13,8 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withoutUnwritten } from '../reconcile/unwritten.ts';
 import { asking } from '../reconcile/platform-reads.ts';
 import { defaultTexts } from '../sync/default-value.ts';
+import type { Mapping } from '../sync/mapping.ts';
+import { sameValue } from '../sync/values.ts';
 import type { AttributeState, Explanation, MembershipState } from './explanation.ts';
 import { timeLimit } from '../support/time-limit.ts';
 
@@ -71,6 +74,7 @@ export async function lookAtPlatform(
     // Null: the platform could not be read, or the resource changed during each read.
     if (compared === null) return unread;
     // Held and rejected changes, and memberships that wait, become reports here: the explanation names them elsewhere.
+    const { account, groupsLeftAlone } = compared;
     const entries = await withoutUnwritten(scope, await withNames(scope, compared.entries));
     // Done: changes that wait for a decision or were rejected, but that somebody has already made at the platform.
     const found = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
@@ -93,19 +97,23 @@ export async function lookAtPlatform(
     const unmanaged = entries.filter(({ action, member }) => action === 'unmanaged' && member);
     const namesOf = (isOne: (entry: PlanEntry) => boolean): string[] =>
       unmanaged.filter(isOne).map((entry) => otherSide(entry) ?? '');
-    const addedByOthers = namesOf(({ reason }) => reason !== LEFT_OUT);
+    const addedByOthers =
+      groupsLeftAlone?.map(({ name }) => name) ?? namesOf(({ reason }) => reason !== LEFT_OUT);
     const leftOutGroups = namesOf(({ reason }) => reason === LEFT_OUT);
     const stays = entries.filter(
       (entry) => entry.action === 'removeMember' && isLeftBy(scope.target.policy, entry),
     );
     const leftByPolicy = stays.map((entry) => otherSide(entry) ?? '');
-    const state = differences.length > 0 ? 'differs' : 'equal';
     const own = entries.filter((entry) => entry.ref === ref);
-    const observed = withObserved(values, own);
+    const observed = isPerson
+      ? withObserved(values, account, scope.target.mapping)
+      : withObservedName(values, own);
+    // No run changes a protected account, so its differences are no changes of a run.
+    const isOther = groupsLeftAlone !== undefined && observed.some(isUnlike);
     return {
       platform: {
         at,
-        state,
+        state: differences.length > 0 || isOther ? 'differs' : 'equal',
         differences,
         addedByOthers,
         leftOutGroups,
@@ -127,6 +135,10 @@ export async function lookAtPlatform(
     return unread;
   }
 }
+
+/** Returns whether the platform was seen to have another value than the desired one. */
+const isUnlike = ({ desired, observed }: AttributeState): boolean =>
+  observed !== undefined && !sameValue(observed, desired);
 
 /** Returns a test whether a mapped attribute has no stored value at the platform. */
 function isUnset(
@@ -204,23 +216,27 @@ export async function groupsLeftByHand(
   return left;
 }
 
-/**
- * Returns the values with `observed` set: the desired value where no difference was found, null where the platform has no
- * account or group.
- */
-function withObserved(values: AttributeState[], entries: readonly PlanEntry[]): AttributeState[] {
+/** Returns the values of a user with `observed` set, as far as the account was read; null without an account. */
+function withObserved(
+  values: AttributeState[],
+  account: ObservedAccount | undefined,
+  { types }: Mapping,
+): AttributeState[] {
+  return values.map((each) => {
+    if (each.state === 'unmapped' || each.state === 'kept') return each;
+    const seen = account ? observedValue(account, each.name, types) : null;
+    if (seen === undefined) return each;
+    // A name in other case is the desired one.
+    return { ...each, observed: isSameObserved(each.name, each.desired, seen) ? each.desired : seen };
+  });
+}
+
+/** Returns the name of a group with `observed` set: the desired one where no difference was found, null without a group. */
+function withObservedName(values: AttributeState[], entries: readonly PlanEntry[]): AttributeState[] {
   const isThere = hasAccount(entries);
-  const seen = new Map<string, unknown>();
-  for (const { attribute, member, before } of entries)
-    if (!member)
-      for (const [name, value] of Object.entries(before ?? {}))
-        seen.set(attribute === undefined ? name : `attributes.${name}`, value);
-  return values.map((each) =>
-    each.state === 'unmapped' || each.state === 'kept'
-      ? each
-      : {
-          ...each,
-          observed: !isThere ? null : seen.has(each.name) ? seen.get(each.name) : each.desired,
-        },
-  );
+  const differing = entries.find(({ member, before }) => !member && before && 'displayName' in before);
+  return values.map((each) => ({
+    ...each,
+    observed: !isThere ? null : differing ? differing.before?.displayName : each.desired,
+  }));
 }

@@ -236,9 +236,11 @@ const isDefinition = ({ action }: PlatformDifference): boolean => action === 'de
  * Returns a sentence about memberships that the bridge does not manage: they give access too. The bridge may have written
  * them before a link was dropped.
  */
-function addedReason({ platform, kind, restored }: ExplainedFacts): string | undefined {
+function addedReason({ platform, kind, restored, condition }: ExplainedFacts): string | undefined {
   const added = platform?.addedByOthers ?? [];
   if (added.length === 0) return undefined;
+  if (condition?.reason === 'Protected')
+    return `At the platform it is in ${counted(added.length, 'group')}, which the bridge leaves because the person is protected: ${someOf(added)}.`;
   const more = counted(added.length, kind === 'User' ? 'group' : 'member');
   const author = restored
     ? `others, or the bridge between ${restored.backup} and the restore, wrote, and which the bridge leaves`

@@ -1,20 +1,26 @@
 // Compares one user or group with the platform; writes nothing.
 import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
+import type { ObservedAccount } from './compare.ts';
 import { compareMemberships } from './compare-memberships.ts';
 import type { DoneChanges } from './done-changes.ts';
 import { NEWLY_LINKED, type PlanEntry } from './entry.ts';
 import { withFollowers } from './followers.ts';
 import { createNarrowScan } from './narrow-scan.ts';
-import type { ReconcileScope } from './scope.ts';
+import { accountOf, readLinkedUser, readValues } from './platform-reads.ts';
+import type { ReconcileScope, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers } from './verify-users.ts';
-import type { GroupOfAccount, VerifiedResource } from './verified.ts';
+import { groupsOfAccount, type GroupOfAccount, type VerifiedResource } from './verified.ts';
 
 export interface ComparedOne {
   entries: PlanEntry[];
   /** Held or rejected changes that the platform has already. */
   done: DoneChanges | undefined;
+  /** The account of a user as it was read; undefined: there is none. */
+  account?: ObservedAccount | undefined;
+  /** Groups of the account of a user whom no run compares, as a protected one; undefined: the user was compared. */
+  groupsLeftAlone?: readonly GroupOfAccount[];
 }
 
 /**
@@ -40,11 +46,23 @@ export async function compareOne(
   if (!user) return null;
   const entries = await withFollowers(scan, user.entries, verified);
   const link = await scope.links.get(scope.target.name, ref);
-  const { done } = user;
-  if (!comparesMemberships(user, entries, link)) return { entries, done };
+  const { done, account } = user;
+  if (user.version === undefined) return readAlone(scan, entries, link);
+  if (!comparesMemberships(user, entries, link)) return { entries, done, account };
   const pending = new Set(pendingMemberships.keys());
   const memberships = await compareMemberships(scan, { ref, link, memberOf: user.memberOf, pending });
-  return memberships && { entries: [...entries, ...memberships], done };
+  return memberships && { entries: [...entries, ...memberships], done, account };
+}
+
+/** Reads the account of a user whom no run compares, as a protected one. @returns null when it could not be read */
+async function readAlone(scan: ScanResult, entries: PlanEntry[], link: Link): Promise<ComparedOne | null> {
+  const user = await readLinkedUser(scan, link);
+  if (user === 'unknown') return null;
+  if (user === 'absent') return { entries, done: undefined };
+  const values = await readValues(scan, { account: await accountOf(scan, link, user) });
+  if (values === 'unknown') return null;
+  const account = { user, values };
+  return { entries, done: undefined, account, groupsLeftAlone: groupsOfAccount(user) ?? [] };
 }
 
 /**

@@ -23,6 +23,13 @@ export interface Difference {
   after: unknown;
 }
 
+/** An account as it was read. */
+export interface ObservedAccount {
+  user: WireUser;
+  /** All user attributes, from the value list; undefined: not read, or the tenant has no such list. */
+  values: ReadonlyMap<string, unknown> | undefined;
+}
+
 /** Records which attributes the platform's lists return: an attribute that no account shows may not be returned at all. */
 export interface ComparedAttributes {
   /** Records whether an account shows a desired value. */
@@ -126,6 +133,29 @@ function shownCore(user: WireUser, path: string): string | undefined {
       return undefined;
   }
 }
+
+/**
+ * Returns a value of an account; undefined: not read.
+ * @param name as in `Difference`
+ */
+export function observedValue(
+  { user, values }: ObservedAccount,
+  name: string,
+  types: Record<string, UserAttributeType>,
+): unknown {
+  if (name === 'active') return user.active !== false;
+  if (!name.startsWith('attributes.')) return shownCore(user, name) ?? null;
+  const attribute = name.slice('attributes.'.length);
+  if (values) return values.get(attribute) ?? null;
+  const type = types[attribute];
+  return type !== undefined && LISTED.has(type) ? (user[EXTENSION]?.[attribute] ?? null) : undefined;
+}
+
+/** Returns whether the platform counts an observed value as the desired one. */
+export const isSameObserved = (name: string, desired: unknown, observed: unknown): boolean =>
+  sameValue(observed, desired) ||
+  isSameShown(observed, desired) ||
+  (typeof desired === 'string' && typeof observed === 'string' && isSameText(name, desired, observed));
 
 /** Core attributes that the platform compares without case (contract 2.2). */
 const WITHOUT_CASE = new Set(['userName', 'emails']);

@@ -2,6 +2,7 @@
 import type { Condition } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
+import type { ObservedAccount } from './compare.ts';
 import type { DoneChanges } from './done-changes.ts';
 import type { PlanEntry } from './entry.ts';
 
@@ -23,6 +24,8 @@ export interface VerifiedResource {
   writtenAt?: number | undefined;
   /** Refusal of the last sync, if no mark is pending. */
   refusal?: Condition | undefined;
+  /** The linked account as it was read for the comparison. */
+  account?: ObservedAccount | undefined;
   /** Groups of the user's account, or of the account that is to be adopted. */
   memberOf?: readonly GroupOfAccount[] | undefined;
   /** The user comes back into scope, so its sync writes all memberships again. */

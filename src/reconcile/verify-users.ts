@@ -107,6 +107,7 @@ async function verifyUser(
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
+    account: present && { user: present, values },
     memberOf: groupsOfAccount(present ?? adoptable?.account),
     isReturning: isReturning(link, wanted),
     done: doneOfUser(user),

@@ -43,7 +43,7 @@ const MEMBERSHIPS = {
   applied: 'applied',
   toAdd: 'to be added',
   toRemove: 'to be removed',
-  notForTarget: 'not for this target',
+  notForTarget: 'left alone at this target',
 };
 const MOST_MEMBERSHIPS = 200;
 
@@ -160,7 +160,9 @@ function membershipsOfCause(some) {
 const auto = (value) => h('span', { dir: 'auto' }, shown(value));
 
 function valueCells({ name, desired, applied, state, observed }, isRead) {
-  const isOther = observed !== undefined && JSON.stringify(observed) !== JSON.stringify(desired);
+  // The state says what is wrong with a value that cannot be mapped.
+  const isOther =
+    state !== 'unmappable' && observed !== undefined && JSON.stringify(observed) !== JSON.stringify(desired);
   return [
     name,
     auto(desired),

@@ -1,0 +1,59 @@
+// Tests that explain returns the values that the platform really has, also where no run compares or writes them.
+import '../support/load-modules.ts';
+import { ADMIN_TOKEN } from '../support/build-bridge.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ADA = 'ada@acme.example';
+const BOB = 'bob@acme.example';
+let place: Place;
+let ada: string;
+
+beforeAll(async () => {
+  place = await openPlace({ target: { attributes: { level: { type: 'number', from: 'title' } } } });
+  ada = await place.idp.createUser(ADA, { displayName: 'Ada' });
+  await place.idp.createGroup('analysts', [ada]);
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+const explained = async (resource: string): Promise<any> => {
+  const answer = await fetch(`http://127.0.0.1:${place.port}/admin/v1/explain`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ resource, readPlatform: true }),
+  });
+  return ((await answer.json()) as any[])[0];
+};
+const valueOf = ({ values }: any, wanted: string) => values.find(({ name }: any) => name === wanted);
+
+test('explain of a value that cannot be mapped shows the value that the platform has', async () => {
+  const bob = await place.idp.createUser(BOB, { title: '3' });
+  await place.idle();
+  await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'three' });
+  await place.idle();
+  expect(valueOf(await explained(bob), 'attributes.level')).toMatchObject({
+    state: 'unmappable',
+    observed: 3,
+  });
+});
+
+test('explain of a protected person shows the account and its groups as the platform has them', async () => {
+  await place.change(({ targets: { main } }) => {
+    main.users = { ...(main.users as object), protected: [ADA] };
+  });
+  await place.idp.patch(
+    `/Users/${ada}`,
+    { op: 'replace', path: 'displayName', value: 'Ada King' },
+    { op: 'replace', path: 'active', value: false },
+  );
+  await place.idle();
+  const found = await explained(ada);
+  expect(found.verdict).toBe('leftAlone');
+  expect(valueOf(found, 'active')).toMatchObject({ desired: false, observed: true });
+  expect(valueOf(found, 'displayName')).toMatchObject({ desired: 'Ada King', observed: 'Ada' });
+  expect(valueOf(found, 'userName')).toMatchObject({ observed: ADA });
+  expect(found.platform).toMatchObject({ state: 'differs', differences: [], addedByOthers: ['analysts'] });
+  expect(found.reasons.join(' ')).toContain(
+    'At the platform it is in 1 group, which the bridge leaves because the person is protected: analysts.',
+  );
+});
