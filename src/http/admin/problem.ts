@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Response } from 'express';
 import { isStoreUnavailable } from '../../directory/redis/connection.ts';
+import { TargetSilent } from '../../reconcile/target-silent.ts';
 import { ScimError } from '../../scim/index.ts';
 import type { Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
@@ -85,6 +86,7 @@ function toProblem(error: unknown): Problem | undefined {
       headers: { 'Retry-After': String(error.retryAfterSeconds) },
     });
   }
+  if (error instanceof TargetSilent) return new Problem(502, error.message);
   // The body reader throws SCIM errors.
   if (error instanceof ScimError) return new Problem(error.status, error.detail, { headers: error.headers });
   if (isStoreUnavailable(error)) {

@@ -120,3 +120,15 @@ test('a created token is shown once, authenticates pushes, and is refused after 
   expect((await operator.post('/tokens', { ...order, name: 'Not A Name' })).status).toBe(400);
   expect(rig.bridge.logs.join('')).not.toContain(made.secret);
 });
+
+test('sync answers 502 with a sentence for operators while the platform fails, and logs no internal error', async () => {
+  const { bridge, operator } = rig;
+  await bridge.platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
+  const answer = await operator.post('/sync', { resource: ADA, by: 'alice' });
+  await bridge.platform.control('PATCH', '/faults', {});
+  expect([answer.status, answer.body.detail]).toEqual([
+    502,
+    expect.stringMatching(/^The target main .* 503 .*Check it with scim-bridge doctor, then repeat/),
+  ]);
+  expect(bridge.logs.filter((line) => line.includes('request failed unexpectedly'))).toEqual([]);
+});

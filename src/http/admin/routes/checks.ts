@@ -111,7 +111,7 @@ async function verify(context: AdminContext, body: AccessBody, signal: AbortSign
     case 'unread':
       throw new Problem(
         502,
-        `The platform cannot be read: ${answer.message}. GET /admin/v1/doctor tells more.`,
+        `The platform cannot be read: ${answer.message}. Check it with scim-bridge doctor.`,
       );
   }
 }

@@ -78,7 +78,11 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
       description: 'One report for each target: the differences, the steps and the outcome.',
       schema: arrayOf(refTo('SyncReport')),
     },
-    refuses: { ...refuses, 409: 'Several resources have the name; resources lists their refs.' },
+    refuses: {
+      ...refuses,
+      409: 'Several resources have the name; resources lists their refs.',
+      502: 'The platform does not answer, refuses the key, or limits the rate.',
+    },
     handle: async (query, actor, { signal }) => {
       const { dryRun = false, timeoutSeconds = DEFAULT_SECONDS } = query;
       const options = { dryRun, actor, limitMs: timeoutSeconds * 1000, logger: context.logger, signal };
