@@ -78,7 +78,7 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
           return { count: reached.length, others: named.filter((_, index) => found[index]?.length === 0) };
         });
         if (count > 0) {
-          say(`${counted(count, 'resource')} ${words.done}.`);
+          say(`${counted(count, 'dead letter')} ${words.done}.`);
           // Every name was a dead letter.
           if (others.length === 0) return;
           complain(`No dead letter: ${others.join(', ')}. See scim-bridge dead-letters list.`);

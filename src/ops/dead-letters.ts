@@ -23,8 +23,11 @@ export interface DeadLetter {
   status: number | null;
 }
 
-/** Selected dead letters; `refs` may be names, ids or addresses too. */
-export type DeadLetterSelection = { refs: readonly string[] } | { all: true };
+/** Selected dead letters, at all places or one; `refs` may be names, ids or addresses too. */
+export type DeadLetterSelection = ({ refs: readonly string[] } | { all: true }) & {
+  connection?: string | undefined;
+  target?: string | undefined;
+};
 
 export interface DeadLetterPage {
   /** Number of dead letters that are left out at the beginning. */
@@ -140,9 +143,13 @@ async function applyOrder(
   order: Act,
   run: (selected: { outbox: Outbox; refs: Ref[] }) => Promise<void>,
 ): Promise<DeadLetter[]> {
-  const deadLetters = await ('all' in selection
+  const found = await ('all' in selection
     ? listDeadLetters(states)
     : findDeadLetters(states, selection.refs));
+  const deadLetters = found.filter(
+    ({ connection, target }) =>
+      (selection.connection ?? connection) === connection && (selection.target ?? target) === target,
+  );
   for (const { connection, outboxes, acts } of states) {
     for (const [target, outbox] of outboxes) {
       const refs = deadLetters

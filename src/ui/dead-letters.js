@@ -16,8 +16,8 @@ export async function deadLetters({ redraw }) {
     const { count: reached } = await post(`/dead-letters/${action}`, { ...choice, by: operator() });
     say(
       action === 'retry'
-        ? `${count(reached, 'resource is', 'resources are')} tried again.`
-        : `${count(reached, 'resource is', 'resources are')} taken off the list.`,
+        ? `${count(reached, 'dead letter is', 'dead letters are')} tried again.`
+        : `${count(reached, 'dead letter is', 'dead letters are')} taken off the list.`,
     );
     redraw();
   }
@@ -35,14 +35,20 @@ export async function deadLetters({ redraw }) {
     };
   }
   const retryAll = async () => {
-    if (await confirmed('Retry all?', `${count(total, 'resource is', 'resources are')} sent again.`, 'Retry'))
+    if (
+      await confirmed(
+        'Retry all?',
+        `${count(total, 'dead letter is', 'dead letters are')} sent again.`,
+        'Retry',
+      )
+    )
       await run('retry', { all: true });
   };
   return [
     h(
       'div',
       { class: 'buttons' },
-      h('span', { class: 'grow soft' }, count(total, 'resource', 'resources')),
+      h('span', { class: 'grow soft' }, count(total, 'dead letter', 'dead letters')),
       actionButton('Retry all', retryAll, { class: 'main', right: 'operate' }),
       actionButton('Drop all', drop({ all: true }, 'Everything'), { right: 'operate' }),
     ),
@@ -50,6 +56,7 @@ export async function deadLetters({ redraw }) {
   ];
 
   function row({ ref, name, kind, target, connection, reason, message, status, since }) {
+    const choice = { refs: [ref], connection, target };
     return h(
       'li',
       {},
@@ -66,14 +73,14 @@ export async function deadLetters({ redraw }) {
           advised(message),
         ),
       ),
-      actionButton('Retry', () => run('retry', { refs: [ref] }), {
+      actionButton('Retry', () => run('retry', choice), {
         right: 'operate',
-        'aria-label': `Retry ${name}`,
+        'aria-label': `Retry ${name} at ${target}`,
       }),
-      actionButton('Drop', drop({ refs: [ref] }, name), {
+      actionButton('Drop', drop(choice, `${name} at ${target}`), {
         class: 'quiet',
         right: 'operate',
-        'aria-label': `Drop ${name}`,
+        'aria-label': `Drop ${name} at ${target}`,
       }),
     );
   }

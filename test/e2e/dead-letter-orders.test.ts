@@ -20,7 +20,7 @@ test('a retry that is refused again keeps the time of the first refusal, and nam
   await sleep(50);
   const retried = await place.commands.run('dead-letters', 'retry', 'ann@acme.example', 'dan@acme.example');
   expect(retried.code).toBe(4);
-  expect(retried.text).toContain('1 resource marked to be tried again now.');
+  expect(retried.text).toContain('1 dead letter marked to be tried again now.');
   expect(retried.text).toContain('No dead letter: dan@acme.example.');
   await place.idle();
   expect(await since()).toBe(first);

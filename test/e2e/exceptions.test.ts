@@ -156,7 +156,7 @@ test('a protected account and a dropped dead letter are exceptions', async () =>
   expect((await command('dead-letters', 'show', userName)).answer).toContain(`User:${taken}`);
   expect(await command('dead-letters', 'drop', userName)).toMatchObject({
     code: 0,
-    answer: expect.stringContaining('1 resource taken off the list'),
+    answer: expect.stringContaining('1 dead letter taken off the list'),
   });
   expect(await named()).toEqual([`${userName} Dropped`, 'kept@acme.example Protected']);
   expect((await command('exceptions', '--reason', 'Dropped')).answer).toContain(

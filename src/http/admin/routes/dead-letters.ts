@@ -11,14 +11,15 @@ import {
   type DeadLetterSelection,
 } from '../../../ops/dead-letters.ts';
 import { Problem } from '../problem.ts';
-import { json, getRoute, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, getRoute, requirePlace, type AdminContext, type AdminRoute } from '../route.ts';
 import { orderRoute } from '../operator-fields.ts';
-import { arrayOf, textField, toQuery } from '../schema-fields.ts';
+import { arrayOf, onlyConnection, onlyTarget, textField, toQuery } from '../schema-fields.ts';
 import { MOST_OF_A_PAGE, pageFields } from '../list-page.ts';
 import { refTo } from '../schemas.ts';
 
 const letters = arrayOf(refTo('DeadLetter'));
 const refuses = { 404: 'There is no such dead letter.' };
+const placeRefuses = { 404: 'There is no such dead letter, connection or target.' };
 
 export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
   getRoute<DeadLetterPage>('/dead-letters', 'listDeadLetters', {
@@ -65,28 +66,37 @@ function decisionRoute(
     actor: Actor,
   ) => Promise<DeadLetter[]>,
 ): AdminRoute {
-  return orderRoute<{ refs?: string[]; all?: true }>(`/dead-letters/${name}`, `${name}DeadLetters`, {
-    command: `dead-letters ${name}`,
-    summary,
-    fields: {
-      refs: {
-        ...arrayOf(textField),
-        minItems: 1,
-        description: 'The resources: refs such as User:3f…, names, mails or ids.',
+  return orderRoute<{ refs?: string[]; all?: true; connection?: string; target?: string }>(
+    `/dead-letters/${name}`,
+    `${name}DeadLetters`,
+    {
+      command: `dead-letters ${name}`,
+      summary,
+      fields: {
+        refs: {
+          ...arrayOf(textField),
+          minItems: 1,
+          description: 'The resources: refs such as User:3f…, names, mails or ids.',
+        },
+        all: { const: true, description: 'All dead letters.' },
+        connection: onlyConnection,
+        target: onlyTarget,
       },
-      all: { const: true, description: 'All dead letters.' },
+      oneOf: [{ required: ['refs'] }, { required: ['all'] }],
+      answers: {
+        description: 'The number of dead letters that were retried or dropped, and their resources.',
+        schema: refTo('Selection'),
+      },
+      refuses: placeRefuses,
+      handle: async ({ refs, ...place }, by) => {
+        requirePlace(context, place);
+        const { connection, target } = place;
+        const selection = { ...(refs ? { refs } : { all: true as const }), connection, target };
+        const reached = await run(context.states, selection, by);
+        if (reached.length === 0 && refs)
+          throw new Problem(404, 'None of these is a dead letter: see /admin/v1/dead-letters.');
+        return json({ count: reached.length, resources: [...new Set(reached.map(({ ref }) => ref))] });
+      },
     },
-    oneOf: [{ required: ['refs'] }, { required: ['all'] }],
-    answers: {
-      description: 'The resources that were retried or dropped.',
-      schema: refTo('Selection'),
-    },
-    refuses,
-    handle: async ({ refs }, by) => {
-      const reached = await run(context.states, refs ? { refs } : { all: true }, by);
-      if (reached.length === 0 && refs)
-        throw new Problem(404, 'None of these is a dead letter: see /admin/v1/dead-letters.');
-      return json({ count: reached.length, resources: reached.map(({ ref }) => ref) });
-    },
-  });
+  );
 }
