@@ -78,6 +78,9 @@ export function createInstruments(
 
   return {
     requests: (root) => {
+      // Operators, receivers and unknown addresses say nothing about an identity provider, so they are only counted.
+      if (root === '')
+        return ({ status }) => metrics.httpRequests.inc({ connection: 'none', operation: 'other', status });
       const connection = connectionAt(root);
       return countRequests(metrics, { root, connection, risk: riskOf(connection), tallies });
     },
@@ -109,14 +112,9 @@ function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
   }
 }
 
-/**
- * Returns the connection name of a mount path: `default` for `/scim/v2`, `<name>` for `/connections/<name>/scim/v2`, and
- * `none` for the empty path of requests to other addresses.
- */
-function connectionAt(root: string): string {
-  if (root === '') return 'none';
-  return root.startsWith('/connections/') ? (root.split('/')[2] ?? 'none') : 'default';
-}
+/** Returns the connection name of a mount path: `default` for `/scim/v2`, `<name>` for `/connections/<name>/scim/v2`. */
+const connectionAt = (root: string): string =>
+  root.startsWith('/connections/') ? (root.split('/')[2] ?? 'none') : 'default';
 
 /**
  * Returns whether an answer counts as a failure, at every connection. A 404 to GET or DELETE is expected: identity providers
@@ -134,16 +132,16 @@ function countRequests(
     tallies,
   }: { root: string; connection: string; risk: FailureShare; tallies: Tallies },
 ): OnAnswered {
-  const tally = root === '' ? undefined : tallyPushes(tallies, connection);
+  const tally = tallyPushes(tallies, connection);
   metrics.httpSeconds.zero({ connection });
   const seconds = metrics.httpSeconds.labels(connection);
   return ({ method, url, status, startedAt, endedAt }: Answered) => {
-    const operation = root === '' ? 'other' : operationOf(method, url.slice(root.length));
+    const operation = operationOf(method, url.slice(root.length));
     metrics.httpRequests.inc({ connection, operation, status });
     seconds.observe((endedAt - startedAt) / 1000);
     const failed = isFailure(operation, status);
     risk.note(failed);
-    tally?.(operation, failed);
+    tally(operation, failed);
   };
 }
 

@@ -36,7 +36,7 @@ const LAG = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600];
 /** Definitions of the metrics, by the name that code uses. */
 export const METRICS = {
   httpRequests: counter('bridge_http_requests_total', ['connection', 'operation', 'status'])(
-    'SCIM requests of identity providers. Status 499: the caller left before the answer. Connection "none": no address of the bridge.',
+    'Requests, those of identity providers by their connection. Status 499: the caller left before the answer. Connection "none": the admin API, receivers of events, and addresses that the bridge does not have.',
   ),
   httpSeconds: histogram(
     'bridge_http_request_seconds',

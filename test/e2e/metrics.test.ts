@@ -105,6 +105,9 @@ test('wrong tokens and unknown addresses raise the quarantine risk, and add a bo
   expect(grown({ connection: 'default', operation: 'get', status: '404' })).toBe(30);
   expect(grown({ connection: 'default', operation: 'other', status: '404' })).toBe(30);
   expect(grown({ connection: 'none', operation: 'other', status: '404' })).toBe(30);
+  // Scanners and operators say nothing about an identity provider.
+  expect(after.find('bridge_quarantine_risk').map(({ labels }) => labels.connection)).toEqual(['default']);
+  expect(after.find('bridge_http_request_seconds_count', { connection: 'none' })).toEqual([]);
   // 60 of about 90 requests failed; the lookups of unknown users are not failures.
   const risk = after.value('bridge_quarantine_risk', { connection: 'default' });
   expect(risk).toBeGreaterThan(0.4);

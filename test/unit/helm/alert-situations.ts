@@ -88,6 +88,17 @@ export const SITUATIONS: Record<string, Situation> = {
     changes: { 'http_request_seconds le="0.1"': '0x600' },
     fires: ['ScimBridgeSlowAnswers'],
   },
+  'the admin API answers 502 and wrong addresses are called': {
+    changes: {
+      '+bridge_http_requests_total{connection="none",operation="other",status="502"}': '0+30x600',
+      '+bridge_http_requests_total{connection="none",operation="other",status="404"}': '0+30x600',
+    },
+    fires: [],
+  },
+  'the admin API is called twice a minute with a wrong token': {
+    changes: { '+bridge_http_requests_total{connection="none",operation="other",status="401"}': '0+2x600' },
+    fires: ['ScimBridgeUnauthorized'],
+  },
   'Redis goes away': { changes: { redis_up: '1x500 0x100' }, fires: ['ScimBridgeRedisDown'] },
   'the primary becomes a replica': {
     changes: {
