@@ -1,7 +1,11 @@
 // Finds approvals by their ids, with the changes that each of them covers.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Decision } from '../directory/guard/stored-decisions.ts';
-import type { FirstApproval, StoredFirstApproval } from '../directory/guard/first-approvals.ts';
+import {
+  TOKEN_IDENTITY,
+  type FirstApproval,
+  type StoredFirstApproval,
+} from '../directory/guard/first-approvals.ts';
 import type { ChangeList, Destruction } from '../directory/guard/held-changes.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
@@ -39,6 +43,8 @@ export interface WaitingApproval {
   id: string;
   /** Operator who approved first. */
   by: string;
+  /** Whether the admin token gave it; all holders of the token count as one person. */
+  withToken: boolean;
   /** Time of this first approval, ISO 8601. */
   at: string;
   /** Number of changes. */
@@ -136,10 +142,11 @@ const upToOf = (id: string): number => Number(/-(\d+)$/.exec(listIdOf(id))?.[1] 
 
 const toWaitingApproval = (
   connection: string,
-  { id, by, at, total, note, selection }: FirstApproval,
+  { id, by, at, total, note, selection, identity }: FirstApproval,
 ): WaitingApproval => ({
   id: `${connection}.${id}`,
   by,
+  withToken: identity === TOKEN_IDENTITY,
   at: isoTime(at),
   total,
   ...(note === undefined ? {} : { note }),

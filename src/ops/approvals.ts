@@ -48,7 +48,9 @@ export type DecisionOutcome =
   | { kind: 'noted'; id: string; items: number }
   | { kind: 'retracted'; id: string; items: number }
   | { kind: 'settled'; message: string }
-  | { kind: 'expired' | 'unknown' | 'samePerson' | 'full' };
+  /** `by`: name of the first approval; `isSameIdentity`: the callers are one by their identity, not by their names. */
+  | { kind: 'samePerson'; by: string; isSameIdentity: boolean }
+  | { kind: 'expired' | 'unknown' | 'full' };
 
 /** The order of an operator. `identity` distinguishes callers where two persons have to approve. */
 export interface DecisionOrder extends Actor {
@@ -196,10 +198,20 @@ export async function decideApproval(
   if (decided.kind === 'noted') return { ...decided, id: `${approval.connection}.${decided.id}` };
   // Nothing of a decided list is left for this order. With a selection the list may have other changes left.
   const isSettled = decided.kind === 'unknown' || (decided.kind === 'decided' && decided.items === 0);
-  if (isSettled && selectedText === undefined && approval.state !== 'held')
-    return { kind: 'settled', message: settledText(approval, action) };
   if (decided.kind === 'unknown' && action === 'withdraw' && approval.state === 'held')
     return { kind: 'settled', message: notRejectedText(approval, selectedText) };
+  if (isSettled && selectedText === undefined) {
+    // Another operator may have decided since the list was found.
+    const present = approval.state === 'held' ? (await findApproval(states, id))?.approval : approval;
+    if (present && present.state !== 'held')
+      return { kind: 'settled', message: settledText(present, action) };
+    if (decided.kind === 'decided')
+      return { kind: 'settled', message: `No change of approval ${id} waits any more: nothing was decided.` };
+  }
+  if (decided.kind === 'samePerson') {
+    const { by, identity: other } = decided.first;
+    return { kind: 'samePerson', by, isSameIdentity: identity === other };
+  }
   if (decided.kind !== 'decided') return { kind: decided.kind };
   const remaining = (await outbox.guardStore.open())?.total ?? 0;
   return { ...decided, id: approval.id, remaining };

@@ -10,6 +10,17 @@ let caller;
 export const isSignedIn = () => caller !== undefined;
 /** Returns the name beside an order. The service takes the name of a signed-in person and not this one. */
 export const operator = () => caller?.name ?? (sessionStorage.getItem(NAME) || 'admin page');
+/**
+ * Returns whether the service counts the caller and the author of a first approval as one person: by their names, and all
+ * holders of the admin token.
+ */
+export const isAuthor = ({ by, withToken }) =>
+  (withToken && caller?.via === 'token') || plainName(by) === plainName(operator());
+const plainName = (name) =>
+  name
+    .replace(/ \(admin token\)$/, '')
+    .trim()
+    .toLowerCase();
 /** Returns whether the caller has a right. The service enforces the rights; the page only disables controls. */
 export const may = (right) => caller?.rights.includes(right) ?? false;
 
@@ -62,8 +73,10 @@ async function request(method, path, body, signal) {
   if (response.ok) return response;
   const answer = await response.json().catch(() => ({}));
   if (response.status === 401) {
+    const wasSignedIn = isSignedIn();
     forgetToken();
-    dispatchEvent(new Event('signed-out'));
+    // During a sign-in the form shows that the token is wrong.
+    if (wasSignedIn) dispatchEvent(new Event('signed-out'));
   }
   throw Object.assign(new Error(answer.detail ?? `Refused with ${response.status}.`), {
     status: response.status,

@@ -1,5 +1,5 @@
 // Shows the changes that the guard holds, and sends the decision of an operator.
-import { get, operator, post } from './api.js';
+import { get, isAuthor, operator, post } from './api.js';
 import { actionButton, ago, confirmed, count, duration, empty, field, h, pill, say } from './dom.js';
 
 const LABELS = {
@@ -128,12 +128,13 @@ function details(approval, redraw) {
 }
 
 /** Shows the approval of one person, which a second person completes. */
-function firstApproval({ id, by, at, total, selection, note }, redraw) {
+function firstApproval(first, redraw) {
+  const { id, by, at, total, selection, note } = first;
   // The text of the button is the title of its question without the question mark.
   const order = (action, title, text, danger) => async () => {
     if (!(await confirmed(title, text, title.replace('?', ''), { danger }))) return;
     const { outcome, items } = await post(pathOf(id, `/${action}`), { by: operator() });
-    say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(items, 'item', 'items')}.`);
+    say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(items, 'change', 'changes')}.`);
     redraw();
   };
   return h(
@@ -153,7 +154,7 @@ function firstApproval({ id, by, at, total, selection, note }, redraw) {
       'div',
       { class: 'buttons' },
       h('a', { href: `#/approvals/${encodeURIComponent(id)}` }, 'See these changes'),
-      operator() !== by &&
+      !isAuthor(first) &&
         actionButton(
           'Approve as second person',
           order(
@@ -292,22 +293,36 @@ function decide(approval, redraw) {
 
   const choose = (action, title, text, danger) => async () => {
     const given = Object.entries(chosen()).filter(([, value]) => value !== '');
-    let meant = countsOf(approval);
-    if (given.length > 0 && approval.state === 'held') {
-      const query = given.map(([name, value]) => `${name}=${encodeURIComponent(value)}&`).join('');
-      const { matching } = await get(pathOf(approval.id, `?${query}limit=1`));
-      if (matching === 0) throw new Error('No change of this list fits what is selected.');
-      meant = `${count(matching, 'change', 'changes')} of ${approval.total.toLocaleString('en')}`;
+    // Read anew, because the source takes changes back and other operators decide meanwhile.
+    const query = given.map(([name, value]) => `${name}=${encodeURIComponent(value)}&`).join('');
+    const now = await get(pathOf(approval.id, `?${query}limit=1`));
+    if (now.state !== approval.state) {
+      await redraw();
+      throw new Error(`This was ${now.state} by ${now.by} meanwhile.`);
     }
-    // Only the changes of a held list can be counted by filters.
-    if (given.length > 0 && approval.state !== 'held') meant = 'The selected part';
+    const left = now.state === 'held' ? now.matching : now.stillRejected;
+    if (left === 0) throw new Error('No change of this list fits what is selected, or waits any more.');
+    const meant =
+      given.length > 0 && now.state !== 'held'
+        ? // Only the changes of a held list can be counted by filters.
+          'The selected part'
+        : left < now.total
+          ? `${count(left, 'change', 'changes')} of ${now.total.toLocaleString('en')}`
+          : countsOf(now);
     if (!(await confirmed(title, `${meant}. ${text}`, title.replace('?', ''), { danger }))) return;
     const { outcome, items, remaining } = await post(pathOf(approval.id, `/${action}`), {
       by: operator(),
       ...(note.value.trim() === '' ? {} : { note: note.value.trim() }),
       ...Object.fromEntries(given.map(([name, value]) => [`${name}s`, [value]])),
     });
-    say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(items, 'item', 'items')}; ${remaining} still held.`);
+    const part = items < left && given.length === 0 ? ` of ${left.toLocaleString('en')}` : '';
+    say(
+      OUTCOMES[outcome] ??
+        (items === 0
+          ? 'Nothing was decided: no such change waits any more.'
+          : `${DONE[action]}: ${count(items, 'change', 'changes')}${part}; ${remaining} still held.`),
+      items === 0 ? 'bad' : 'good',
+    );
     redraw();
   };
   return h(

@@ -156,10 +156,7 @@ addEventListener('hashchange', () => {
   say('');
   show({ focus: true });
 });
-// During a sign-in the form shows that the token is wrong.
-addEventListener('signed-out', () => {
-  if (main.dataset.view) show();
-});
+addEventListener('signed-out', () => show());
 returnPlace();
 begin().catch((error) => {
   show();

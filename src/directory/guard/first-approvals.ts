@@ -19,6 +19,9 @@ export interface Approver {
   identity: string;
 }
 
+/** Identity of every holder of the admin token: all of them count as one person. */
+export const TOKEN_IDENTITY = 'admin token';
+
 /** The changes that an approver chose from a list. */
 export interface StoredChoice {
   /** Id of the Redis key `guardChoice:<target>:<id>` that holds them. */

@@ -5,7 +5,16 @@ import type { ExplainedLimit } from '../../ops/approval-limits.ts';
 import type { Approval, WaitingApproval } from '../../ops/approval-lookup.ts';
 import type { ShownApproval } from '../../ops/approvals.ts';
 import { HELD_CAUSES, type HeldChange } from '../../ops/held-change.ts';
-import { arrayOf, dateTime, eachOf, integerField, object, objectOf, textField } from './schema-fields.ts';
+import {
+  arrayOf,
+  booleanField,
+  dateTime,
+  eachOf,
+  integerField,
+  object,
+  objectOf,
+  textField,
+} from './schema-fields.ts';
 
 /** Numbers of changes by kind. */
 export const kindCounts = object(eachOf(DESTRUCTIVE_KINDS, integerField));
@@ -29,6 +38,10 @@ const approvalFields = {
         {
           id: textField,
           by: textField,
+          withToken: {
+            ...booleanField,
+            description: 'Whether the admin token gave it; all holders of the token count as one person.',
+          },
           at: dateTime,
           total: integerField,
           note: textField,

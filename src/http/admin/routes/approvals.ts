@@ -1,4 +1,5 @@
 // Routes of approvals: lists the changes that the guard holds, and stores decisions about them.
+import { TOKEN_IDENTITY } from '../../../directory/guard/first-approvals.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../../guard/judge.ts';
 import { UnknownSelection, type ChangeSelection } from '../../../ops/approval-selection.ts';
 import { decideApproval, listApprovals, showApproval, type DecisionOutcome } from '../../../ops/approvals.ts';
@@ -54,8 +55,6 @@ const queryFields = {
 };
 
 const params = { id: 'Id of the approval.' };
-/** Identity of every holder of the admin token: where two persons have to approve, all of them count as one person. */
-const ADMIN_TOKEN = 'admin token';
 const CONFLICT =
   'The approval has expired and its changes are judged anew, or it is decided already, or this person has approved it already.';
 const UNKNOWN = 'No person or group has the given name.';
@@ -148,12 +147,19 @@ function decisionRoute(
     },
     refuses: { ...refuses, 400: UNKNOWN, 409: CONFLICT },
     handle: async (selection, operator, { params: { id = '' }, caller }) => {
-      const identity = caller.person ?? ADMIN_TOKEN;
+      const identity = caller.person ?? TOKEN_IDENTITY;
       const decision = { action, identity, ...operator, selection };
       const decided = await decideApproval(context.states, id, policyOf(context), decision).catch(
         refuseUnknown,
       );
       if (decided.kind === 'settled') throw new Problem(409, decided.message);
+      if (decided.kind === 'samePerson') {
+        const { by, isSameIdentity } = decided;
+        throw new Problem(
+          409,
+          samePersonText(id, isSameIdentity && identity === TOKEN_IDENTITY ? by : undefined),
+        );
+      }
       if (!('id' in decided)) throw refusal(decided.kind, id);
       const { kind: outcome, ...rest } = decided;
       return json({ outcome, ...rest, action, by: operator.by });
@@ -161,15 +167,20 @@ function decisionRoute(
   });
 }
 
+/** Returns why the caller cannot be the second person. @param by first of two holders of the admin token */
+const samePersonText = (id: string, by: string | undefined): string =>
+  by === undefined
+    ? `You have approved ${id} already: another person has to approve it too.`
+    : `${by} has approved ${id} already with the admin token. All holders of the admin token count as one person: another person has to approve it too, signed in or with the command.`;
+
 /** Returns the error for a decision that was not taken. */
 function refusal(
-  kind: Exclude<DecisionOutcome['kind'], 'decided' | 'noted' | 'retracted' | 'settled'>,
+  kind: Exclude<DecisionOutcome['kind'], 'decided' | 'noted' | 'retracted' | 'settled' | 'samePerson'>,
   id: string,
 ): Problem {
   if (kind === 'unknown') return unknownApproval(id);
   const messages = {
     expired: `Approval ${id} has expired: what it held is judged anew, list the approvals again.`,
-    samePerson: `You have approved ${id} already: another person has to approve it too.`,
     full: `Too many first approvals of ${id} wait for a second person: decide about them first, or withdraw them.`,
   };
   return new Problem(409, messages[kind]);
