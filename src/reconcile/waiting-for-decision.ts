@@ -3,7 +3,7 @@
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { mayBe } from '../sync/account-state.ts';
-import { isChange, type Action, type PlanEntry } from './entry.ts';
+import { isChange, NEWLY_LINKED, type Action, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 
 /** Why a pending membership waits: the state of the account, or a held removal of the person from another group. */
@@ -31,9 +31,13 @@ export async function waitingMemberships(
 ): Promise<Map<PlanEntry, MembershipWait>> {
   const { guardStore } = outbox;
   const waiting = new Map<PlanEntry, MembershipWait>();
+  const anew = new Set(entries.flatMap(({ ref, action }) => (NEWLY_LINKED.has(action) ? [ref] : [])));
   const pending = entries.flatMap((entry) => {
     const ref = entry.member?.ref;
-    return ref && isChange(entry) && entry.attribution.cause === 'source changed' ? [{ entry, ref }] : [];
+    // A group that is made anew makes the memberships of its members pending; those of a new account are written with it.
+    const isFollower = entry.follows !== undefined && !anew.has(ref ?? null);
+    const isPending = entry.attribution.cause === 'source changed' || isFollower;
+    return ref && isChange(entry) && isPending ? [{ entry, ref }] : [];
   });
   const users = [...new Set(pending.map(({ ref }) => ref))];
   // By user: why additions wait because of the account, and whether removals wait for its deactivation.
@@ -54,6 +58,7 @@ export async function waitingMemberships(
   const moved = await withHeldRemoval(
     outbox,
     added.map(({ ref }) => ref),
+    createdIn(entries),
   );
   for (const { entry, ref } of pending) {
     const known = waits.get(ref);
@@ -87,6 +92,7 @@ export async function waitingValues(
   const moved = await withHeldRemoval(
     outbox,
     asked.map(({ ref }) => ref),
+    createdIn(entries),
   );
   const waiting = asked.filter(({ ref }) => moved.has(ref));
   const links = await observedLinks(
@@ -138,10 +144,18 @@ export async function behindHeld(
 /** Returns whether the held change is one of another resource: a resource without account or group has none of its own. */
 const isBehindHeld = ({ id, condition }: Link): boolean => id === undefined && condition?.reason === 'Held';
 
-/** Returns those of the users of whom the guard holds a removal from a group. */
+/** Returns the resources that the sync creates. The held removals of members end with the group that is gone. */
+const createdIn = (entries: readonly PlanEntry[]): ReadonlySet<Ref | null> =>
+  new Set(entries.flatMap((entry) => (entry.action === 'create' && isChange(entry) ? [entry.ref] : [])));
+
+/**
+ * Returns those of the users of whom the guard holds a removal from a group.
+ * @param made groups that are made anew, from which nobody is removed any more
+ */
 export async function withHeldRemoval(
   { guardStore, pendingRemovals }: Pick<ReconcileScope['outbox'], 'guardStore' | 'pendingRemovals'>,
   users: readonly Ref[],
+  made: ReadonlySet<Ref | null> = new Set(),
 ): Promise<Set<Ref>> {
   const found = new Set<Ref>();
   const all = [...new Set(users)];
@@ -157,8 +171,8 @@ export async function withHeldRemoval(
       })),
     );
     const verdicts = await guardStore.verdictsOn(removals.map(({ item }) => item));
-    removals.forEach(({ ref }, index) => {
-      if (verdicts[index] === 'held') found.add(ref);
+    removals.forEach(({ ref, item }, index) => {
+      if (verdicts[index] === 'held' && !made.has(item.ref)) found.add(ref);
     });
   }
   return found;
