@@ -15,7 +15,7 @@ import type { ReconcileScope } from './scope.ts';
 export interface DoneChanges {
   items: Destruction[];
   basis: Basis;
-  /** The resource has a mark: its pending sync comes first, so no note is stored. */
+  /** The resource has a mark, or the run makes its account anew: that sync comes first, so no note is stored. */
   marked: boolean;
 }
 
@@ -28,8 +28,8 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
   if (link.id === undefined || !awaitsDecision(link)) return undefined;
   const isLeaver = wanted?.inScope !== true;
   const items: Destruction[] = [];
-  // A missing account counts as closed only for a leaver: an inactive user in scope is to keep the account.
-  const isClosed = observed ? observed.active === false : isLeaver;
+  // Nothing is left to be closed of a missing account. That of an inactive user in scope is made anew, and closed.
+  const isClosed = observed === undefined || observed.active === false;
   // `mayBe`: by the link the account may still be active, so its deactivation was to come.
   if (wanted?.active !== true && mayBe(link, true) && isClosed) items.push({ kind: 'deactivate', ref });
   if (isLeaver && !observed) items.push({ kind: 'delete', ref });
@@ -38,7 +38,7 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
     for (const [name, value] of Object.entries(wanted.attributes))
       if (isEmpty(value) && !isEmpty(link.attributes?.[name]) && isEmpty(values.get(name)))
         items.push({ kind: 'clearAttributes', ref, subject: name });
-  return items.length === 0 ? undefined : { items, basis, marked };
+  return items.length === 0 ? undefined : { items, basis, marked: marked || (!isLeaver && !observed) };
 }
 
 /** Numbers of held and rejected changes of a resource. */

@@ -1,5 +1,5 @@
 // Builds the report of verify-access: four links (push, stored, applied, visible), each with a time and a sentence. Pure.
-import { deletionText, type Link } from '../directory/outbox/links.ts';
+import { deletionText, isAwaitingDecision, type Link } from '../directory/outbox/links.ts';
 import type { FoundResource } from '../ops/find.ts';
 import {
   CHAIN,
@@ -11,6 +11,7 @@ import {
   type LeftAlone,
   type QueryOutcome,
 } from './report.ts';
+import { mayBe } from '../sync/account-state.ts';
 import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
 import type { Reading } from './account.ts';
@@ -155,13 +156,17 @@ function appliedLink(facts: Facts): ChainLink {
   }
   const detail =
     wanted.kind === 'closed'
-      ? closedText(link, wanted.why)
+      ? closedText(facts, wanted.why)
       : `read back: active, ${counted(facts.reading?.view.groups.length ?? 0, 'group')}, every ${desiredWords(facts)}${unmanagedText(facts)}`;
   return { stage: 'applied', ok: true, ...times, detail };
 }
 
 /** Tells of a closed account. It gives no access, also while its deletion is not carried out. */
-function closedText({ condition }: Link, why: string): string {
+function closedText({ link, person, reading }: Facts, why: string): string {
+  const { condition } = link;
+  // By the link the account is open, so somebody else closed or deleted it.
+  if (isAwaitingDecision(condition) && link.id !== undefined && mayBe(link, true))
+    return `${reading ? 'somebody else closed the account' : 'the account is gone at the platform'}: ${why}; no decision about it is needed any more: the next reconcile, or scim-bridge sync ${person.ref}, takes it off the list`;
   if (condition?.write === 'delete')
     return `the account is closed: ${why}; its deletion needs a person: ${condition.message}`;
   return condition?.reason === 'Held' || condition?.reason === 'Rejected'

@@ -206,3 +206,34 @@ test('a held clearing of an attribute stays held if the value was set again at t
   expect((await place.platform.user(ANN))?.attributes.team ?? null).toBe(null);
   expect(await outputOf('log', '--resource', ANN)).not.toContain('somebody else');
 }, 30_000);
+
+test.each(['held', 'rejected'])(
+  'no %s deactivation waits for a decision when the account was deleted or closed at the platform',
+  async (state) => {
+    await leave(ANN);
+    await leave(BOB);
+    if (state === 'rejected') await reject();
+    await byHand(place, 'DELETE', `/Users/${await scimIdOf(ANN)}`);
+    await byHand(place, 'PATCH', `/Users/${await scimIdOf(BOB)}`, {
+      ...{ op: 'replace', path: 'active', value: false },
+    });
+    const verified = async (name: string) =>
+      (await outputOf('verify-access', name)).replaceAll(/\s+/g, ' ').split('visible')[0];
+    expect(await verified(ANN)).toContain(
+      'the account is gone at the platform: inactive at the source; no decision',
+    );
+    expect(await verified(BOB)).toContain(
+      'somebody else closed the account: inactive at the source; no decision',
+    );
+    const plan = (await outputOf('plan')).replaceAll(/\s+/g, ' ');
+    expect(plan.split(DONE_IN[state] ?? '')).toHaveLength(3);
+    const explained = await outputOf('explain', ANN, '--all');
+    expect(explained).toContain('the next reconcile');
+    expect(explained).not.toMatch(/approve or reject|is left alone|stays open|has to approve/);
+    await place.commands.run('reconcile', '--yes');
+    await place.idle();
+    expect(await outputOf('exceptions')).toBe('No exceptions.');
+    expect((await place.platform.user(ANN))?.active).toBe(false);
+  },
+  60_000,
+);
