@@ -37,7 +37,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   say(
     exception &&
       !isDone &&
-      `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}: no run changes it.`,
+      `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}${noLongerWanted(facts) ? '' : ': no run changes it'}.`,
   );
   say(
     condition &&

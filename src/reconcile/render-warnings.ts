@@ -1,5 +1,6 @@
 // Formats what limits the knowledge of a plan: lists that were not read whole, and a restore. Pure.
 import { counted } from '../support/counted.ts';
+import type { Cause } from './entry.ts';
 import { anotherTenantText } from './tenant.ts';
 import type { Plan } from './plan.ts';
 
@@ -19,9 +20,15 @@ export function warningLines({ anotherTenant, target, proof, unknown, restored, 
     found.unshift(
       `  ! ${anotherTenantText(target, anotherTenant)} The plan shows what that brings: each person and group is looked up or created there, as at a new target.`,
     );
-  if (restored && entries.some(({ attribution }) => attribution.cause === 'changed after the backup'))
+  const isCause = (cause: Cause): boolean => entries.some(({ attribution }) => attribution.cause === cause);
+  if (restored && isCause('changed after the backup'))
     found.push(
       `  ! Restored at ${restored.at} from the backup${restored.backup === null ? '' : ` of ${restored.backup}`}: others or the bridge itself made the changes after the backup, and the bridge cannot tell which.`,
+    );
+  // A restore marks every resource, so the bridge no longer knows by which settings it was last applied.
+  if (restored && isCause('source changed'))
+    found.push(
+      `  ! Restored at ${restored.at}: "source changed" also stands for settings that have changed since the backup.`,
     );
   return found;
 }

@@ -163,7 +163,12 @@ function reportedLines(
     [
       (count) =>
         `${counted(count, 'conflict')} ${count === 1 ? 'needs' : 'need'} a person: scim-bridge explain NAME tells what to do`,
-      ({ action }) => action === 'conflict',
+      ({ action, kind }) => action === 'conflict' && kind !== 'Attribute',
+    ],
+    [
+      (count) =>
+        `${counted(count, 'attribute definition')} ${count === 1 ? 'needs' : 'need'} a person: correct the settings, or the definition at the platform`,
+      ({ action, kind }) => action === 'conflict' && kind === 'Attribute',
     ],
     [
       (count) => `${count} ${count === 1 ? 'is' : 'are'} shown only and not changed`,
@@ -233,7 +238,7 @@ function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntr
 const BY_FORMER_SETTINGS =
   'judged by other settings than these. scim-bridge dead-letters retry tries them again and may take over or close their accounts; scim-bridge sync NAME --dry-run shows what it would write.';
 
-/** Returns the lines about exceptions, which no run changes until a person acts: each, or a line for each reason. */
+/** Returns the lines about exceptions, which stay until a person acts or the change is not wanted any more: each, or a line for each reason. */
 function exceptionLines(
   { exceptions: { total, items } }: Plan,
   { all, others: byOne }: Listed,
@@ -258,7 +263,7 @@ function exceptionLines(
     ...(byOne ? [''] : []),
     paint(
       '!',
-      `! ${counted(total, 'exception')}, which no run changes until a person acts${isListed ? '' : ': see scim-bridge exceptions'}`,
+      `! ${counted(total, 'exception')}, until a person acts or the change is unwanted${isListed ? '' : ': see scim-bridge exceptions'}`,
     ),
     ...lines,
     ...(left > 0 ? [`    … and ${left} more: see scim-bridge exceptions`] : []),

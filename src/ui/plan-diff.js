@@ -51,7 +51,7 @@ export function planDiff({ connection, target, entries, proof, exceptions }, key
         'p',
         { class: 'failed' },
         h('a', { href: '#/exceptions' }, count(exceptionCount, 'exception', 'exceptions')),
-        ', which no run changes until a person acts.',
+        ', until a person acts or the change is unwanted.',
       ),
     changes.length === 0 && exceptionCount === 0 && empty('Equal', 'The platform is as desired.'),
     changes.length > 0 && filtered(changes),

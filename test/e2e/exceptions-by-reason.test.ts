@@ -133,7 +133,7 @@ async function expectEverywhere({ kind, words, names, reason }: Standing): Promi
   const written = made.entries.filter((entry: any) => entry.effect === 'apply' && names.includes(entry.name));
   expect(written.filter(({ action }: any) => action !== 'conflict')).toEqual([]);
   const planned = (await run('plan')).text;
-  expect(planned).toMatch(/exceptions?, which no run changes until a person acts/);
+  expect(planned).toMatch(/exceptions?, until a person acts or the change is unwanted/);
   expect(planned).not.toContain('no changes');
 
   const { components } = (await askHealth(bridge, '/health')).body;

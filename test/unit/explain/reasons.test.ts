@@ -67,3 +67,15 @@ test('reasons of a rejected change do not say when it is looked at again', () =>
   expect(reasons({ exception, lookAgainAt })).not.toContain('looked at again');
   expect(reasons({ lookAgainAt })).toContain(`It is looked at again by itself at ${lookAgainAt}.`);
 });
+
+test('reasons do not say that no run changes a held deactivation that the present settings do not want', () => {
+  const guard = [{ kind: 'deactivate', subject: null, state: 'held' }];
+  const exception = { reason: 'Held', since: '2026-01-01T00:00:00.000Z' };
+  const person = { kind: 'User', ref: 'User:1', guard, exception };
+  expect(reasons({ ...person, stored: { active: false } })).toContain(
+    'held by the guard: no run changes it.',
+  );
+  const text = reasons({ ...person, stored: { active: true } });
+  expect(text).toContain('ends what waits for a decision');
+  expect(text).not.toContain('no run changes it');
+});

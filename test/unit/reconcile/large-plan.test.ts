@@ -216,3 +216,17 @@ test('a plan of up to 40 long changes, with many exceptions and handovers, fits 
     expect(lines.join('\n')).toContain('and 26 more: --all, or --json');
   }
 });
+
+test('a conflict of an attribute definition does not advise to explain a person', () => {
+  const conflict = entry('conflict', 0, { kind: 'Attribute', ref: null, name: 'country', effect: 'report' });
+  const text = renderPlan(planOf([conflict]), { all: false, colour: false }).join('\n');
+  expect(text).toContain('1 attribute definition needs a person: correct the settings, or the definition');
+  expect(text).not.toContain('explain NAME');
+});
+
+test('after a restore a plan says that "source changed" also stands for changed settings', () => {
+  const pushed = entry('update', 0, { attribution: { cause: 'source changed' } });
+  const restored = { at: '2026-01-02T00:00:00.000Z', backup: null };
+  const lines = renderPlan({ ...planOf([pushed]), restored }, { all: false, colour: false });
+  expect(lines.join('\n')).toContain('"source changed" also stands for settings that have changed');
+});
