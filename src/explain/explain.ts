@@ -5,13 +5,14 @@ import type { FleetFinding, ReadFleet } from '../ops/fleet.ts';
 import { withPresentCondition } from '../ops/present-condition.ts';
 import { searchLog, type LocatedEntry } from '../ops/provisioning-log.ts';
 import { awaitsDecision } from '../reconcile/done-changes.ts';
+import { groupsLeftByHand } from '../reconcile/left-by-hand.ts';
 import { letterDoneText } from '../reconcile/reported-entries.ts';
 import { backupText, ifOpen, readRestored, type Restored } from '../reconcile/restored.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
 import { firstApprovalsOf, rejectionsOf } from './decided.ts';
-import { groupsLeftByHand, lookAtPlatform } from './platform-look.ts';
+import { lookAtPlatform, READ_TIMEOUT_MS } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
 import { formerRecordText } from './former-record.ts';
 import { isLetter, isLetterDone } from './done-letter.ts';
@@ -19,6 +20,8 @@ import { handoverOf } from './handover.ts';
 import { removedTargetReasons } from './removed-targets.ts';
 import { toVerdict } from './verdict.ts';
 import { isoTime } from '../support/sources.ts';
+import { timeLimit } from '../support/time-limit.ts';
+import type { Ref } from '../directory/records.ts';
 import { userDetail, groupDetail } from './attribute-states.ts';
 import { storedOf, obstacleOf, linkOf, conditionOf, markOf, policyFor } from './stored-fields.ts';
 
@@ -112,8 +115,13 @@ async function explainAt(
   const isDone = isLetterDone(where, { ...detail, ...related, isAsDesired, link });
   // The condition of a dead letter explains its differences already.
   const look = readPlatform || isSettled || isDone ? seen : null;
+  const undecided = related.memberships.flatMap(({ state, condition, ref }) =>
+    state === 'toRemove' && condition !== undefined ? [ref as Ref] : [],
+  );
   const left =
-    look && found.kind === 'User' ? await groupsLeftByHand(scope, found.ref, related.memberships) : [];
+    look && found.kind === 'User'
+      ? await groupsLeftByHand(scope, found.ref, undecided, timeLimit(READ_TIMEOUT_MS))
+      : [];
   const isLeft = ({ ref }: MembershipState): boolean => left.some((each) => each === ref);
   const memberships = related.memberships.filter((each) => !isLeft(each));
   // The decision is taken, and the list of exceptions follows with the next sync.

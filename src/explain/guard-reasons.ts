@@ -88,6 +88,8 @@ export function approvalReason({
       : []),
     ...(waiting.length > 0 ? [`changes of its ${related} ${someOf(waiting)}`] : []),
   ];
+  // The held changes are done at the platform, which other sentences tell.
+  if (parts.length === 0) return undefined;
   return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
 }
 

@@ -1,10 +1,11 @@
 // Reads one resource from the platform, so that an explanation shows its present state.
-import { parseRef, type Ref } from '../directory/records.ts';
+import type { Ref } from '../directory/records.ts';
 import { isStoreFailure } from '../directory/redis/why-away.ts';
 import { DESTRUCTIVE_KINDS, judge, populationOf, type DestructiveKind } from '../guard/judge.ts';
 import { isSameObserved, observedValue, type ObservedAccount } from '../reconcile/compare.ts';
 import { isRename, LEFT_OUT } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
+import { COMPARED_MEMBERS } from '../reconcile/left-by-hand.ts';
 import { countDecidable } from '../reconcile/done-changes.ts';
 import { withNames } from '../reconcile/entry-names.ts';
 import { isChange, isLeftBy, type PlanEntry } from '../reconcile/entry.ts';
@@ -15,13 +16,11 @@ import { asking } from '../reconcile/platform-reads.ts';
 import { defaultTexts } from '../sync/default-value.ts';
 import type { Mapping } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
-import type { AttributeState, Explanation, MembershipState } from './explanation.ts';
+import type { AttributeState, Explanation } from './explanation.ts';
 import { timeLimit } from '../support/time-limit.ts';
 
 /** Time for all reads of one resource, milliseconds. */
-const READ_TIMEOUT_MS = 3000;
-/** Largest number of members of a group that are compared; a call returns 100 of them. */
-const COMPARED_MEMBERS = 1000;
+export const READ_TIMEOUT_MS = 3000;
 
 interface PlatformLook {
   /** Result of the read, as part of the explanation. */
@@ -182,38 +181,6 @@ async function countToBeHeld(
     judge(wanted(kind), kinds[kind], populationOf(kind, population, kinds[kind], wanted(kind)), guard[kind])
       .kind === 'held';
   return DESTRUCTIVE_KINDS.filter(isHeld).reduce((sum, kind) => sum + wanted(kind), 0);
-}
-
-/** Largest number of groups of one person whose members are read, to see whether somebody took the person out. */
-const MOST_LEFT = 5;
-
-/** Returns the groups with a held or rejected removal of the user, that the user is no longer in at the platform. */
-export async function groupsLeftByHand(
-  scope: ReconcileScope,
-  user: Ref,
-  memberships: readonly MembershipState[],
-): Promise<Ref[]> {
-  const { id } = parseRef(user);
-  const signal = timeLimit(READ_TIMEOUT_MS);
-  const left: Ref[] = [];
-  const waiting = memberships.filter(
-    ({ state, condition }) => state === 'toRemove' && condition !== undefined,
-  );
-  try {
-    for (const { ref } of waiting.slice(0, MOST_LEFT)) {
-      const group = ref as Ref;
-      const { users } = await scope.directory.membersOf(parseRef(group).id);
-      // The members of such a large group are not compared.
-      if (users.length > COMPARED_MEMBERS) continue;
-      const items = (await compareOne(scope, group, { signal }))?.done?.items ?? [];
-      const own = items.filter(({ kind, subject }) => kind === 'removeMembers' && subject === id);
-      const [verdict] = await scope.outbox.guardStore.verdictsOn(own);
-      if (verdict) left.push(group);
-    }
-  } catch (error) {
-    if (!signal.aborted && !isStoreFailure(error)) throw error;
-  }
-  return left;
 }
 
 /** Returns the values of a user with `observed` set, as far as the account was read; null without an account. */

@@ -8,6 +8,8 @@ import { isRename } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
 import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
 import { WAITS_FOR_GROUP } from '../reconcile/plan-groups.ts';
+import { groupsLeftByHand } from '../reconcile/left-by-hand.ts';
+import { removal } from '../sync/succession.ts';
 import { withNames } from '../reconcile/entry-names.ts';
 import { withToBeHeld } from '../reconcile/to-be-held.ts';
 import { withConflictsReported, withoutUnwritten } from '../reconcile/unwritten.ts';
@@ -69,7 +71,8 @@ export async function syncOne(
   // Without this check the sync of a resource that needs no write would make no call and report `equal`.
   if (compared === null && !time.aborted) await throwIfSilent(scope);
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
-  const memberships = compared && (await membershipEntries(scope, found, compared, pendingGroups));
+  const memberships =
+    compared && (await membershipEntries(scope, found, { compared, pendingGroups, signal }));
   const named = memberships && (await withNames(scope, [...compared, ...memberships]));
   const differences =
     named && withConflictsReported(await withToBeHeld(scope, await withoutUnwritten(scope, named)));
@@ -124,18 +127,30 @@ const isDriftToRepair = (entry: PlanEntry): boolean =>
 
 /** Returns entries for the pending memberships of a user; those of a group are in its own comparison. */
 async function membershipEntries(
-  { links, target, directory }: ReconcileScope,
+  scope: ReconcileScope,
   { kind, ref, name }: FoundResource,
-  compared: readonly PlanEntry[],
-  pendingGroups: Readonly<Record<string, string>>,
+  {
+    compared,
+    pendingGroups,
+    signal,
+  }: { compared: readonly PlanEntry[]; pendingGroups: SyncReport['pendingGroups']; signal: AbortSignal },
 ): Promise<PlanEntry[]> {
   if (kind === 'Group') return [];
+  const { links, target, directory, outbox } = scope;
   const shown = new Set(compared.map(({ action, ref: group }) => `${action} ${group ?? ''}`));
   const entries = Object.entries(pendingGroups).map(([id, sign]) => ({
     group: refOf('Group', id),
     action: sign === '+' ? ('addMember' as const) : ('removeMember' as const),
   }));
-  const missing = entries.filter(({ group, action }) => !shown.has(`${action} ${group}`));
+  const removed = entries.flatMap(({ group, action }) => (action === 'removeMember' ? [group] : []));
+  const verdicts = await outbox.guardStore.verdictsOn(
+    removed.map((group) => removal(parseRef(group).id, parseRef(ref).id)),
+  );
+  const undecided = removed.filter((_, index) => verdicts[index] !== undefined);
+  const left = await groupsLeftByHand(scope, ref, undecided, signal);
+  const missing = entries.filter(
+    ({ group, action }) => !shown.has(`${action} ${group}`) && !left.includes(group),
+  );
   const refs = missing.map(({ group }) => group);
   const [names, groups, account] = await Promise.all([
     readRecordNames(directory, refs),

@@ -121,7 +121,9 @@ test.each(['held', 'rejected'])(
     const explained = await outputOf('explain', ANN, '--all');
     expect(explained).toContain('as desired: active, in 0 groups');
     expect(explained).toContain('Its removal from crew was made at the platform by hand');
-    expect(explained).not.toMatch(/still to be left|as last written/);
+    expect(explained).not.toMatch(/still to be left|as last written| holds :/);
+    expect(await outputOf('sync', ANN, '--dry-run')).not.toContain('removeMember');
+    expect(await outputOf('sync', BOB, '--dry-run')).toContain(`removeMember ${BOB} in crew`);
     await place.commands.run('reconcile');
     await place.idle();
     expect(await outputOf('exceptions')).toContain('crew');

@@ -70,3 +70,11 @@ test('the held and rejected removals of a group end with the sync that makes it 
   expect(exceptions).not.toContain('ops');
   expect(await told('explain', 'ops')).not.toContain('It is an exception');
 }, 60_000);
+
+test('a held removal from a group that others deleted is not told as still to be made', async () => {
+  const explained = await told('explain', BOB);
+  expect(explained).not.toContain('1 group still to be left');
+  expect(explained).not.toContain('holds :');
+  expect(explained).toContain('Its removal from ops was made at the platform by hand');
+  expect(await told('sync', BOB, '--dry-run')).not.toContain('removeMember');
+}, 60_000);
