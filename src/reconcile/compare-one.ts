@@ -6,6 +6,7 @@ import { compareMemberships } from './compare-memberships.ts';
 import type { DoneChanges } from './done-changes.ts';
 import { NEWLY_LINKED, type PlanEntry } from './entry.ts';
 import { withFollowers } from './followers.ts';
+import { withTakenName } from './namesake.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import { accountOf, readLinkedUser, readValues } from './platform-reads.ts';
 import type { ReconcileScope, ScanResult } from './scope.ts';
@@ -44,7 +45,9 @@ export async function compareOne(
   const verified = await verifyUsers(scan, [ref], { withValues: () => true });
   const [user] = verified;
   if (!user) return null;
-  const entries = await withFollowers(scan, user.entries, verified);
+  const own = await withTakenName(scan, user.entries);
+  if (own === null) return null;
+  const entries = await withFollowers(scan, own, verified);
   const link = await scope.links.get(scope.target.name, ref);
   const { done, account } = user;
   if (user.version === undefined) return readAlone(scan, entries, link);

@@ -2,7 +2,7 @@
 // `findings`.
 import type { Coverage } from '../directory/outbox/coverage.ts';
 import { isRepaired } from '../directory/outbox/runs.ts';
-import type { Ref } from '../directory/records.ts';
+import { fold, type Ref } from '../directory/records.ts';
 import { unmappedEntries } from './applied-attributes.ts';
 import { attributeDrift, earliestDrift, type AuditTrail } from './attribution.ts';
 import { waitingBehindClosing } from './behind-closing.ts';
@@ -16,6 +16,7 @@ import { withFollowers } from './followers.ts';
 import type { ReconcileScope, Progress, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers } from './verify-users.ts';
+import { withTakenNames } from './namesake.ts';
 import type { VerifiedResource } from './verified.ts';
 import { verifyValues } from './verify-values.ts';
 import { heldEntries } from './held.ts';
@@ -104,7 +105,10 @@ export async function makePlan(
     blocked,
     rulesChanged,
     settings: scope.outbox.settings,
-  });
+  }).map((each) => ({
+    ...each,
+    entries: withTakenNames(each.entries, (userName) => users.strangers.byName.get(fold(userName))),
+  }));
   const restored = await readRestored(scope.acts);
   const openRestore = await ifOpen(restored, scope);
   const lastWrite = await readValueWrites(scope, verified);

@@ -98,6 +98,21 @@ test('the plan names account and refused new name of a user, and status does not
   expect(code).toBe(0);
 }, 30_000);
 
+test('plan and sync --dry-run tell that a new userName belongs to an unmanaged account, before it is refused', async () => {
+  const [, , id = ''] = ids;
+  await place.commands.run('hold', '--note', 'maintenance');
+  await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'userName', value: 'taken@acme.example' });
+  const plan = (await place.commands.run('plan')).text;
+  expect(plan).toContain('conflict, userName is already taken by an account that the bridge does not manage');
+  expect(plan).not.toContain('~ update user');
+  const dry = (await place.commands.run('sync', `User:${id}`, '--dry-run')).text;
+  expect(dry).toContain('nothing would be written');
+  expect(dry).toContain('(userName is already taken by an account that the bridge does not manage');
+  await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'userName', value: CHO });
+  await place.commands.run('release', '--note', 'done');
+  await place.idle();
+}, 30_000);
+
 test('a membership that others added stays, and explain of the person and of the group reports it', async () => {
   await changeMembers('secret', 'add');
   const told = await explained(BEN);
