@@ -112,6 +112,8 @@ export async function readStatus(
 ): Promise<TargetStatus[]> {
   const rows: TargetStatus[] = [];
   const fleet = await readFleet();
+  // Without a scheduler the run of the schedule does not start.
+  const isStarted = !fleet.findings.some(({ finding }) => finding === 'noScheduler');
   for (const state of states) {
     const { connection, directory } = state;
     const [users, groups, events, proof] = await Promise.all([
@@ -144,7 +146,7 @@ export async function readStatus(
         ...part,
         // Before the first complete run, and after a repair, no rules count as brought to everybody.
         hasNewRules: mappedBy !== undefined && !isRepaired(mappedBy) && mappedBy !== digests.get(target),
-        reconcile: { ...reconcile, next: nextReconcile(backlog.now) },
+        reconcile: { ...reconcile, next: isStarted ? nextReconcile(backlog.now) : null },
         events,
         fleet,
       });

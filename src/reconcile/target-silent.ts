@@ -90,12 +90,12 @@ export async function throwIfSilent({
   throw targetRefusesRate(name, limited, state.pause);
 }
 
-/** Returns how the last call failed, as the rest of a sentence; '' if the status says it. */
+/** Returns how the last call failed, as the rest of a sentence; '' if the status says it, or no call of this process has ended. */
 function detailOf(last: TargetSilence['last'], status: number): string {
   if (last?.error === 'PlatformIntermediary') return ': a proxy answers in its place';
   // breakerWords has already named the status.
-  if (status > 0) return '';
-  return last === undefined || last.error === 'PlatformTimeout'
+  if (status > 0 || last === undefined) return '';
+  return last.error === 'PlatformTimeout'
     ? ': a call got no answer in time'
     : ': no connection was possible, or it broke';
 }

@@ -1,15 +1,21 @@
 // Shows dead letters: resources whose sync needs a person, with reason and advice.
 import { get, operator, post } from './api.js';
 import { actionButton, advised, ago, confirmed, count, empty, h, personLink, say } from './dom.js';
+import { onStatus } from './live.js';
 import { pagedList } from './paged-list.js';
 
-/** @param view.redraw draws the view again after an order */
-export async function deadLetters({ redraw }) {
+/** Returns the number of dead letters of all targets. */
+const sumOf = (rows) => rows.reduce((sum, { blocked }) => sum + blocked, 0);
+
+/** @param view.redraw draws the view again after an order, and when the number of dead letters has changed */
+export async function deadLetters({ redraw, signal }) {
   const [rows, list] = await Promise.all([
     get('/status'),
     pagedList((offset, limit) => get(`/dead-letters?offset=${offset}&limit=${limit}`), row),
   ]);
-  const total = rows.reduce((sum, { blocked }) => sum + blocked, 0);
+  const total = sumOf(rows);
+  // A retry that is refused again comes back a moment later.
+  onStatus((fresh) => sumOf(fresh) !== total && redraw(), signal);
   if (list.length === 0)
     return empty('No dead letters', 'What the platform refuses for good is listed here, in its own words.');
   async function run(action, choice) {

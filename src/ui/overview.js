@@ -107,7 +107,10 @@ function fleetNotes(fleet) {
   ];
 }
 
+const MISSING = new Set(['noProcess', 'noApi', 'noWorker', 'noScheduler']);
+
 function fleetPill(findings) {
-  if (findings.some(({ level }) => level === 'error')) return pill('bad', 'A role is missing');
+  if (findings.some(({ finding }) => MISSING.has(finding))) return pill('bad', 'A role is missing');
+  if (findings.some(({ level }) => level === 'error')) return pill('bad', 'Needs a person');
   return findings.length > 0 ? pill('warn', 'Look at it') : pill('good', 'All roles run');
 }

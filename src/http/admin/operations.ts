@@ -137,10 +137,13 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
     }
   }
 
+  const LOST =
+    'Its process gives no sign of life any more: it is gone, or Redis did not answer it. See Log for what it still did, then start it again.';
+
   /** Returns the operation with state `lost` when its process has stopped to write heartbeats. */
   const withLostState = (operation: Operation): Operation =>
     operation.state === 'running' && clock.now() - operation.updatedAt > LOST_MS
-      ? { ...operation, state: 'lost', message: 'The process that worked at it is gone: start it again.' }
+      ? { ...operation, state: 'lost', message: LOST }
       : operation;
 
   async function get(id: string): Promise<Operation | undefined> {

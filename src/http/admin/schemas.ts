@@ -142,7 +142,10 @@ export const SCHEMAS = {
       last: nullOr(runReport),
       lastSuccessAt: nullable('integer'),
       expected: nullOr(objectOf<ExpectedRuns>()({ since: unixMs, gapMs: { type: 'number' } })),
-      next: { ...nullable('integer'), description: 'Next run of the schedule, Unix milliseconds' },
+      next: {
+        ...nullable('integer'),
+        description: 'Next run of the schedule, Unix milliseconds; null: none, or no scheduler runs',
+      },
     }),
     events: nullOr(eventDelivery),
     fleet: fleetSchema,

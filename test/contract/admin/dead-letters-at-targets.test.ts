@@ -1,7 +1,11 @@
 // Tests that an order about the dead letter of one target leaves the dead letters of the same resource at other targets.
+import { chromium } from 'playwright-core';
+import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
+import { describeWith, findTool } from '../../support/needs.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 
+const CHROMIUM = findTool('chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell');
 let rig: AdminRig;
 let group: string;
 
@@ -31,4 +35,44 @@ test('an order with a target reaches the dead letter of that target only, and an
   expect(await lettersOf()).toEqual(['main']);
   const acts = (await rig.operator.get('/acts')).body;
   expect(acts.filter(({ act }: any) => act === 'dropDeadLetters')).toMatchObject([{ target: 'lab' }]);
+});
+
+describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
+  test('dead letters that are refused again after a retry come back into the list, and the pill of processes is true', async () => {
+    const browser = await chromium.launch({
+      executablePath: CHROMIUM ?? '',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'],
+    });
+    try {
+      const page = await browser.newPage();
+      page.setDefaultTimeout(10_000);
+      await page.goto(`http://127.0.0.1:${rig.bridge.app.port}/admin/#/dead-letters`);
+      await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      const retry = page.getByRole('button', { name: 'Retry system:a at main' });
+      await retry.waitFor();
+      // The platform is slow, so that the list is read while the retry runs.
+      await rig.bridge.platform.control('PATCH', '/faults', { latencyMs: [1500, 1500] });
+      await retry.click();
+      await page.getByText('No dead letters').waitFor();
+      await retry.waitFor();
+      await rig.bridge.platform.control('PATCH', '/faults', {});
+
+      // Redis takes no writes, and all roles run.
+      const finding = { finding: 'redisRefuses', level: 'error', message: 'no writes', advice: null };
+      await page.route('**/admin/v1/live', (route) => route.abort());
+      await page.route('**/admin/v1/status', async (route) => {
+        const answer = await route.fetch();
+        const rows: any[] = await answer.json();
+        const json = rows.map((row) => ({ ...row, fleet: { ...row.fleet, findings: [finding] } }));
+        await route.fulfill({ response: answer, json });
+      });
+      await page.click('nav a[data-view=overview]');
+      const processes = page.getByRole('region', { name: 'Processes' });
+      await processes.getByText('Needs a person').waitFor();
+      expect(await processes.innerText()).not.toContain('A role is missing');
+    } finally {
+      await browser.close();
+    }
+  }, 60_000);
 });
