@@ -108,7 +108,7 @@ async function refsNamed(
     const found = (await findForOrder(toSearched([state]), name)).filter((each) => each.kind === kind);
     if (found.length === 0)
       throw new UnknownSelection(
-        `No ${kind === 'User' ? 'person' : 'group'} is known as ${name} in the connection ${state.connection}: scim-bridge approvals show ${approval} lists the names in it.`,
+        `No ${kind === 'User' ? 'person' : 'group'} is known as ${name} in the connection ${state.connection}. For the names in it see scim-bridge approvals show ${approval}.`,
       );
     for (const { ref } of found) refs.add(ref);
   }

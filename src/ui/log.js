@@ -85,10 +85,13 @@ export async function log({ query }) {
 
 /** Checks the hash chains of all logs. */
 async function verify() {
-  const broken = (await get('/log/verify')).find((each) => each.broken !== null);
+  const broken = (await get('/log/verify')).filter((each) => each.broken !== null);
+  const places = broken.map((each) => `${each.connection} → ${each.target} at ${each.broken}`);
   say(
-    broken ? `Altered or taken out at ${broken.broken}.` : 'No entry was altered or taken out.',
-    broken ? 'bad' : 'good',
+    broken.length > 0
+      ? `Altered or taken out: ${places.join('; ')}. docs/alerts.md says under ScimBridgeLogBroken what to do.`
+      : 'No entry was altered or taken out.',
+    broken.length > 0 ? 'bad' : 'good',
   );
 }
 
