@@ -51,12 +51,15 @@ test.each([
   ['retryDeadLetters', ['dead-letters', 'retry', '--all'], { count: 1 }],
   ['forgetLink', ['links', 'forget', ADA], { target: 'main' }],
   ['repair', ['doctor', '--repair'], {}],
-])('the order %s leaves an audit entry', async (act, args, details) => {
-  await commands.run(...args, ...ORDER);
-  const found = await newest();
-  expect(found).toMatchObject({ act, by: 'ines', via: 'command', connection: 'default', ...details });
-  expect(found.note).toContain('ticket 4711');
-});
+])(
+  'each order of an operator leaves an audit entry with its operator, interface and note: %s',
+  async (act, args, details) => {
+    await commands.run(...args, ...ORDER);
+    const found = await newest();
+    expect(found).toMatchObject({ act, by: 'ines', via: 'command', connection: 'default', ...details });
+    expect(found.note).toContain('ticket 4711');
+  },
+);
 
 test('applying a saved plan leaves an audit entry with the plan and the number of changes', async () => {
   await eventually(
@@ -126,7 +129,7 @@ test('without --by the operator is SCIM_BRIDGE_OPERATOR, else the pod, else the 
   }
 });
 
-test('audit entries are filtered by action, target, time and number, and an unknown target is an error', async () => {
+test('the command acts selects audit entries by action, target and time, up to a number, and refuses an unknown target', async () => {
   expect((await acts('--action', 'resync')).every(({ act }) => act === 'resync')).toBe(true);
   const all = await acts();
   expect(all.length).toBeGreaterThan(10);

@@ -81,7 +81,7 @@ const all = (group: string): string[] => NAMES.map((name) => `${group}-${name}`)
 const membersOf = async (group: string): Promise<string[] | undefined> =>
   (await place.platform.group(group))?.members.toSorted();
 
-test('only the member whom an adopted group lacks is written, and told by plan and log', async () => {
+test('of an adopted group only the missing member is written, and plan and log name only this member as added', async () => {
   const members = await people('crew');
   await place.idle();
   await place.commands.run('hold', '--by', 'olga');
@@ -93,7 +93,7 @@ test('only the member whom an adopted group lacks is written, and told by plan a
   await expect(membersOf('crew')).resolves.toEqual(all('crew'));
 }, 30_000);
 
-test('members whose accounts are adopted after the group are not told as added either', async () => {
+test('the log names only the missing member of an adopted group as added, although the accounts of its members are adopted later than the group', async () => {
   const slow = { method: 'GET', path: '/Users$', latencyMs: 300 };
   await place.platform.control('PATCH', '/faults', { rules: [slow] });
   const members = await people('staff');
@@ -104,7 +104,7 @@ test('members whose accounts are adopted after the group are not told as added e
   await expect(membersOf('staff')).resolves.toEqual(all('staff'));
 }, 30_000);
 
-test('a member who was removed and is wanted again is added although a read still shows the membership', async () => {
+test('a member of an adopted group that the source removed and added again is written, although a stale read still shows the membership', async () => {
   const unmade = { method: 'POST', path: '/Users$', latencyMs: 9000 };
   await place.platform.control('PATCH', '/faults', { rules: [unmade] });
   const members = await people('late');
@@ -132,7 +132,7 @@ test('all members of an adopted group are added when its member list cannot be r
   await expect(membersOf('blind')).resolves.toEqual(all('blind'));
 }, 30_000);
 
-test('beside the removal of a member, plan shows all additions of an adopted group, as they are written', async () => {
+test('plan of an adopted group from which the source removed one member lists exactly the additions that the worker then writes', async () => {
   const members = await people('mixed');
   await place.idle();
   await place.commands.run('hold', '--by', 'olga');

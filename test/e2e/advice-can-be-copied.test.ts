@@ -28,7 +28,7 @@ const advice = async (): Promise<Map<string, string>> => {
   return new Map(json.map(({ name, advice: words }: any) => [name, words]));
 };
 
-test('the advice of a held and of a rejected change names its approval, and withdraw applies to that person only', async () => {
+test('exceptions names a command with the approval for each held and rejected change, and its withdraw command affects that person only', async () => {
   const shown = commandIn((await advice()).get(EVE) ?? '', 'approvals show');
   expect((await place.commands.run(...shown)).text).toContain(EVE);
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
@@ -48,7 +48,7 @@ test('the advice of a held and of a rejected change names its approval, and with
   );
 });
 
-test('the advice of a hold names its target, and of a dead letter its ref', async () => {
+test('exceptions names a command with the target for a hold, and with the ref for a dead letter', async () => {
   await place.commands.run('hold');
   const hold = (await advice()).get('main') ?? '';
   expect((await place.commands.run(...commandIn(hold, 'release --target main'))).text).toContain('released');

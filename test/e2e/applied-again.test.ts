@@ -98,7 +98,7 @@ test('apply reports the change of a plan as done if somebody made it by hand at 
   await expect(place.platform.writes()).resolves.toEqual([]);
 }, 30_000);
 
-test('apply of a plan writes the change that was not made by hand meanwhile, and reports nothing left to do of the other', async () => {
+test('apply of a plan with a change that somebody has made at the platform meanwhile writes only the other change and says so', async () => {
   await rename(ANN, 'Meddled');
   await rename(BOB, 'Meddled');
   await save(2);
@@ -148,7 +148,7 @@ const leave = async (name: string): Promise<void> => {
   await place.idle();
 };
 
-test('apply names no dead letter and no held change that its plan did not lead to', async () => {
+test('apply of a plan does not report dead letters and held changes that are not part of the plan', async () => {
   await leave(ANN);
   await refuse(CID);
   await rename(ANN, 'Meddled');

@@ -29,7 +29,7 @@ async function remove(index: number): Promise<void> {
   await place.idle();
 }
 
-test('two approvals start the count anew, and no sentence says that nothing was written', async () => {
+test('a list that two persons approved restarts the count of the guard, and approvals show then counts 0 changes', async () => {
   await remove(0);
   await remove(1);
   expect(await outputOf('approvals', 'show', await openId())).toMatch(
@@ -48,7 +48,7 @@ test('two approvals start the count anew, and no sentence says that nothing was 
   expect(shown).not.toContain('written');
 }, 60_000);
 
-test('the time of a removal is told as the time of the first held removal of its group', async () => {
+test('approvals show gives each held removal of a member the time of the first held removal from the same group', async () => {
   const { json } = await place.commands.run('approvals', 'show', await openId(), '--json');
   const [{ since }] = json.items;
   await sleep(50);

@@ -22,7 +22,7 @@ const outputOf = async (...words: string[]): Promise<string> => (await place.com
 const openId = async (): Promise<string> =>
   (await place.commands.run('approvals', 'list', '--json')).json[0].id;
 
-test('approvals reject says how many changes are still held, and approvals withdraw says that the guard judges the changes again', async () => {
+test('approvals reject prints how many changes remain held, and approvals withdraw prints that the guard judges the change again', async () => {
   const id = await openId();
   expect(await outputOf('approvals', 'reject', id, '--yes')).toContain('No more changes are held at main.');
   await place.idle();

@@ -170,7 +170,7 @@ test.each([
 );
 
 test.each([['plan'], ['plan', '--full']])(
-  '%s %s finds that all accounts lost a value with its definition, which was made again, and reconcile writes the values',
+  'after an attribute definition was deleted and created again, %s %s finds the lost values of all accounts, and reconcile writes them',
   async (...command) => {
     await deleteDefinition('team');
     await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'string' });

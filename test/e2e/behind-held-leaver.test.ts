@@ -43,7 +43,7 @@ async function deactivateByHand(name: string): Promise<void> {
   expect(answer.ok).toBe(true);
 }
 
-test('a reconcile ends as held while a new hire waits for a held leaver, and the next one repairs later drift', async () => {
+test('while a new hire waits for the account of a held leaver, each reconcile exits 2, and still reactivates another account closed by hand', async () => {
   const first = await reconcile();
   expect(first).toMatchObject({ code: 2, text: expect.stringContaining('the guard holds 1 change') });
   await deactivateByHand(BOB);

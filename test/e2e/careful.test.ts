@@ -119,7 +119,7 @@ test('BRIDGE-12 an account whose externalId has changed is not deleted', async (
   expect(await bridge.platform.user('other@acme.example')).toMatchObject({ externalId: 'somebody-else' });
 }, 40_000);
 
-test('BRIDGE-03 without a user list, users whose values cannot be written stay inactive with a condition', async ({
+test("BRIDGE-03 when the platform's user list cannot be read, a user with a value that needs the account id stays inactive with a condition", async ({
   bridge,
 }) => {
   const hidden = { method: 'GET', path: '^/api/v1/users$', htmlAnswer: true };

@@ -61,9 +61,12 @@ test.each([
   ['acts', 'true'],
   ['--help', 'true'],
   ['log --help', 'true'],
-])('%s | %s exits 0 and prints no error', async (command, reader) => {
-  expect(await piped(command, reader)).toEqual({ code: 0, errors: '' });
-});
+])(
+  'a command exits 0 without an error when the reader of its output closes the pipe: %s | %s',
+  async (command, reader) => {
+    expect(await piped(command, reader)).toEqual({ code: 0, errors: '' });
+  },
+);
 
 test('a writing command completes after its output pipe is closed', async () => {
   expect(await piped('hold --note night', 'true')).toEqual({ code: 0, errors: '' });

@@ -114,7 +114,7 @@ async function endsWith(fault: (typeof FAULTS)[number]): Promise<void> {
   }
 }
 
-test('plan, reconcile and sync end with exit 1 and the reason, in whichever way the platform is away', async () => {
+test('plan, reconcile and sync exit 1 with the reason when the platform refuses connections, never answers, or always answers 503 or 429', async () => {
   // The commands wait most of the time.
   await Promise.all(FAULTS.map(endsWith));
 }, 180_000);

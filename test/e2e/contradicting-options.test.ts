@@ -47,7 +47,7 @@ test.each([
   [['links', 'list', '--connection', 'hr', '--target', 'test'], UNFED],
   [['log', '--since', '1h', '--until', '2h'], '--since is later than --until: nothing lies between them.'],
   [['log', '--limit', '0'], 'Say a whole number from 1.'],
-])('%p is refused', async (words, refusal) => {
+])('a command with options that contradict each other is refused: %p', async (words, refusal) => {
   const errors: string[] = [];
   const write = jest
     .spyOn(process.stderr, 'write')
@@ -57,7 +57,7 @@ test.each([
   expect(code).toBe(1);
 });
 
-test('refused orders have left no act and no token', async () => {
+test('orders refused because of contradicting options leave no audit entry and no token', async () => {
   expect((await place.commands.run('acts')).text).toBe('Nothing was ordered.');
   expect((await place.commands.run('token', 'list')).text).not.toContain(' a:');
 });

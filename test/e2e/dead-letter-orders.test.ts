@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-test('a retry that is refused again keeps the time of the first refusal, and names what is no dead letter', async () => {
+test('dead-letters retry keeps the time of the first refusal when the platform refuses again, and names resources without a dead letter', async () => {
   const first = await since();
   expect(first).toBeDefined();
   await sleep(50);

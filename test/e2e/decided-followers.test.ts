@@ -5,7 +5,7 @@ import { openPlace } from '../support/situation.ts';
 const NONE = { count: 0, percent: 0 };
 const ANN = 'ann@acme.example';
 
-test('a group that waited for a held leaver is not told as held by the guard once the decision is taken', async () => {
+test("after the decision about a held leaver, exceptions no longer says that the guard holds anything at the leaver's group", async () => {
   const place = await openPlace({ target: { guard: { deactivate: NONE, removeMembers: NONE } } });
   try {
     const { commands, idp } = place;

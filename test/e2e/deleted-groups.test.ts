@@ -106,7 +106,7 @@ test('approved removals of members of a deleted group are written while its dele
   await expect(place.platform.group('beta')).resolves.toBeUndefined();
 }, 120_000);
 
-test('a new group that takes over a deleted one knows its former members, and what a person rejected', async () => {
+test('a new group that takes over a deleted group at the platform keeps its rejected and held removals of former members', async () => {
   await open({ removeMembers: { count: 1, percent: 100 } });
   await leave(P0);
   await leave(P1);
@@ -146,7 +146,7 @@ async function inheritAndKill(former: string, heir: string): Promise<void> {
   }
 }
 
-test('a new group that was renamed before it took a deleted one over has no removals of its members', async () => {
+test("a new group that is renamed before it takes over a deleted group gets no removals of that group's members", async () => {
   await open({ removeMembers: { count: 1, percent: 100 } });
   await leave(P0);
   await leave(P1);

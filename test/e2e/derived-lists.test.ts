@@ -42,13 +42,13 @@ async function expectAsDesired(): Promise<void> {
   expect(await place.commands.run('plan', '--full')).toMatchObject({ code: 0 });
 }
 
-test('people who joined the same groups in another order have the same value, and every command says as desired', async () => {
+test('two people who joined the same groups in different orders get the same list value, and every command reports both as desired', async () => {
   await expect(regionsOf(ANN)).resolves.toEqual(REGIONS);
   await expect(regionsOf(BOB)).resolves.toEqual(REGIONS);
   await expectAsDesired();
 }, 60_000);
 
-test('plan with other settings names no value of which only the order differs', async () => {
+test('a plan after a change of settings lists no list value that differs only in the order of its elements', async () => {
   await place.change(({ targets: { main } }) => {
     main.attributes = { ...attributes, lang: { type: 'string', from: 'locale' } };
   });
@@ -56,7 +56,7 @@ test('plan with other settings names no value of which only the order differs', 
   expect(plan.text).not.toContain('regions');
 }, 60_000);
 
-test('a value that was written in another order is as desired and is not written again', async () => {
+test('a list value that was written in another order counts as desired and is not written again', async () => {
   const former = ['region-us', 'region-eu', 'region-jp'];
   const links = await place.key('links:main');
   const link = parseLink((await place.redis.hget(links, `User:${ann}`)) ?? '');

@@ -205,7 +205,7 @@ test('held deactivations are exceptions, and become rejected exceptions with the
   await expectEverywhere(rejected);
 }, 120_000);
 
-test('a plan after a change of settings shows rejected users as exceptions, not as changes', async () => {
+test('a plan with changed settings lists users with a rejected deactivation as exceptions, not as changes', async () => {
   const plan = await planOf(changed);
   expect(plan.exceptions.total).toBeGreaterThanOrEqual(2);
   const about = plan.entries.filter(({ name }: any) => /^r\d@/.test(name));

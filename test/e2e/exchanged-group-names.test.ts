@@ -47,7 +47,7 @@ async function pushOnHold({ commands }: Place, push: () => Promise<unknown>): Pr
 const lettersOf = async ({ commands }: Place): Promise<unknown> =>
   (await commands.run('dead-letters', 'list', '--json')).json;
 
-test('two groups that exchange their names get them, and the temporary name goes', async (place) => {
+test('two groups that exchange their names at the source get them at the platform, and no temporary name remains', async (place) => {
   const { idp, platform } = place;
   const [sales, ops] = await foundGroups(place, ['sales', 'ops']);
   await pushOnHold(place, async () => {
@@ -62,7 +62,7 @@ test('two groups that exchange their names get them, and the temporary name goes
   expect(await lettersOf(place)).toEqual([]);
 }, 60_000);
 
-test('three groups exchange their names in a circle', async (place) => {
+test('three groups that exchange their names in a circle at the source get them at the platform', async (place) => {
   const { idp, platform } = place;
   const names = ['north', 'east', 'south'];
   const ids = await foundGroups(place, names);
@@ -78,7 +78,7 @@ test('three groups exchange their names in a circle', async (place) => {
   expect(await lettersOf(place)).toEqual([]);
 }, 60_000);
 
-test('a group whose new name an unmanaged group has keeps its name, and nothing gets a temporary one', async (place) => {
+test('a group whose new name belongs to an unmanaged group keeps its name, and no group gets a temporary name', async (place) => {
   const { idp, platform, sandbox } = place;
   const [own] = await foundGroups(place, ['own']);
   const answer = await fetch(`${sandbox.ready.platformUrl}/api/scim/v2/Groups`, {
@@ -104,7 +104,7 @@ test('a group whose new name an unmanaged group has keeps its name, and nothing 
   expect(groups.map(({ displayName }) => displayName).sort()).toEqual(['made by hand', 'own']);
 }, 60_000);
 
-test('groups in a row behind a held deletion wait for the decision and then get their names', async (place) => {
+test('groups that each take the name of the next wait while the deletion of the last is held, and get their names after its approval', async (place) => {
   const { commands, idp, platform } = place;
   const [first, second, third] = await foundGroups(place, ['first', 'second', 'third']);
   await pushOnHold(place, async () => {
@@ -126,7 +126,7 @@ test('groups in a row behind a held deletion wait for the decision and then get 
   expect(await lettersOf(place)).toEqual([]);
 }, 90_000);
 
-test('a group that waits for its name is not told as a failure of the platform, and its members as still in the old name', async (place) => {
+test('explain of a group that waits for its new name reports no failure of the platform, and lists members under the old name', async (place) => {
   const { commands, idp, platform } = place;
   const ids = await foundGroups(place, ['red', 'blue']);
   // The group with the smaller ref gets the temporary name, so the platform refuses its writes.
@@ -217,7 +217,7 @@ test('groups exchange their names at two targets, also when one of them answers 
   }
 }, 90_000);
 
-test('a group whose temporary name was sent without an answer waits for its name as long as the other group needs', async (place) => {
+test('a group whose temporary name was written without an answer gets its new name once the other group has given it up', async (place) => {
   const { platform, redis } = place;
   const [sales = '', ops] = await foundGroups(place, ['sales', 'ops']);
   const { groups } = await platform.state();
@@ -271,7 +271,7 @@ async function leaveAside(place: Place): Promise<{ sales: string; ops: string }>
   return { sales, ops };
 }
 
-test('a group with a temporary name that the settings leave out is told as an exception, until a person renames it', async (place) => {
+test('a group with a temporary name that the settings exclude is an exception until a person renames it', async (place) => {
   const { commands, platform } = place;
   const { sales } = await leaveAside(place);
   await place.change(({ targets }) => {

@@ -34,7 +34,7 @@ const failedOnce = (name: string) =>
     (await run('explain', name, '--json')).json[0].link.attempts > 0 ? true : undefined,
   );
 
-test('a deactivation that was approved and fails at the platform is not told as held', async () => {
+test('explain does not call an approved deactivation held while the platform fails it', async () => {
   await activate(cid, false);
   await place.idle();
   await failWrites();
@@ -58,7 +58,7 @@ test('a deactivation that was approved and fails at the platform is not told as 
   expect(await conditionOf(HAL)).toBe('Held');
 }, 60_000);
 
-test('a group is not told as held after the approval of the deactivation of a member who leaves with the account', async () => {
+test("after the approval of a leaver's deactivation, explain does not call the group held that the leaver leaves with the account", async () => {
   await place.idp.send('DELETE', `/Users/${cid}`);
   await eventually('the group waits for the account', async () =>
     (await conditionOf('Sales')) === 'Held' ? true : undefined,
@@ -73,7 +73,7 @@ test('a group is not told as held after the approval of the deactivation of a me
   expect(await conditionOf('Sales')).toBeNull();
 }, 60_000);
 
-test('on hold, an approved and a rejected deactivation are told as decided', async () => {
+test('while the target is on hold, explain shows an approved and a rejected deactivation as decided', async () => {
   await activate(cid, false);
   await activate(hal, false);
   await place.idle();

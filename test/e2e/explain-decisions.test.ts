@@ -60,7 +60,7 @@ test('explain says that the guard will hold the deactivation of an account that 
   expect(await explain(ANN)).toMatchObject({ verdict: 'held' });
 }, 30_000);
 
-test('explain names the cause and the time when the platform does not add a person to a group', async () => {
+test('explain names cause and time of a failing addition when the platform ignores the addition of a member', async () => {
   const rule = { method: 'PATCH', path: 'Groups', times: 50, ignoreMembers: true };
   await place.platform.control('PATCH', '/faults', { rules: [rule] });
   await place.idp.createGroup('crew', [idOf(ANN)]);

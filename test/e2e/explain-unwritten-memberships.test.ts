@@ -19,7 +19,7 @@ const told = async (...args: string[]): Promise<string> => (await place.commands
 const remove = (group: string, name: string): Promise<unknown> =>
   place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ids[name] ?? ''}"]` });
 
-test('a group without its protected member is told with the members that it has', async () => {
+test('explain of a group counts only the members at the platform, and says that a protected member of the source is missing there', async () => {
   await open({ users: { protected: [KEPT] } });
   await place.idp.createGroup('analysts', [ids[ANN] ?? '', ids[KEPT] ?? '']);
   await place.idle();
@@ -33,7 +33,7 @@ test('a group without its protected member is told with the members that it has'
   expect(group).toContain('The source has 1 member more');
 }, 60_000);
 
-test('a member outside users.scope is not on its way', async () => {
+test('explain does not announce the membership of a person outside users.scope', async () => {
   await open({ users: { scope: 'userName ne "wes@acme.example"' } });
   await place.idp.createGroup('analysts', [ids[ANN] ?? '', ids[WES] ?? '']);
   await place.idle();
@@ -43,7 +43,7 @@ test('a member outside users.scope is not on its way', async () => {
   expect(await told('explain', WES)).not.toContain('still to be joined');
 }, 60_000);
 
-test('a membership that the policy leaves is told', async () => {
+test('under the policy upsert-only, explain and verify-access name a membership that stays at the platform after its removal at the source', async () => {
   await open({ policy: 'upsert-only' });
   const analysts = await place.idp.createGroup('analysts', [ids[ANN] ?? '', ids[WES] ?? '']);
   await place.idle();
@@ -59,7 +59,7 @@ test('a membership that the policy leaves is told', async () => {
   expect(proof).not.toContain('every value as desired');
 }, 60_000);
 
-test('explain tells of a group that was deleted at the source and that the policy leaves', async () => {
+test('explain names a group that the policy keeps at the platform after its deletion at the source', async () => {
   await open({ policy: 'upsert-only' });
   const analysts = await place.idp.createGroup('analysts', [ids[ANN] ?? '']);
   await place.idle();
@@ -70,7 +70,7 @@ test('explain tells of a group that was deleted at the source and that the polic
   expect(await told('explain', ANN)).toContain('still in 1 group against the source');
 }, 60_000);
 
-test('a group whose new name is refused is told under the name that it has', async () => {
+test('explain shows a group whose new name the platform refused under its present name', async () => {
   await open({ groups: { rename: [{ match: '^acme-(.*)$', to: '$1' }] } });
   await place.idp.createGroup('analysts', [ids[ANN] ?? '']);
   const ops = await place.idp.createGroup('ops', [ids[WES] ?? '']);

@@ -71,7 +71,7 @@ test('links forget says that a person who is still pushed is adopted again, and 
   expect(await told('links', 'show', BOB)).toContain('not linked');
 }, 60_000);
 
-test('with --leave-account the link is dropped, and the act tells what was left', async () => {
+test('links forget --leave-account drops the link of a leaver with an open account, and the audit entry says that the account stays', async () => {
   await place.idp.send('DELETE', `/Users/${bob}`);
   await place.idle();
   expect((await forget('--leave-account')).code).toBe(0);

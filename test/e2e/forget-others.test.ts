@@ -65,7 +65,7 @@ test('forget keeps the values of other persons that are equal to a name of the p
   );
 }, 60_000);
 
-test('forget knows persons only: a group, a word of notes, and an id that is forgotten exit 4 and change nothing', async () => {
+test('forget with the name of a group, a word of a note or the id of a forgotten person exits 4 and changes nothing', async () => {
   const [ann, bob] = [
     await bridge.idp.createUser('ann@acme.example'),
     await bridge.idp.createUser('bob@acme.example'),

@@ -60,7 +60,7 @@ const tried = (outcome: string) =>
 const forgetActs = async (): Promise<string[]> =>
   (await commands.run('acts', '--action', 'forget')).text.split('\n').filter((line) => line.includes('dpo'));
 
-test('an interrupted order to forget is completed once by the running processes, under the name of its operator', async () => {
+test('an interrupted order to forget is completed by the running processes exactly once, under the name of its operator', async () => {
   const bob = await bridge.idp.createUser(BOB);
   await bridge.idle();
   await leave(bob);
@@ -83,7 +83,7 @@ test('an interrupted order to forget is completed once by the running processes,
   for (const log of ['log', 'acts']) expect((await commands.run(log, '--verify')).code).toBe(0);
 }, 60_000);
 
-test('an order that another process runs is left alone, and an order of an older release is completed', async () => {
+test('the service completes an interrupted order to forget of an older release, but not one that another process still runs', async () => {
   const bob = await bridge.idp.createUser(BOB);
   await bridge.idle();
   await leave(bob);
@@ -95,7 +95,7 @@ test('an order that another process runs is left alone, and an order of an older
   await eventually('complete', async () => (await redis.exists(keyOf('forgetting'))) === 0);
 }, 60_000);
 
-test('an interrupted order stays, and doctor names it, while the account is open or the person is pushed again; with --leave-account it is completed', async () => {
+test('an interrupted order to forget waits, named by doctor, while the account is open or the person pushed again; --leave-account completes it', async () => {
   const bob = await bridge.idp.createUser(BOB);
   await bridge.idle();
   await leave(bob);
@@ -136,7 +136,7 @@ test('an interrupted order stays, and doctor names it, while the account is open
   expect(await redis.hexists(keyOf('links:main'), `User:${bob}`)).toBe(0);
 }, 60_000);
 
-test('an order over two connections of which only the first was completed before a kill is completed by the running service', async () => {
+test('an order to forget at two connections that was killed after the first is completed by the running service', async () => {
   const { connections } = bridge.config;
   const [first] = Object.values(connections);
   if (first) connections.second = { ...first, name: 'second' };

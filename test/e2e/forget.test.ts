@@ -224,7 +224,7 @@ test('forget finds a user by a former name if only log entries are left', async 
   expect(await traces([name])).toEqual([]);
 }, 60_000);
 
-test('restoring an older backup names the users who were forgotten since', async () => {
+test('restore of a backup names the users who were forgotten after the backup', async () => {
   const name = 'emil@acme.example';
   const id = await bridge.idp.createUser(name);
   await untilSynced();

@@ -4,7 +4,7 @@ import { openPlace } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
 
-test('memberships of an account that was left are told as not managed now, not as written by others', async () => {
+test('after links forget, memberships of the remaining account are reported as no longer managed, not as written by others', async () => {
   const place = await openPlace({ target: { guard: { deactivate: { count: 0, percent: 0 } } } });
   const { commands, idp } = place;
   const outputOf = async (...words: string[]) => (await commands.run(...words)).text.replaceAll(/\s+/g, ' ');

@@ -25,7 +25,7 @@ test('explain shows the person and the group that have the same name', async () 
   expect(await found('sales')).toEqual([refs.person, refs.group]);
 });
 
-test('explain finds only the resource of a ref, also if its name is shared', async () => {
+test('explain of a ref shows only the resource with this ref, even if another has the same name', async () => {
   expect(await found(refs.group)).toEqual([refs.group]);
   expect(await found(refs.person)).toEqual([refs.person]);
 });

@@ -87,7 +87,7 @@ test('handover undo asks for confirmation, moves all items back and leaves an au
   expect((await commands.run('handover', 'undo', 'unknown@acme.example', '--yes')).code).toBe(4);
 });
 
-test('forget refuses a person whose work is still to be handed over, and tells what becomes of it', async ({
+test('forget refuses a person whose workbooks and folders are not handed over yet, and says what happens with them', async ({
   bridge,
   runs,
   commands,
@@ -293,7 +293,7 @@ test('no item is moved while the deactivation is held or rejected, or the user i
   await expect(pathOf('kay book')).resolves.toBe(`Team/${kept}`);
 }, 60_000);
 
-test('items whose move the platform refuses with 403 stay, are named once, and are moved once the right is there', async ({
+test('items whose move the platform refuses with 403 are reported once, and are moved after the API key gets the right', async ({
   bridge,
   runs,
   commands,

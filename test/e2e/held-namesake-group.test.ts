@@ -28,7 +28,7 @@ afterEach(() => place.stop());
 const explained = async (name: string): Promise<any> =>
   (await place.commands.run('explain', name, '--json')).json?.[0] ?? {};
 
-test('a person who was never in the group that is not made yet is as desired, and a member of the former group is held', async () => {
+test("while a group's deletion is held, explain calls its member held, and a person who was never its member at the platform as desired", async () => {
   const ann = await explained(ANN);
   expect(ann).toMatchObject({ verdict: 'asDesired', memberships: [], approval: null });
   expect(ann.summary).toContain('in 0 groups');
@@ -36,7 +36,7 @@ test('a person who was never in the group that is not made yet is as desired, an
   expect(bob).toMatchObject({ verdict: 'held', memberships: [{ name: 'Finance', state: 'toRemove' }] });
 }, 60_000);
 
-test('a changed value of the person waits for the group, and explain says so', async () => {
+test('explain calls a person held whose changed value waits for a new group with the name of a group whose deletion is held', async () => {
   await place.idp.patch(`/Users/${ids[ANN] ?? ''}`, { op: 'replace', path: 'nickName', value: 'blue' });
   await eventually('the value waits', async () => (await explained(ANN)).mark?.state === 'due');
   expect(await explained(ANN)).toMatchObject({

@@ -9,7 +9,7 @@ const BOB = 'bob@acme.example';
 let place: Place;
 afterEach(() => place.stop());
 
-test('when the policy becomes sync again, a person who was hired again leaves the groups of the former record', async () => {
+test('when the policy changes from upsert-only to sync, a re-hired person leaves the groups of the former record', async () => {
   place = await openPlace({ target: { policy: 'upsert-only' } });
   const ids = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
   for (const name of ['left', 'back']) await place.idp.createGroup(name, ids);

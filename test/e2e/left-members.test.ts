@@ -39,7 +39,7 @@ async function approve(...part: string[]): Promise<void> {
   await place.idle();
 }
 
-test('a removal that was approved and written is not held again with the others', async () => {
+test('after one held removal of a member was approved and written, the approval of the rest deletes the group and leaves nothing held', async () => {
   await place.idp.send('DELETE', `/Groups/${group}`);
   await place.idle();
   await withTarget({ policy: 'sync', guard: { removeMembers: NONE, delete: NONE } });

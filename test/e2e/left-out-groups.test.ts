@@ -31,7 +31,7 @@ function exclude(...patterns: string[]): void {
 const outputOf = async (...words: string[]): Promise<string> =>
   (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
 
-test('plan counts a group that new settings leave out as not desired at once, and status tells of the new settings', async () => {
+test('after new settings exclude a group, plan no longer counts it as desired, and status says that the settings changed', async () => {
   const plan = await outputOf('plan');
   expect(plan).toContain('groups: 1 in all: 1 linked (1 shown by the platform), 0 missing');
   expect(plan).toContain('Members were read of 1 of 1 group.');

@@ -40,7 +40,7 @@ test.each([
   for (const name of names) expect(text).toContain(name);
 });
 
-test('a group is found by its whole name, and the changes of an approval name everybody', async () => {
+test('explain finds a group by its long name, and approvals show prints every name in full within 100 columns', async () => {
   expect(tooLong((await place.commands.run('explain', '--all', GROUP)).lines)).toEqual([]);
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   const { lines, text } = await place.commands.run('approvals', 'show', approval.id);
@@ -48,7 +48,7 @@ test('a group is found by its whole name, and the changes of an approval name ev
   expect(text).toContain(`${PERSON} leaves ${GROUP}: removed from the group at the source`);
 });
 
-test('a command in the output stands on one line, on a page of explain too', async () => {
+test('explain and exceptions print each advised command on one line, even if it is longer than 100 columns', async () => {
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   // The id of a decision about a part contains a digest, which makes the command long.
   await place.commands.run('approvals', 'reject', approval.id, '--person', LEAVER, '--yes');
@@ -63,7 +63,7 @@ test('a command in the output stands on one line, on a page of explain too', asy
   }
 });
 
-test('rows of the log for programs are not wrapped', async () => {
+test('log --csv does not wrap long rows', async () => {
   const { lines, text } = await place.commands.run('log', '--csv');
   expect(lines.join('\n')).toBe(text);
   expect(lines.every((line) => line.split(',').length > 10)).toBe(true);

@@ -75,7 +75,7 @@ test('the deletion of a group is logged for each of its members', async () => {
   expect(await operationsOf('eve@acme.example')).toContain('other removeMembers');
 }, 60_000);
 
-test('a change that is not applied yet has one line in the timeline of explain', async () => {
+test('the timeline of explain shows a pushed change on one line while the platform fails its write', async () => {
   const rules = [{ method: 'PATCH', path: '/scim/v2/Users', status5xx: { share: 1, status: 503 }, times: 2 }];
   await place.platform.control('PATCH', '/faults', { rules });
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann' });

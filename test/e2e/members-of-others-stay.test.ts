@@ -58,7 +58,7 @@ test('a group that waits for the held deactivation of a member is not missing, a
   await expect(crew()).resolves.toEqual([BEN, CHO, DAN]);
 }, 60_000);
 
-test('a member added by hand is no drift in status, as it is no change in plan', async () => {
+test('status counts no drift, and plan no change, for a member that somebody added at the platform', async () => {
   await open({});
   await run(place, 'reconcile', '--yes');
   expect((await place.commands.run('plan', '--full')).text).toMatch(

@@ -24,7 +24,7 @@ test.each([
   ['reject', 'User:'],
   ['approve', ''],
 ])(
-  '%s of the deactivation of a person leaves the one of a leaver with the userName %s<id> held',
+  'approvals %s for the ref or id of a person leaves the deactivation held of a leaver whose userName is %s<id>',
   async (decision, prefix) => {
     const { commands, idp, platform } = place;
     const ann = await idp.createUser('ann@acme.example');
@@ -71,7 +71,7 @@ test.each(['User:', ''])(
   60_000,
 );
 
-test('an order by a ref that nothing has finds nobody', async () => {
+test('an order with an unknown ref does not select a person whose userName is that ref', async () => {
   const eve = await hr.createUser('User:gone');
   await place.idle();
   expect((await place.commands.run('links', 'forget', 'User:gone')).code).toBe(4);

@@ -40,7 +40,10 @@ const speakers: [string, FrontAnswer][] = [
 ];
 
 for (const [name, answer] of speakers)
-  test(`${name} keeps no leaver open, loses no link and makes no dead letter`, async ({ bridge, front }) => {
+  test(`when ${name} answers in place of the platform, leavers are still deactivated later, no link is lost and no dead letter is made`, async ({
+    bridge,
+    front,
+  }) => {
     const { idp, platform } = bridge;
     const key = name.replace(/\W+/g, '');
     const names = ['leaver', 'gone', 'edited', 'joins'].map((each) => `${each}.${key}@acme.example`);

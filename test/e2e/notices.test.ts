@@ -74,7 +74,7 @@ afterKill(
   120_000,
 );
 
-test('after a kill a message that was delivered is not repeated, and the end is reported', async ({
+test('after kill -9 a delivered message about a problem is not sent again, and the end of the problem is reported', async ({
   receiver,
   bridge,
   commands,

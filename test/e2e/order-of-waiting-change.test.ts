@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-test('a deactivation that waited for a worker and was written by an order to sync shows the request of the push', async () => {
+test("a waiting deactivation that an operator's sync writes is logged with the request of the push", async () => {
   const id = await place.idp.createUser(HAL);
   await place.idle();
   await place.stopApps();

@@ -89,7 +89,7 @@ test('a deactivation that the source took back and pushed again, while nothing w
   expect(await deactivations()).toMatchObject([{ changeId: 'again' }]);
 }, 60_000);
 
-test('the deactivation of a person whom the source deleted after it is logged as the deletion', async () => {
+test('the deactivation of a person whom the source then deleted is logged under the request of the deletion', async () => {
   await push('deleted', 'DELETE', `/Users/${ann}`);
   await place.idle();
   await withdrawAfterRejection();

@@ -40,7 +40,7 @@ async function release(): Promise<void> {
 
 const HELD = 'to be held by the guard until an operator decides';
 
-test('a plan does not say so of removals that fit into the limits', async () => {
+test('a plan of removals within the limits does not mention the guard', async () => {
   const plan = await whileOnHold(async () => {
     await deactivate('ann');
     await leaveCrew('bob');
@@ -52,7 +52,7 @@ test('a plan does not say so of removals that fit into the limits', async () => 
   expect(plan).not.toContain('guard');
 }, 30_000);
 
-test('while the limits are used up, a plan and a dry run say so of each further removal, and the guard holds it', async () => {
+test('while the guard limits are used up, plan and sync --dry-run announce each further removal as held, and the guard holds it', async () => {
   await deactivate('cid');
   await leaveCrew('dan');
   await place.idle();
@@ -73,7 +73,7 @@ test('while the limits are used up, a plan and a dry run say so of each further 
   expect(dryRun).toContain(HELD);
 }, 30_000);
 
-test('a plan does not say so of an approved removal that is not written yet', async () => {
+test('a plan of an approved deactivation that is not written yet does not mention the guard', async () => {
   await place.commands.run('hold', '--by', 'olga');
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', id, '--yes');

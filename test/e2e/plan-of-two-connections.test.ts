@@ -53,7 +53,7 @@ test('explain tells that memberships wait for a worker, and names members withou
   );
 });
 
-test('once the group is a dead letter, plan and sync --dry-run list the membership as one that waits', async () => {
+test('plan and sync --dry-run list a membership of a group that is a dead letter as waiting', async () => {
   await place.start('worker');
   await place.idle();
   const { text } = await runCommand('plan');

@@ -43,7 +43,7 @@ async function atPlatform(method: string, path: string, body: object): Promise<v
 const membersOf = async (group: string) =>
   (await place.platform.state()).groups.find(({ displayName }) => displayName === group)?.members;
 
-test('a plan shows a new person with a value of such an attribute as a closed account without groups', async () => {
+test('plan shows a new person with a value for an attribute of another type at the platform as an inactive account without groups', async () => {
   await place.commands.run('hold', '--by', 'olga');
   const ann = await place.idp.createUser(ANN, { title: '3' });
   await place.idp.createGroup('writers', [ann]);
@@ -60,7 +60,7 @@ test('a plan shows a new person with a value of such an attribute as a closed ac
   expect(dryRun).not.toContain('would write: addMember');
 }, 30_000);
 
-test('a plan does not reactivate a dead letter of such an attribute, and adds no membership', async () => {
+test('plan lists no reactivation and no membership for a dead letter whose attribute has another type at the platform', async () => {
   await eventually('refused', async () => (await words('dead-letters', 'list')).includes(ANN));
   const { text } = await place.commands.run('plan', '--full');
   const dryRun = await words('sync', ANN, '--dry-run');
@@ -75,7 +75,7 @@ test('a plan does not reactivate a dead letter of such an attribute, and adds no
   expect(dryRun).not.toContain('would write');
 }, 30_000);
 
-test('a plan still closes the account of such a person, and takes a member out that another wrote', async () => {
+test('plan lists the deactivation of a person whose attribute has another type at the platform, and the removal of a member that others added', async () => {
   const cyd = await place.idp.createUser(CYD);
   await place.idle();
   const { users, groups } = await place.platform.state();
@@ -106,7 +106,7 @@ test('a plan still closes the account of such a person, and takes a member out t
   expect(await membersOf('writers')).toEqual([]);
 }, 30_000);
 
-test('a reconcile makes a person a dead letter whose account another closed, and whose new attribute has another type', async () => {
+test('a reconcile makes a person with a closed account a dead letter when a new attribute has another type at the platform', async () => {
   await place.idp.createUser(DAN, { nickName: '7' });
   await place.idle();
   await atPlatform('POST', '/api/v1/user-attributes', { name: 'team', type: 'string' });

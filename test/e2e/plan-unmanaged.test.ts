@@ -15,7 +15,7 @@ afterAll(() => place.stop());
 const lines = async (...flags: string[]): Promise<string[]> =>
   (await place.commands.run('plan', '--all', ...flags)).text.split('\n').map((line) => line.trim());
 
-test('an account that is not adopted is not listed as unmanaged', async () => {
+test('an account whose adoption was refused is a conflict in plan, and is not listed as unmanaged', async () => {
   expect(await lines()).toContain('User viewer@acme.example');
   await place.idp.createUser('Viewer@ACME.example');
   await place.idle();
@@ -29,7 +29,7 @@ test('an account that is not adopted is not listed as unmanaged', async () => {
   }
 }, 30_000);
 
-test('an account is listed that has the name of a dead letter, whose refusal does not tell of the account', async () => {
+test('plan lists an unmanaged account with the userName of a dead letter that was refused for another reason', async () => {
   const faults = (rules: object[]) => place.platform.control('PATCH', '/faults', { rules });
   await faults([
     { method: 'POST', path: 'scim/v2/Users', times: 9999, status5xx: { share: 1, status: 403 } },

@@ -59,7 +59,7 @@ test('a person taken out of a group while protected leaves it when the protectio
   expect(await told('explain', BOB)).toContain('as desired');
 }, 60_000);
 
-test('the guard judges a removal that protection kept', async () => {
+test('when the protection of a member ends, the guard judges the removal that the protection has kept', async () => {
   await protect([BOB]);
   await leaveGroup();
   await place.idle();
@@ -105,7 +105,7 @@ test('a person who is deleted at the source while protected leaves the group whe
   expect((await place.platform.user(BOB))?.active).toBe(false);
 }, 60_000);
 
-test('a name that leaves users.protected is no exception after the run of the restart, and one that comes into it is', async () => {
+test('after a restart exceptions names a person added to users.protected, and no longer names a person removed from it', async () => {
   await protect([BOB]);
   expect(await told('exceptions')).toContain(BOB);
   await protect([]);
@@ -113,7 +113,7 @@ test('a name that leaves users.protected is no exception after the run of the re
   expect(await told('explain', BOB)).toContain('as desired');
 }, 60_000);
 
-test('a protected member of a group that was there before and is deleted at the source leaves it after the protection', async () => {
+test('a protected member of an adopted group that the source deleted leaves the group when the protection ends', async () => {
   const { fixtures, platformUrl } = place.sandbox.ready;
   const made = await fetch(`${platformUrl}/api/scim/v2/Groups`, {
     method: 'POST',

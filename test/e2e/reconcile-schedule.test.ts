@@ -129,16 +129,19 @@ describe('a missed schedule', () => {
     ['the last run has served', '04T03:00:20', '04T12:00:00', false],
     ['is still to come', '04T03:00:20', '05T02:59:59', false],
     ['was due seconds ago, without a run since', '04T02:00:00', '04T03:00:10', true],
-  ])('a schedule whose time %s counts as missed or not', (_situation, last, now, missed) => {
-    expect(wasMissed(at(last), at(now), daily)).toBe(missed);
-  });
+  ])(
+    'a scheduled time counts as missed only if it has passed without a run: %s',
+    (_situation, last, now, missed) => {
+      expect(wasMissed(at(last), at(now), daily)).toBe(missed);
+    },
+  );
 
   test('a schedule counts as missed after a day without any run', () => {
     expect(wasMissed(at('01T03:00:00'), at('04T02:00:00'), () => false)).toBe(true);
   });
 });
 
-test('an error that keeps the schedule from looking is logged once, and the look goes on', async () => {
+test('when the scheduler cannot read damaged data, the error is logged once, and the scheduler tries again', async () => {
   const redis = new Redis(process.env.TEST_REDIS_URL ?? '');
   const key = `${prefix}:{default}:mapped:main`;
   await redis.rename(key, `${key}.kept`);

@@ -27,7 +27,7 @@ const deadLetter = () =>
     (await run('dead-letters', 'list', '--json')).json.length > 0 ? true : undefined,
   );
 
-test('a refused deactivation that was approved is not said to be tried by itself, and its advice is about the account', async () => {
+test('explain of an approved deactivation that the platform refuses announces no automatic retry, and advises to deactivate the account by hand', async () => {
   await open({ deactivate: { count: 0, percent: 0 } });
   await activate(false);
   await place.idle();
@@ -43,7 +43,7 @@ test('a refused deactivation that was approved is not said to be tried by itself
   );
 }, 60_000);
 
-test('a refused reactivation is not said to be written again', async () => {
+test('explain does not announce that a reactivation refused by the platform is written again', async () => {
   await open({});
   await answer('PATCH', 503);
   await activate(false);

@@ -64,7 +64,7 @@ test('a rejected deactivation of an account that was closed at the platform is n
   expect(await rejected()).toEqual([]);
 });
 
-test('the end of the rejection leaves only the refusal in the message of the dead letter', async () => {
+test("when a rejected deactivation ends, the message of the person's dead letter names only the attribute that cannot be written", async () => {
   await push('active', true);
   expect(await rejected()).toEqual([]);
   expect(await json('dead-letters', 'list')).toMatchObject([

@@ -42,7 +42,7 @@ const exceptions = async (): Promise<string[]> =>
     .map(({ name, reason }: { name: string; reason: string }) => `${name} ${reason}`)
     .sort();
 
-test('two rejected parts of one list have different ids, and withdraw applies to the named one', async () => {
+test('two rejections of parts of one approval have different ids, and withdraw with one id leaves the other rejected', async () => {
   await leave(ANN, BOB, CID);
   const id = await heldId();
   await decide('reject', id, ANN);
@@ -57,7 +57,7 @@ test('two rejected parts of one list have different ids, and withdraw applies to
   expect((await place.platform.user(ANN))?.active).toBe(false);
 });
 
-test('show and list tell how many changes of a rejection are still rejected', async () => {
+test('approvals show and list print how many changes of a rejection are still rejected', async () => {
   await leave(ANN, BOB, CID);
   const id = await heldId();
   await decide('reject', id);
@@ -78,7 +78,7 @@ test('show and list tell how many changes of a rejection are still rejected', as
   expect((await place.commands.run('approvals', 'list', '--all')).text).toContain('still rejected: 0 of 3');
 });
 
-test('withdraw of a selection withdraws the rejection of one person; withdraw of the id withdraws all parts of the list', async () => {
+test('approvals withdraw with --person ends the rejection of one person, and without it all rejections of parts of the approval', async () => {
   await leave(ANN, BOB, CID);
   const id = await heldId();
   for (const name of [ANN, BOB, CID]) await decide('reject', id, name);

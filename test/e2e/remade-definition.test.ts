@@ -53,7 +53,7 @@ const membersOf = async (group: string) =>
 const accountOf = async (userName: string) =>
   (await place.platform.state()).users.find((user) => user.userName === userName)?.scimId ?? '';
 
-test('plan and sync --dry-run show a pushed membership of such a person as a change, and the worker writes it', async () => {
+test('plan and sync --dry-run list a pushed membership of a person whose attribute definition now has another type, and the worker writes it', async () => {
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.createGroup('writers', [ann]);
   const plan = await words('plan', '--full');
@@ -67,7 +67,7 @@ test('plan and sync --dry-run show a pushed membership of such a person as a cha
   expect(dryRun).toContain('would write: addMember');
 }, 30_000);
 
-test('a reconcile repairs the membership, the activation and the other values of such a person', async () => {
+test('a reconcile repairs membership, activation and other values of a person whose attribute definition now has another type', async () => {
   const writers = (await place.platform.state()).groups.find(({ displayName }) => displayName === 'analysts');
   await byHand(place, 'PATCH', `/Groups/${writers?.scimId}`, {
     op: 'remove',
@@ -87,7 +87,7 @@ test('a reconcile repairs the membership, the activation and the other values of
   expect(plan).toContain('nothing to write');
 }, 30_000);
 
-test('plan shows a pushed activation of such a person as a change, and the worker writes it', async () => {
+test('plan lists a pushed activation of a person whose attribute definition now has another type, and the worker writes it', async () => {
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   await place.commands.run('hold', '--by', 'olga');
@@ -100,7 +100,7 @@ test('plan shows a pushed activation of such a person as a change, and the worke
   expect(plan).not.toContain('waits for the value');
 }, 30_000);
 
-test('an account that is made anew still waits for the value', async () => {
+test('an account that is created again stays inactive while an attribute definition has another type at the platform', async () => {
   // The worker keeps the definitions that it has read for ten minutes.
   await place.change(() => undefined);
   await byHand(place, 'DELETE', `/Users/${await accountOf(ANN)}`);

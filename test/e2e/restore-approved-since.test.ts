@@ -10,7 +10,7 @@ const ANN = 'ann@acme.example';
 const NAMES = [ANN, 'bob@acme.example', CAT, DAN];
 const NONE = { count: 0, percent: 0 };
 
-test('after a restore, changes that were approved since the backup are told as written by others or by the bridge', async () => {
+test('after a restore, explain attributes changes that were approved since the backup to others or the bridge', async () => {
   const place = await openPlace({ target: { guard: { deactivate: { count: 1, percent: 50 } } } });
   const { commands, idp } = place;
   try {
@@ -44,7 +44,7 @@ test('after a restore, changes that were approved since the backup are told as w
   }
 }, 60_000);
 
-test('after a restore, plan on a target on hold tells that held changes are done already, and names none as waiting', async () => {
+test('after a restore with the target on hold, plan reports changes held in the backup but approved since as done, not as waiting', async () => {
   const guard = { deactivate: NONE, removeMembers: NONE, clearAttributes: NONE };
   const attributes = { level: { type: 'string', from: 'title', onEmpty: 'clear' } };
   const place = await openPlace({ target: { guard, attributes } });

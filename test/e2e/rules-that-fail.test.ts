@@ -68,7 +68,7 @@ test('a deactivation at the source still closes the account of a person whose ma
   await place.idle();
 });
 
-test('status shows the number of accounts seen at the platform only while the number of links is that of the last run', async () => {
+test('status shows the number of accounts that the last reconcile saw only until the number of links changes', async () => {
   expect((await status()).coverage.users).toMatchObject({ linked: 0, seen: 0 });
   await place.idp.patch(`/Users/${ids[0]}`, { op: 'replace', path: 'displayName', value: '3' });
   await place.idle();
@@ -76,7 +76,7 @@ test('status shows the number of accounts seen at the platform only while the nu
   expect(await outputOf('status')).toContain('people: 3 in all: 1 linked, 2 dead letters, 0 missing');
 });
 
-test('the first run after rules work again tries the dead letters of the former rules', async () => {
+test('the first reconcile after the mapping was corrected tries the dead letters of the failing mapping again', async () => {
   await withAttributes({ level: LEVEL });
   expect(await outputOf('dead-letters', 'list')).toBe('No dead letters.');
   expect((await status()).reconcile.last).toMatchObject({ outcome: 'converged' });

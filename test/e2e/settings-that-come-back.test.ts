@@ -99,7 +99,7 @@ test('explain does not call an account closed that the policy leaves open', asyn
 });
 
 test.each(['a dead letter', 'a held change'])(
-  'a rejection because of a scope ends when the scope is taken back, although the same run ends with %s',
+  'a rejection because of a scope ends when the scope is removed, although the reconcile of the change ends with %s',
   async (what) => {
     await open(0);
     await withUsers({ scope: SCOPE });

@@ -27,7 +27,7 @@ test('status does not call a change a deactivation after the source took the dea
   expect(text).not.toContain('1 deactivation');
 }, 30_000);
 
-test('status counts a change that a worker writes right now among the waiting ones', async () => {
+test('status counts a change that a worker is writing among the waiting changes', async () => {
   await place.platform.control('PATCH', '/faults', {
     rules: [{ method: 'PATCH', path: 'scim/v2/Users', latencyMs: [3000, 3000] }],
   });

@@ -26,7 +26,7 @@ const sync = async (): Promise<[code: number, text: string]> => {
   return [code, text.replaceAll(/\s+/g, ' ')];
 };
 
-test('sync exits 2 and names the group that is a dead letter', async () => {
+test("sync of a person exits 2 and names the person's group that is a dead letter", async () => {
   expect(await sync()).toEqual([
     2,
     expect.stringContaining(
@@ -36,7 +36,7 @@ test('sync exits 2 and names the group that is a dead letter', async () => {
   expect((await place.platform.group('guests'))?.members).toEqual([]);
 });
 
-test('sync exits 0 once the group is adopted', async () => {
+test('sync of a person exits 0 after the group that was a dead letter is adopted', async () => {
   await place.change(({ targets: { main } }) => {
     main.adopt = 'exact';
   });
@@ -47,7 +47,7 @@ test('sync exits 0 once the group is adopted', async () => {
   expect(await sync()).toEqual([0, expect.stringContaining('equal already')]);
 }, 30_000);
 
-test('sync exits 2 and names the group that the platform does not write in time', async () => {
+test("sync of a person exits 2 and names the person's group that the platform does not write in time", async () => {
   const isDown = {
     method: 'POST',
     path: 'scim/v2/Groups',

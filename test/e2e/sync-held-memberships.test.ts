@@ -55,7 +55,7 @@ test('a dry run and explain promise no removal of an inactive person from a grou
   expect(explained).not.toContain('brings it');
 });
 
-test('after the approval both are out of the groups, and sync exits 0', async () => {
+test('after the approval of held removals the persons are out of their groups at the platform, and sync exits 0', async () => {
   await place.commands.run('approvals', 'approve', approval, '--yes');
   await place.idle();
   for (const person of [ANN, IDA]) {

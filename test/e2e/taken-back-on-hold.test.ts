@@ -122,7 +122,7 @@ test('the removal of a member that the source takes back and makes again on hold
   expect((await run('approvals', 'show', await heldId())).text).toMatch(/p1@/);
 }, 60_000);
 
-test('a removal from a group that was to follow a held deactivation is judged for itself when the person is back', async () => {
+test('a removal from a group that waited for a held deactivation is judged separately when the source reactivates the person', async () => {
   await open(1);
   await setActive(0, false);
   await member(0, 'remove');

@@ -233,7 +233,7 @@ testOfTwo(
   60_000,
 );
 
-test('a plan that could read only one of two targets names the target that it has and the one that it lacks', async (place) => {
+test('a plan that could read only one of two targets names both, and says which one was not read', async (place) => {
   await place.change(({ connections, targets }) => {
     Object.assign(connections, { default: { tokens, targets: ['main', 'away'] } });
     Object.assign(targets, { away: { ...targets.main, url: 'http://127.0.0.1:9' } });

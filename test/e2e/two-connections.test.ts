@@ -126,7 +126,7 @@ test('when two connections post the same person at once, one links the account a
   }
 }, 60_000);
 
-test('after the other connection releases an account, a retry links it', async () => {
+test('after one connection deletes a person and the account, the next push of the other connection is written to an account of its own', async () => {
   const { idp } = bridge;
   const own = await idp.createUser('eve@acme.example');
   await eventually('open', async () => (await account('eve@acme.example'))?.active);

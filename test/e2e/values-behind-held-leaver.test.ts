@@ -64,7 +64,7 @@ test('while a deactivation is held, a changed mapping makes plan show nothing to
   });
 }, 60_000);
 
-test('after the approval of the deactivation what waited for it is written, and nothing is said to wait', async () => {
+test('after the approval of a held deactivation the waiting values and memberships are written, and no command reports them as waiting', async () => {
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', id, '--yes');
   await place.idle();

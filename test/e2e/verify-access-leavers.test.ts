@@ -30,7 +30,7 @@ const reject = async () => {
   await place.idle();
 };
 
-test('verify-access does not count a later write that restores a value in the duration of the push', async () => {
+test('verify-access leaves a later repair of a value out of the duration from push to write', async () => {
   const { applied: before } = await verify(ANN);
   expect(before.afterMs).toBeLessThan(1500);
   const { scimId } = (await place.platform.user(ANN)) ?? {};
@@ -108,7 +108,7 @@ test('verify-access of an unknown name says that no such person was pushed, or t
   expect(text).toContain('none was pushed, or the person was forgotten');
 });
 
-test('values that waited behind a held deactivation are written after its rejection, and exceptions says so', async () => {
+test('after the rejection of a held deactivation the values that waited for it are written, and exceptions says so', async () => {
   const name = 'hal@acme.example';
   const fay = await place.idp.createUser(name, { title: '2' });
   await place.idle();

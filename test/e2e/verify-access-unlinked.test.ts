@@ -72,7 +72,7 @@ test.each([KEPT, PIA, WES])(
   },
 );
 
-test('the account of a protected person who was deleted is not told to be closed', async () => {
+test('verify-access of a protected person who was deleted at the source fails while the account is active', async () => {
   await place.idp.send('DELETE', `/Users/${ids[KEPT]}`);
   await place.idle();
   const { code, applied } = await verify(`User:${ids[KEPT]}`);
