@@ -25,7 +25,7 @@ const activeOnes = async (): Promise<string[]> =>
     .filter(({ userName, active }) => PEOPLE.includes(userName) && active)
     .map(({ userName }) => userName);
 
-test('GET /status counts users and marks, and GET /config returns the settings without secrets', async () => {
+test("the admin API's GET /status counts users and marks, and GET /config returns the settings without secrets", async () => {
   const { body: rows } = await rig.operator.get('/status');
   expect(rows).toMatchObject([{ connection: 'default', target: 'main', users: 8, dirty: 0, blocked: 0 }]);
   const { body: settings } = await rig.operator.get('/config');
@@ -51,7 +51,7 @@ test('the order hold stops writes, the order release resumes them, and both answ
   await rig.untilSynced();
 });
 
-test('an approval is listed and shown, and only the approved part is applied', async () => {
+test('the admin API lists and shows an approval, and only the approved part of it is written to the platform', async () => {
   const { operator, bridge } = rig;
   expect((await operator.get('/approvals')).body).toEqual([]);
   for (const id of ids.slice(0, 6))
@@ -114,7 +114,7 @@ test('the order resync marks every user and group, and causes no write for a res
   await expect(rig.bridge.platform.writes()).resolves.toEqual([]);
 });
 
-test('a dead letter is listed with the message of the platform, retried and dropped', async () => {
+test('the admin API lists a dead letter with the message of the platform, and the orders retry and drop end it', async () => {
   const { operator, bridge } = rig;
   await bridge.idp.createGroup('system:all', ids.slice(6));
   await rig.untilSynced();
@@ -150,7 +150,7 @@ test('the audit log records which orders came through the page, and their notes'
   expect(acts).toMatchObject([{ act: 'resync', by: 'alice', via: 'page', note: 'after the upgrade' }]);
 });
 
-test('the audit log has every order with operator, time and interface, and no secret', async () => {
+test('each order through the admin API is in the audit log with operator, time and interface, and without secrets', async () => {
   const { operator, bridge } = rig;
   const began = Date.now();
   const { body: made } = await operator.post('/tokens', { connection: 'default', name: 'next', by: 'carol' });

@@ -47,7 +47,7 @@ test('doctor reports a healthy target, a target with SCIM switched off and a fai
   await platform.control('PATCH', '/settings', { scimEnabled: true });
 });
 
-test('verify-access returns the rows that a user sees, and the differences from the desired state', async () => {
+test('verify-access of the admin API returns the rows that a user sees, and how the account differs from the desired state', async () => {
   const { bridge, operator } = rig;
   const { status, body } = await operator.post('/verify-access', { user: ADA });
   expect([status, body.ok, body.person.ref]).toEqual([200, true, `User:${id}`]);

@@ -14,10 +14,13 @@ const ask = async (path: string, authorization?: string, from = rig) => {
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as any };
 };
 
-test.each(PROBES)('%s without a token returns only ok', async (path) => {
-  const { status, body } = await ask(path);
-  expect([status, body]).toEqual([200, { ok: true }]);
-});
+test.each(PROBES)(
+  'the health endpoint %s without a token returns only whether the bridge is ok',
+  async (path) => {
+    const { status, body } = await ask(path);
+    expect([status, body]).toEqual([200, { ok: true }]);
+  },
+);
 
 test('a failing check answers 503 to every client, and its reason to operators only', async () => {
   const operator = `Bearer ${ADMIN_TOKEN}`;

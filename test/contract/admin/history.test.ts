@@ -12,7 +12,7 @@ const read = async (range: string): Promise<any> =>
   (await rig.operator.get(`/history?target=main&range=${range}`)).body;
 const sum = (series: (number | null)[]): number => series.reduce<number>((all, each) => all + (each ?? 0), 0);
 
-test('every range of the history has the pushes, refused requests, calls and levels of two processes', async () => {
+test('each range of GET /history adds up pushes, refused requests, platform calls and levels of two processes', async () => {
   const { idp } = rig.bridge;
   await rig.bridge.another();
   const ids = [await idp.createUser('ada@acme.example'), await idp.createUser('alan@acme.example')];
@@ -44,7 +44,7 @@ test('every range of the history has the pushes, refused requests, calls and lev
   }
 });
 
-test('the history has the failing calls, lag and backlog of a platform that answers 503', async () => {
+test('while the platform answers 503, GET /history shows failing calls, lag and backlog', async () => {
   const { idp, platform } = rig.bridge;
   await platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
   await idp.createUser('grace@acme.example');
@@ -61,7 +61,7 @@ test('the history of an unknown target answers 404, and an unknown range 400', a
 });
 
 test.each(['links', 'links/export', 'log', 'exceptions', 'acts'])(
-  'a filter of /%s with an unknown connection or target answers 404 and names the known ones',
+  'the admin address /%s with an unknown connection or target as filter answers 404 and names the known ones',
   async (path) => {
     for (const [name, known] of [
       ['connection', 'default'],

@@ -41,7 +41,7 @@ const entryId = (serial: number): string => `default.main.${from + serial * STEP
 const search = (body: object): Promise<AdminReply> => rig.operator.post('/log/search', body);
 const nextOf = ({ headers }: AdminReply): string | undefined => headers['x-next-before'];
 
-test('a search for a person with few entries continues page by page and finds every entry once', async () => {
+test('a log search for a person with few entries in a long log returns each entry once over several pages', async () => {
   const found: string[] = [];
   const places: number[] = [];
   let longest = 0;
@@ -59,7 +59,7 @@ test('a search for a person with few entries continues page by page and finds ev
   expect(longest).toBeLessThan(3000);
 }, 120_000);
 
-test('the search of a short time range in a long log is complete in one answer', async () => {
+test('a log search within a short time range of a long log is complete in one answer', async () => {
   // A page also ends after 150 ms, which a busy machine may need for any search, so the test repeats such a search.
   const complete = (span: object) =>
     eventually('a page that is not cut by its time limit', async () => {
@@ -71,14 +71,14 @@ test('the search of a short time range in a long log is complete in one answer',
   expect(await complete({ since: at(500), until: at(503) })).toEqual([503, 502, 501, 500].map(entryId));
 });
 
-test('a search with a time before 1970 starts at the beginning of the log', async () => {
+test('a log search from a time before 1970 starts at the beginning of the log', async () => {
   const old = '1969-12-31T00:00:00Z';
   expect(idsOf(await search({ since: old, limit: 1 }))).toHaveLength(1);
   expect(idsOf(await search({ until: old }))).toEqual([]);
   expect((await rig.operator.get(`/acts?since=${old}`)).status).toBe(200);
 });
 
-test('X-Next-Before leads to the next page of entries, and is absent on the last page', async () => {
+test('a log page has X-Next-Before with the start of the next page, and the last page lacks the header', async () => {
   const span = { since: at(1000), until: at(1009), limit: 5 };
   const first = await search(span);
   const second = await search({ ...span, before: nextOf(first) });
@@ -95,7 +95,7 @@ test('X-Next-Before leads to the next page of entries, and is absent on the last
 describe('exports of the provisioning log', () => {
   const rare = { resource: NAME, format: 'ndjson' };
 
-  test('an NDJSON export has the entries of the search, and a CSV export the same in escaped cells', async () => {
+  test('a log export as NDJSON has the entries of the search, and one as CSV has them in escaped cells', async () => {
     const records = (await search({ resource: NAME, since: at(119_000), until: at(121_000) })).body;
     const filter = { ...rare, since: at(119_000), until: at(121_000) };
     const lines = await rig.operator.post('/log/export', filter);
@@ -118,7 +118,7 @@ describe('exports of the provisioning log', () => {
     expect(others).toEqual([]);
   });
 
-  test('an export of the whole log has every matching entry, and beyond the limit its last line says where to continue', async () => {
+  test('a log export has every matching entry up to a limit, beyond which its last line says where to continue', async () => {
     const all = await rig.raw(`/admin/v1/log/export?format=ndjson&resource=User:${id}`, {
       headers: { authorization },
     });
@@ -147,7 +147,7 @@ describe('exports of the provisioning log', () => {
     expect((await rig.operator.get('/log/export?format=csv&limit=100001')).status).toBe(400);
   });
 
-  test('a second export at the same time answers 429, and an export ends when its client disconnects', async () => {
+  test('a second concurrent log export answers 429, and a running export ends when its client disconnects', async () => {
     const leaving = new AbortController();
     const first = await rig.raw('/admin/v1/log/export?format=ndjson', {
       headers: { authorization },
@@ -165,7 +165,7 @@ describe('exports of the provisioning log', () => {
     expect(rig.bridge.logs.filter((line) => line.includes('broke off'))).toEqual([]);
   });
 
-  test('the service logs no name from a search or an export', () => {
+  test('the service writes no name from a log search or a log export to its own output', () => {
     expect(rig.bridge.logs.filter((line) => line.includes('rare@'))).toEqual([]);
     const routes = rig.bridge.logs.flatMap((line) =>
       line.includes('/log/') ? [JSON.parse(line).route] : [],

@@ -37,7 +37,7 @@ async function started(path: string, body?: object): Promise<any> {
   return rig.operator.ended(reply.body.id);
 }
 
-test('plan lists drift without writes, and apply repairs exactly its entries', async () => {
+test('plan in the admin API lists drift without writing, and apply of this plan repairs exactly the listed entries', async () => {
   await rename(PEOPLE[0] ?? '', 'Meddled');
   await rig.bridge.platform.forgetRequests();
   const plan = await started('/plan', { target: 'main', by: 'alice' });
@@ -60,7 +60,7 @@ test('plan lists drift without writes, and apply repairs exactly its entries', a
   expect(moved).toMatchObject({ outcome: 'stale', message: expect.stringContaining('Nothing was changed') });
 });
 
-test("reconcile repairs drift, and another replica returns the operation's result", async () => {
+test('after a reconcile ordered at one replica has repaired drift, another replica returns its result', async () => {
   await rename(PEOPLE[1] ?? '', 'Meddled');
   const other = await rig.bridge.another('api');
   const run = await started('/reconcile');
@@ -100,7 +100,7 @@ test('an operation that another replica cancels ends without repairs', async () 
   expect((await rig.operator.post(`/operations/${operation.id}/cancel`)).body.state).toBe('cancelled');
 });
 
-test('operations run one after the other, and a fifth one answers 429 with Retry-After', async () => {
+test('operations of the admin API run one after the other, and one beyond the queue limit answers 429 with Retry-After', async () => {
   await rig.bridge.platform.control('PATCH', '/faults', { latencyMs: 1500 });
   const replies = [];
   for (let index = 0; index < 5; index++) replies.push(await rig.operator.post('/plan'));
@@ -134,7 +134,7 @@ test('apply refuses an invalid plan before an operation starts', async () => {
 });
 
 test.each(['plan', 'reconcile'])(
-  'a %s ends soon while the platform answers every call with 500, and says since when',
+  'a %s operation ends soon while the platform answers every call with 500, and its result says since when',
   async (order) => {
     await rig.bridge.platform.control('PATCH', '/faults', {
       rules: [{ times: 100_000, status5xx: { share: 1, status: 500 } }],

@@ -119,7 +119,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     expect(faults).toEqual([]);
   }, 90_000);
 
-  test('the chosen range of the plots is in the address and survives a reload, and every range is drawn', async () => {
+  test("the range chosen for the plots is kept in the page's address over a reload, and each range is drawn", async () => {
     for (const [name, range, words] of [
       ['Day', '1d', 'the last 24 hours'],
       ['Month', '30d', 'the last 30 days'],
@@ -147,7 +147,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     expect(faults).toEqual([]);
   }, 60_000);
 
-  test('when the status changes, the page keeps the focused button and an open table', async () => {
+  test("when the status changes, the operators' page keeps the focused button focused and an open table open", async () => {
     await live('Live');
     await page.getByRole('button', { name: 'Compare' }).focus();
     await plot('Backlog').getByText('Figures').click();
@@ -185,7 +185,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     expect(await page.locator('.load').count()).toBe(0);
   }, 90_000);
 
-  test('the page shows lag and failed calls of a failing platform', async () => {
+  test("while the platform fails, the operators' page shows lag and failed calls", async () => {
     const platform = createPlatformView(sandbox.ready.controlUrl);
     await platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
     await idp.createUser('stuck@acme.example');
@@ -237,7 +237,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await hangAndReturn('people-hung');
   }, 60_000);
 
-  test('after the sign-out the page has no open stream', async () => {
+  test("after the sign-out the operators' page keeps no event stream open", async () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Admin token').waitFor();
     expect(await page.locator('#live').isVisible()).toBe(false);

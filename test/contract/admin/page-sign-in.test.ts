@@ -43,7 +43,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('sign-in with a provider, in a 
     await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
   }
 
-  test('the form offers the provider first and the admin token second', async () => {
+  test('the sign-in form offers the identity provider first and the admin token second', async () => {
     const page = await browser.newPage({ colorScheme: 'dark', viewport: { width: 390, height: 800 } });
     await page.goto(`${open.base}/admin/`);
     await page.getByText('With the admin token').click();
@@ -88,7 +88,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('sign-in with a provider, in a 
     await page.getByText('You are still signed in').waitFor();
   }, 30_000);
 
-  test('a person without a role sees that the role is missing', async () => {
+  test('a person who signs in without a role sees on the page that the role is missing', async () => {
     const page = await visit('nora');
     await page.getByText('none of the roles viewer, operator and approver').waitFor();
     await shoot(page, 'sign-in-refused');

@@ -113,7 +113,7 @@ inBrowser('in a browser', () => {
     expect(kept).toEqual([2, 0, '']);
   }, 60_000);
 
-  test('a comparison is shown as a diff, and the explanation of a person keeps the name out of the address', async () => {
+  test("the operators' page shows the plan of Compare as a diff, and explain of a person without the name in the page's address", async () => {
     await page.setViewportSize(VIEWPORT);
     await page.emulateMedia({ colorScheme: 'light' });
     await open('overview');
@@ -164,7 +164,7 @@ inBrowser('in a browser', () => {
     await shoot('doctor');
   }, 60_000);
 
-  test('a long comparison is filtered by name and action, and stays filtered when another operation ends', async () => {
+  test("on the operators' page a long plan filtered by name and action stays filtered when another operation ends", async () => {
     await rig.operator.post('/hold', {});
     for (let number = 0; number < 12; number++) await rig.bridge.idp.createUser(`new${number}@acme.example`);
     await open('overview');
@@ -191,7 +191,7 @@ inBrowser('in a browser', () => {
     await rig.untilSynced();
   }, 90_000);
 
-  test('an approval on the page is applied at the platform', async () => {
+  test("an approval given on the operators' page is written to the platform", async () => {
     await open('approvals');
     await see(/accounts to deactivate/);
     const [held] = (await rig.operator.get('/approvals')).body;

@@ -52,7 +52,7 @@ test('sync with dryRun lists the planned writes, and sync without it executes th
   expect((await rig.operator.post('/sync', {})).status).toBe(400);
 });
 
-test('the log is filtered by person, action and time, and its hash chain is verified', async () => {
+test("the admin API filters the log by person, action and time, and verifies the log's hash chain", async () => {
   const { operator } = rig;
   const { body: all } = await operator.post('/log/search', { resource: ADA });
   expect(all.map(({ operation }: any) => operation)).toEqual(expect.arrayContaining(['create', 'activate']));
@@ -67,7 +67,7 @@ test('the log is filtered by person, action and time, and its hash chain is veri
   expect(verified).toMatchObject([{ connection: 'default', target: 'main', broken: null }]);
 });
 
-test('links are listed and exported, and a forgotten link is restored by the next sync', async () => {
+test('the admin API lists and exports links, and a link forgotten through it is restored by the next sync', async () => {
   const { operator, bridge } = rig;
   const { body: shown } = await operator.post('/links/show', { resource: ADA });
   const platformId = (await bridge.platform.user(ADA))?.scimId;

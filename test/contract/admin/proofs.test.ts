@@ -29,7 +29,7 @@ const acts = async (): Promise<any[]> =>
 const about = async () =>
   (await rig.operator.get('/doctor')).body.filter(({ area }: any) => area === 'data default');
 
-test('a proof finds a lost index and repairs nothing; a repair rebuilds it and names its operator', async () => {
+test("the admin API's proof reports a lost index and repairs nothing; its repair rebuilds the index and records the operator", async () => {
   const { operator, bridge } = rig;
   expect((await operator.get('/doctor/deep')).body).toEqual([]);
   expect(await about()).toMatchObject([{ level: 'ok', message: 'not compared with the records yet' }]);

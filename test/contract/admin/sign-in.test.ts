@@ -115,7 +115,7 @@ test('the session is a cookie that no script reads and that is stored as a diges
   expect(again.headers.get('location')).toBe('/admin/#/refused/expired');
 });
 
-test('every order is refused for a viewer, and every reading address answers', async () => {
+test("a viewer's session gets 403 for each order of the admin API, and an answer from each reading address", async () => {
   const { call } = await signIn('vera');
   const { paths } = (await rig.operator.get('/openapi.json')).body as {
     paths: Record<string, Record<string, { description: string; operationId: string }>>;
@@ -230,7 +230,7 @@ describe('a proxy that names people in headers', () => {
     'x-forwarded-groups': groups,
   });
 
-  test('the groups in the headers of the proxy are mapped to roles', async () => {
+  test('groups in the headers of a trusted proxy give the person the mapped roles', async () => {
     const answer = await rig.raw('/admin/v1/caller', {
       headers: named('pia', 'everybody, bridge-viewers'),
     });
@@ -241,7 +241,7 @@ describe('a proxy that names people in headers', () => {
     expect((await rig.raw('/admin/v1/caller', { headers: named('', 'bridge-viewers') })).status).toBe(401);
   });
 
-  test('a request is refused when the client added a second header of the same name', async () => {
+  test('a request is refused when the client adds an identity header that the proxy sets as well', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = [
         ...['host', new URL(base).host, 'x-forwarded-user', 'mallory', 'x-forwarded-user', 'pia'],
@@ -276,7 +276,7 @@ test('the admin token has every right also when a sign-in is configured, and the
   });
 });
 
-test('when the provider does not answer, the sign-in is refused and the admin API still works', async () => {
+test('when the sign-in provider does not answer, sign-ins are refused, and the admin API still accepts the admin token', async () => {
   // The discovery document is cached, so the exchange of the code fails.
   provider.person = 'otto';
   const browser = createBrowser();

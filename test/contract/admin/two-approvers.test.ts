@@ -73,7 +73,7 @@ async function as(name: string, action: string, id: string, body: object = {}, g
   return { status: answer.status, body: (await answer.json()) as any };
 }
 
-test('two approvals by one person under two names apply nothing; an approval by a second person applies the changes', async () => {
+test('two approvals by one person under two names write nothing; an approval by a second person lets the changes be written', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   expect(await as('vera', 'approve', id, {}, 'viewers')).toMatchObject({ status: 403 });
@@ -124,7 +124,7 @@ test('the second approval applies the changes that the first person saw, and non
   expect(await closed()).toEqual(NAMES.slice(0, 2));
 });
 
-test('the second approval of a part applies the changes of the first approval, even when its filter now matches others', async () => {
+test('the second approval of a selection applies the changes of the first approval, even when the selection now matches other changes', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   const { body: first } = await as('anna', 'approve', id, { persons: [NAMES[1]] });
@@ -176,7 +176,7 @@ test('two approvals whose id ends after the last held change do not cover a chan
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('first approvals of decided lists do not count against the limit of waiting first approvals', async () => {
+test('first approvals of approvals that are decided since do not count against the limit of waiting first approvals', async () => {
   await leave(0, 1);
   const before = await heldId();
   expect(await as('anna', 'approve', before, { persons: [NAMES[0]] })).toMatchObject({ status: 200 });
@@ -237,7 +237,7 @@ test('a first approval of a part ends when the whole list is approved', async ()
   expect(await firstIds()).toEqual([]);
 });
 
-test('a second approval reports the changes that are left of the first one', async () => {
+test('a second approval answers with the number of changes that remain of the first approval', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   const { body: part } = await as('anna', 'approve', id, { persons: [NAMES[0], NAMES[1]] });
@@ -252,7 +252,7 @@ test('a second approval reports the changes that are left of the first one', asy
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('one person is enough to reject, after which to approve needs two persons again', async () => {
+test('one person can reject an approval that needs two approvers, and approving it afterwards needs two persons again', async () => {
   await leave(0, 1);
   const id = await heldId();
   await as('anna', 'approve', id);
@@ -265,7 +265,7 @@ test('one person is enough to reject, after which to approve needs two persons a
   await eventually('they are closed', async () => (await closed()).length === 2);
 });
 
-test('a first approval that was taken back does not count', async () => {
+test('a withdrawn first approval does not count as the first of two', async () => {
   await leave(0);
   const id = await heldId();
   await as('anna', 'approve', id);

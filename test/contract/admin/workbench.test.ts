@@ -68,7 +68,7 @@ test('the trial of a mapping returns typed values, last applied values, and the 
   expect(rig.bridge.logs.filter((line) => line.includes('lovelace'))).toEqual([]);
 });
 
-test('faults of a mapping are reported as for the settings file, and attributes without a fault are mapped', async () => {
+test('the trial of a mapping with faults reports each as check-config does, and still maps the other attributes', async () => {
   const { status, body } = await attempt({
     region: { type: 'string', from: 'title' },
     colour: { type: 'colour', from: 'title' },
@@ -90,7 +90,7 @@ test('faults of a mapping are reported as for the settings file, and attributes 
   expect(messages.get('/lookAhead/expression')).toContain('RE2');
 });
 
-test('endless rules and huge regular expressions are reported as faults, and the process keeps running', async () => {
+test('the trial of a mapping with an endless rule or a huge regular expression reports a fault, and the process keeps running', async () => {
   const hiddenPattern = '$eval("$match(title, /(x{1000}){" & "60}/)")';
   const startedAt = Date.now();
   const { status, body } = await attempt({
@@ -112,7 +112,7 @@ test('endless rules and huge regular expressions are reported as faults, and the
   expect((await rig.raw('/readyz')).status).toBe(200);
 }, 40_000);
 
-test('the effect of a mapping counts changed, removed and failed values, with examples', async () => {
+test('the effect of a trial mapping on all users is returned as counts of changed, removed and failed values, with examples', async () => {
   const { status, body } = await effectOf({
     level: { type: 'number', from: 'userType' },
     region: { type: 'string', expression: 'title = "north" ? null : (title ? title & "!" : null)' },
@@ -138,7 +138,7 @@ test('the effect of a mapping counts changed, removed and failed values, with ex
   expect(none.body).toMatchObject({ affected: 0, attributes: [], noLongerMapped: ['region'] });
 });
 
-test('a second effect request at the same time answers 429, and the first ends when its client disconnects', async () => {
+test('a second concurrent request for the effect of a mapping answers 429, and the first ends when its client disconnects', async () => {
   const attributes = Object.fromEntries(
     Array.from({ length: 150 }, (_, at) => [
       `endless${at}`,
@@ -166,7 +166,7 @@ test('a second effect request at the same time answers 429, and the first ends w
   expect(third.status).toBe(200);
 }, 60_000);
 
-test('unknown people, groups and targets answer 404, and a mapping beyond the limits answers 400', async () => {
+test('the trial of a mapping answers 404 for an unknown person, group or target, and 400 beyond the size limits', async () => {
   const rules = { region: { type: 'string', from: 'title' } };
   const unknown = await attempt(rules, 'stranger@acme.example');
   expect([unknown.status, unknown.text.includes('stranger')]).toEqual([404, false]);

@@ -201,7 +201,7 @@ const admin = async (method: 'GET' | 'POST', path: string): Promise<any> => {
   return (await fetch(`http://127.0.0.1:${bridge.app.port}/admin/v1${path}`, { method, headers })).json();
 };
 
-test('an event that the receiver refuses is kept, and an operator can have it sent again', async () => {
+test('an event that the receiver refuses is kept, and is sent again when an operator orders it', async () => {
   const { id } = await client('polled').user('refused@acme.example');
   const { sets } = await now();
   const [jti = ''] = Object.keys(sets);
@@ -225,7 +225,7 @@ test('an event that the receiver refuses is kept, and an operator can have it se
   expect(await admin('GET', '/events/refused')).toEqual([]);
 });
 
-test('a poll waits for the next event, and ends when its client disconnects', async () => {
+test('a poll without pending events waits for the next event, and ends when its client disconnects', async () => {
   await drain();
   const waiting = poll({});
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -258,7 +258,7 @@ test.each([
   ['a number for a truth value', { returnImmediately: 1 }],
   ['text for a list', { ack: 'a' }],
   ['no code', { setErrs: { a: { description: 'b' } } }],
-])('a poll with %s is refused', async (_what, body) => {
+])('a poll for security events with %s is refused', async (_what, body) => {
   const { status, detail } = await poll(body);
   expect([status, typeof detail]).toEqual([400, 'string']);
 });

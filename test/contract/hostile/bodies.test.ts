@@ -86,7 +86,7 @@ describe('bodies beyond the size limits', () => {
     ['on a GET, which has no body', `GET ${USERS}/1`, TOKEN],
     ['to the probe', 'POST /livez', 'wrong'],
     ['to the admin API', 'POST /admin/v1/plan', 'wrong'],
-  ])('thousands of chunks of one byte %s end the connection', async (_who, line, token) => {
+  ])('a body of thousands of one-byte chunks %s ends the connection', async (_who, line, token) => {
     const raw = await openRaw(scim.port);
     raw.write(rawRequest(line, { Authorization: `Bearer ${token}`, 'Transfer-Encoding': 'chunked' }));
     raw.write('1\r\nx\r\n'.repeat(2000));
@@ -102,7 +102,7 @@ describe('bodies beyond the size limits', () => {
     ['externalId', { externalId: 'x'.repeat(1001) }],
     ['userName', { userName: 'x'.repeat(1001) }],
   ])(
-    'a value of %s that is too long is 400 invalidValue on POST, PUT and PATCH, and nothing is stored',
+    'a too long value of %s in POST, PUT and PATCH answers 400 invalidValue, and nothing is stored',
     async (name, extra) => {
       const { id, meta } = await scim.user(`long-${name}@x.example`);
       const refused = {
@@ -194,7 +194,7 @@ test('five large bodies that clients abandon release their memory budget: a 3 MB
   );
 });
 
-test('a wrong token is 401 before the body is looked at', async () => {
+test('a request with a wrong token answers 401 before its body is read', async () => {
   const [answer] = await exchange(
     scim.port,
     rawRequest(`POST ${USERS}`, { Authorization: 'Bearer wrong', 'Content-Length': 999_999_999 }),

@@ -106,7 +106,7 @@ test('100 pipelined lists of a client that does not read are not all computed ah
   expect(wire.match(/HTTP\/1\.1 \d+/g)).toEqual([...Array<string>(100).fill('HTTP/1.1 200'), 'HTTP/1.1 404']);
 }, 30_000);
 
-test('disconnected clients release their slots of concurrent lists', async () => {
+test('when clients disconnect during their lists, further lists are answered', async () => {
   const list = `${scim.root}/Users?sortBy=title&filter=${encodeURIComponent('name.familyName pr')}`;
   await Promise.all(
     Array.from({ length: 40 }, async (_, n) => {

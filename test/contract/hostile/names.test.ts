@@ -83,7 +83,7 @@ describe.each(PAIRS)('names with %s', (_what, stored, asked) => {
   });
 });
 
-test('a name of 100,000 characters is stored and found, or refused with 400', async () => {
+test('a userName or displayName of 100,000 characters is stored and found, or answers 400', async () => {
   const userName = `${'x'.repeat(100_000)}@x.example`;
   const answer = await scim.post('/Users', { userName });
   if (answer.status === 400) return;

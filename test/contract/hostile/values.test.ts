@@ -207,7 +207,7 @@ describe('bodies of an unexpected JSON type', () => {
     "{'a':1}",
     'undefined',
     'NaN',
-  ])('the body %j is 400 invalidSyntax wherever a body belongs', async (body) => {
+  ])('the body %j answers 400 invalidSyntax on each endpoint that takes a body', async (body) => {
     const { id } = await scim.user(`shape-${Math.random()}`);
     const { id: group } = await scim.group(`shape-${Math.random()}`);
     for (const [method, path] of [
@@ -267,7 +267,7 @@ describe('bodies of an unexpected JSON type', () => {
     ['schemas', {}],
     ['schemas', 'x'],
     ['schemas', [{}, null, 1, []]],
-  ])('%s as %j is accepted or 400, never a 5xx', async (name, value) => {
+  ])('a body with %s as %j is accepted or answers 400, and never a 5xx', async (name, value) => {
     const body = userBody(`odd-${Math.random()}`, { [name]: value });
     expect([201, 400]).toContain((await scim.post('/Users', body)).status);
   });
@@ -281,7 +281,7 @@ describe('bodies of an unexpected JSON type', () => {
     expect(await scim.find('/Users', 'userName eq "last"')).toHaveLength(1);
   });
 
-  test('requests on a second socket of the same client are answered', async () => {
+  test('a request on a second connection of the same client is answered', async () => {
     const other = createClient(bridge.app.port, '/connections/default/scim/v2');
     expect((await other.get('/Users?count=0')).status).toBe(200);
   });

@@ -90,14 +90,14 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
   });
 
   test.each(['externalId eq "jdoe"', 'userName eq "JDOE@corp.example"', 'externalId eq jdoe'])(
-    'the match %s finds exactly the created user',
+    'the Entra matching filter %s finds exactly the created user',
     async (filter) => {
       const found = await scim.find('/Users', filter);
       expect(found.map(({ id }) => id)).toEqual([user]);
     },
   );
 
-  test('a second POST is 409 with scimType uniqueness', async () => {
+  test('a second POST of the same Entra user answers 409 with scimType uniqueness', async () => {
     const answer = await scim.post('/Users', {
       schemas: [USER],
       userName: 'jdoe@corp.example',
@@ -197,7 +197,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect((await add(user)).status).toBe(204);
   });
 
-  test('the filter on id and manager returns one user or none', async () => {
+  test("Entra's filters by id with manager or members return the resource that has this reference, and nothing for another one", async () => {
     const check = async (endpoint: string, filter: string) =>
       (await scim.get(`${endpoint}?filter=${encodeURIComponent(filter)}&attributes=id`)).body;
     const hit = await check('/Users', `id eq "${user}" and manager eq "${boss}"`);
@@ -213,7 +213,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     });
   });
 
-  test('a deactivated user stays visible, keeps its memberships and is reactivated by PATCH', async () => {
+  test("a user deactivated by Entra's PATCH stays in GET and in its groups, and another PATCH reactivates it", async () => {
     await scim.patch(`/Users/${user}`, { op: 'Replace', path: 'active', value: 'False' });
     expect((await scim.find('/Users', 'externalId eq "jdoe"'))[0]).toMatchObject({ id: user, active: false });
     expect((await scim.get(`/Users/${user}`)).body.active).toBe(false);
@@ -248,7 +248,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(members.filter(({ value }: Json) => value === nested)).toHaveLength(1);
   });
 
-  test('a group is renamed; a deleted user answers 204, then 404, and leaves the group', async () => {
+  test('Entra renames a group by PATCH; DELETE of a member answers 204, then 404, and the group loses the member', async () => {
     await scim.patch(`/Groups/${group}`, {
       op: 'Replace',
       path: 'displayName',

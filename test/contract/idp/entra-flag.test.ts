@@ -26,7 +26,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     scim = on[profile];
   });
 
-  test('connection test and match work with the flag before and after the filter', async () => {
+  test("Entra's connection test and matching filter answer 200 with the flag before or after the filter in the URL", async () => {
     for (const query of [
       `${FLAG}&filter=userName+eq+"a"`,
       `?filter=userName+eq+"a"&aadOptscim062020`,
@@ -39,7 +39,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     }
   });
 
-  test('a user is created and updated by lower-case operations with real booleans in one pathless operation', async () => {
+  test('with the Entra flag a user is created, and updated by one pathless lower-case operation with JSON booleans', async () => {
     const created = await scim.post(`/Users${FLAG}`, {
       schemas: [USER, ENTERPRISE],
       externalId: 'joan',
@@ -80,7 +80,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     });
   });
 
-  test('members are added by a list and removed by a filter that keeps the other member', async () => {
+  test('with the Entra flag PATCH adds members as a list, and removes one member by a filter', async () => {
     const other = (await scim.user('other@corp.example')).id;
     group = (await scim.post(`/Groups${FLAG}`, { schemas: [GROUP], externalId: 'g', displayName: 'Ops' }))
       .body.id;

@@ -73,7 +73,7 @@ test('a change during the sync of its resource keeps the age of the first change
   expect((await store.outbox.backlog()).oldestMs).toBeGreaterThanOrEqual(40);
 });
 
-test('after the key accepted was lost, the next delivery restores the age of a mark', async () => {
+test("when the Redis key `accepted` was lost, the next delivery of a mark restores the mark's age", async () => {
   await hire(ADA);
   await store.claimRefs();
   await store.redis.del(store.keys.key('accepted', 'main'));
@@ -84,7 +84,7 @@ test('after the key accepted was lost, the next delivery restores the age of a m
   expect((await store.outbox.backlog()).oldestMs).toBeGreaterThanOrEqual(40);
 });
 
-test('the backlog counts waiting marks by priority, without delivered ones', async () => {
+test('the backlog counts waiting marks by priority, and omits marks that are delivered to the queue', async () => {
   await store.putUser(ADA, { userName: 'ada' }, 'new');
   await store.putUser(BOB, { userName: 'bob', active: false }, 'deactivation');
   await store.outbox.mark([ref(idOf('eve')), ref(idOf('joe'))], 'reconcile');

@@ -52,7 +52,7 @@ describe('script calls batched into one Redis command', () => {
     expect(bob).toMatchObject({ kind: 'stored' });
   });
 
-  it('get, remove, get and create of one user in one batch run in the order of the calls', async () => {
+  it('get, remove, get and create of one user in one batch return what their order implies', async () => {
     await put('ada');
     const { directory } = store.state;
     const removal = { id: idOf('ada'), expected: undefined, now: Date.now(), request: 'r' };

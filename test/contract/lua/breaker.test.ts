@@ -109,7 +109,7 @@ test('the probe interval grows up to a limit after probes without answer, and no
   expect(await waits(403)).toBe(1000);
 });
 
-test('calls that started before the breaker opened do not increase the probe interval', async () => {
+test('failures of calls that started before the breaker opened do not increase the probe interval', async () => {
   const one = replica();
   await calls(one, 0, 0, 0, 0, 0);
   for (let n = 0; n < 8; n++) one.breaker.note({ status: 0 });
@@ -164,7 +164,7 @@ async function commandsSent(run: () => void): Promise<{ commands: number }> {
   return { commands };
 }
 
-test('a web page in place of a SCIM answer is a failure; a web page at an address that a tenant may lack does not change the breaker', async () => {
+test('a web page in place of a SCIM answer counts as a failure, but not at an address that a tenant may lack', async () => {
   const one = replica();
   const page = { status: 200, error: 'EndpointAbsent' };
   expect(weightOf({ ...page, route: '/api/scim/v2/Users' })).toBeGreaterThan(0);
@@ -195,7 +195,7 @@ test.each(['doctor', 'a call'])(
   },
 );
 
-test('a call that the bridge aborted does not count for the breaker', () => {
+test('the breaker does not count a call that the bridge itself aborted', () => {
   expect(weightOf({ status: 0, error: 'PlatformAborted' })).toBeUndefined();
   expect(weightOf({ status: 0, error: 'PlatformTimeout' })).toBeGreaterThan(0);
 });

@@ -21,7 +21,7 @@ describe('notes of suspected drift', () => {
   });
   afterEach(() => store.close());
 
-  it('a run does not note that all users were mapped when a target came back or was repaired while it ran', async () => {
+  it('a reconcile run does not note that all users are mapped if the target came back or was repaired during the run', async () => {
     await runs.noteMapped('rules', await runs.mappedBy());
     const before = await runs.mappedBy();
     expect(before).toBe('rules');
@@ -49,7 +49,7 @@ describe('notes of suspected drift', () => {
   });
   const suspectedDrift = () => store.redis.hgetall(store.keys.key('suspectedDrift', 'main'));
 
-  it('a noted difference marks the user, reaches the worker, and is deleted when the worker saves it', async () => {
+  it("a noted difference marks the user, is read by the next sync, and is deleted by the sync's save", async () => {
     await expect(notes.note([await drift()], 'plan:1')).resolves.toEqual(['applied']);
     await expect(store.outbox.claim(10, 10)).resolves.toMatchObject([{ priority: 'reconcile' }]);
     const work = await store.begun(`User:${ADA}`);
@@ -61,7 +61,7 @@ describe('notes of suspected drift', () => {
     await expect(store.marks()).resolves.toEqual(new Map());
   });
 
-  it('a user whose stored fingerprint matches is skipped until its link is written or the user is marked', async () => {
+  it('a reconcile run skips a user whose stored fingerprint matches, until the link is written or the user marked', async () => {
     const work = async (): Promise<void> => {
       await store.outbox.mark([`User:${ADA}`], 'edit');
       const begun = await store.begun(`User:${ADA}`);
@@ -100,7 +100,7 @@ describe('notes of suspected drift', () => {
     await expect(suspectedDrift()).resolves.toEqual({ [`User:${ADA}`]: '["displayName","active"]' });
   });
 
-  it('a second drift note of a marked user adds its attributes and leaves the mark unchanged', async () => {
+  it('a second drift note of a marked user adds attributes to the first one and leaves the mark unchanged', async () => {
     await notes.note([await drift()], 'plan:1');
     const before = await store.marks();
     await notes.note([await drift({ names: ['active', 'displayName'] })], 'plan:2');
@@ -108,7 +108,7 @@ describe('notes of suspected drift', () => {
     await expect(store.marks()).resolves.toEqual(before);
   });
 
-  it('a difference seen at an older version or link returns `stale` and marks nothing', async () => {
+  it('noting a difference that was seen at an older version or link returns `stale` and marks nothing', async () => {
     const seen = await drift();
     await store.putUser(ADA, { userName: 'ada', title: 'new' });
     await expect(notes.note([seen], 'plan:1')).resolves.toEqual(['stale']);
@@ -120,7 +120,7 @@ describe('notes of suspected drift', () => {
     await expect(store.marks()).resolves.toEqual(new Map());
   });
 
-  it('a difference of a user that a worker is syncing returns `busy` and notes nothing', async () => {
+  it('noting a difference of a user that a worker is syncing returns `busy` and marks nothing', async () => {
     await store.outbox.mark([`User:${ADA}`], 'edit');
     const seen = await drift();
     await store.begun(`User:${ADA}`);

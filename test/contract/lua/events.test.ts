@@ -20,7 +20,7 @@ const told = async () =>
     names.join(' '),
   ]);
 
-test('events contain paths of changed attributes and no values', async () => {
+test('security events contain the paths of changed attributes and no values', async () => {
   store = await openStore(ON);
   await store.putUser(ADA, ada);
   await store.putUser(ADA, { ...ada, name: { givenName: 'Augusta' }, [EXTENSION]: { department: 'R&D' } });
@@ -155,7 +155,7 @@ test('an acknowledged event is removed, and a refused one is kept until an opera
   await expect(events.delivery()).resolves.toMatchObject({ pending: 2, kept: 0 });
 });
 
-test('one process at a time holds the push lease, until it releases or loses the lease', async () => {
+test('only one process at a time gets the lease to push events, until it releases or loses the lease', async () => {
   store = await openStore(ON);
   const { events } = store.state;
   expect(await events.lead('one', 10_000)).toBe(true);

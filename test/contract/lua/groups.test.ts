@@ -90,7 +90,7 @@ describe('groups in the directory', () => {
     await expect(store.remove('Group', G)).resolves.toEqual({ kind: 'missing' });
   });
 
-  it('several member steps in one call are applied in their order', async () => {
+  it('several member steps in one put_group call are applied in their order', async () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.members(G, drop(ADA), add(BOB), add(ADA), drop(BOB));
     await expect(store.membersOf(G)).resolves.toEqual([ADA]);
@@ -101,7 +101,7 @@ describe('groups in the directory', () => {
     ['externalId', 'A-1'],
     ['userName in lower case', 'ada@x.com'],
     ['userName in upper case', 'ADA@X.COM'],
-  ])('a member is added and removed by %s', async (_how, value) => {
+  ])('a user is added to a group and removed from it by %s as member value', async (_how, value) => {
     await store.putGroup(G, 'Sales', [add(value, BOB)]);
     await expect(store.membersOf(G)).resolves.toEqual([ADA, BOB]);
     await store.members(G, drop(value));
@@ -115,7 +115,7 @@ describe('groups in the directory', () => {
     await expect(store.membersOf(G)).resolves.toEqual([idOf('okta')]);
   });
 
-  it('a member that is given by id and by names is added once', async () => {
+  it('a user who is given as member by id and by names is added once', async () => {
     await store.putGroup(G, 'Sales', [replace(ADA, 'A-1', 'ada@x.com', ADA)]);
     await expect(store.membersOf(G)).resolves.toEqual([ADA]);
     await expect(store.state.directory.get('Group', G)).resolves.toMatchObject({ version: 1 });
@@ -174,7 +174,7 @@ describe('members whose user does not exist yet', () => {
     await expect(store.membersOf(G)).resolves.toEqual([LATE]);
   });
 
-  it('a new user joins every group that waits for it once', async () => {
+  it('a new user joins every group with a reference to it exactly once', async () => {
     const groups = ['g1', 'g2', 'g3'].map(idOf);
     for (const group of groups) await store.putGroup(group, group, [add('L-1', 'late@x.com')]);
     await store.putUser(LATE, { userName: 'late@x.com', externalId: 'L-1' });
@@ -186,7 +186,7 @@ describe('members whose user does not exist yet', () => {
     }
   });
 
-  it('a member value that was removed before its user arrived adds no membership', async () => {
+  it('a member value that was removed before its user is created adds no membership', async () => {
     await store.putGroup(G, 'Sales', [add('late@x.com', 'L-1')]);
     await store.members(G, drop('late@x.com'));
     await store.members(G, replace('somebody-else'));
@@ -205,7 +205,7 @@ describe('members whose user does not exist yet', () => {
   });
 
   it.each(['late@x.com', 'Late@X.com', 'L-1'])(
-    'no reference to %s remains after the removal of the member, the deletion of the group, or the arrival of the user',
+    'no reference to %s remains after the member is removed, the group is deleted, or the user is created',
     async (value) => {
       const references = async () =>
         (await store.families()).filter((key) => /^(references|unresolved)/.test(key));
@@ -229,7 +229,7 @@ describe('member changes in parallel', () => {
   });
   afterEach(() => store.close());
 
-  it('twenty members that two clients add at the same time are all stored', async () => {
+  it('all members that two clients add to a group at the same time are stored', async () => {
     const ids = Array.from({ length: 20 }, (_, index) => idOf(`m${index}x`));
     await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
     await store.putGroup(G, 'Sales');
@@ -244,7 +244,7 @@ describe('member changes in parallel', () => {
     expect(versions.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 2));
   });
 
-  it('a deleted group gets no member when a user arrives', async () => {
+  it('a group deleted with an open reference gets no member when the user is created', async () => {
     await store.putUser(ADA, { userName: 'ada' });
     for (let round = 0; round < 20; round++) {
       const group = idOf(`g${round}x`);

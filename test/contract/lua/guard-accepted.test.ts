@@ -21,7 +21,7 @@ describe('deactivations that the directory has accepted', () => {
     return ref;
   };
 
-  it('a deactivation counts from its acceptance until it is applied', async () => {
+  it('the guard counts a deactivation as accepted from the push until it is applied', async () => {
     const ref = await syncedUser('ada');
     await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'deactivation');
     await expect(waiting()).resolves.toBe(1);
@@ -30,7 +30,7 @@ describe('deactivations that the directory has accepted', () => {
     await expect(waiting()).resolves.toBe(0);
   });
 
-  it('an accepted deactivation counts only if the account may be active', async () => {
+  it('the guard counts an accepted deactivation only if the account may be active', async () => {
     await syncedUser('ada', { active: false });
     await store.remove('User', idOf('ada'));
     await store.putUser(idOf('bob'), { userName: 'bob' });
@@ -82,7 +82,7 @@ describe('hold and release of a target', () => {
   afterEach(() => store.close());
   const ref: Ref = `User:${idOf('ada')}`;
 
-  it('a hold stops deliveries and takes back delivered marks; release resumes them', async () => {
+  it('a hold stops the delivery of marks and takes delivered ones back, until the release', async () => {
     const { guardStore } = store.outbox;
     await store.claimRefs();
     await expect(guardStore.hold('ops', 'migration')).resolves.toBe(true);

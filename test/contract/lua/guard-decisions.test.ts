@@ -5,7 +5,7 @@ import { add, drop, idOf } from './rig.ts';
 
 const rig = useGuardRig();
 
-it('an approval covers exactly the listed changes and no later ones', async () => {
+it('an approval covers exactly the changes listed under its id, and none held later', async () => {
   await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
   const listed = (await rig.guardStore.open())?.id ?? '';
   await rig.guardStore.take(deactivations(4), guard(2));
@@ -34,7 +34,7 @@ it('of two concurrent approvals of one list one is stored, and the other one is 
   await expect(rig.guardStore.decisions()).resolves.toHaveLength(1);
 });
 
-it('an approval can be limited to one user', async () => {
+it('an approval limited to one user allows the changes of that user only', async () => {
   await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
   await expect(rig.decide('approve', [user(2)])).resolves.toMatchObject({ items: 1 });
   await expect(rig.heldRefs()).resolves.toEqual([user(1), user(3)]);
@@ -108,7 +108,7 @@ it('a decision marks its resources for a sync, deactivations with their own prio
   ]);
 });
 
-it('a rejection lasts until the source reverts the change, and can still be approved', async () => {
+it('a rejected change stays rejected until the source reverts it, or an operator approves it', async () => {
   await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
   const approval = (await rig.guardStore.open())?.id ?? '';
   await rig.decide('reject');

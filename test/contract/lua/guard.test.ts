@@ -10,7 +10,7 @@ import { add, drop, idOf, openStore } from './rig.ts';
 
 const rig = useGuardRig();
 
-it('destructive changes are allowed up to the limit, and later ones held', async () => {
+it('the guard allows destructive changes up to the limit, and holds all further ones', async () => {
   await expect(rig.guardStore.take(deactivations(1, 2, 3), guard(3))).resolves.toEqual([
     'allowed',
     'allowed',
@@ -126,7 +126,7 @@ it('a retried change counts once, from its latest attempt', async () => {
   await expect(rig.guardStore.take(deactivations(4), guard(2))).resolves.toEqual(['held']);
 });
 
-it('changes older than the window do not count', async () => {
+it('changes older than the window do not count against the guard limit', async () => {
   await rig.guardStore.take(deactivations(1, 2), guard(2));
   await passTime(rig.store, 25 * HOUR);
   await expect(rig.guardStore.take(deactivations(3, 4), guard(2))).resolves.toEqual(['allowed', 'allowed']);
@@ -166,7 +166,7 @@ it('the scripts decide as the pure judge() does in 400 random cases', async () =
   }
 }, 60_000);
 
-it('the population includes recently deleted resources', async () => {
+it('the population, to which percentages of the guard refer, includes recently deleted users, groups and memberships', async () => {
   for (const number of range(0, 4)) await rig.store.putUser(idOf(`p${number}-`), { userName: `p${number}` });
   const ids = range(0, 4).map((number) => idOf(`p${number}-`));
   await rig.store.putGroup(idOf('g'), 'Sales', [add(...ids)]);

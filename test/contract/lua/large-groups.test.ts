@@ -13,7 +13,7 @@ const waiting = async (store: Awaited<ReturnType<typeof open>>): Promise<string[
   (await store.state.directory.membersOf(G)).unresolved.sort();
 
 describe('a group with more members than one script call changes', () => {
-  it('a large group is created, replaced, changed and deleted like a small one', async () => {
+  it('a group written in several portions is created, replaced, changed and deleted like a small one', async () => {
     const store = await open();
     await store.putUser(idOf('ada'), { userName: 'ada@x.example' });
     await store.settleAll();
@@ -48,7 +48,7 @@ describe('a group with more members than one script call changes', () => {
     expect(left).toEqual([]);
   }, 60_000);
 
-  it('a stale version returns `stale` and keeps the members; an unknown group returns `missing`', async () => {
+  it('replacing a large group returns `stale` for an outdated version and keeps the members, and `missing` for an unknown group', async () => {
     const store = await open();
     await store.putGroup(G, 'All', [add(...names(3))]);
     const change = {
@@ -66,7 +66,7 @@ describe('a group with more members than one script call changes', () => {
     await expect(store.members(idOf('nobody'), add(...names(COUNT)))).resolves.toEqual({ kind: 'missing' });
   });
 
-  it('a replacement that another process interrupts starts again, and its members replace those of the other process', async () => {
+  it('a replacement of many members starts again when another process writes the group meanwhile, and its members win', async () => {
     const store = await open();
     await store.putGroup(G, 'All', [add(...names(10))]);
     const ask = store.scripts.ask.bind(store.scripts);
@@ -82,7 +82,7 @@ describe('a group with more members than one script call changes', () => {
     await expect(waiting(store)).resolves.toEqual(names(COUNT, 5).sort());
   });
 
-  it('the group is due at once after its last portion, and within 5 s when no further portion comes', async () => {
+  it('a large group is due at once after the last portion of its members, or within 5 s if no further portion is stored', async () => {
     const store = await open();
     await store.putGroup(G, 'All');
     await store.settleAll();

@@ -169,7 +169,7 @@ describe('links and member notes', () => {
     await expect(store.outbox.pendingMembers(idOf('old'))).resolves.toEqual(new Map([[ADA, '-']]));
   });
 
-  it('readiness is true for a synced user, and false for a pending, departed or blocked user', async () => {
+  it('readiness is true for a synced user, and false for a user that is pending, departed or a dead letter', async () => {
     const ready = async () => (await store.outbox.readiness([ADA]))[0];
     await expect(ready()).resolves.toMatchObject({ ready: true, underWay: false });
     await store.outbox.mark([USER], 'edit');
@@ -269,7 +269,7 @@ describe('the request budget', () => {
       burst: 3,
     });
 
-  it('five requests with a burst of three: three run at once, the others wait one interval each', async () => {
+  it('of requests to a rate-limited target, those within the burst run at once, and each further one waits one more interval', async () => {
     const waits = (await Promise.all(Array.from({ length: 5 }, take))).map(
       ([tag, wait]) => [tag, Number(wait)] as const,
     );

@@ -32,7 +32,7 @@ describe('delivery of dirty marks to the queue', () => {
     );
   };
 
-  it('a mark is delivered once with a deliveryId, and cleared by the ack', async () => {
+  it('a mark is delivered once with a deliveryId, and the ack of its sync clears it', async () => {
     const claims = await claim();
     expect(claims).toEqual([{ ref: USER, deliveryId: expect.stringMatching(/^\d+$/), priority: 'new' }]);
     await expect(claim()).resolves.toEqual([]);
@@ -91,7 +91,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('a change of lower priority adds no second job beside a waiting deactivation', async () => {
+  it('a change of lower priority for a user with a waiting deactivation adds no second job', async () => {
     await leave();
     await expect(claim()).resolves.toMatchObject([{ priority: 'deactivation' }]);
     await edit('two');
@@ -171,7 +171,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(store.outbox.ack(heir, { id: 'mine' }, SYNCED)).resolves.toMatchObject({ kind: 'cleared' });
   });
 
-  it('a save in time renews the whole lease of the worker', async () => {
+  it('a save before the lease ends renews the lease for its full time', async () => {
     await claim();
     const work = await store.begun(USER);
     const lease = store.keys.key('lease', `main:${USER}`);
@@ -202,7 +202,7 @@ describe('delivery of dirty marks to the queue', () => {
   );
 
   it.each(['edit', 'deactivation'] as const)(
-    'a user whose group was written during its sync is delivered again at once (priority %s)',
+    "a user whose group is written during the user's sync is delivered again at once (priority %s)",
     async (priority) => {
       await store.putGroup(G, 'Sales', [add(ADA)]);
       await store.claimRefs();
@@ -235,7 +235,7 @@ describe('delivery of dirty marks to the queue', () => {
     expect([...(await store.marks()).keys()]).toEqual([GROUP]);
   });
 
-  it('a membership that was reversed during the sync stays pending', async () => {
+  it('a membership that a push reverses during its sync stays pending', async () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     const work = await store.begun(GROUP);
     await store.members(G, drop(ADA));

@@ -29,7 +29,7 @@ describe('the set of synced resources', () => {
   });
   afterEach(() => store.close());
 
-  it('a resource enters the synced set by its sync and by a scan', async () => {
+  it('a resource without differences is added to the synced set by its sync, and by a scan', async () => {
     await expect(synced('User')).resolves.toEqual([ADA, BOB]);
     await expect(synced('Group')).resolves.toEqual([G]);
     await reader(store.state).readAllAnew();
@@ -52,7 +52,7 @@ describe('the set of synced resources', () => {
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${BOB} stale`] });
   });
 
-  it('after a process whose settings lack the target stored a change, the next brief scan reads all resources', async () => {
+  it('a change stored by a process whose settings lack the target, and thus without a mark, is found by the next scan', async () => {
     const elsewhere = stateOf(store, ['spare']);
     const change = {
       id: ADA,
@@ -66,7 +66,7 @@ describe('the set of synced resources', () => {
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} stale`] });
   });
 
-  it('a scan reads all resources while the stored order is damaged', async () => {
+  it('while the stored order of resources is damaged, a scan reads all resources', async () => {
     await store.redis.zrem(store.keys.key('order', 'User'), ADA);
     await expect(scan()).resolves.toEqual({ linked: 2, others: [] });
   });

@@ -74,7 +74,7 @@ describe('users in the directory', () => {
     await expect(store.state.directory.lookup('User', 'username', 'ωΜΈΓΑ')).resolves.toEqual([ADA]);
   });
 
-  it('a taken value replies with attribute and holder, and changes nothing', async () => {
+  it('storing a user with a taken unique value returns the attribute and its holder, and changes nothing', async () => {
     await store.putUser(ADA, ada);
     const taken = await store.putUser(BOB, { ...bob, userName: 'ADA@x.com' });
     expect(taken).toEqual({ kind: 'taken', attribute: 'userName', holder: ADA });
@@ -150,7 +150,7 @@ describe('users in the directory', () => {
     await expect(store.putUser(BOB, ada)).resolves.toMatchObject({ kind: 'stored' });
   });
 
-  it('a deletion with an outdated version replies stale', async () => {
+  it('deleting a user with an outdated version returns stale and keeps the user', async () => {
     await store.putUser(ADA, ada);
     const stale = { id: ADA, expected: 2, now: 1, request: 'r' };
     await expect(store.state.directory.remove('User', stale)).resolves.toEqual({ kind: 'stale' });
@@ -177,7 +177,7 @@ describe('users in the directory', () => {
     await expect(store.state.directory.lookup('Group', 'members.value', ADA)).resolves.toEqual([]);
   });
 
-  it('pages stay in the order of creation when users change or are deleted', async () => {
+  it('pages of users keep the order of creation when users change or are deleted', async () => {
     for (const name of ['u1', 'u2', 'u3', 'u4']) await store.putUser(idOf(name), { userName: name });
     await store.putUser(idOf('u2'), { userName: 'u2', title: 'changed' });
     await store.remove('User', idOf('u1'));
@@ -274,7 +274,7 @@ describe('users whose attributes depend on groups', () => {
     expect((await store.begun(`User:${ADA}`)).groups).toEqual([]);
   });
 
-  it('users are not marked when a group is written without change', async () => {
+  it('members are not marked when their group is written without change', async () => {
     await store.putGroup(idOf('g'), 'G', [add(ADA)]);
     expect(await marked()).toEqual([]);
   });

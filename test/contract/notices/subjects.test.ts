@@ -37,7 +37,7 @@ const itemsOf = (about: string) => noticesOf(receivers[about] ?? { posts: [] }).
 const toldOf = (about: string, state: string) =>
   eventually(`${about} is ${state}`, () => itemsOf(about).find((item) => item.state === state));
 
-test('messages report a dead letter and its end', async () => {
+test('a dead letter causes one message, and its end another', async () => {
   const stranger = (await rig.bridge.platform.state()).users.at(-1);
   const id = await rig.bridge.idp.createUser(stranger?.userName ?? '');
   expect(await toldOf('deadLetters', 'new')).toMatchObject({
@@ -51,7 +51,7 @@ test('messages report a dead letter and its end', async () => {
   await toldOf('deadLetters', 'resolved');
 }, 60_000);
 
-test('messages report a failing platform with its status, and a reconcile that fails meanwhile', async () => {
+test('a failing platform causes a message with its status, and a reconcile that fails meanwhile another', async () => {
   front.answer = () => ({ status: 500 });
   await rig.bridge.idp.createUser('new@acme.example');
   // The calls of the reconcile fail too, so the breaker opens earlier than by the attempts to create one user.

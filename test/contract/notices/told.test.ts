@@ -148,7 +148,10 @@ testWithReceiverAway(
   120_000,
 );
 
-test('of two processes only one sends the message about a change', async ({ rig, receiver }) => {
+test('of two processes of the service only one sends the message about a held change', async ({
+  rig,
+  receiver,
+}) => {
   await rig.bridge.another('scheduler');
   await leave(rig);
   await eventually('told', () => receiver.posts.length > 0);

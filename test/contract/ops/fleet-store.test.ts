@@ -92,7 +92,7 @@ test('a restart takes the place of the killed process: same host, port and role;
   expect((await ids()).sort()).toEqual(['elsewhere silent', 'new', 'twin']);
 });
 
-test('versionsDifferSince is the start of the second version, and null after one version has ended', async () => {
+test('versionsDifferSince is the start of the second of two running versions, and null after one of them has ended', async () => {
   const since = async () => (await fleet.read()).versionsDifferSince;
   await fleet.beat('a1', facts('api'));
   expect(await since()).toBeNull();

@@ -38,17 +38,17 @@ describe('the hash chain of a log with 250 entries', () => {
     ['the oldest entry', 0, 1],
     ['the newest entry', 249, 'the end'],
     ['an entry between', 120, 121],
-  ])('verification names the place of a deleted entry: %s', async (_name, place, expected) => {
+  ])('verification of a log names the place of a deleted entry: %s', async (_name, place, expected) => {
     await store.redis.xdel(key('log'), ids[place] ?? '');
     expect((await log.verify()).broken).toBe(typeof expected === 'number' ? ids[expected] : expected);
   });
 
-  test('verification names the end when all entries are deleted', async () => {
+  test('verification of a log whose entries are all deleted names its end as the place', async () => {
     await store.redis.del(key('log'));
     expect((await log.verify()).broken).toBe('the end');
   });
 
-  test('verification names an entry whose personal data was changed or deleted', async () => {
+  test('verification of a log names the entry whose personal data was changed or deleted', async () => {
     const [at = ''] = ids;
     const text = (await store.redis.hget(key('logPersonal'), at)) ?? '';
     await store.redis.hset(key('logPersonal'), at, text.replace('n0', 'n9'));
@@ -59,7 +59,7 @@ describe('the hash chain of a log with 250 entries', () => {
     expect((await log.verify()).broken).toBe(at);
   });
 
-  test('entries removed by the retention move the start, and verification succeeds', async () => {
+  test('after the retention has removed old entries, verification of the log succeeds from the new start', async () => {
     const short = createProvisioningLog(store, {
       target: 'main',
       limits: { maxEntries: 20, maxAgeMs: 60_000 },
@@ -71,7 +71,7 @@ describe('the hash chain of a log with 250 entries', () => {
     expect(await short.verify()).toEqual({ entries: 20, forgotten: 0, broken: undefined });
   });
 
-  test('verification during writes raises no false alarm', async () => {
+  test('verification of a log succeeds while entries are added', async () => {
     const limits = { maxEntries: 250, maxAgeMs: 60_000 };
     const full = createProvisioningLog(store, { target: 'main', limits });
     let isWriting = true;
@@ -83,7 +83,7 @@ describe('the hash chain of a log with 250 entries', () => {
     await writing;
   });
 
-  test('a dump taken during writes verifies after its restore', async () => {
+  test('a dump of a log taken while entries are added passes verification after its restore', async () => {
     const full = createProvisioningLog(store, {
       target: 'main',
       limits: { maxEntries: 250, maxAgeMs: 60_000 },
@@ -142,7 +142,7 @@ describe('three logs read in one order', () => {
     }
   });
 
-  test('a search for rare entries, continued from each returned position, finds every entry once in order', async () => {
+  test('a log search continued from each returned position finds every matching entry once, in order', async () => {
     const refs = [`User:${idOf('rare')}` as const];
     for (const outbox of sources.flatMap(({ outboxes }) => [...outboxes.values()]))
       await outbox.log.append([{ ...entry(1), ref: refs[0] as LogEntry['ref'] }, entry(2)]);

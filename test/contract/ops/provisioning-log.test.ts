@@ -91,7 +91,7 @@ describe('entries of the provisioning log', () => {
     expect(told).toMatchObject([{ name: 'Sales', members: [id], status: 'success' }]);
   });
 
-  it('a protected user is logged once, refusals with the message of the platform, both with advice', async () => {
+  it('the log has one entry with advice for a protected user, and refusals with advice and the message of the platform', async () => {
     const boss = await bridge.idp.createUser('boss@acme.example');
     await untilSynced();
     await bridge.idp.patch(`/Users/${boss}`, { op: 'replace', path: 'displayName', value: 'The boss' });
@@ -114,7 +114,7 @@ describe('entries of the provisioning log', () => {
     expect(provisioningSteps.at(-1)).toMatchObject({ type: 'export', status: 'failure' });
   });
 
-  it('the log has the first failure in a row, then the success with its attempt number', async () => {
+  it('of several failing attempts the log has the first one, then the success with its attempt number', async () => {
     await bridge.platform.control('PATCH', '/faults', { status5xx: 1 });
     const id = await bridge.idp.createUser('cyd@acme.example');
     await eventually('a retry is told', async () => (await entries({ refs: [`User:${id}`] })).length > 0);

@@ -35,7 +35,7 @@ test('SCIM calls carry the SCIM token, REST calls the API key, both ask for JSON
   expect(platform.asked[1]?.headers['x-request-id']).toBeUndefined();
 });
 
-test('without a SCIM token the API key serves both families', async () => {
+test('without a SCIM token the client sends the API key to SCIM and REST addresses', async () => {
   await start((_, response) => answerJson(response, USER));
   const client = connectPlatform({ url: platform.url, token: TOKEN, allowLoopbackHttp: true });
   await client.users.get('u1');
@@ -43,7 +43,7 @@ test('without a SCIM token the API key serves both families', async () => {
   expect(platform.asked[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
 });
 
-test('a correlation id cannot smuggle a header', async () => {
+test('a correlation id with line breaks adds no header to the request', async () => {
   await start((_, response) => answerJson(response, USER));
   await platform.client.users.get('u1', { correlationId: 'a\r\nx-evil: 1 é' });
   expect(platform.asked[0]?.headers['x-request-id']).toBe('ax-evil:1');
@@ -160,7 +160,7 @@ test('a value is set with ids as text and read with ids as numbers (contract 3.2
   expect(platform.asked[2]?.url.pathname).toBe('/api/v1/user-attribute-values/5');
 });
 
-test('every call is reported with its path template, without ids', async () => {
+test('the client reports every call with its path template, without ids', async () => {
   await start((asked, response) => answerJson(response, asked.method === 'GET' ? USER : {}, 200));
   await platform.client.users.get('secret-person', { correlationId: 'c1' });
   await platform.client.users.create(USER).catch(() => undefined);

@@ -112,7 +112,7 @@ test("an aborted chat answer throws ChatFailed with the platform's message", asy
   expect(fault).toMatchObject({ platformMessage: 'the model is away' });
 });
 
-test('abort ends the stream; an unknown thread throws 404, a thread of another user 403', async () => {
+test('abort of a chat ends its stream, and fails with 404 for an unknown thread, 403 for one of another user', async () => {
   const agentId = await rig.agent({ recordDelayMs: 40 });
   const chat = client({ agentId });
   const records: ChatRecord[] = [];
@@ -128,7 +128,7 @@ test('abort ends the stream; an unknown thread throws 404, a thread of another u
   expect(await thrownBy(chat.abort({ chatId: 'nothing', externalId: 'ada' }))).toMatchObject({ status: 404 });
 });
 
-test('an aborted signal ends the reading, and the run continues', async () => {
+test("an aborted signal ends the reading of a chat answer, and the agent's run at the platform continues", async () => {
   const agentId = await rig.agent({ recordDelayMs: 20 });
   const controller = new AbortController();
   const read = async () => {
@@ -215,7 +215,7 @@ test('a lost chat connection throws when resumption is off or used up', async ()
   await proxy.stop();
 });
 
-test('invalid options are refused before any call', () => {
+test('a chat client with invalid options throws before it sends a request', () => {
   for (const wrong of [
     { deploymentId: '1' },
     { agentId: '1', deploymentId: '1', token: 'x' },

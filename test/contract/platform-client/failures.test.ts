@@ -51,13 +51,13 @@ const create = (options = {}): Promise<unknown> =>
   platform.client.users.create({ userName: PERSON }, options);
 
 describe('time-outs of calls', () => {
-  test('a call can have a shorter time-out than the client', async () => {
+  test("a time-out given to one call is used in place of the client's longer one", async () => {
     await start(() => undefined, { timeoutMs: 20_000 });
     const hurried = platform.client.accounts.search(PERSON, { timeoutMs: 80 });
     expect(await failure(hurried, PlatformTimeout)).toMatchObject({ timeoutMs: 80 });
   });
 
-  test('after a time-out a read has not committed, and a write may have', async () => {
+  test('after a time-out the error says that a read has not committed and a write may have', async () => {
     await start(() => undefined, { timeoutMs: 80 });
     const read = await failure(platform.client.users.get(PERSON, { correlationId: 'c9' }), PlatformTimeout);
     expect(read).toMatchObject({
@@ -152,7 +152,7 @@ describe('failed connections', () => {
 });
 
 describe('calls that the caller aborts', () => {
-  test('an abort before the call sends nothing', async () => {
+  test('a call with an already aborted signal sends no request', async () => {
     await start(() => undefined);
     const fault = await failure(
       create({ signal: AbortSignal.abort(new Error('stopping')) }),
@@ -188,7 +188,7 @@ describe('calls that the caller aborts', () => {
     await failure(platform.client.values.list('5', { signal: later.signal }), PlatformAborted);
   });
 
-  test('a long-lived signal gets no remaining listeners from calls', async () => {
+  test('finished calls leave no listeners on a long-lived abort signal', async () => {
     await start((_, response) => answerJson(response, []));
     const { signal } = new AbortController();
     let listeners = 0;
@@ -281,7 +281,7 @@ describe('answers with an error status', () => {
 });
 
 describe('answers with a success that cannot be used', () => {
-  test('a web page means that the endpoint is absent', async () => {
+  test('a web page as answer throws an error that says that the endpoint is absent', async () => {
     await start((_, response) => response.writeHead(200).end(`\n <!doctype html><p>${PERSON}`));
     await failure(platform.client.accounts.search(PERSON), EndpointAbsent);
     await failure(platform.client.users.delete('u1'), EndpointAbsent);
@@ -295,7 +295,7 @@ describe('answers with a success that cannot be used', () => {
     ['no id', `{"userName":"${PERSON}"}`],
     ['an id that no number can hold', `{"id":9007199254740993,"userName":"${PERSON}"}`],
     ['no userName', '{"id":"1"}'],
-  ])('a user from %s is refused without quoting it', async (_, body) => {
+  ])('a SCIM user from %s is refused with an error that does not quote the answer', async (_, body) => {
     await start((_asked, response) => response.writeHead(200).end(body));
     expect((await failure(create(), PlatformDecode)).mayHaveCommitted).toBe(true);
     await failure(platform.client.users.get('u1'), PlatformDecode);

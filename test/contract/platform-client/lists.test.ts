@@ -101,7 +101,7 @@ describe('startIndex lists', () => {
     expect(await thrownBy(walk({ count: 3 }))).toBeInstanceOf(PlatformDecode);
   });
 
-  test('a failing page ends the list and the pages under way', async () => {
+  test('a failing page ends the list and aborts the page requests under way', async () => {
     const good = directory(30);
     await start((asked, response) =>
       asked.url.searchParams.get('startIndex') === '4'
@@ -111,7 +111,7 @@ describe('startIndex lists', () => {
     expect(await thrownBy(walk({ count: 3, inFlight: 4 }))).toBeInstanceOf(PlatformResponse);
   });
 
-  test('leaving a list early sends no further request', async () => {
+  test('a caller that leaves a list early causes no further page request', async () => {
     await start(directory(30));
     for await (const page of platform.client.users.pages({ count: 3 })) {
       expect(page).toMatchObject({ startIndex: 1, totalResults: 30 });
@@ -120,7 +120,7 @@ describe('startIndex lists', () => {
     expect(platform.asked).toHaveLength(1);
   });
 
-  test('the caller can abort between pages', async () => {
+  test('an abort between two pages of a list throws PlatformAborted with its reason', async () => {
     await start(directory(30));
     const controller = new AbortController();
     const pages = platform.client.users.pages({ count: 3, signal: controller.signal });

@@ -71,7 +71,7 @@ test('reports are created and found, and the feed lists folders first', async ()
   expect(reports).toMatchObject([{ name: 'a chart', record: { calculatedFields: {} } }]);
 });
 
-test('a folder level of several pages is read to its end', async () => {
+test('the content of a folder that spans several pages is read to its end', async () => {
   const folders = Array.from({ length: 230 }, (_, place) => ({ deploymentId: '2', name: `f${place}` }));
   await rig.fixtures({ folders });
   const listed = await all(rig.client.workspace.folders('2'));

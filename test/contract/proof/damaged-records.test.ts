@@ -83,7 +83,7 @@ test('a sync of a user with a damaged record removes nothing at the platform', a
   expect((await idp.send('GET', `/Groups/${ids.sales}`)).body.members).toHaveLength(2);
 });
 
-test('a damaged group is healed by a PUT and can be deleted', async () => {
+test('a group with a damaged record is repaired by a PUT, and can be deleted', async () => {
   const { idp } = bridge;
   const path = `/Groups/${ids.sales}`;
   await damage('groups', ids.sales, (stored) => `${stored} `);
@@ -95,7 +95,7 @@ test('a damaged group is healed by a PUT and can be deleted', async () => {
   expect((await idp.send('DELETE', path)).status).toBe(204);
 });
 
-test('a damaged user can be deleted, and its name is free if its index entries are readable', async () => {
+test('a user with a damaged record can be deleted, and its userName is free afterwards if the index entries are readable', async () => {
   const { idp } = bridge;
   await damage('users', ids.ada, (stored) => stored.slice(0, -1));
   expect((await idp.send('DELETE', `/Users/${ids.ada}`)).status).toBe(204);

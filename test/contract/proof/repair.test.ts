@@ -96,7 +96,7 @@ async function damage(store: Store, seed: number): Promise<void> {
 
 const left = (findings: Finding[]): Finding[] => findings.filter(({ count, repaired }) => repaired < count);
 
-test('one repair restores all derived data after any of it was lost or damaged', async () => {
+test('after any derived data was lost or damaged, one repair restores all of it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.nat(), async (story, accident) => {
       const [twin, store] = await Promise.all([openStore(), openStore()]);
@@ -133,7 +133,7 @@ test('a proof during pushes and syncs finds no fault, and a repair changes nothi
   }
 });
 
-test('a fault that needs a decision of an operator is reported and left unchanged', async () => {
+test('the repair reports a fault that needs a decision of an operator, and changes nothing of it', async () => {
   const store = await openStore();
   try {
     await store.putUser(ADA, { userName: 'ada' });
@@ -197,7 +197,7 @@ test('a group that waits to add a user is marked when the repair ends a removal 
   }
 });
 
-test('a lost member set is restored from groupsOf; single missing members are not', async () => {
+test('the repair restores a lost member set from `groupsOf`, but no single missing member of a present set', async () => {
   const store = await openStore();
   try {
     const BOB = idOf('bob');
@@ -217,7 +217,7 @@ test('a lost member set is restored from groupsOf; single missing members are no
   }
 });
 
-test('a wrong memberCount is found and repaired while pushes change the groups', async () => {
+test('a wrong memberCount of a group is found and repaired while pushes change the group', async () => {
   const store = await openStore();
   try {
     await push(store, 1);
@@ -288,7 +288,7 @@ test('a proof counts an entry that belongs to two key families once, and once fo
   }
 });
 
-test('a large group with a lost link gets all memberships written again, also after a killed repair', async () => {
+test('all memberships of a large group with a lost link are written again, even if the first repair was killed', async () => {
   const store = await openStore();
   try {
     const people = Array.from({ length: 600 }, (_, index) => idOf(`p${1000 + index}`));

@@ -280,7 +280,7 @@ describe('the platform becomes equal to the directory', () => {
   const limitMs = 120_000 + options.numRuns * 200;
 
   it(
-    'the platform becomes equal when attributes depend on groups',
+    'after random changes the platform equals the source although attributes depend on groups',
     async () => {
       await fc.assert(property(), options);
     },
@@ -288,7 +288,7 @@ describe('the platform becomes equal to the directory', () => {
   );
 
   it(
-    'the platform converges without any held change',
+    'after random changes the platform equals the source without any held change',
     async () => {
       const { title } = RULES.attributes;
       await fc.assert(property({ ...RULES, attributes: title ? { title } : {} }), options);
@@ -297,7 +297,7 @@ describe('the platform becomes equal to the directory', () => {
   );
 
   it(
-    'the platform becomes equal when the guard holds every removal until an approval',
+    'after random changes the platform equals the source although each removal waits for an approval',
     async () => {
       const none = { count: 0, percent: 0 };
       const strict = {
@@ -313,7 +313,7 @@ describe('the platform becomes equal to the directory', () => {
   );
 
   it(
-    'the platform becomes equal when the guard allows one removal of each kind',
+    'after random changes the platform equals the source although the guard allows only one removal of each kind',
     async () => {
       const one = { count: 1, percent: 100 };
       const strict = { ...GENEROUS, deactivate: one, delete: one, removeMembers: one, clearAttributes: one };

@@ -19,7 +19,7 @@ describe('the guard while a sync runs', () => {
   const isActive = () => [...fixture.platform.users.values()].some(({ active }) => active);
 
   it.each(['crash', 'crashAfter', 'fails', 'lost'] as const)(
-    'a deactivation whose write ends with %s counts once, also after an approval',
+    'the guard counts a deactivation once although its write ends with %s, also after an approval',
     async (outcome) => {
       for (const deactivate of [
         { count: 1, percent: 100 },
@@ -65,15 +65,15 @@ describe('the guard while a sync runs', () => {
   };
   const users = { deprovision: 'deactivate', activation: 'safe', deleteAfterDays: null } as const;
 
-  it('a manually added member is removed under groups.members: authoritative', async () => {
+  it('a member added at the platform by hand is removed under groups.members: authoritative', async () => {
     await expect(stranger({ groups: { members: 'authoritative' } })).resolves.toBe(false);
   });
 
-  it('a manually added member is kept under groups.members: owned', async () => {
+  it('a member added at the platform by hand is kept under groups.members: owned', async () => {
     await expect(stranger({})).resolves.toBe(true);
   });
 
-  it('a protected member is never removed', async () => {
+  it('a protected user whom the source removes from a group stays a member at the platform', async () => {
     const policy = {
       groups: { members: 'authoritative' as const },
       users: { ...users, protected: ['By-Hand'] },

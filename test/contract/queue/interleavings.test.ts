@@ -32,7 +32,7 @@ describe('changes while a sync runs', () => {
 
   afterEach(() => fixture.close());
 
-  it("a membership that is pushed during the user's creation is added", async () => {
+  it("a membership that is pushed while the user's account is created is added at the platform", async () => {
     await open(
       {},
       { users: { scope: 'true' }, groups: { include: ['.*'], exclude: [], rename: [] }, attributes: {} },
@@ -64,7 +64,7 @@ describe('changes while a sync runs', () => {
     expect(userAt('ada')?.attributes.get('teams') ?? null).toBeNull();
   });
 
-  it('a cancelled removal of a member ends the wait of the user', async () => {
+  it('a user who waits for a removal from a group is synced when the source takes the removal back', async () => {
     const { teams: _, ...attributes } = RULES.attributes;
     // Nothing of the user depends on groups, so no change of a group marks the user.
     await open({}, { ...RULES, attributes });
@@ -82,7 +82,7 @@ describe('changes while a sync runs', () => {
     expect([membersAt('Sales'), membersAt('Later')]).toEqual([['ada'], ['ada']]);
   });
 
-  it('a user who is deleted while its account is created ends up deactivated, without memberships', async () => {
+  it('a user who is deleted at the source while the account is created gets an inactive account without memberships', async () => {
     await open();
     await user(ADA, 'ada');
     await expect(first.start()).resolves.toBe(`User:${ADA}`);
@@ -107,7 +107,7 @@ describe('changes while a sync runs', () => {
   });
 
   it.each(['crash', 'crashAfter', 'fails', 'lost'] as const)(
-    'a create-only target completes a started account when any call ends with %s',
+    'under the policy create-only a new account is completed although any one call ends with %s',
     async (outcome) => {
       for (let calls = 0; calls < 8; calls++) {
         await open({ policy: 'create-only' });
@@ -125,7 +125,7 @@ describe('changes while a sync runs', () => {
     },
   );
 
-  it('a create-only target drops later member changes', async () => {
+  it('under the policy create-only, member changes after the creation of the group are not written', async () => {
     await open({ policy: 'create-only' });
     await user(ADA, 'ada');
     await fixture.store.putGroup(G, 'Sales', [add(ADA)]);
@@ -171,7 +171,7 @@ describe('changes while a sync runs', () => {
     expect([userAt('ada')?.active, membersAt('Sales')]).toEqual([true, []]);
   });
 
-  it('a new group with the name of a deleted one survives the deletion', async () => {
+  it('a new group with the name of a deleted group is not deleted with it at the platform', async () => {
     await open();
     await user(ADA, 'ada');
     await fixture.store.putGroup(G, 'Sales');
@@ -186,7 +186,7 @@ describe('changes while a sync runs', () => {
     expect(membersAt('Sales')).toEqual(['ada']);
   });
 
-  it('a displayName that moves from one group to another is applied for both sync orders', async () => {
+  it('a displayName that moves from one group to another arrives at the platform, whichever group is synced first', async () => {
     await open();
     await fixture.store.putGroup(G, 'Sales');
     await fixture.store.putGroup(H, 'Field');
@@ -202,7 +202,7 @@ describe('changes while a sync runs', () => {
     ]);
   });
 
-  it('a userName that moves from one user to another is applied for both sync orders', async () => {
+  it('a userName that moves from one user to another arrives at the platform, whichever user is synced first', async () => {
     await open();
     await user(ADA, 'ada');
     await fixture.drain();
@@ -264,7 +264,7 @@ describe('changes while a sync runs', () => {
       while (first.busy() && !changed()) await first.advance(outcome);
     };
 
-    it('a user is deactivated after an activation without answer', async () => {
+    it('the account is deactivated when the source deactivates the user after an activation without answer', async () => {
       await open();
       await user(ADA, 'ada', { active: false });
       await fixture.drain();
@@ -287,7 +287,7 @@ describe('changes while a sync runs', () => {
       expect(userAt('ada')?.active).toBe(false);
     });
 
-    it('a user and a group get their former names back after a rename without answer', async () => {
+    it('a user and a group whose renames had no answer get their former names again when the source takes the renames back', async () => {
       await open();
       await user(ADA, 'ada');
       await fixture.store.putGroup(G, 'Sales');
@@ -304,7 +304,7 @@ describe('changes while a sync runs', () => {
       expect(groupAt('Sales')).toBeDefined();
     });
 
-    it('an attribute is reset after a write without answer', async () => {
+    it('an attribute whose write had no answer gets its former value when the source takes the change back', async () => {
       await open();
       await user(ADA, 'ada', { title: 'one' });
       await fixture.drain();

@@ -53,7 +53,7 @@ async function atEachKill(before: () => Promise<void>, after: () => Promise<void
 
 const linkOf = (ref: `User:${string}` | `Group:${string}`) => fixture.store.state.links.get('main', ref);
 
-it('wherever the process is killed, a new group takes over the former group of its name as created by the bridge', async () => {
+it('a new group takes over the platform group of a deleted one of its name, at whichever step the process is killed', async () => {
   const kills = await atEachKill(
     async () => {
       await fixture.store.putUser(ADA, { userName: 'ada' });
@@ -77,7 +77,7 @@ it('wherever the process is killed, a new group takes over the former group of i
   expect(kills).toBeGreaterThan(2);
 });
 
-it('wherever the process is killed, a new hire with the userName of a leaver gets the account of the leaver', async () => {
+it("a new hire with the userName of a leaver gets the leaver's account, at whichever step the process is killed", async () => {
   const kills = await atEachKill(
     async () => {
       await fixture.store.putUser(ADA, { userName: 'ada', externalId: 'x-ada' });

@@ -111,7 +111,7 @@ describe('delivery of marks through BullMQ', () => {
     );
   });
 
-  it('a burst of changes applies the newest state with fewer syncs than changes', async () => {
+  it('a burst of changes of one user writes the newest state with fewer syncs than changes', async () => {
     const seen: string[] = [];
     startWorker(working(seen, () => pause(20)));
     const relay = startRelay();
@@ -220,7 +220,7 @@ describe('delivery of marks through BullMQ', () => {
     expect(seen).toHaveLength(40);
   });
 
-  it('a stop waits for running syncs that end in time', async () => {
+  it('a stop of the worker waits for running syncs that end before the deadline', async () => {
     const seen: string[] = [];
     let aborted = false;
     const worker = startWorker(
@@ -236,7 +236,7 @@ describe('delivery of marks through BullMQ', () => {
     expect([seen.length, aborted]).toEqual([1, false]);
   });
 
-  it('a stop aborts a hanging handler at the deadline', async () => {
+  it('a stop of the worker aborts a hanging sync at the deadline', async () => {
     let aborted = false;
     let running = false;
     const worker = startWorker(async (_job, signal) => {

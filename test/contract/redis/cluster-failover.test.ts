@@ -20,7 +20,7 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-test('a primary of a cluster is lost under load: 503 until its replica takes over, and nothing is lost or doubled', async () => {
+test('when a Redis Cluster loses a primary under load, pushes get 503 until its replica takes over, and none is lost or applied twice', async () => {
   if (!bridge || !cluster) throw new Error('not started');
   const { idp, platform } = bridge;
   const load = startPushLoad({ prefix: 'c', token: TOKEN, perSecond: PER_SECOND, next: () => idp.baseUrl });

@@ -48,7 +48,7 @@ test('users and groups are created, changed and deleted on a cluster of three no
   expect((await ready()).status).toBe(200);
 });
 
-test('keys are spread over cluster nodes, and each connection, target and queue is on one node', async () => {
+test('keys are spread over the nodes of a Redis Cluster, and those of one connection, target or queue are on one node', async () => {
   const readKeys = () => Promise.all(cluster.nodes.map(({ client }) => client.keys('*')));
   await eventually('the history has begun', async () =>
     (await readKeys()).flat().some((key) => key.includes('{bridge.history}')),
@@ -98,7 +98,7 @@ test('a WAIT that the cluster redirects answers 503 and not 500', async () => {
   redis.disconnect();
 });
 
-test('reconcile reads and repairs on a cluster', async () => {
+test('a reconcile finds and repairs drift when Redis is a cluster', async () => {
   const reconciling = await openReconciling(bridge);
   await reconciling.untilSynced();
   const user = await bridge.platform.user('c3@acme.example');

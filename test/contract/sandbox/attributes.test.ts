@@ -79,7 +79,7 @@ test('ATTR-12 a default of another type is 400', async () => {
   }
 });
 
-test('ATTR-13 and ATTR-14 the upsert of a value creates, then replaces; ids are text in requests and numbers in answers', async () => {
+test('ATTR-13 and ATTR-14 upserting an attribute value creates it, then replaces it; ids are text in requests and numbers in answers', async () => {
   const { id } = await rig.attribute('level', 'number');
   await set(id, 1);
   expect((await set(id, 2)).body).toMatchObject({ userId: 2, userAttributeId: id, name: 'level', value: 2 });
@@ -132,7 +132,7 @@ test('ATTR-21 the values of one user are a bare array', async () => {
   expect(await valuesOf(2)).toEqual([expect.objectContaining({ userId: 2, value: 'DE', type: 'string' })]);
 });
 
-test('ATTR-22 formattedValue shows the typed default if there is no value', async () => {
+test("ATTR-22 formattedValue of an attribute without value is the attribute's default in its type", async () => {
   const { id } = await rig.attribute('level', 'number', { defaultValue: '7' });
   expect((await set(id, null)).body).toMatchObject({ value: null, formattedValue: 7 });
   expect((await set(id, 1)).body).toMatchObject({ value: 1, formattedValue: 1 });

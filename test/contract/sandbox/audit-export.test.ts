@@ -55,7 +55,7 @@ test('AUDIT-01 the export is a CSV attachment', async () => {
   ]);
 });
 
-test('AUDIT-02 the export streams all rows', async () => {
+test('AUDIT-02 the audit export streams all events', async () => {
   const event = { userEmail: 'ann@acme.example', eventName: 'Logged in' };
   await addEvents(Array.from({ length: 5000 }, (_, number) => ({ ...event, attributes: { number } })));
   const { headers, body } = await get();
@@ -235,7 +235,7 @@ test('the audit log keeps the configured number of events and days', async () =>
   expect(await names()).toEqual([]);
 });
 
-test('fault truncateLists cuts the export, and a lost answer breaks it after the header', async () => {
+test('the fault truncateLists shortens the audit export, and a fault that loses the answer breaks it after the CSV header', async () => {
   await threeDays();
   await rig.control('PATCH', '/faults', { truncateLists: { keep: 0.34 } });
   expect(await names()).toEqual(['Logged out']);

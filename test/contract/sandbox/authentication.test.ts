@@ -71,7 +71,7 @@ test('AUTH-04 SCIM takes Api-Key', async () => {
   expect((await rig.call('GET', USERS, { key: null, headers })).status).toBe(200);
 });
 
-test('AUTH-05 a SCIM token is an API key', async () => {
+test('AUTH-05 the token that SCIM accepts is an API key, and Platform REST accepts it too', async () => {
   expect((await rig.call('GET', '/api/v1/user-attributes')).status).toBe(200);
 });
 
@@ -162,7 +162,7 @@ test('AUTH-23 bodies of 401 and 403 have the form of the API family', async () =
   });
 });
 
-test('AUTH-26 an optional expiry of a key is respected', async () => {
+test('AUTH-26 an API key with an expiry is 401 after it, and a key without one stays valid', async () => {
   const expiresAt = Date.now() + 60_000;
   const { body } = await rig.control('POST', '/fixtures', {
     apiKeys: [{ name: 'short', owner: 'admin@acme.example', expiresAt }],

@@ -75,7 +75,7 @@ test('BRANCH-06 BRANCH-07 a change of the production branch or of a personal bra
   expect((await branches()).some((one: any) => one.isStagingEnvironmentEnabled)).toBe(false);
 });
 
-test('BRANCH-08 setting the current state again is 200', async () => {
+test('BRANCH-08 setting a branch to the state that it has is 200', async () => {
   for (const enabled of [false, true, true]) {
     const { status, body } = await put({ enabled, branchName: 'feature-a' });
     expect([status, body.data.isStagingEnvironmentEnabled]).toEqual([200, enabled]);

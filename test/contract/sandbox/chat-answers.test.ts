@@ -82,7 +82,7 @@ test('CHAT-30 thinking records are sent in development mode only', async () => {
   expect(records.filter((record) => 'thinking' in record)).toEqual([]);
 });
 
-test('CHAT-39 of several final-like records the last one with a short enough path is the answer', async () => {
+test('CHAT-39 of several chat records that look final, the last one with a short enough path is the answer', async () => {
   const finals = [
     { content: 'first', graphPath: ['final'] },
     { content: 'the answer', graphPath: ['final', 'writer'] },
@@ -168,7 +168,7 @@ test('ERR-04 ERR-05 a server error is 500 before the stream, and an error line w
   ]);
 });
 
-test('CHAT-44 CHAT-45 a result holds at most 100 rows and the total; the query gets all from Core Data', async () => {
+test('CHAT-44 CHAT-45 a chat result holds at most 100 rows and their total number; its query returns all rows from Core Data', async () => {
   const input = 'List orders with country, status and created at';
   const headers = withToken(
     await rig.token({ externalId: 'ada', cubeCloud: EVERYTHING, scope: ['chat', 'data'] }),
@@ -213,7 +213,7 @@ test('CHAT-19 userAttributes of an external user reach the policies', async () =
   expect([await seen('DE'), await seen('JP'), await seen('XX')]).toEqual([['DE'], ['JP'], []]);
 });
 
-test('CHAT-21 securityContext goes to the data queries', async () => {
+test('CHAT-21 the securityContext of a chat request is the one of its data queries', async () => {
   const securityContext = { cubeCloud: { groups: ['analysts'], userAttributes: { country: 'FR' } } };
   expect(countries((await ask(as('ada', { securityContext }))).records)).toEqual(['FR']);
 });
@@ -274,7 +274,7 @@ test.each([
     'orders count and total amount for each country and status',
     ['country', 'status', 'count', 'total_amount'],
   ],
-])('the agent finds the members of "%s"', async (input, columns) => {
+])('the chat agent queries the members that the question names: "%s"', async (input, columns) => {
   const { records } = await rig.talk({ input, ...as('ada', EVERYTHING) });
   const result = rowsOf(records);
   expect(result.error).toBeUndefined();

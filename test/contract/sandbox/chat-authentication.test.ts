@@ -86,7 +86,7 @@ test('CAUTH-05 a token is validated by secret, by key set or by a custom functio
   expect(names).toEqual(['ada', 'keyed', 'opaque']);
 });
 
-test('CAUTH-06 Authorization takes precedence over the other header', async () => {
+test('CAUTH-06 a chat request with Authorization and the token header is authenticated by Authorization', async () => {
   const token = withToken(await rig.token({ externalId: 'ada' }));
   expect((await ask({ ...token, authorization: 'Api-Key wrong' })).records).toEqual([JSON_RPC]);
   expect((await ask({ ...withToken('wrong'), ...key('admin') })).records.at(-1).id).toBe('__state__');
@@ -105,7 +105,7 @@ test('CAUTH-07 a token names its user by externalId, else by sub, in lower case;
     expect((await asked(claims)).records).toEqual([JSON_RPC]);
 });
 
-test('CAUTH-08 scope must be a list that contains chat', async () => {
+test('CAUTH-08 a chat token is accepted only if its scope is a list that contains chat', async () => {
   for (const scope of [undefined, 'chat', ['meta'], [], null])
     expect((await asked({ externalId: 'ada', scope })).records).toEqual([JSON_RPC]);
   expect((await asked({ externalId: 'ada', scope: ['meta', 'chat'] })).status).toBe(200);
@@ -120,7 +120,7 @@ test('CAUTH-09 a token is accepted only if the security context that the deploym
   expect((await asked({ externalId: 'ada', scope: [] })).records.at(-1).id).toBe('__state__');
 });
 
-test('CAUTH-10 the email claim is stored at the user', async () => {
+test('CAUTH-10 the email claim of a chat token is stored at its user', async () => {
   await asked({ externalId: 'ada', email: 'ada@outside.example' });
   expect(await rig.externalUsers()).toEqual([
     expect.objectContaining({ externalId: 'ada', email: 'ada@outside.example', isEphemeral: true }),

@@ -75,7 +75,7 @@ test('CHAT-06 a thread of another user, or of another deployment, is 404', async
   expect((await rig.talk({ chatId, ...as('ada') })).status).toBe(200);
 });
 
-test('CHAT-07 messageId is <13 or more digits>-message', async () => {
+test('CHAT-07 the messageId of a chat request must be 13 or more digits followed by -message', async () => {
   for (const messageId of [
     '123456789012-message',
     '1234567890123',
@@ -110,7 +110,7 @@ test('CHAT-09 with a token sessionSettings is ignored, also if it is invalid', a
   expect((await rig.externalUsers()).map(({ externalId }: any) => externalId)).toEqual(['ada']);
 });
 
-test('CHAT-10 externalId is lower case without spaces', async () => {
+test('CHAT-10 an externalId with upper case or spaces is 400', async () => {
   for (const externalId of ['Ada', 'a da', ' ada', 'ada\t', '', 7])
     expect(await refused(as(externalId as string))).toBe(400);
 });
@@ -125,7 +125,7 @@ test('CHAT-11 internalId must be an existing internal user that is not deactivat
   expect(await rig.threads()).toContainEqual(expect.objectContaining({ internalId: 'viewer@acme.example' }));
 });
 
-test('CHAT-12 internalId excludes roles, groups, userAttributes and securityContext', async () => {
+test('CHAT-12 internalId together with roles, groups, userAttributes or securityContext is 400', async () => {
   const extras = [{ roles: [] }, { groups: [] }, { userAttributes: [] }, { securityContext: {} }];
   for (const extra of extras) expect(await refused(asInternal('viewer@acme.example', extra))).toBe(400);
   expect(await refused({ sessionSettings: { internalId: 'viewer@acme.example', externalId: 'ada' } })).toBe(
@@ -189,7 +189,7 @@ test('CHAT-22 CHAT-23 users are ephemeral for a week unless the request says oth
   expect(await refused(as('x', { isEphemeral: 'no' }))).toBe(400);
 });
 
-test('CHAT-25 isDefaultBranch is true without activeBranchName, false with it, and can be set', async () => {
+test('CHAT-25 isDefaultBranch of a chat is true without activeBranchName, false with it, unless the request sets it', async () => {
   await rig.talk({ input: QUESTION, ...as('ada') });
   await rig.talk({ input: QUESTION, activeBranchName: 'feature-a', ...as('ada') });
   await rig.talk({ input: QUESTION, activeBranchName: 'main', isDefaultBranch: true, ...as('ada') });

@@ -28,7 +28,7 @@ const finishedAnswers = (records: any[]): any[] =>
     ({ role, isInProcess, toolCall }) => role === 'assistant' && isInProcess === false && !toolCall,
   );
 
-test('STATE-05 CABORT-08 a new thread streams, and a second reader sees isStreaming true at once', async () => {
+test('STATE-05 CABORT-08 while a new chat thread streams, a second reader sees isStreaming true at once', async () => {
   const { chatId, rest } = await begin(as('ada'));
   const read = await rig.talk({ chatId, ...as('ada') });
   expect(read.records[0].state.isStreaming).toBe(true);
@@ -37,7 +37,7 @@ test('STATE-05 CABORT-08 a new thread streams, and a second reader sees isStream
   expect((await rig.talk({ chatId, ...as('ada') })).records[0].state.isStreaming).toBe(false);
 });
 
-test('STATE-06 CABORT-10 the same messageId joins the running answer: one assistant message, none lost', async () => {
+test('STATE-06 CABORT-10 a second request with the same messageId joins the running answer, and one complete assistant message results', async () => {
   const first = await begin({ messageId: FIRST, ...as('ada') });
   await first.next();
   const second = await begin({ messageId: FIRST, chatId: first.chatId, ...as('ada') });
@@ -262,7 +262,7 @@ test('a reader that disconnects does not stop the run, and the reader count beco
   expect(finishedAnswers(read.records)).toHaveLength(1);
 });
 
-test('a reset and the end of the sandbox end running streams', async () => {
+test('a reset of the sandbox, and its stop, end running chat streams', async () => {
   const other = await startChat();
   const slow = await other.agent({ recordDelayMs: 60_000 });
   const stream = await other.open({ input: QUESTION, ...as('ada') }, { agent: slow });

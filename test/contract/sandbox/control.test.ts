@@ -71,7 +71,7 @@ test('GET /state returns every part, or only the requested parts', async () => {
   expect(JSON.stringify(await rig.state())).not.toContain(rig.key('admin'));
 });
 
-test('fixtures are created, kept for later calls, and refused by name when unknown', async () => {
+test('POST /fixtures of the sandbox creates objects that later calls find, and answers 400 to an unknown kind of object', async () => {
   const { body } = await rig.control('POST', '/fixtures', {
     users: [{ userName: 'boss@acme.example', isAdmin: true, permissions: ['AuditLogManage'] }],
     apiKeys: [{ name: 'boss', owner: 'boss@acme.example', deployments: ['2'] }],

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-test('query conditions are not evaluated on rows that the policy hides, so that errors reveal no values', async () => {
+test('a query condition is not evaluated on rows that a policy hides, so an error reveals no hidden value', async () => {
   const nobodysCountries = [['ZZ'], ['ZZ', 'YY', 'XX']].map((country) => inGroups(['analysts'], { country }));
   const onOrders = [
     'CAST(total_amount AS TINYINT) > 0',

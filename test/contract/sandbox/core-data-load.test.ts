@@ -45,7 +45,7 @@ test('DATA-01 POST /v1/load returns rows by member name and an annotation of the
   expect(body.query).toMatchObject({ measures: [COUNT, TOTAL], timezone: 'UTC', limit: 10_000 });
 });
 
-test('DATA-01 measures are the sums of the rows', async () => {
+test('DATA-01 a measure of type sum equals the sum over the rows of the data', async () => {
   const rows = await data({ measures: [COUNT, TOTAL], dimensions: [COUNTRY] });
   const [all] = await data({ measures: [COUNT, TOTAL] });
   expect(sum(rows, COUNT)).toBe(640);
@@ -145,7 +145,7 @@ test('DATA-14 a missing query is 400', async () => {
   }
 });
 
-test('DATA-05 a slow query answers Continue wait with 200, and its rows when repeated; it runs once', async () => {
+test('DATA-05 a slow query answers 200 with Continue wait, then its rows when repeated, and is run once', async () => {
   await rig.control('PATCH', '/settings', { dataQueryDelayMs: 300, dataContinueWaitMs: 40 });
   const startedMs = performance.now();
   const answers: any[] = [];

@@ -107,10 +107,13 @@ describe('granularities of a time dimension', () => {
       ['2026-03-01T00:00', '2'],
       ['2026-03-29T00:00', '1'],
     ],
-  ])('%s begins where interval, offset and origin say', async (granularity, ...expected) => {
-    expect(await rowsBy(granularity)).toEqual(expected);
-  });
-  test('intervals begin in the time zone of the query', async () => {
+  ])(
+    'periods of the granularity %s begin where its interval, offset and origin say',
+    async (granularity, ...expected) => {
+      expect(await rowsBy(granularity)).toEqual(expected);
+    },
+  );
+  test('periods of a custom granularity begin in the time zone of the query', async () => {
     expect(await rowsBy('fiscal_year', 'America/New_York')).toEqual([['2025-04-01T00:00', '5']]);
     expect((await rowsBy('six_hours', 'America/New_York'))[0]).toEqual(['2026-01-04T14:00', '1']);
     expect((await rowsBy('six_hours'))[0]).toEqual(['2026-01-04T20:00', '1']);

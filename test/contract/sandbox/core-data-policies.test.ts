@@ -151,7 +151,7 @@ describe('several policies of one cube', () => {
     );
     expect(body.query.filters).toEqual([{ member: 'people.name', operator: 'set' }]);
   });
-  test('members that a measure is made of need a policy: a count the primary key, a formula its measures', async () => {
+  test('a measure is computed only from rows whose parts a policy shows: the primary key for a count, the measures for a formula', async () => {
     expect(await answer(['german'], count)).toEqual(['0']);
     expect(await answer(['italian'], count)).toEqual(['2']);
     expect(await answer(['averager'], { measures: ['people.average_wage'] })).toEqual(['']);

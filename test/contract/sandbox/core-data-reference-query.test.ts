@@ -62,11 +62,11 @@ describe('filters', () => {
       },
       '197',
     ],
-  ])('the filter %j counts %s', async (query, number) => {
+  ])('a query with the filter %j counts %s rows', async (query, number) => {
     const { body } = await load(query);
     expect([body.error, first(body)]).toEqual([undefined, number]);
   });
-  test('afterDate starts after midnight or after the whole day, depending on the planner', async () => {
+  test('the filter afterDate with a date selects rows after its midnight, or after the whole day, depending on the planner', async () => {
     const { body } = await load(filter(T, 'afterDate', ['2026-03-01']));
     expect(['473', '470']).toContain(first(body));
   });

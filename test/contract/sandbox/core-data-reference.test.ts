@@ -37,7 +37,7 @@ describe('transport', () => {
     });
     expect((await load('{"measures"')).status).toBe(400);
   });
-  test('an error of the compiler has a type', async () => {
+  test('an error of the model compiler in an answer has a type', async () => {
     const { status, body } = await call('GET', `/v1/load${address({ measures: ['orders.nope'] })}`);
     expect([status, body]).toEqual([
       400,
@@ -189,7 +189,7 @@ describe('the form of a query', () => {
 });
 
 describe('the answer of one query', () => {
-  test('a range by month returns one row for each month', async () => {
+  test('a date range with the granularity month returns one row for each month', async () => {
     const { body } = await load({
       ...count,
       ...time({ dateRange: ['2026-10-01', '2026-11-15'], granularity: 'month' }),
@@ -321,7 +321,7 @@ describe('time', () => {
     expect(body.query.timeDimensions[0].dateRange).toEqual(span);
     if (orders !== '') expect(body.data).toEqual([{ 'orders.count': orders }]);
   });
-  test('days without orders have no row', async () => {
+  test('a query by day returns no row for days without orders', async () => {
     const { body } = await load({ ...count, ...time({ dateRange: 'last 7 days', granularity: 'day' }) });
     expect(body.data.map((row: any) => row[T].slice(8, 10))).toEqual(['16', '17', '18', '20', '21', '22']);
   });

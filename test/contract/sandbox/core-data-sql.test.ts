@@ -276,7 +276,7 @@ test('deployments have their own models and rows', async () => {
   ).toEqual([['JP']]);
 });
 
-test('fifty concurrent queries each get their own result', async () => {
+test('each of many concurrent SQL queries gets its own result', async () => {
   const countries = ['DE', 'US', 'FR', 'JP', 'BR', 'IN'];
   const answers = await Promise.all(
     Array.from({ length: 50 }, async (_, place) => {

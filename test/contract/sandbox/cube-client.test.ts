@@ -24,7 +24,7 @@ function clientOf(method: 'GET' | 'POST' | undefined, context: object = EVERYTHI
 }
 
 describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
-  test('load of the Cube client returns rows, a pivot, a table and series', async () => {
+  test("load of the Cube client gives rows, a pivot, a table and series of the sandbox's data", async () => {
     const query: Query = { measures: [COUNT], dimensions: [COUNTRY] };
     const result = await clientOf(method).load(query);
     const raw = result.rawData();

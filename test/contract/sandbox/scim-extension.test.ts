@@ -24,7 +24,7 @@ test('SCIM-56 the nested extension on create sets the values that user-attribute
   ]);
 });
 
-test('SCIM-57 the flat extension on create sets the same values', async () => {
+test('SCIM-57 a POST with the extension in flat form sets the same values as the nested form', async () => {
   await rig.user('a@acme.example', { [`${EXTENSION}:country`]: 'FR' });
   expect(await attributesOf('a@acme.example')).toEqual({ country: 'FR' });
 });
@@ -62,7 +62,7 @@ test('SCIM-60 an unknown extension attribute is 400 and nothing is applied', asy
   expect((await rig.stored('a@acme.example')).active).toBe(true);
 });
 
-test("SCIM-61 the reference is the definition's name, not its label", async () => {
+test("SCIM-61 an extension attribute is named by the definition's name, and its label is 400", async () => {
   const { body } = await rig.post(USERS, {
     userName: 'a@acme.example',
     [EXTENSION]: { 'Level of trust': 1 },

@@ -38,7 +38,7 @@ test('EVT-03 API versions are in the paths: v1 of Platform, v2 of SCIM', () => {
   }
 });
 
-test('EVT-05 the document lists all endpoints that the other tests call', () => {
+test("EVT-05 the OpenAPI document lists all endpoints that the sandbox's tests call", () => {
   const listed = operations.map(({ method, path }) => `${method} ${path}`);
   const deployment = '/api/v1/deployments/{deploymentId}';
   const build = '/build/api/v1/deployments';
@@ -71,7 +71,7 @@ test('EVT-05 the document lists all endpoints that the other tests call', () => 
   );
 });
 
-test('EVT-05 every listed endpoint is served', async () => {
+test('EVT-05 every endpoint that the OpenAPI document lists is served', async () => {
   for (const { method, path } of operations) {
     const { status, body } = await rig.call(method.toUpperCase(), filled(path, {}), { raw: '[]' });
     // An unknown path has this answer; a missing object has an answer that names it.

@@ -15,7 +15,7 @@ const create = async (name: string, more: object = {}) =>
 const names = (body: { items: { username: string }[] }) =>
   body.items.map((user) => user.username.split('@')[0]);
 
-test('USER-01 create needs email and username', async () => {
+test('USER-01 creating a platform user without email or username is 400', async () => {
   expect((await rig.post(USERS, { email: 'a@acme.example' })).status).toBe(400);
   expect((await rig.post(USERS, { username: 'a' })).status).toBe(400);
   const user = await create('a', { firstName: 'Ann', defaultRoles: ['Explorer'], isAdmin: true });
@@ -72,7 +72,7 @@ test('USER-06 and USER-07 bulk returns succeeded and failed, and repeated ids co
   expect(body.failed).toEqual([{ userId: 99, error: { status: 404, message: expect.any(String) } }]);
 });
 
-test('USER-08 bulk with no id, 101 ids or an unknown action is 400', async () => {
+test('USER-08 a bulk user action with no id, 101 ids or an unknown action is 400', async () => {
   const bulk = (action: string, userIds: unknown) => rig.post(`${USERS}/bulk`, { action, userIds });
   const many = Array.from({ length: 101 }, (_, place) => place);
   const answers = [

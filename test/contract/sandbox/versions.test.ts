@@ -99,7 +99,7 @@ test('VER-09 the image cannot be set and follows the version', async () => {
   expect(body.releaseChannelVersion).toMatch(/:v1\.7\.20$/);
 });
 
-test('VER-10 a channel without a version selects its newest version', async () => {
+test('VER-10 a request with a channel and no version sets the newest version of the channel', async () => {
   const { body } = await put({ releaseChannel: 'release' });
   expect(body).toMatchObject({ releaseChannel: 'release', releaseChannelVersionHold: false });
   expect(await current()).toEqual(['1.6.48']);

@@ -154,7 +154,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
     expect((await scim.get(`/Users/${there.id}`)).body).toEqual(there);
   });
 
-  test('failOnErrors ends Bulk after that many errors, and operations not tried have no result', async () => {
+  test('a Bulk request ends after failOnErrors errors, and the operations that were not tried have no result', async () => {
     const missing = { method: 'DELETE', path: '/Users/nobody' };
     const operations = [user('before'), missing, user('between'), missing, user('after')];
     expect(statuses(await bulk(operations, { failOnErrors: 2 }))).toEqual(['201', '404', '201', '404']);
@@ -168,7 +168,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
     expect([answer.status, statuses(answer.body.Operations)]).toEqual([200, ['201']]);
   });
 
-  test('an unavailable store ends the whole Bulk request with its error', async () => {
+  test('when the store is unavailable, a whole Bulk request fails with the error of the store', async () => {
     const away = new Error('Connection is closed.');
     const fail = () => Promise.reject(away);
     const none = { create: fail, get: fail, replace: fail, patch: fail, remove: fail };
@@ -179,7 +179,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
 });
 
 describe('bulkId (RFC 7644 §3.7.2)', () => {
-  test('a bulkId in data or path refers to a resource that is created earlier or later in the request', async () => {
+  test('a bulkId in data or path is replaced by the id of a resource created earlier or later in the request', async () => {
     const [early, one, change, two, gone, spare] = await bulk([
       group('early', 'bulkId:one', 'bulkId:two'),
       user('one', managedBy('bulkId:two')),
@@ -260,7 +260,7 @@ describe('circular references (RFC 7644 §3.7.1)', () => {
     }
   });
 
-  test('an operation that cannot be completed answers 409 and names its place', async () => {
+  test('a bulk operation that cannot be completed has the status 409 and names its place in the request', async () => {
     await scim.group('holder');
     const [first, second] = await bulk([
       group('half', 'bulkId:holder', 'kept'),

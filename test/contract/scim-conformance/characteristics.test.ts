@@ -156,7 +156,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
     expect((await scim.get(at)).body).toEqual(group);
   });
 
-  test('a deleted nested group leaves its parent groups, and their versions change', async () => {
+  test('deleting a nested group removes it from the members of its parent groups and changes their versions', async () => {
     const child = await scim.group(randomUUID());
     const other = await scim.group(randomUUID());
     const parent = await scim.group(randomUUID(), [child.id, other.id]);
@@ -185,7 +185,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
     'nope[ab',
     'emails[type eq "work"]x',
     'a b',
-  ])('the path %s is 400 invalidPath', async (path) => {
+  ])('PATCH with the path %s answers 400 invalidPath', async (path) => {
     const user = await scim.user(`${randomUUID()}@x.example`);
     const answer = await scim.patch(`/Users/${user.id}`, { op: 'replace', path, value: 'x' });
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidPath' } });

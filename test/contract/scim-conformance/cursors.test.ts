@@ -117,7 +117,7 @@ describe('reading all pages by cursor', () => {
     expect(first).toEqual(second);
   });
 
-  test('cursor pages at the root list users and groups', async () => {
+  test('cursor pages of a search at the root list users and groups', async () => {
     const pages = await crawl(bySearch('/.search', 10));
     expect(pages.map(({ totalResults, itemsPerPage }) => [totalResults, itemsPerPage])).toEqual([
       [26, 10],
@@ -160,7 +160,7 @@ describe('refusals (RFC 9865 §2.1)', () => {
     expect(await scim.get(`/Users?${query}`)).toMatchObject({ status: 400, body: { scimType } });
 
   test.each(['nonsense', '%00', '__proto__', 'W10', 'bnVsbA', 'e30', 'x'.repeat(5000)])(
-    'a foreign cursor is invalidCursor: %j',
+    'a cursor that the bridge did not issue answers 400 invalidCursor: %j',
     async (cursor) => {
       await refused(`cursor=${cursor}`, 'invalidCursor');
       await refused(`cursor=${cursor}&filter=userName%20pr`, 'invalidCursor');
@@ -194,7 +194,7 @@ describe('refusals (RFC 9865 §2.1)', () => {
     refused('cursor=&filter=nosuch%20pr', 'invalidFilter'));
 });
 
-test('without a cursor pages use startIndex, and both methods are announced (RFC 9865 §4)', async () => {
+test('a list request without a cursor is paged by startIndex, and both methods are announced (RFC 9865 §4)', async () => {
   const { body } = await scim.get('/Users?count=2');
   expect(body).toMatchObject({ startIndex: 1, itemsPerPage: 2 });
   expect(body).not.toHaveProperty('nextCursor');

@@ -142,7 +142,7 @@ describe('validation of custom attributes', () => {
     expect(body[PERSON]).toEqual({ costCode: 'A-2', badge: 9, remote: true });
   });
 
-  test('empty text for a custom number, boolean or date means no value, as OneLogin sends it', async () => {
+  test('empty text sent for a custom number, boolean or date, as OneLogin does, stores no value', async () => {
     const empty = { badge: '', remote: '', joined: '', seat: { floor: '', building: 'B' } };
     const created = await scim.post('/Users', userBody('empty@x.example', person(empty)));
     expect(created.body[PERSON]).toEqual({ costCode: 'A-1', seat: { building: 'B' } });
@@ -182,9 +182,15 @@ describe('PATCH of custom attributes', () => {
     ['required', 'mutability', { op: 'remove', path: `${PERSON}:costCode` }],
     ['type', 'invalidValue', { op: 'replace', path: `${PERSON}:badge`, value: 'x' }],
     ['form', 'invalidValue', { op: 'replace', path: `${PERSON}:joined`, value: 'soon' }],
-  ])('PATCH against the declared %s is 400 %s', async (what, scimType, operation) => {
-    expect(await patched(`breach-${what}`, {}, operation)).toMatchObject({ status: 400, body: { scimType } });
-  });
+  ])(
+    'PATCH that violates the declared %s of a custom attribute is 400 %s',
+    async (what, scimType, operation) => {
+      expect(await patched(`breach-${what}`, {}, operation)).toMatchObject({
+        status: 400,
+        body: { scimType },
+      });
+    },
+  );
 });
 
 describe('an immutable attribute (RFC 7643 §7)', () => {
@@ -270,16 +276,19 @@ describe('attributes in answers (RFC 7643 §7, returned)', () => {
     [`attributes=${PERSON}`, { costCode: 'A-1', tag: 'always', remote: true }],
     [`excludedAttributes=${PERSON}:tag,${PERSON}:remote`, { costCode: 'A-1', tag: 'always' }],
     [`excludedAttributes=${PERSON}`, { tag: 'always' }],
-  ])('custom attributes are in answers as their `returned` says: %s', async (query, expected) => {
-    expect(await shown(query)).toEqual(expected);
-    const list = await scim.get(
-      `/Users?filter=${encodeURIComponent('userName eq "shown@x.example"')}&${query}`,
-    );
-    expect(list.body.Resources[0][PERSON]).toEqual(expected);
-  });
+  ])(
+    'custom attributes are in SCIM answers as their characteristic `returned` says: %s',
+    async (query, expected) => {
+      expect(await shown(query)).toEqual(expected);
+      const list = await scim.get(
+        `/Users?filter=${encodeURIComponent('userName eq "shown@x.example"')}&${query}`,
+      );
+      expect(list.body.Resources[0][PERSON]).toEqual(expected);
+    },
+  );
 });
 
-test('mappings read custom attributes, and a later required attribute does not block a deactivation', async () => {
+test('mapped custom attributes reach the platform, and a user without an attribute made required later can still be deactivated', async () => {
   const attributes = settings.targets.main?.attributes ?? {};
   const whole = await buildBridge({
     configure: (config) => {

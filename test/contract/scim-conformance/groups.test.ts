@@ -147,7 +147,7 @@ test.each([
   null,
   true,
   [[]],
-])('a member %j without a usable value is 400 and changes nothing', async (member) => {
+])('PATCH with the member %j, which has no usable value, answers 400 and changes nothing', async (member) => {
   const group = await scim.group(`g${++serial}`, [a]);
   for (const op of ['add', 'replace', 'remove']) {
     const answer = await scim.patch(`/Groups/${group.id}`, {

@@ -61,7 +61,7 @@ describe('pages (RFC 7644 §3.4.2.4)', () => {
     },
   );
 
-  test('pages of a filtered list: totalResults counts all matches, the order is stable', async () => {
+  test('pages of a filtered list have the number of all matches as totalResults, and list each match once in a stable order', async () => {
     const filter = encodeURIComponent(`${CUSTOM}:region eq "us"`);
     const seen: number[] = [];
     for (let startIndex = 1; startIndex <= 13; startIndex += 4) {

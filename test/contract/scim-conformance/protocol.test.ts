@@ -152,7 +152,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
 });
 
 describe('discovery (RFC 7644 §4)', () => {
-  test('discovery is readable without a token, refuses filters with 403, and contains its own location', async () => {
+  test('discovery endpoints answer without a token, refuse filters with 403, and return their own location', async () => {
     const none = { authorization: undefined };
     for (const path of ['/ServiceProviderConfig', '/ResourceTypes', '/Schemas']) {
       expect((await scim.get(path, none)).status).toBe(200);
@@ -202,7 +202,7 @@ describe('discovery (RFC 7644 §4)', () => {
   });
 });
 
-test('connections are separate: equal names are allowed, and tokens and ids of one do not work at the other', async () => {
+test('two connections may have users of the same name, and tokens and ids of one do not work at the other', async () => {
   const { bridge: shared, on } = await startProfiles();
   const clients = Object.values(on);
   const users = await Promise.all(

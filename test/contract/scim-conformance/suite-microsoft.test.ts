@@ -106,7 +106,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect((await scim.put(`/Users/${minimal.id}`, body)).status).toBe(400);
     });
 
-    test('POST of the same user again answers 409', async () => {
+    test('a second POST of the same user answers 409', async () => {
       const { status } = await scim.post('/Users', { schemas: [USER], userName: minimal.userName });
       expect(status).toBe(409);
     });

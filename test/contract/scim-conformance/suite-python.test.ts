@@ -120,7 +120,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
   });
 
   describe.each(['User', 'Group'])('a %s', (name) => {
-    test('is created with the required attributes only, and with all attributes', async () => {
+    test('POST with the required attributes only, and POST with all attributes, return the resource as sent', async () => {
       for (const which of ['required', 'all'] as const) {
         const body = await fill(scim, typeOf(name), which);
         const { status, body: created } = await scim.post(typeOf(name).endpoint, body);
@@ -131,7 +131,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
       }
     });
 
-    test('is replaced by PUT with all attributes', async () => {
+    test('PUT with all attributes replaces the resource', async () => {
       const { endpoint } = typeOf(name);
       const { id } = (await scim.post(endpoint, await fill(scim, typeOf(name), 'required'))).body;
       const body = await fill(scim, typeOf(name), 'all');
@@ -139,7 +139,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
       expect(await scim.put(`${endpoint}/${id}`, { ...body, id })).toMatchObject({ status: 200, body: kept });
     });
 
-    test('has the requested attributes in GET, list and .search, for attributes and excludedAttributes', async () => {
+    test('GET, list and .search return the attributes that `attributes` names or `excludedAttributes` leaves', async () => {
       const { endpoint } = typeOf(name);
       const { id } = (await scim.post(endpoint, await fill(scim, typeOf(name), 'all'))).body;
       const [first, second] = name === 'User' ? ['name', 'displayName'] : ['displayName', 'members'];

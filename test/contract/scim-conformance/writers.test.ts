@@ -56,7 +56,7 @@ test('50 concurrent PATCHes of members of one group without If-Match are all app
 });
 
 test.each(['PUT', 'PATCH'])(
-  '50 concurrent %s of one user with the same If-Match: one answers 200, 49 answer 412',
+  'of 50 concurrent %s of one user with the same If-Match one answers 200, and all others 412',
   async (method) => {
     const userName = `${method.toLowerCase()}-once@corp.example`;
     const { id, meta } = await scim.user(userName);
@@ -99,7 +99,7 @@ test('50 clients that increase a counter in one user and retry on 412 bring the 
   expect(refused).toBeGreaterThan(0);
 }, 60_000);
 
-test('50 concurrent PUTs of one group with the same If-Match: one answers 200, 49 answer 412', async () => {
+test('of 50 concurrent PUTs of one group with the same If-Match one answers 200, and all others 412', async () => {
   const { id, meta } = await scim.group('Contested');
   const answers = await Promise.all(
     writers.map((index) =>
@@ -114,7 +114,7 @@ test('50 concurrent PUTs of one group with the same If-Match: one answers 200, 4
   expect(answers.filter(({ status }) => status === 412)).toHaveLength(WRITERS - 1);
 });
 
-test('50 concurrent POSTs of one user: one 201 and 49 409; 50 concurrent DELETEs: one 204 and 49 404', async () => {
+test('of concurrent POSTs of one user one answers 201 and the others 409; of concurrent DELETEs one answers 204 and the others 404', async () => {
   const body = { schemas: [USER], userName: 'same@corp.example' };
   const made = await Promise.all(writers.map(() => scim.post('/Users', body)));
   const created = made.filter(({ status }) => status === 201);

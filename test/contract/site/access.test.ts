@@ -44,7 +44,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     [1440, 'dark'],
     [1440, 'light'],
   ] as const)(
-    'axe finds no fault at a width of %i in %s, and no page scrolls sideways',
+    'on the documentation site axe finds no fault at a width of %i in %s, and no page scrolls sideways',
     async (width, colorScheme) => {
       const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
       for (const name of PAGES) {
@@ -57,7 +57,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     120_000,
   );
 
-  test('the first press of Tab reaches the link to the content, and Enter goes there', async () => {
+  test('on the documentation site the first Tab reaches the link to the content, and Enter goes there', async () => {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     await page.goto(addressOf('runbook'));
     await page.keyboard.press('Tab');

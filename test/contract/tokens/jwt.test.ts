@@ -34,7 +34,7 @@ afterAll(async () => {
 const seconds = (): number => Math.floor(Date.now() / 1000);
 
 test.each(['rsa', 'ec', 'ed'])(
-  'a token signed with the %s key authenticates at its connection only',
+  'a JWT signed with the %s key authenticates at the connection of its issuer only',
   async (kid) => {
     const token = await issuer.sign(kid);
     expect(await statusOf(app, token)).toBe(200);
@@ -129,7 +129,7 @@ test.each<[string, () => Promise<string> | string]>([
   ],
   ['nonsense in three parts', () => 'a.b.c'],
   ['parts that are no JSON', () => 'AAAA.BBBB.CCCC'],
-])('%s is 401 with a challenge', async (_what, make) => {
+])('an invalid JWT answers 401 with a challenge: %s', async (_what, make) => {
   const answer = await asClient(app, await make()).get('/Users');
   expect(answer.status).toBe(401);
   expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm=/);
@@ -144,7 +144,7 @@ describe('/Me for the subject of a JWT', () => {
   const location = (): string => `http://127.0.0.1:${app.port}/scim/v2/Users/${jo.id}`;
 
   test.each(['ext-jo@x.example', 'jo@x.example', 'JO@X.example'])(
-    '/Me is the user named by %s',
+    'GET /Me with a JWT returns the user whom the subject names: %s',
     async (sub) => {
       const answer = await (await me(sub)).get('/Me');
       expect([answer.status, answer.body.id, answer.headers.location]).toEqual([200, jo.id, location()]);
@@ -166,7 +166,7 @@ describe('/Me for the subject of a JWT', () => {
   });
 
   test.each(['nobody@x.example', '', 123, null, { a: 1 }])(
-    '/Me answers 404 for the subject %p',
+    'GET /Me answers 404 for a JWT with the subject %p, which names no user',
     async (sub) => {
       expect((await (await me(sub)).get('/Me')).status).toBe(404);
     },
@@ -208,7 +208,7 @@ describe('log lines about refused JWTs', () => {
     expect(all).not.toContain('Jo Secret');
   });
 
-  test('text of a client is shortened in the log and has no control characters', async () => {
+  test('key id and issuer of a refused JWT are shortened in the log, and their control characters are escaped', async () => {
     const own = await rig.start();
     const before = refusals().length;
     const bad = { kid: `x\u009b2J${'k'.repeat(2000)}`, alg: 'ES256', crit: ['c'.repeat(3000)] };
@@ -222,7 +222,7 @@ describe('log lines about refused JWTs', () => {
 });
 
 describe('changing keys of the issuer', () => {
-  test('an unknown key id causes one fetch of the keys, not one for each token', async () => {
+  test("JWTs with unknown key ids cause one fetch of the issuer's keys, not one for each token", async () => {
     const own = await rig.start();
     expect(await statusOf(own, await issuer.sign('ec'))).toBe(200);
     const before = issuer.asked;

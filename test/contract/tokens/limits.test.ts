@@ -77,7 +77,7 @@ test.each([
   ['192.0.2.7, nonsense', 403],
   ['', 403],
 ])(
-  'behind a trusted proxy allowedNetworks applies to the forwarded address: %p is %d',
+  'behind a trusted proxy allowedNetworks applies to the client address in X-Forwarded-For: %p answers %d',
   async (forwarded, status) => {
     const answer = await ask('token-of-the-inside-0123456789', 'inside', { 'x-forwarded-for': forwarded });
     expect(answer.status).toBe(status);

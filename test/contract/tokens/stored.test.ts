@@ -153,7 +153,7 @@ test('token create prints the token alone on standard output, and each refusal s
   }
 });
 
-test('the approaching expiry of a token is logged once', async () => {
+test('a token that expires soon is logged once', async () => {
   await rig.create('ends-soon', '--expires', '5d');
   await rig.start();
   const told = rig.logs.filter((line) => line.includes('ends-soon') && line.includes('expires soon'));
