@@ -47,6 +47,9 @@ test.each([
   ['no connection has a value', [backlog(), backlog()], 0],
   ['one connection has no value', [backlog(5000), backlog()], 0],
   ['all connections have a value', [backlog(5000), backlog(3000)], 3],
-])('%s: the shared metric is the oldest value, and 0 without values', async (_what, backlogs, seconds) => {
-  await expect(lastSuccessOf(...backlogs)).resolves.toBe(seconds);
-});
+])(
+  'a shared metric is the oldest value of all connections, and 0 if one has none: %s',
+  async (_what, backlogs, seconds) => {
+    await expect(lastSuccessOf(...backlogs)).resolves.toBe(seconds);
+  },
+);

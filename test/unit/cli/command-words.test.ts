@@ -39,7 +39,7 @@ const texts = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
 const find = (parent: Command, name: string | undefined): Command | undefined =>
   parent.commands.find((each) => each.name() === name);
 
-test('each command and option that a message names exists', () => {
+test('each command and option that a message of the source names exists in the CLI', () => {
   const faults: string[] = [];
   let seen = 0;
   for (const { file, text } of texts) {

@@ -16,14 +16,14 @@ function written(error: Error): string {
   return lines.join('');
 }
 
-test('a refusal of the platform is shown with the text of the platform, control characters escaped', () => {
+test("a command shows a refusal of the platform with the platform's text, control characters escaped", () => {
   const refusal = new PlatformResponse({ status: 403, platformMessage: 'SCIM is \u001b[2Joff' }, call);
   const text = written(refusal);
   expect(text).toMatch(/^GET \/api\/v1\/users answered 403: SCIM is .*off$/);
   expect(text).not.toContain('\u001b');
 });
 
-test('a web page as error message is not quoted', () => {
+test('a command does not print the text of a web page that the platform answered with', () => {
   const absent = new EndpointAbsent(404, call, '<!DOCTYPE html><pre>Cannot GET</pre>');
   expect(written(absent)).not.toContain('<');
 });

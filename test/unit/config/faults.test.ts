@@ -5,7 +5,7 @@ import { FAULTS } from './fault-cases.ts';
 import { NOTICE_FAULTS } from './notice-fault-cases.ts';
 
 test.each([...FAULTS, ...NOTICE_FAULTS])(
-  '%s gives one fault with its path and advice',
+  'settings with one mistake give one fault with path and advice: %s',
   (_what, file, path, message) => {
     expect(faultsOf(file)).toEqual([{ path, message: expect.stringMatching(message) }]);
   },
@@ -56,11 +56,14 @@ describe('YAML that does not parse', () => {
     ['no mapping', '- a\n', /must hold a mapping/],
     ['an error behind a reference', "redis: { url: ${A}, prefix: 'a }\n", /line 1|line 2/],
   ];
-  test.each(SYNTAX)('%s is a fault with line and column', (_what, text, message) => {
-    const faults = faultsOf(text);
-    expect(faults.every((fault) => fault.path === '/')).toBe(true);
-    expect(faults.map((fault) => fault.message).join('\n')).toMatch(message);
-  });
+  test.each(SYNTAX)(
+    'a settings file that is not valid YAML gives a fault with line and column: %s',
+    (_what, text, message) => {
+      const faults = faultsOf(text);
+      expect(faults.every((fault) => fault.path === '/')).toBe(true);
+      expect(faults.map((fault) => fault.message).join('\n')).toMatch(message);
+    },
+  );
 });
 
 describe('checks passed in by other layers', () => {
@@ -72,7 +75,7 @@ describe('checks passed in by other layers', () => {
   const more = `users: { scope: bad }
 attributes: { a: { type: string, from: bad }, b: { type: string, expression: bad }, c: { type: string, from: ok } }`;
 
-  test('faults of other layers are reported with their paths', () => {
+  test('faults of the checks that other layers add are reported with their paths', () => {
     expect(faultsOf(fileWith(more), {}, checks)).toEqual([
       { path: '/targets/main/users/scope', message: 'no filter' },
       { path: '/targets/main/attributes/a/from', message: 'no path' },
@@ -80,7 +83,7 @@ attributes: { a: { type: string, from: bad }, b: { type: string, expression: bad
     ]);
   });
 
-  test('without the checks of other layers an expression is accepted unchecked', () => {
+  test('an expression in the settings is accepted unchecked when no layer adds a check', () => {
     expect(loadText(fileWith(more)).targets.main?.attributes.b).toEqual({
       type: 'string',
       expression: 'bad',

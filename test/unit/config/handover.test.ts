@@ -5,7 +5,7 @@ const text = (target: string): string =>
   `connections: { default: { tokens: [{ name: primary, secret: ${SECRET} }] } }\n` +
   `targets: { main: { url: 'https://a.example', token: ${KEY}, ${target} } }`;
 
-test('handover is off by default, takes ids as numbers or text, and waits 30 days', () => {
+test('the handover setting is off by default, takes ids as numbers or text, and by default waits 30 days', () => {
   expect(loadText(text('adopt: exact')).targets.main?.handover).toBeNull();
   expect(loadText(text('handover: { deployment: 1, folder: 12 }')).targets.main?.handover).toEqual({
     deployment: '1',
@@ -28,7 +28,7 @@ test.each([
     'handover: { deployment: 1, folder: Team }, users: { deleteAfterDays: 30 }',
     /deleteAfterDays must be more/,
   ],
-])('%s is a fault', (target, message) => {
+])('a wrong setting of the handover is reported as a fault: %s', (target, message) => {
   const faults = faultsOf(text(target));
   expect(faults).toHaveLength(1);
   expect(`${faults[0]?.path} ${faults[0]?.message}`).toMatch(message);

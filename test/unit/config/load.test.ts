@@ -119,7 +119,7 @@ describe('settings from the environment only', () => {
     expect(config.targets.main).toMatchObject({ url: 'http://127.0.0.1:4000', allowLoopbackHttp: true });
   });
 
-  test('all missing variables are reported together', () => {
+  test('all missing environment variables are reported together', () => {
     const { faults } = errorOf(() => load({ SCIM_TOKEN: '' }));
     expect(faults.map((fault) => fault.path).sort()).toEqual([
       '/connections/default/tokens/0/secret',

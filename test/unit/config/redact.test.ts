@@ -8,7 +8,7 @@ const WHSEC = `whsec_${HIDDEN.replaceAll('-', '/')}01234567`;
 const { privateKey } = generateKeyPairSync('ed25519');
 const KEY = JSON.stringify(privateKey.export({ format: 'jwk' }));
 
-test('every secret is masked and all other settings are unchanged', () => {
+test('printed settings have every secret masked and all other settings unchanged', () => {
   const text = `
 server: { adminToken: ${HIDDEN}1, adminUrl: 'https://bridge.example.com' }
 notices: { channels: { chat: { url: 'https://chat.example/${HIDDEN}9', form: slack }, hook: { url: 'https://hook.example', secret: '${WHSEC}' } } }
@@ -41,7 +41,7 @@ targets: { main: { url: 'https://acme.example.com', token: ${HIDDEN}6, scimToken
   expect(config).toEqual(before);
 });
 
-test('an unset secret is shown as unset', () => {
+test('printed settings show an unset secret as unset', () => {
   const printable = printableConfig(loadText(fileWith()));
   expect(printable.server.adminToken).toBeNull();
   expect(printable.targets.main?.scimToken).toBeNull();

@@ -22,22 +22,22 @@ test.each(CASES)('references in a settings text are replaced: %s', (_what, text,
   expect({ document, faults }).toEqual({ document: { list: [{ text: result }] }, faults: [] });
 });
 
-test('two missing variables of one text are one fault with both names', () => {
+test('two missing variables in one value of the settings are one fault with both names', () => {
   expect(substitute({ a: { b: '${X}${Y}' } }, {}, files).faults).toEqual([
     { path: '/a/b', message: expect.stringMatching(/X is not set.*Y is not set/) },
   ]);
 });
 
-test('a name of Object.prototype is a missing variable', () => {
+test('a reference to a variable that is named like a member of Object.prototype is a missing variable', () => {
   expect(substitute({ a: '${constructor}' }, {}, files).faults).toHaveLength(1);
 });
 
-test('references in YAML braces and brackets need no quotes', () => {
+test('references to variables inside YAML braces and brackets are replaced without quotes', () => {
   const text = fileWith().replace(SECRET, '${TOKEN}');
   expect(loadText(text, { TOKEN: SECRET }).connections.default?.tokens[0]?.secret).toBe(SECRET);
 });
 
-test('a value that is one reference becomes a number or boolean where the setting is one, and a numeric secret stays text', () => {
+test('a reference as whole value becomes a number or boolean where the setting has this type; a numeric secret stays text', () => {
   const text = fileWith('allowLoopbackHttp: ${YES}\nscimToken: ${DIGITS}', 'server: { port: "${P}" }');
   const config = loadText(text, { YES: 'true', P: '9000', DIGITS: '1234567890123456' });
   expect(config.server.port).toBe(9000);

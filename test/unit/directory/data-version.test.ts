@@ -1,7 +1,7 @@
 // Tests that a process refuses data of another version and says what to do.
 import { dataVersionFault } from '../../../src/directory/fleet/data-version.ts';
 
-test('data of the same version is accepted', () => {
+test('stored data of the same version is accepted', () => {
   expect(dataVersionFault('2', 2)).toBeUndefined();
 });
 
@@ -18,6 +18,6 @@ test.each([
   ],
   ['without a readable version', 'one', /is no number: restore a backup/],
   ['of version zero', '0', /is no number/],
-])('data %s is refused', (_name, stored, words) => {
+])('stored data %s is refused', (_name, stored, words) => {
   expect(dataVersionFault(stored, 2)).toMatch(words);
 });

@@ -30,7 +30,7 @@ describe('the stored form of records and links', () => {
       expect(parseStored('id', cut)).toMatchObject({ text: '', damaged: true });
   });
 
-  it('a ref has kind and id, for any id', () => {
+  it('a ref is split into kind and id, for any id', () => {
     expect(parseRef(refOf('Group', 'a:b'))).toEqual({ kind: 'Group', id: 'a:b' });
   });
 
@@ -163,7 +163,7 @@ describe('index entries of users and groups', () => {
     expect(indexEntries('User', { userName: value, externalId: value, emails: value })).toEqual([]);
   });
 
-  it('an index entry names the SCIM attribute of a taken value', () => {
+  it('the SCIM attribute of a taken value is read from its index entry', () => {
     expect(['userNames', 'displayNames', 'externalIds:User', 'externalIds:Group'].map(attributeOf)).toEqual([
       'userName',
       'displayName',

@@ -20,7 +20,7 @@ const shared = new Set(
 
 const texts = [...scriptTexts()];
 
-test.each(texts)('%s includes every function that it uses', (_name, lua) => {
+test.each(texts)('the Lua script %s includes every function that it uses', (_name, lua) => {
   const text = bare(lua);
   const known = new Set<string>();
   const missing = new Set<string>();
@@ -33,13 +33,13 @@ test.each(texts)('%s includes every function that it uses', (_name, lua) => {
   expect([...missing]).toEqual([]);
 });
 
-test.each(texts)('the head of %s includes no part twice', (_name, lua) => {
+test.each(texts)('the head of the Lua script %s includes no part twice', (_name, lua) => {
   const [head = ''] = lua.split('\nlocal function run()\n');
   const functions = head.split('\n').filter((line) => line.startsWith('local function '));
   if (head !== lua) expect(functions).toEqual([...new Set(functions)]);
   expect(lua).not.toContain('-- NEEDS');
 });
 
-test('no script includes a part that it does not use', () => {
+test('no Lua script includes a part that it does not use', () => {
   expect(texts.find(([name]) => name === 'known_equal')?.[1]).not.toContain('local function heal');
 });

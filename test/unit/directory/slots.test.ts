@@ -12,7 +12,7 @@ const SPAN = { stepMs: 1000, slots: 4 };
 const ring = (...texts: string[]) =>
   new Map(texts.map((text) => [String(Number(text.split(',')[0]) % 4), text]));
 
-test('the last slot of each range is the current one', () => {
+test('in each range of the history the last slot is the current one', () => {
   expect(startOf(SPAN, 10_999)).toBe(7000);
   for (const span of Object.values(HISTORY_RANGES)) {
     const now = 1_800_000_123_456;
@@ -22,7 +22,7 @@ test('the last slot of each range is the current one', () => {
   }
 });
 
-test('values come back in the order of time, and slots without a note are null', () => {
+test('history values are read in the order of time, and slots without a stored value are null', () => {
   const places = ring('10,5,1', '8,3,', '7,2,2');
   expect(decodeRing('connection', places, SPAN, 10_500)).toEqual({
     pushes: [2, 3, null, 5],
@@ -30,7 +30,7 @@ test('values come back in the order of time, and slots without a note are null',
   });
 });
 
-test('a stored slot with another slot number, earlier or later, counts as empty', () => {
+test('a history slot that is stored with an earlier or later slot number counts as empty', () => {
   expect(decodeRing('connection', ring('6,9,9', '11,9,9'), SPAN, 10_500).pushes).toEqual([
     null,
     null,
@@ -39,19 +39,19 @@ test('a stored slot with another slot number, earlier or later, counts as empty'
   ]);
 });
 
-test('a stored slot with fewer columns is read, and the missing columns are null', () => {
+test('a history slot stored with fewer columns is read, and its missing columns are null', () => {
   expect(decodeRing('target', ring('10,4'), SPAN, 10_500)).toMatchObject({
     calls: [null, null, null, 4],
     drift: [null, null, null, null],
   });
 });
 
-test('values are stored by column as whole numbers, absent ones empty', () => {
+test('history values are stored by column as whole numbers, absent ones as empty text', () => {
   expect(encodeValues('target', { calls: 3, lagMs: 12.6, held: 0, drift: -1 })).toBe('3,,,13,,,,,0,,,0,');
   expect(HISTORY_COLUMNS.target).toHaveLength(13);
 });
 
-test('series are added slot by slot, and a slot that is null in every series stays null', () => {
+test('history series are added slot by slot, and a slot that is null in every series stays null', () => {
   expect(
     addSeries([
       [1, null, null],

@@ -25,8 +25,11 @@ test.each([
     ['taken u eve', 'lost'],
   ],
   ['two users have one name', 'stored', [newcomer('ada'), newcomer('bob', 'ada')], ['stored ', 'lost']],
-])('%s: users answered before the failure keep their result', async (_, answer, newcomers, expected) => {
-  const store = storeOver(answer);
-  const outcomes = await Promise.all(newcomers.map((each) => store(each).catch(() => 'lost')));
-  expect(outcomes).toEqual(expected);
-});
+])(
+  'when a batch of new users fails, users stored or refused before the failure keep their result: %s',
+  async (_, answer, newcomers, expected) => {
+    const store = storeOver(answer);
+    const outcomes = await Promise.all(newcomers.map((each) => store(each).catch(() => 'lost')));
+    expect(outcomes).toEqual(expected);
+  },
+);

@@ -30,7 +30,7 @@ test.each([
   expect(whyAway(failure(message))).toBe(reason);
 });
 
-test('an error code without a message gets its reason', () => {
+test('a Redis error with a code and no message gets its reason', () => {
   expect(whyAway(failure('', 'ECONNREFUSED'))).toBe('nothing listens there');
 });
 

@@ -32,7 +32,7 @@ test('docs/examples/README.md names each folder of the examples', () => {
   for (const { name } of folders) expect(read('README.md')).toContain(`[${name}](${name}/)`);
 });
 
-test('compose: the command of the sandbox and its options exist', async () => {
+test('the Compose example starts the sandbox with a command and options that exist', async () => {
   const program = await createProgram({ env: {}, cwd: '/', exit: () => undefined });
   const [name, ...args] = compose.services.sandbox.command as string[];
   const command = program.commands.find((known: Command) => known.name() === name);
@@ -42,7 +42,7 @@ test('compose: the command of the sandbox and its options exist', async () => {
   for (const option of options) expect(known).toContain(option);
 });
 
-test('compose: the bridge accepts the settings, which name the addresses of the services', () => {
+test('the bridge accepts the settings of the Compose example, which name the addresses of its services', () => {
   const secret = join(folder, 'platform-token');
   writeFileSync(secret, 'sk-0123456789abcdef0123456789abcdef');
   const file = join(folder, 'bridge.yaml');
@@ -62,7 +62,7 @@ test('compose: the bridge accepts the settings, which name the addresses of the 
   expect(read('README.md')).toContain(config.connections.default?.tokens[0]?.secret);
 });
 
-test('compose: key.mjs writes a key that the sandbox accepts', async () => {
+test('key.mjs of the Compose example writes a key that the sandbox accepts', async () => {
   const sandbox = await startSandbox();
   try {
     const file = join(folder, 'key');
@@ -76,7 +76,7 @@ test('compose: key.mjs writes a key that the sandbox accepts', async () => {
   }
 });
 
-test.each(Object.keys(VALUES))('%s: the chart knows each value', (name) => {
+test.each(Object.keys(VALUES))('each value in the example %s exists in the chart', (name) => {
   const schema = JSON.parse(chartFile('values.schema.json'));
   const validate = new Ajv({ allErrors: true, strict: false }).compile({ ...schema, required: [] });
   validate(VALUES[name]);
@@ -110,7 +110,7 @@ test('the examples for Argo CD and Flux name the current version of the chart', 
   expect(documents('flux/release.yaml')[0].spec.ref.tag).toBe(version);
 });
 
-test('Terraform names an address and a schema of the bridge', () => {
+test('the Terraform example names an address and a schema that the bridge has', () => {
   for (const file of ['okta.tf', 'entra.tf']) {
     expect(read(`terraform/${file}`)).toContain('"https://scim.example.com/scim/v2"');
   }

@@ -8,6 +8,9 @@ const schema = JSON.parse(readFileSync(join(root, 'config/bridge.schema.json'), 
   properties: Record<string, unknown>;
 };
 
-test.each(Object.keys(schema.properties))('docs/settings.md names the section %s', (section) => {
-  expect(page).toMatch(new RegExp(`\`${section}[\`.]`));
-});
+test.each(Object.keys(schema.properties))(
+  'docs/settings.md names the section %s of the settings',
+  (section) => {
+    expect(page).toMatch(new RegExp(`\`${section}[\`.]`));
+  },
+);

@@ -34,13 +34,13 @@ const reasons = (facts: object): string =>
 const removal = (subject: string) => ({ kind: 'removeMembers', subject, state: 'held' });
 const held = (name: string) => ({ name, state: 'applied', condition: 'Held' });
 
-test('reasons of a group name held removals of members as removals', () => {
+test("explain calls the held removals of a group's members removals", () => {
   const text = reasons({ approval: 'default.main.1', guard: [removal('1'), removal('2')] });
   expect(text).toContain('The approval default.main.1 holds the removal of 2 members:');
   expect(text).toContain('Held, of what the guard judged: 2 removals of members.');
 });
 
-test('the words for related groups and members are singular or plural by their number', () => {
+test('explain uses singular or plural for related groups and members by their number', () => {
   const approval = 'default.main.1';
   expect(reasons({ kind: 'User', approval, memberships: [held('sales')] })).toContain(
     'holds changes of its group sales:',
@@ -50,7 +50,7 @@ test('the words for related groups and members are singular or plural by their n
   );
 });
 
-test('two groups of one name are distinguished by their refs', () => {
+test('explain distinguishes two groups of one name by their refs', () => {
   const memberships = [
     { ...held('sales'), ref: 'Group:1' },
     { ...held('sales'), ref: 'Group:2' },
@@ -61,7 +61,7 @@ test('two groups of one name are distinguished by their refs', () => {
   );
 });
 
-test('reasons of a rejected change do not say when it is looked at again', () => {
+test('explain of a rejected change announces no time of the next sync', () => {
   const lookAgainAt = '2026-01-01T00:00:00.000Z';
   const exception = { reason: 'Rejected', since: lookAgainAt };
   expect(reasons({ exception, lookAgainAt })).not.toContain('looked at again');

@@ -29,7 +29,7 @@ const ANN = {
 const lines = (facts: object, all = false): string[] =>
   renderExplanations([{ ...ANN, ...facts } as unknown as Explanation], { all })[0] ?? [];
 
-test('equal pairs of events are one line, with their number and the newest time', () => {
+test('repeated events in the timeline of explain are one line with their count and the newest time', () => {
   const at = (second: number): string => `2026-01-01T00:00:0${second}.000Z`;
   const pair = (second: number) => [
     { at: at(second), event: 'accepted', text: `ordered by a reconcile (run-${second})` },
@@ -42,13 +42,13 @@ test('equal pairs of events are one line, with their number and the newest time'
   ]);
 });
 
-test('the line of a waiting change does not show the generation of its mark', () => {
+test('explain does not show the generation of the mark of a waiting change', () => {
   const text = lines({ mark: { generation: '8297', state: 'due' } }).join('\n');
   expect(text).toContain('a change waits');
   expect(text).not.toContain('8297');
 });
 
-test('a command with a long id stays whole on one line of the page', () => {
+test('explain prints a command with a long id whole on one line', () => {
   const command =
     'scim-bridge approvals withdraw default.main.1001783-1001839~c0ffee00c0ffee00c0ffee005ab214864e8a --ref User:1y7mhfxrhdcffq95d9dk';
   const reason = `op rejected changes of this person at 2026-01-01T00:00:00.000Z: ${command} takes it back.`;
@@ -86,7 +86,7 @@ const pagesOf = (facts: object[]): string[][] =>
 /** Number of lines with an empty line between two pages. */
 const height = (pages: string[][]): number => pages.flat().length + pages.length - 1;
 
-test('the pages of two targets fit a screen of 50 lines, each with every part, and repeat no cause', () => {
+test('explain of a person at two targets fits 50 lines, shows every part of both, and repeats no cause', () => {
   const stuck = stuckAt('main');
   const both = pagesOf([stuck, { ...stuckAt('other'), ref: 'User:2' }]);
   expect(height(both)).toBeLessThanOrEqual(50);
@@ -104,7 +104,7 @@ test('the pages of two targets fit a screen of 50 lines, each with every part, a
   expect(lines(stuck, true)).toContain('  - team 59 of main (leaves with the account)');
 });
 
-test('the pages of three targets fit a screen of 60 lines and show the difference of each', () => {
+test('explain of a person at three targets fits 60 lines and shows the difference of each', () => {
   const names = ['main', 'other', 'third'];
   const pages = pagesOf(names.map(stuckAt));
   expect(height(pages)).toBeLessThanOrEqual(60);
@@ -118,7 +118,7 @@ test('the pages of three targets fit a screen of 60 lines and show the differenc
       expect([part, pages[at]?.join('\n').includes(part)]).toEqual([part, true]);
 });
 
-test('a page repeats neither head, record nor lists that an equal page of another target shows', () => {
+test('explain at several targets prints equal head, record and lists only once', () => {
   const values = [{ name: 'title', desired: 'a', applied: 'b', state: 'differs' }];
   const stored = { version: 3, externalId: null, generation: '3' };
   const memberships = [{ ref: 'Group:1', name: 'ops', state: 'applied' }];

@@ -37,7 +37,7 @@ const told = (facts: object) => toVerdict({ ...ANN, ...facts } as unknown as Exp
 const level = { name: 'attributes.level', desired: null, applied: null, state: 'unmappable', reason: 'text' };
 const team = { name: 'attributes.team', desired: 'red', applied: 'blue', state: 'differs' };
 
-test('reasons do not say that a run will write a value that cannot be mapped', () => {
+test('explain does not announce that a reconcile will write a value that cannot be mapped', () => {
   expect(told({ values: [level] }).summary).toContain(
     'no run brings it before the rule or the value is corrected',
   );
@@ -45,7 +45,7 @@ test('reasons do not say that a run will write a value that cannot be mapped', (
   expect(told({ values: [team] }).summary).toMatch(/sync User:1, brings it\.$/);
 });
 
-test('values that cannot be mapped for the same fault are one reason', () => {
+test('explain gives values that cannot be mapped because of the same fault as one reason', () => {
   const levels = Array.from({ length: 8 }, (_, at) => ({
     ...level,
     name: `attributes.level${at}`,
@@ -58,7 +58,7 @@ test('values that cannot be mapped for the same fault are one reason', () => {
   ]);
 });
 
-test('reasons of a membership that the platform did not apply name the time, the cause and who can help', () => {
+test('explain of a membership that the platform did not apply names time, cause and the person who can help', () => {
   const triedSince = '2026-01-01T00:00:00.000Z';
   const crew = { name: 'crew', state: 'toAdd', because: 'the platform left 1 of 1 members out', triedSince };
   const { verdict, summary } = told({ memberships: [crew] });
@@ -69,7 +69,7 @@ test('reasons of a membership that the platform did not apply name the time, the
   expect(told({ memberships: [{ name: 'crew', state: 'toAdd' }] }).summary).not.toContain('accepted');
 });
 
-test('a user whom new settings protect is left alone before a sync notes it', () => {
+test('explain calls a newly protected user left alone even before a sync has noted the protection', () => {
   const { verdict, summary } = told({ policy: { policy: 'sync', protected: true } });
   expect([verdict, summary]).toEqual(['leftAlone', 'ann is left alone at main: listed in users.protected.']);
 });

@@ -45,7 +45,7 @@ describe('judge()', () => {
     },
   );
 
-  it('a held verdict names the limits that were exceeded', () => {
+  it('a verdict of the guard that holds a change names the exceeded limits', () => {
     expect(judge(51, count(), 10_000, limit)).toEqual({ kind: 'held', allowance: 50, hit: ['count'] });
     expect(judge(21, count(), 200, limit)).toEqual({ kind: 'held', allowance: 20, hit: ['percent'] });
     expect(judge(60, count(), 200, limit)).toEqual({
@@ -55,7 +55,7 @@ describe('judge()', () => {
     });
   });
 
-  it('many small portions are held like one large portion (2,000 random schedules)', () => {
+  it('removals in many small portions are held like one large portion (2,000 random schedules)', () => {
     const random = createRandom(7);
     for (let round = 0; round < 2000; round++) {
       const population = Math.floor(random() * 3000);
@@ -74,7 +74,7 @@ describe('judge()', () => {
     }
   });
 
-  it('judge never allows more when more was used, is waiting, is held or is wanted', () => {
+  it('judge() never allows more removals when more were counted, are accepted, are held or are wanted', () => {
     const random = createRandom(11);
     const some = () => Math.floor(random() * 60);
     for (let round = 0; round < 2000; round++) {
@@ -96,7 +96,7 @@ describe('the judgement of a whole plan', () => {
   const none = { deactivate: count(), delete: count(), removeMembers: count(), clearAttributes: count() };
   const population = { users: 500, groups: 100, memberships: 1000 };
 
-  it('a kind above its limit is held, and other kinds are allowed', () => {
+  it('judge() holds changes of a kind above its limit and allows those of other kinds', () => {
     const verdicts = judgePlan(
       { deactivate: 51, delete: 60, removeMembers: 100, clearAttributes: 0 },
       none,
@@ -111,13 +111,13 @@ describe('the judgement of a whole plan', () => {
     ]);
   });
 
-  it('percentages refer to the population before the removal', () => {
+  it('guard percentages refer to the population before the counted removals', () => {
     expect(populationOf('removeMembers', { ...population, memberships: 80 }, count(5, 0, 5), 10)).toBe(100);
     expect(populationOf('delete', population, count(), 10)).toBe(600);
     expect(populationOf('clearAttributes', population, count(), 10)).toBe(500);
   });
 
-  it('0 percent allows nothing, for any number of resources', () => {
+  it('a guard limit of 0 percent allows no removal, for any number of resources', () => {
     expect(SHARE_FLOOR).toBeGreaterThan(0);
     expect(allowanceOf({ count: 5, percent: 0 }, 1_000_000)).toBe(0);
   });

@@ -6,7 +6,7 @@ import { OPERATOR_KINDS } from './operator-kinds.ts';
 describe.each(CASES)('the objects of %s', (name) => {
   const objects = rendered(name);
 
-  test('every object is valid by the schema of its kind, also those of operators', () => {
+  test('every rendered object is valid by the schema of its kind, also those of Kubernetes operators', () => {
     const faults = objects.map((object: Manifest) => [object.kind, object.metadata.name, schemaFaults(object)]);
     expect(faults.filter(([, , found]) => found.length > 0)).toEqual([]);
   });
@@ -29,7 +29,7 @@ describe.each(CASES)('the objects of %s', (name) => {
   });
 });
 
-test('the sets have an object of each kind of the operators, and the check finds a misspelt field in each', () => {
+test('the tested values render each kind of operator object, and the test finds a misspelt field in each', () => {
   const objects = CASES.flatMap(rendered);
   for (const kind of OPERATOR_KINDS) {
     const object = structuredClone(objects.find((each) => kindOf(each) === kind));
@@ -43,7 +43,7 @@ test('no object has a field that Kubernetes does not know', () => {
   expect(strictFaults(CASES.flatMap(rendered))).toEqual([]);
 }, 120_000);
 
-test('the check finds a misspelt field', () => {
+test('the test of the rendered objects finds a misspelt field', () => {
   const [deployment] = ofKind(rendered('minimal'), 'Deployment');
   const wrong = structuredClone(deployment);
   wrong.spec.template.spec.containers[0].imagePullPolice = 'Always';

@@ -39,14 +39,14 @@ test.each(CASES)('the bridge accepts the settings of %s', (name) => {
   expect(Array.isArray(loaded) ? loaded : []).toEqual([]);
 });
 
-test('the check finds a fault in the settings', () => {
+test("the test of the chart's settings finds a planted fault", () => {
   const [map] = ofKind(rendered('minimal'), 'ConfigMap');
   const file = join(folder, 'wrong.yaml');
   writeFileSync(file, `${map.data['bridge.yaml'].replaceAll(MOUNTED, folder)}\nloging: {}\n`);
   expect(() => loadConfig({ file, env: {}, cwd: folder, checks: configChecks })).toThrow(ConfigError);
 });
 
-test('the chart sets the ports and the reconcile schedule', () => {
+test('the settings that the chart renders have its ports and its reconcile schedule', () => {
   const text = (name: string): string =>
     ofKind(rendered(name), 'ConfigMap').find(({ data }) => data['bridge.yaml'])?.data['bridge.yaml'];
   for (const name of CASES) expect(parse(text(name)).server).toMatchObject({ port: 8080, adminPort: 8081, metricsPort: 9090 });

@@ -37,11 +37,11 @@ afterAll(() => {
   admin.close();
 });
 
-test('a bridge that is ready and lets nobody in without a token passes', async () => {
+test("the chart's test passes for a bridge that is ready and refuses requests without a token", async () => {
   expect(await run(addressOf(scim), addressOf(admin))).toEqual({ code: 0, stderr: '' });
 });
 
-test('a bridge that lets somebody in without a token fails, and the address is named', async () => {
+test("the chart's test fails for a bridge that accepts a request without a token, and names the address", async () => {
   const open = await serve({ '/scim/v2/Users': 200 });
   const address = addressOf(open);
   const { code, stderr } = await run(address, addressOf(admin));
@@ -49,7 +49,7 @@ test('a bridge that lets somebody in without a token fails, and the address is n
   expect({ code, stderr }).toEqual({ code: 1, stderr: `${address}/scim/v2/Users should answer 401 or 403\n` });
 });
 
-test('the test names the Service that does not answer, and asks every other address', async () => {
+test("the chart's test names the Service that does not answer, and still asks every other address", async () => {
   const gone = await serve({});
   const address = addressOf(gone);
   await new Promise((resolve) => gone.close(resolve));

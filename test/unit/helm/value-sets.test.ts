@@ -43,7 +43,7 @@ const names = Object.keys(VALUE_SETS);
 describeWith(HELMS.size > 0, 'helm').each(HELM_NAMES)('%s', (helm) => {
 const objectsFor = (name: string): Manifest[] => render(helm, name);
 
-test.each(names)('%s: every object fits the schema of its kind and is there once', (name) => {
+test.each(names)('with the values %s every rendered object fits the schema of its kind and is rendered once', (name) => {
   const objects = objectsFor(name);
   const faults = objects.map((object) => [object.kind, object.metadata.name, schemaFaults(object)]);
   expect(faults.filter(([, , found]) => found.length > 0)).toEqual([]);
@@ -53,12 +53,12 @@ test.each(names)('%s: every object fits the schema of its kind and is there once
 });
 
 test(
-  'no set renders a field that Kubernetes does not know',
+  'no set of values renders a field that Kubernetes does not know',
   () => expect(strictFaults(names.flatMap(objectsFor))).toEqual([]),
   240_000,
 );
 
-test.each(names)('%s: a Service that is reachable from outside has the port of SCIM alone', (name) => {
+test.each(names)('with the values %s a Service that is reachable from outside has only the SCIM port', (name) => {
   const objects = objectsFor(name);
   const inbound = podsOf(objects).filter(({ labels }) => labels['scim-bridge/takes'] === 'pushes');
   expect(inbound.length).toBeGreaterThan(0);
@@ -73,13 +73,13 @@ test.each(names)('%s: a Service that is reachable from outside has the port of S
 const graceOf = (name: string): number =>
   ofKind(objectsFor(name), 'Deployment')[0].spec.template.spec.terminationGracePeriodSeconds;
 
-test('the grace period is preStopSeconds plus the drain time plus 45 s, unless it is given', () => {
+test("a pod's termination grace period is preStopSeconds plus drain time plus 45 s, unless the values set it", () => {
   expect(graceOf('a public load balancer')).toBe(10 + 3 + 45);
   expect(graceOf('a longer drain')).toBe(20 + 26 + 45);
   expect(graceOf('a grace period of its own')).toBe(300);
 });
 
-test('topology both runs the roles of single and of split', () => {
+test("the chart's topology `both` runs the roles of the topologies `single` and `split`", () => {
   const roles = (name: string): string[] =>
     ofKind(objectsFor(name), 'Deployment').map(({ metadata }) => metadata.labels['app.kubernetes.io/component']);
   expect(roles('topology both').sort()).toEqual(['all', 'api', 'scheduler', 'worker']);

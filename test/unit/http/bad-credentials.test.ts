@@ -18,13 +18,13 @@ test.each([
   ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
   ['::1', '::2', true],
   ['2001:db8::1', '2001:db8:0:0:5::', true],
-])('%s and %s are one origin: %p', (one, other, same) => {
+])('%s and %s count as one client address for wrong tokens: %p', (one, other, same) => {
   const bad = create();
   times(3, () => bad.note(one, NOW));
   expect(bad.note(other, NOW) > 0).toBe(same);
 });
 
-test('the number of remembered addresses is bounded, and the oldest is dropped first', () => {
+test('the number of addresses remembered for wrong tokens is bounded, and the oldest is dropped first', () => {
   const bad = create(2);
   times(3, () => bad.note('a', NOW));
   times(3, () => bad.note('b', NOW));

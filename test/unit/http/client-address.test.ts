@@ -35,9 +35,12 @@ test.each<[string, string, string | undefined, string[] | undefined, string]>([
   ['unknown, if the forwarded text is no address', '10.0.0.1', 'unknown', undefined, ''],
   ['unknown, if the last forwarded text is a host name', '10.0.0.1', '1.2.3.4, evil.example', undefined, ''],
   ['unknown, if the forwarded address is incomplete', '10.0.0.1', '1.2.3', undefined, ''],
-])('the client address: %s', (_what, peer, forwarded, trusted, expected) => {
-  expect(from(peer, forwarded, trusted)).toBe(expected);
-});
+])(
+  'the client address is taken from the peer or X-Forwarded-For as trusted proxies allow: %s',
+  (_what, peer, forwarded, trusted, expected) => {
+    expect(from(peer, forwarded, trusted)).toBe(expected);
+  },
+);
 
 test('a long X-Forwarded-For chain is followed to a bounded depth', () => {
   const chain = `1.2.3.4, ${Array<string>(5000).fill('10.1.1.1').join(',')}`;

@@ -29,7 +29,7 @@ function watch(profile: ProfileName, sightings: Partial<Record<DeviationName, nu
   };
 }
 
-test('a repeated deviation is logged once and counted each time', () => {
+test('a repeated deviation of a provider is logged once and counted each time', () => {
   const { told, deviations } = watch('entra', [{ 'operation-case': 3, 'string-booleans': 2 }]);
   expect(deviations).toEqual([
     { connection: 'hr', deviation: 'operation-case' },

@@ -17,7 +17,7 @@ function collect(streams: ReturnType<typeof createLiveStreams>, as = caller) {
   return { texts, leave: () => left.abort(), ended: read() };
 }
 
-test('the status is read once for all streams, and not while none is open', async () => {
+test('the status is read once for all live streams, and not while none is open', async () => {
   let reads = 0;
   const streams = createLiveStreams({ clock: systemClock }, () => Promise.resolve([++reads]));
   expect(reads).toBe(0);
@@ -35,7 +35,7 @@ test('the status is read once for all streams, and not while none is open', asyn
   expect(() => streams.open(caller, new AbortController().signal)).toThrow('Too many pages');
 }, 15_000);
 
-test('an unchanged status is sent once', async () => {
+test('a live stream sends an unchanged status once', async () => {
   const streams = createLiveStreams({ clock: systemClock }, () => Promise.resolve(['same']));
   const { texts, leave, ended } = collect(streams);
   await eventually('two beats', () => texts.filter((text) => text.startsWith('event: beat')).length >= 2);
@@ -54,7 +54,7 @@ test('without an answer of Redis only beats are sent', async () => {
   expect(texts).toEqual(['event: beat\ndata: {"statusAgeMs":null}\n\n']);
 }, 15_000);
 
-test('a stream ends after its lifetime, and for a caller who is no longer valid', async () => {
+test("a live stream ends after its lifetime, or when the caller's session is no longer valid", async () => {
   const streams = createLiveStreams({ clock: systemClock }, () => Promise.resolve([]), { lifeMs: 50 });
   await collect(streams).ended;
   const refused = collect(streams, { isStillValid: () => Promise.resolve(false) });

@@ -13,7 +13,7 @@ function undescribed(schema: any, path: string): string[] {
   ];
 }
 
-test('no named schema requires a field that it does not describe', () => {
+test('no named schema of the admin API requires a field that it does not describe', () => {
   expect(undescribed(SCHEMAS, 'schemas')).toEqual([]);
 });
 

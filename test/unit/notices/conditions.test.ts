@@ -49,7 +49,7 @@ describe('conditions of a bridge', () => {
     ]);
   });
 
-  test('dead letters, failed reconciles and an open breaker are conditions', () => {
+  test('dead letters, failed reconciles and an open breaker are conditions to be reported', () => {
     const of = facts(
       { blocked: 3, failedRuns: 2, lastRun: { outcome: 'unproven' } },
       { breakers: [{ target: 'main', state: { open: true, status: 503, since: NOW - 1 } }] },

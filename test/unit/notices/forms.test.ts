@@ -28,7 +28,7 @@ const item = toNoticeItem(
 const content: NoticeContent = { id: 'msg_1', at: AT, items: [item, { ...item, state: 'resolved' }] };
 const parsed = (form: 'webhook' | 'slack' | 'teams'): any => JSON.parse(noticeBodyOf(form, content));
 
-test('a webhook gets items with counts, names and a link', () => {
+test('a webhook message has items with counts, names and a link', () => {
   expect(parsed('webhook')).toEqual({
     type: 'scim-bridge.notice',
     id: 'msg_1',
@@ -43,7 +43,7 @@ test('a webhook gets items with counts, names and a link', () => {
   });
 });
 
-test('Slack gets a text and a block for each item, escaped', () => {
+test('a Slack message has an escaped text and a block for each item', () => {
   const { text, blocks } = parsed('slack');
   expect(text).toContain('a&lt;b&gt;&amp;c');
   expect(blocks).toHaveLength(2);
@@ -51,7 +51,7 @@ test('Slack gets a text and a block for each item, escaped', () => {
   expect(blocks[1].text.text).toContain('✔ resolved: ');
 });
 
-test('Teams gets an adaptive card, escaped', () => {
+test('a Teams message is an adaptive card with escaped text', () => {
   const { type, attachments } = parsed('teams');
   const [{ contentType, content: card }] = attachments;
   expect([type, contentType, card.type]).toEqual([
@@ -64,7 +64,7 @@ test('Teams gets an adaptive card, escaped', () => {
   expect(card.body[1].text).toContain('[Open](https://bridge.example.com/admin/#/approvals)');
 });
 
-test('every link leads to a view of the page', () => {
+test("every link of a message leads to an existing view of the operators' page", () => {
   const [, views = ''] = /const VIEWS = \{(.*?)\n\};/s.exec(read('src/ui/page.js')) ?? [];
   const names = [...views.matchAll(/^ {2}'?([a-z-]+)'?: \{/gm)].map(([, name]) => name);
   expect(names.length).toBeGreaterThan(5);
@@ -80,7 +80,7 @@ const KNOWN = {
   signature: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
 };
 
-test('the signature is that of Standard Webhooks', () => {
+test('a webhook message is signed as Standard Webhooks specifies', () => {
   expect(signatureHeaders(KNOWN.secret, KNOWN)).toEqual({
     'webhook-id': KNOWN.id,
     'webhook-timestamp': '1614265330',

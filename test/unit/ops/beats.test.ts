@@ -49,7 +49,7 @@ function rig(beat: () => Promise<void>) {
   return { calls, clock, beats: startBeats({ clock }, fleet, 'p1', () => FACTS) };
 }
 
-test('a process beats at its start and every five seconds, and is removed when it stops', async () => {
+test('a process sends a beat at its start and every five seconds, and is removed from the fleet when it stops', async () => {
   const { calls, clock, beats } = rig(() => Promise.resolve());
   await beats.started();
   expect(calls).toEqual(['beat p1']);
@@ -89,7 +89,7 @@ test('an unresponsive Redis delays start and stop by only a second, and beats do
   expect(calls).toEqual(['beat p1']);
 });
 
-test('a stop during a beat waits for it, so that the process is not added again', async () => {
+test('a stop waits for a beat under way, so that the beat does not add the process to the fleet again', async () => {
   let answer: () => void = () => undefined;
   const { calls, clock, beats } = rig(() => new Promise((resolve) => (answer = resolve)));
   const stopped = beats.stop();

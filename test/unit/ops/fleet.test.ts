@@ -53,7 +53,7 @@ test.each([
   [[one('api'), silent('worker')], '1 process, 1 silent'],
   [[silent('all')], 'no process runs, 1 silent'],
   [[], 'no process runs'],
-])('the summary counts silent processes apart', (processes, expected) => {
+])('the summary of the fleet counts silent processes separately (case %#)', (processes, expected) => {
   expect(fleetText({ processes, findings: [] })).toBe(expected);
 });
 
@@ -138,12 +138,12 @@ describe('settings that differ', () => {
     },
   );
 
-  test('a silent process with other settings does not count', () => {
+  test('a silent process with other settings gives no finding about different settings', () => {
     const old = { ...silent('worker'), ...feeds('r2', 'g1') };
     expect(kinds(view([one('all', feeds('r1', 'g1')), old], since(60)))).toEqual(['silent warning']);
   });
 
-  test('a process without the target, or that announces no settings, does not agree', () => {
+  test('processes do not agree on a target if one lacks it or announces no settings', () => {
     const own = one('all', feeds('r1', 'g1'));
     const side = {
       rules: announced([{ connection: 'default', target: 'side', rules: 'same', others: 'same' }]),

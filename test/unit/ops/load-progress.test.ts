@@ -57,7 +57,7 @@ test('the rate counts the last minute only, and the time left is the rest divide
   });
 });
 
-test('without a load there is no progress', () => {
+test('without a load no progress is shown', () => {
   expect(judgeLoad(backlog({ load: null }), around())).toBeNull();
 });
 

@@ -48,11 +48,11 @@ test.each([
   ],
   ['one', [['one']]],
   ['', []],
-])('the CSV text %j is parsed', async (text, rows) => {
+])('the CSV text %j gives the expected rows', async (text, rows) => {
   for (const length of [1, 2, 100]) expect(await read(text, length)).toEqual(rows);
 });
 
-test('a row above the size limit is refused', async () => {
+test('a CSV row above the size limit is refused', async () => {
   await expect(read(`a\r\n${'x'.repeat(9_000_000)}\r\n`, 65_536)).rejects.toThrow('too long');
 });
 

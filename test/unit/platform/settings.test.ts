@@ -16,7 +16,7 @@ describe('the tenant address', () => {
     ['http://127.0.0.1:8080/', true, { origin: 'http://127.0.0.1:8080', prefix: '' }],
     ['http://localhost', true, { origin: 'http://localhost', prefix: '' }],
     ['http://[::1]:1', true, { origin: 'http://[::1]:1', prefix: '' }],
-  ])('%s (loopback http allowed: %s) is accepted', (url, allow, expected) => {
+  ])('the platform address %s is accepted (loopback http allowed: %s)', (url, allow, expected) => {
     expect(parseTenantAddress(url, allow)).toEqual(expected);
   });
 
@@ -53,7 +53,7 @@ describe('options of the platform client besides the address', () => {
     ['timeoutMs', { timeoutMs: 0 }],
     ['timeoutMs', { timeoutMs: Number.POSITIVE_INFINITY }],
     ['connections', { connections: 1.5 }],
-  ])('%s is refused at construction: %j', (option, options) => {
+  ])('a platform client with an invalid %s is refused at construction: %j', (option, options) => {
     const make = (): unknown =>
       connectPlatform({ url: 'https://acme.example.com', token: 'sk-1', ...options });
     expect(make).toThrow(PlatformConfiguration);

@@ -14,7 +14,7 @@ describe('entity tags (RFC 7644 §3.14)', () => {
     ['', false],
     [undefined, false],
   ];
-  test.each(headers)('If-Match %s names version 3: %s', (header, expected) => {
+  test.each(headers)('If-Match with %s matches version 3: %s', (header, expected) => {
     expect(matches(header, weakVersion(3))).toBe(expected);
   });
 });

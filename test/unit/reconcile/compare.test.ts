@@ -17,7 +17,7 @@ test.each([
   ['blanks around a text', { displayName: ' Jo Doe ' }, shown({ displayName: 'Jo Doe' })],
   ['the case of a userName', { userName: 'Jo' }, shown({ userName: 'jo' })],
   ['blanks and case of an address', { emails: 'Jo@x ' }, shown({ emails: [{ value: 'jo@x' }] })],
-])('%s: a value that the platform normalizes is no difference', (_what, core, user) => {
+])('a value that the platform stores in a normalized form is no difference: %s', (_what, core, user) => {
   expect(namesOf(core, user)).toEqual([]);
 });
 

@@ -21,7 +21,7 @@ function scopeWith(blocked: Ref[]): ReconcileScope {
 
 const { signal } = new AbortController();
 
-test('if the approval also has changes of other runs, the message counts those of this run, and names the dead letters', async () => {
+test('the message of a run that ends as held counts its own changes of an approval with others, and names its dead letters', async () => {
   await expect(untilApplied(scopeWith(['User:9']), { signal }, ['User:1'])).resolves.toEqual({
     outcome: 'held',
     message:
@@ -29,7 +29,7 @@ test('if the approval also has changes of other runs, the message counts those o
   });
 });
 
-test('if the approval has only changes of this run, the message has one count', async () => {
+test('the message of a run that ends as held has one count if the approval has only its changes', async () => {
   const { message } = await untilApplied(scopeWith([]), { signal }, REFS);
   expect(message).toBe('the guard holds 3 changes: scim-bridge approvals show default.main.7');
 });

@@ -191,7 +191,7 @@ test('bad lists of a target without drift never give a plan entry (1,000 random 
   expect(suspected).toBeGreaterThan(50);
 }, 60_000);
 
-test('a deleted account and a reactivated account are reported as drift', async () => {
+test('a reconcile plan reports a deleted account and a reactivated account as drift', async () => {
   const all = people(30);
   const there = all
     .filter(({ id }) => id !== 'p3')

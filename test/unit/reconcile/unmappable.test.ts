@@ -25,7 +25,7 @@ test.each<[string, PlanEntry[], Ref[], Ref[]]>([
   ['the account is linked anew', [entry('relink', 'platform changed'), lost], [], ['User:ann']],
   ['the account is made anew', [entry('create', 'platform changed')], [], ['User:ann']],
   ['the last sync could not write values', [lost], ['User:ann'], ['User:ann']],
-])('%s', (_, entries, refused, waiting) => {
+])('entries that wait for a value of another type at the platform: %s', (_, entries, refused, waiting) => {
   const conflicts = new Map([['level', 'is string at the platform']]);
   expect(withTypeConflict(entries, conflicts, new Set(refused))).toEqual(waiting);
 });

@@ -16,7 +16,7 @@ test('maps, sets, bigints, infinities and objects with the key of the type tag a
   expect(roundTrip(value)).toEqual(value);
 });
 
-test('any JSON is restored unchanged, with a member named __proto__ too', () => {
+test('any JSON that the sandbox saves is restored unchanged, also with a key named __proto__', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       // JSON writes -0 as 0, so the expected value does too.
@@ -30,12 +30,12 @@ test('any JSON is restored unchanged, with a member named __proto__ too', () => 
   expect(JSON.stringify(roundTrip(hostile))).toBe('{"__proto__":{"isAdmin":true}}');
 });
 
-test('a value that JSON cannot express is refused, not dropped', () => {
+test('saving a value that JSON cannot express fails instead of dropping the value', () => {
   expect(() => encode({ run: () => undefined })).toThrow('function');
   expect(() => encode(new Date())).toThrow('Date');
 });
 
-test('every part of the state is saved, or listed as not saved with the reason', () => {
+test("every part of the sandbox's state is saved, or is listed as not saved with the reason", () => {
   const state = createState({ now: () => 0, isKept: () => false });
   expect([...partsOf(state).keys()]).toEqual(expect.arrayContaining(['users', 'grants', 'threads', 'audit']));
   expect(() => partsOf({ ...state, oddity: { count: () => 1 } } as never)).toThrow('oddity');

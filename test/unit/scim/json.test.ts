@@ -22,7 +22,7 @@ test.each([
   ['half a pair', String.raw`{"a":"\ud800"}`],
   ['half a pair in a name', String.raw`{"\uDFFF":1}`],
   ['half a pair behind a backslash', String.raw`{"a":"\\\ud800"}`],
-])('%s is refused after parsing', (_what, text) => {
+])('parsed JSON with %s is refused', (_what, text) => {
   expect(isRefusedParsed(text)).toBe(true);
 });
 
@@ -30,7 +30,7 @@ test.each([
   ['33 lists', nested(33, ['[', ']'])],
   ['33 objects', nested(33, ['{"a":', '}'])],
   ['33 of both', nested(17, ['{"a":[', ']}'])],
-])('%s are refused before and after parsing', (_what, text) => {
+])('JSON with %s is refused in its text and in its parsed value', (_what, text) => {
   expect([isRefusedUnparsed(text), isRefusedParsed(text)]).toEqual([true, true]);
 });
 

@@ -17,7 +17,7 @@ test.each([
   ['emails.value', { emails: [{ value: 'a@x' }, { value: text(2001) }] }],
   [`${URN}:note`, { [URN]: { note: text(2001) } }],
   [`${URN}:seat.room`, { [URN]: { seat: { room: text(2001) } } }],
-])("%s above its length limit is refused with the attribute's name", (name, resource) => {
+])("a value of %s above its length limit is refused with the attribute's name", (name, resource) => {
   expect(() => check(resource)).toThrow(
     expect.objectContaining({
       status: 400,

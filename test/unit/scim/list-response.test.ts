@@ -31,7 +31,7 @@ describe('list parameters (RFC 7644 §3.4.2.4)', () => {
   });
 
   test.each(['filter=', 'filter=%20', 'Filter='])(
-    '%s is refused, because it would list every user',
+    'a list request with %s is refused, because it would list every user',
     (query) => {
       expect(refusal(() => parseListQuery(new URLSearchParams(query), limits))).toBe('400 invalidFilter');
     },

@@ -45,7 +45,7 @@ test('equal resources give the same canonical text', () => {
   fc.assert(fc.property(forms, (each) => JSON.stringify(parse(body(each))) === wanted));
 });
 
-test('parsing does not modify the object of the client', () => {
+test('parsing a resource does not modify the object that the client sent', () => {
   const sent = {
     ...body({ name, work: { ...work }, home: { ...home, primary: true }, enterprise: { department: 'D' } }),
     [`${ENTERPRISE}:costCenter`]: 'C',

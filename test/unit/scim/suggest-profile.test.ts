@@ -47,7 +47,7 @@ test('the suggested profile accepts every deviation that was seen', () => {
   }
 });
 
-test('a hint names a profile that accepts the deviation', () => {
+test('the hint in the error for a refused deviation names a profile that accepts it', () => {
   for (const { name, hint } of deviations) {
     if (hint) expect(profileOf(hint).allows(name)).toBe(true);
   }

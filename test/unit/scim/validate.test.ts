@@ -267,7 +267,7 @@ describe('refused POST bodies', () => {
     expect(refusal(act)).toBe('400 invalidValue');
   });
 
-  test('the error detail names the SCIM attribute', () => {
+  test('the error for an invalid resource names the SCIM attribute', () => {
     const detail = (body: object): string => {
       try {
         post({ userName: 'a', ...body });

@@ -6,6 +6,6 @@ test.each([
   [0, 'change', undefined, '0 changes'],
   [1, 'change', undefined, '1 change'],
   [2, 'entry', 'entries', '2 entries'],
-])('counted(%i, %s, %s) gives "%s"', (count, one, many, text) => {
+])('counted(%i, %s, %s) returns "%s"', (count, one, many, text) => {
   expect(counted(count, one, many)).toBe(text);
 });

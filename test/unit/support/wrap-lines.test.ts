@@ -1,6 +1,6 @@
 import { wrapLines } from '../../../src/support/columns.ts';
 
-test('the last line that fits is not cut inside a command', () => {
+test('wrapped text that exceeds its number of lines is not cut inside a command', () => {
   const command = 'scim-bridge sync User:qhfr4xjk5m6b0123456789';
   const text = `held since yesterday: order ${command} when the platform may be written again`;
   const lines = wrapLines(text, { columns: 40, most: 2 });

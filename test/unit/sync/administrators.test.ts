@@ -22,11 +22,14 @@ test.each([
   ['a deactivated administrator does not count', [account('Ada', true, true)], none, false],
   ['a user without the role does not count', [account('Ada', false)], none, false],
   ['without accounts there is none', [], none, false],
-])('remaining administrators: %s', (_, accounts, leaving, remains) => {
-  const { known } = createKnowledge();
-  known.see(accounts);
-  expect(known.remainsWithout(leaving)).toBe(remains);
-});
+])(
+  'whether an administrator remains after the planned deactivations: %s',
+  (_, accounts, leaving, remains) => {
+    const { known } = createKnowledge();
+    known.see(accounts);
+    expect(known.remainsWithout(leaving)).toBe(remains);
+  },
+);
 
 test('an administrator who was not read recently is still known, but does not count as the one that remains', () => {
   const { known, pass } = createKnowledge();

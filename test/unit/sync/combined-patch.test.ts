@@ -34,12 +34,15 @@ test.each([
   ['a list that gains elements', 'others', { regions: ['a', 'b'] }, { regions: ['a'] }],
   ['a list that loses and gains', 'others', { regions: ['a', 'c'] }, { regions: ['a', 'b'] }],
   ['a list without known value', 'others', { regions: ['a'] }, {}],
-])('%s is written in the step %s', (_what, step, desired, applied) => {
-  const order = { revoking: [], combinable: [], others: [], [step]: Object.keys(desired) };
-  expect(ordered(desired, applied)).toEqual(order);
-});
+])(
+  "a user's change is written in the expected step of its sync: %s in %s",
+  (_what, step, desired, applied) => {
+    const order = { revoking: [], combinable: [], others: [], [step]: Object.keys(desired) };
+    expect(ordered(desired, applied)).toEqual(order);
+  },
+);
 
-test('a list with an unconfirmed value is written last, because it may grant access', () => {
+test('a list attribute with an unconfirmed value is written last, because it may grant access', () => {
   expect(ordered({ regions: ['a'] }, { regions: ['a', 'b'] }, ['attributes.regions']).others).toEqual([
     'regions',
   ]);
@@ -92,7 +95,7 @@ test.each([
   ['no values', shown(), NAMES],
   ['nothing', undefined, NAMES],
 ])(
-  'after an answer that shows %s the shown values count as written, and the rest as unconfirmed',
+  'after a combined PATCH whose answer shows %s, shown values count as written and the rest as unconfirmed',
   async (_what, answer, left) => {
     const { context } = contextOf(() => answer);
     await expect(writeCombinedPatch(context, DESIRED, NAMES)).resolves.toEqual(left);
@@ -109,15 +112,21 @@ test.each([
   [501, true],
   [403, false],
   [409, false],
-])('a refusal with %i leads to single writes; remembered for the target: %s', async (status, remembered) => {
-  const { context, sent } = contextOf(() => {
-    throw new PlatformResponse({ status, platformMessage: 'no' }, { method: 'PATCH', route: '/Users/{id}' });
-  });
-  await expect(writeCombinedPatch(context, DESIRED, NAMES)).resolves.toEqual(NAMES);
-  expect(context.link.core).toEqual({ displayName: 'Eva' });
-  await writeCombinedPatch(context, DESIRED, NAMES);
-  expect(sent).toHaveLength(remembered ? 1 : 2);
-});
+])(
+  'a combined PATCH refused with %i is followed by single writes; remembered for the target: %s',
+  async (status, remembered) => {
+    const { context, sent } = contextOf(() => {
+      throw new PlatformResponse(
+        { status, platformMessage: 'no' },
+        { method: 'PATCH', route: '/Users/{id}' },
+      );
+    });
+    await expect(writeCombinedPatch(context, DESIRED, NAMES)).resolves.toEqual(NAMES);
+    expect(context.link.core).toEqual({ displayName: 'Eva' });
+    await writeCombinedPatch(context, DESIRED, NAMES);
+    expect(sent).toHaveLength(remembered ? 1 : 2);
+  },
+);
 
 test('a single changed value is written by a value call', async () => {
   const { context, sent } = contextOf(() => undefined);

@@ -33,7 +33,7 @@ function apply(applied: Core, operations: PlatformPatchOperation[]): Core {
 }
 
 describe('operations for core attributes', () => {
-  it('the difference is empty after it was applied', () => {
+  it('the difference between desired and applied values is empty after it was applied', () => {
     fc.assert(
       fc.property(core, core, (desired, applied) => {
         const operations = coreOperations(desired, applied);
@@ -176,7 +176,7 @@ describe('observed values of an account', () => {
     expect(observedCore({ id: '7', userName: 'a' }, {}).active).toBe(true);
   });
 
-  it('an answer confirms managed attributes of the desired type', () => {
+  it('an answer to a write confirms only managed attributes of the desired type', () => {
     expect(echoedAttributes(account, { country: 'PT', level: 5, other: 'x' })).toEqual({
       country: 'PT',
       level: 4,
@@ -185,7 +185,7 @@ describe('observed values of an account', () => {
     expect(echoedAttributes({ id: '7', userName: 'a' }, { level: 5 })).toEqual({});
   });
 
-  it('a text that looks like a list does not confirm a list value', () => {
+  it('an answer with a text that looks like a list does not confirm a list value', () => {
     const shown = { ...account, [EXTENSION]: { teams: 'a,b' } };
     expect(attributeChanges({ teams: ['a', 'b'] }, echoedAttributes(shown, { teams: ['a', 'b'] }))).toEqual([
       'teams',

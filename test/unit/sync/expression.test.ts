@@ -74,7 +74,7 @@ test('limited functions give the results that JSONata documents', async () => {
   ]);
 });
 
-test('an error in the data is not reported as an exceeded limit', async () => {
+test('an expression that fails because of its data is not reported as exceeding a limit', async () => {
   expect(await failureOf('$number(title)', { title: 'x' })).toMatchObject({ exceeded: false });
 });
 

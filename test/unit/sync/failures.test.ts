@@ -102,7 +102,7 @@ describe('the verdict on a platform failure', () => {
 });
 
 describe('questions about a failure', () => {
-  it('only 404 counts as gone', () => {
+  it('only an answer 404 counts as gone at the platform', () => {
     expect([response(404), response(410), new PlatformTimeout(1, call), undefined].map(isGone)).toEqual([
       true,
       false,

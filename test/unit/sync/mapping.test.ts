@@ -129,7 +129,7 @@ describe('mapping of user attributes', () => {
     });
   });
 
-  it('each order of joins gives the same value, by a path and by an expression', async () => {
+  it('mapped values do not depend on the order in which the user joined groups, by path and by expression', async () => {
     const joined = ['EMEA', 'Sales', 'emea', 'É', 'Sales'].map((displayName, index) => ({
       ...{ id: `g${index}`, displayName },
     }));
@@ -250,7 +250,7 @@ describe('mapping of group names', () => {
     expect([name('team-a'), name('data'), name('x')]).toEqual(['T a', 'dneverta', 'x']);
   });
 
-  it('renaming gives the same name every time', () => {
+  it('renaming a group by rules gives the same name for every call', () => {
     const name = nameOf({ include: ['team'] });
     expect([name('team'), name('team'), name('team')]).toEqual(['team', 'team', 'team']);
   });

@@ -44,21 +44,21 @@ describe('types of the attributes of the extension UserAttribute', () => {
 
 describe('checks of settings by their grammar', () => {
   it.each(['userType = "Contractor"', '$sort(groups.display)', '1'])(
-    'the expression %s is accepted',
+    'config checks accept the expression %s',
     (text) => {
       expect(configChecks.expression(text)).toBeUndefined();
     },
   );
 
   it.each(['true', 'active or true', 'active eq true', 'groups.display sw "a" and not (title pr)'])(
-    'the scope %s is accepted',
+    'config checks accept the scope %s',
     (text) => {
       expect(configChecks.scopeFilter(text, [])).toBeUndefined();
     },
   );
 
   it.each(['title', 'addresses[type eq "work"].country', `${URN}:level`, 'name.givenName'])(
-    'the path %s is accepted',
+    'config checks accept the path %s',
     (text) => {
       expect(configChecks.attributePath(text, [])).toBeUndefined();
     },

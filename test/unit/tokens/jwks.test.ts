@@ -59,7 +59,7 @@ test('concurrent tokens cause one fetch of the keys', async () => {
   expect(state.asked).toBe(1);
 });
 
-test('a withdrawn key also invalidates its cached tokens', async () => {
+test('a key that the issuer withdraws invalidates the cached tokens signed with it', async () => {
   const sign = await addKey('going');
   const verifier = create();
   const token = await sign();
@@ -98,7 +98,7 @@ test('keys of an unavailable issuer are used for a day', async () => {
   expect((await verifier.verify(await sign({ n: 2 }))).kind).toBe('valid');
 });
 
-test('an endless key document is refused', async () => {
+test('an endless key document of an issuer is refused', async () => {
   const sign = await addKey('k');
   state.padding = 'x'.repeat(600_000);
   expect((await create().verify(await sign())).kind).toBe('undecided');

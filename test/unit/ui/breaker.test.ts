@@ -26,7 +26,7 @@ test.each<[Breaker, string]>([
   expect(note).toContain(advice ?? '');
 });
 
-test('the page shows no failure and no advice for a target that answers', () => {
+test("the operators' page shows no failure and no advice for a target that answers", () => {
   expect([failureLabel({ open: false }), breakerNote({ open: false }, 'main')]).toEqual([
     undefined,
     'Breaker closed: the platform answers',

@@ -38,11 +38,11 @@ test.each([
   ['Set it, then scim-bridge dead-letters retry Group:3f.', 'Set it, then Retry under Dead letters.'],
   ['scim-bridge explain NAME tells what to do', 'People and groups tells what to do'],
   ['a version that scim-bridge knows', 'a version that scim-bridge knows'],
-])('"%s" is shown as "%s"', (sentence, shown) => {
+])('the page of the operators shows the text "%s" as "%s"', (sentence, shown) => {
   expect(pageWords(sentence)).toBe(shown);
 });
 
-test('a place of the page is a link, and an approval is linked by its id', () => {
+test("commands in a text become links to views of the operators' page, for an approval with its id", () => {
   expect(partsOf('It waits: scim-bridge approvals show default.3f-1, then approve or reject.')).toEqual([
     'It waits: ',
     { text: 'see Approvals', view: 'approvals', id: 'default.3f-1' },

@@ -35,7 +35,7 @@ function timesOf(writes: LastWrites): { at: string | undefined; afterMs: number 
   return toReport(facts).chain.map(({ at, afterMs }) => ({ at, afterMs }));
 }
 
-test('a write of a later reconcile keeps the time of the push and shows no duration since it', () => {
+test('verify-access shows the push time and no duration when a later reconcile wrote the values', () => {
   const reconciled = PUSHED + 4 * MINUTE_MS;
   const [push, stored, applied] = timesOf({ newestAt: reconciled + 14 });
   expect(push?.at).toBe('2026-01-05T19:14:21.000Z');
@@ -43,12 +43,12 @@ test('a write of a later reconcile keeps the time of the push and shows no durat
   expect(applied).toEqual({ at: '2026-01-05T19:18:21.014Z', afterMs: undefined });
 });
 
-test('applied shows the time from push to write, also after later writes', () => {
+test('verify-access shows the time from push to write, also after later writes', () => {
   const [, , applied] = timesOf({ newestAt: PUSHED + MINUTE_MS, ofPushAt: PUSHED + 14 });
   expect(applied).toEqual({ at: '2026-01-05T19:14:21.014Z', afterMs: 14 });
 });
 
-test('a write before the last push gives no time at which the push was applied', () => {
+test('verify-access shows no time of application for a push after the last write', () => {
   const [, , applied] = timesOf({ newestAt: PUSHED - MINUTE_MS + 14 });
   expect(applied).toEqual({ at: undefined, afterMs: undefined });
 });

@@ -10,8 +10,11 @@ test.each([
   ['status 400', new PlatformResponse({ status: 400, platformMessage: 'no' }, CALL), 'refused', true],
   ['status 500', new PlatformResponse({ status: 500, platformMessage: 'no' }, CALL), 'failed', false],
   ['a call that was not sent', new PlatformArgument('name', CALL), 'failed', false],
-])('the kind of %s says whether it proves that the user sees nothing', (_name, error, kind, proves) => {
-  const failed = toFailedQuery(error, { query: null, groups: [], hasSecret: true, timeoutMs: 1000 });
-  expect(failed.kind).toBe(kind);
-  expect(provesAbsence(failed.kind)).toBe(proves);
-});
+])(
+  'a query that ends with %s is judged as proof or no proof that the user sees nothing',
+  (_name, error, kind, proves) => {
+    const failed = toFailedQuery(error, { query: null, groups: [], hasSecret: true, timeoutMs: 1000 });
+    expect(failed.kind).toBe(kind);
+    expect(provesAbsence(failed.kind)).toBe(proves);
+  },
+);

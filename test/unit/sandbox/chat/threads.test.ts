@@ -31,9 +31,12 @@ const TABLE: [string, ThreadState, string | null, string | null, ThreadDecision]
   ['streaming, no question', streaming('1'), null, null, 'read'],
 ];
 
-test.each(TABLE)('a request to a thread: %s', (_name, standing, input, messageId, decision) => {
-  expect(decide(standing, { input, messageId })).toBe(decision);
-});
+test.each(TABLE)(
+  'a chat request to a thread gets the expected answer: %s',
+  (_name, standing, input, messageId, decision) => {
+    expect(decide(standing, { input, messageId })).toBe(decision);
+  },
+);
 
 type Step =
   | { kind: 'ask'; messageId: string | null; hasInput: boolean }

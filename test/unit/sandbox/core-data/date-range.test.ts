@@ -17,11 +17,11 @@ test.each([
   ['last year', day('2025-01-01', '2025-12-31')],
   ['next month', day('2026-04-01', '2026-04-30')],
   ['2026-02-14', day('2026-02-14')],
-])('%s is a span of whole days', (words, span) => {
+])('the date range %s is a span of whole days', (words, span) => {
   expect(parseSpan(words, NOW, 'UTC')).toEqual(span);
 });
 
-test('today is the local day of the time zone', () => {
+test("the date range `today` is the local day of the query's time zone", () => {
   expect(parseSpan('today', NOW, 'Europe/Berlin')).toEqual(day('2026-03-11'));
   expect(parseSpan('today', NOW, 'America/New_York')).toEqual(day('2026-03-10'));
 });
@@ -31,7 +31,7 @@ test('a time with an offset is converted to the zone of the query in a filter, o
   expect(momentOfFilter('2026-07-01T12:00:00', 'from', 'Europe/Berlin')).toBe('2026-07-01 12:00:00.000');
 });
 
-test('a range keeps the time of day in UTC and leaves out the offset', () => {
+test('a date range keeps the time of day in UTC and omits the offset', () => {
   const ends = (from: string, to = from) => parseSpan([from, to], NOW, 'Europe/Berlin');
   expect(ends('2026-07-01T12:00:00+02:00')[0]).toBe('2026-07-01 10:00:00.000');
   expect(ends('2026-07', '20260801')).toEqual(['2026-07-01 00:00:00.000', '2026-08-01 00:00:00.000']);
@@ -50,7 +50,7 @@ test.each([
   expect(() => parseSpan(text, NOW, 'UTC')).toThrow();
 });
 
-test('the time zones of the machine are accepted', () => {
+test('every time zone that the machine knows is accepted in a query', () => {
   expect(['UTC', 'Asia/Kolkata', 'Mars/Base', '', "UTC'", 'Europe/Berlin; x'].map(isTimezone)).toEqual([
     true,
     true,

@@ -29,7 +29,7 @@ test.each<[string, boolean]>([
   ['{ userAttributes.no || userAttributes.level === 3 }', true],
   ['{ userAttributes.yes && !userAttributes.yes }', false],
   ['{ userAttributes.yes and not userAttributes.no or userAttributes.no }', true],
-])('the condition %s is %s', (text, expected) => {
+])('the policy condition %s evaluates to %s', (text, expected) => {
   expect(Boolean(parseCondition(text)?.(context))).toBe(expected);
 });
 
@@ -42,6 +42,6 @@ test.each([
   '{ userAttributes.yes && }',
   '{ f(userAttributes.yes) }',
   `{ ${'!'.repeat(2000)}userAttributes.yes }`,
-])('the condition %s does not parse', (text) => {
+])('the policy condition %s is refused as not parsable', (text) => {
   expect(parseCondition(text)).toBeUndefined();
 });

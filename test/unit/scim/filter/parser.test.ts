@@ -60,7 +60,7 @@ describe('refused filters (400 invalidFilter)', () => {
     expect(refusal(() => parseFilter(userType, text, auto))).toBe('400 invalidFilter');
   });
 
-  test('the error detail names the position in the filter', () => {
+  test('the error for an invalid filter names the position in the filter', () => {
     expect(() => parseFilter(userType, 'userName eq "a" and foo pr', auto)).toThrow('position 20');
     expect(() => parseFilter(userType, 'userName zz "a"', auto)).toThrow('position 9');
   });
@@ -117,7 +117,7 @@ describe('the equality that an index can answer', () => {
     expect(equalityOf(parseFilter(userType, text, auto))).toEqual(expected);
   });
 
-  test('Entra reference check on groups: id eq "1" and members eq "9"', () => {
+  test('the Entra reference check id eq "1" and members eq "9" is parsed for groups', () => {
     expect(equalityOf(parseFilter(groupType, 'id eq "1" and members eq "9"', auto))).toEqual({
       attribute: 'id',
       value: '1',
@@ -138,7 +138,7 @@ describe('a filter that was seen before', () => {
     expect(seen).toEqual(Array(2).fill(['unqualified-extension', 'unquoted-filter-value']).flat());
   });
 
-  test('a deviation is evaluated again after a change of the profile', () => {
+  test('a cached filter with a deviation is judged again after a change of the profile', () => {
     parseFilter(userType, 'userName eq lent', auto);
     expect(refusal(() => parseFilter(userType, 'userName eq lent', rfc))).toBe('400 invalidFilter');
   });

@@ -99,7 +99,7 @@ describe('Entra, default shape', () => {
     },
   );
 
-  test('all Entra operations work in one PATCH', () => {
+  test("all forms of Entra's operations work together in one PATCH", () => {
     const resource = patched(
       start,
       situations.map(([, operation]) => operation),
@@ -224,8 +224,11 @@ describe('every shape in which providers send manager', () => {
     ['remove with the same value', { op: 'remove', path: 'manager', value: '5' }, undefined],
     ['remove with another value', { op: 'remove', path: 'manager', value: '6' }, { value: '5' }],
   ];
-  test.each(shapes)('a PATCH of manager in this shape sets the manager: %s', (_name, operation, expected) => {
-    const managed = user({ [ENTERPRISE]: { department: 'x', manager: '5' } });
-    expect(enterprise(patched(managed, [operation])).manager).toEqual(expected);
-  });
+  test.each(shapes)(
+    'a PATCH of manager in a form that providers send gives the expected manager: %s',
+    (_name, operation, expected) => {
+      const managed = user({ [ENTERPRISE]: { department: 'x', manager: '5' } });
+      expect(enterprise(patched(managed, [operation])).manager).toEqual(expected);
+    },
+  );
 });

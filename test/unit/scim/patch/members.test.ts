@@ -49,7 +49,7 @@ describe('conversion of PATCH operations to member steps', () => {
     },
   );
 
-  test('any other filter on members is evaluated for each member', () => {
+  test('a PATCH filter on members other than by value is evaluated for each member', () => {
     const [step] = steps({ op: 'remove', path: 'members[type eq "Group" and display co "x"]' });
     expect(step?.kind).toBe('removeWhere');
     if (step?.kind !== 'removeWhere') return;

@@ -70,7 +70,7 @@ describe('PATCH operations', () => {
     },
   );
 
-  test('the error detail names the number of the operation', () => {
+  test('the error for an invalid PATCH names the number of the operation', () => {
     expect(() => parse(patchOp({ op: 'remove', path: 'title' }, { op: 'x' }))).toThrow('Operation 2');
   });
 

@@ -134,7 +134,7 @@ test('adding a missing value and removing it restores the resource', () => {
   );
 });
 
-test('any JSON gives a resource or a ScimError, and leaves Object.prototype unchanged', () => {
+test('PATCH with any JSON gives a resource or a ScimError, and leaves Object.prototype unchanged', () => {
   const before = Object.getOwnPropertyNames(Object.prototype).sort();
   const nasty = fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'constructor.prototype.x', `${ATTRIBUTES}:__proto__`, `${ATTRIBUTES}:toString`, `${ATTRIBUTES}:constructor.x`, 'emails[__proto__ eq "x"].y', 'name.__proto__', 'emails', 'active', 'members', ATTRIBUTES, ENTERPRISE, 'emails[type eq "work"]', 'schemas', 'meta', 'password'); // prettier-ignore
   const key = fc.oneof(nasty, fc.string());
