@@ -93,8 +93,9 @@ export function showOutcome(
   );
   const { access } = result;
   const isRight = access?.faults.length === 0;
-  const shown = `each sees only their own rows; push to row ${access?.visibleMs ?? '–'} ms; a leaver's answer stops`;
+  const shown = `each sees only their own rows; push to row ${access?.visibleMs ?? '–'} ms; a leaver's running answer is cut off`;
   fact(isRight, 'access', access ? access.faults.join('; ') || shown : 'not reached');
+  // `missing` says which change was not applied in time; run.ts prints it.
   return equal && isIdempotent && isRight && result.missing === undefined;
 }
 

@@ -44,7 +44,10 @@ export interface NoticeMessage {
   at: number;
   changes: NoticeChange[];
   attempts: number;
-  /** Time of the next attempt, Unix milliseconds by the clock of the process. */
+  /**
+   * Time of the next attempt, Unix milliseconds by the clock of the process. The clock of Redis is not needed: only the process
+   * with the lease sends, and a time further off than the longest wait counts as due.
+   */
   nextAt: number;
 }
 

@@ -13,13 +13,13 @@ export interface Push {
   stop: () => Promise<void>;
 }
 
-/** Lease duration, longer than two posts with the longest time-out. */
+/** Lease duration. The lease is renewed before each post, and is longer than the longest time-out of a post. */
 const LEASE_MS = 45_000;
 /** Wait when no event is pending. */
 const IDLE_MS = 250;
 /** Wait of a process without the lease. */
 const STANDBY_MS = 2000;
-/** Number of events that are signed together. */
+/** Number of events that are read and signed together; their tokens are posted one by one. */
 const PORTION = 20;
 const BACKOFF = { baseMs: 250, maxMs: 300_000 };
 

@@ -12,6 +12,7 @@ export function traced(
     const onAnswered = observe(root);
     return (answered) => {
       onAnswered(answered);
+      // `caller` is the traceparent that the client sent.
       const { request, method, url, status, startedAt, endedAt, traceparent: caller } = answered;
       const operation = root === '' ? 'other' : operationOf(method, url.slice(root.length));
       // The span names the operation instead of the path, because paths contain personal data.

@@ -40,7 +40,7 @@ export interface HeldChange {
   cause?: HeldCause;
   /** `cause` as a phrase. For `lastAdministrator` it also says why an approval alone does not allow the change. */
   reason: string;
-  /** ISO 8601: time since when the first change of the person or group is held. */
+  /** ISO 8601: time since when the first change of the person or group is held; approvals.ts adds it to a page of changes. */
   since?: string;
 }
 
@@ -100,7 +100,7 @@ export async function describeChanges(
     const account = member && known.get(member);
     const cause = causeOf(item, one, account);
     const mail = mailOf(member ? account : one);
-    const memberName = item.kind === 'removeMembers' && member ? nameOf(member, account) : item.subject;
+    const memberName = member ? nameOf(member, account) : item.subject;
     const names = {
       name: nameOf(item.ref, one),
       ...(mail === undefined ? {} : { mail }),
@@ -110,8 +110,8 @@ export async function describeChanges(
     const reason =
       cause === 'lastAdministrator' ? (one?.link.condition?.message ?? REASONS[cause]) : REASONS[cause];
     const isLeaver = cause === 'deleted' || cause === 'outOfScope' || one?.link.condition?.isLeaver === true;
-    const isDeleted = deletesLeavers && isLeaver && item.kind === 'deactivate' && decidedAt === undefined;
-    return { ...item, ...names, cause, reason: isDeleted ? `${reason}${DELETED_AFTERWARDS}` : reason };
+    const willBeDeleted = deletesLeavers && isLeaver && item.kind === 'deactivate' && decidedAt === undefined;
+    return { ...item, ...names, cause, reason: willBeDeleted ? `${reason}${DELETED_AFTERWARDS}` : reason };
   });
 }
 
@@ -131,6 +131,7 @@ async function readKnown(
   const read = async (kind: Kind): Promise<[Ref, Pick<Known, 'resource' | 'changedAt'>][]> => {
     const ids = idsOf(kind);
     const records = ids.length > 0 ? await directory.getMany(kind, ids) : [];
+    // The text of a damaged record is empty.
     return records.map(({ id, text, lastModified }) => [
       refOf(kind, id),
       { resource: JSON.parse(text || '{}') as Resource, changedAt: lastModified },

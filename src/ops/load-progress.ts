@@ -52,7 +52,7 @@ const FULL_SHARE = 0.9;
 const BUSY_SHARE = 0.5;
 /** Below this share of busy slots, and without a call that waits for one, slots count as free. */
 const FREE_SLOTS_SHARE = 0.5;
-/** From this share of calls that the rate limit has delayed, it bounds the load. */
+/** The rate limit is reported as the cause (`rateLimit`) when it delayed at least this share of the calls. */
 const MOSTLY_DELAYED_SHARE = 0.5;
 /** If at most this share of all marks is due or in work, the load waits for marks that are not due yet. */
 const FEW_DUE_SHARE = 0.01;

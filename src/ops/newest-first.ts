@@ -1,8 +1,8 @@
 // Merges the entries of several logs into one order, newest first, with a bounded number of entries in memory.
 import { timeOf, type LogSpan, type Placed, type SearchedPortion } from '../directory/logs/chained-stream.ts';
 
-/** A log; `name` is part of the public ids of its entries. */
-export interface LogOfSource<Entry extends Placed> {
+/** A log to merge with others; its name is part of the public ids of its entries. */
+export interface NamedLog<Entry extends Placed> {
   name: string;
   search: (span: LogSpan) => AsyncGenerator<SearchedPortion<Entry>>;
 }
@@ -41,7 +41,7 @@ export const isPublicId = (text: string): boolean => PUBLIC_ID.test(text);
 
 /** Yields the entries of all logs, newest first; entries with equal ids in the order of the logs' names. */
 export async function* newestFirst<Entry extends Placed>(
-  logs: readonly LogOfSource<Entry>[],
+  logs: readonly NamedLog<Entry>[],
   { since, until, before }: MergedSpan,
 ): AsyncGenerator<SearchStep<Entry & { log: string }>> {
   const [, cursorName = '', cursorId] = PUBLIC_ID.exec(before ?? '') ?? [];

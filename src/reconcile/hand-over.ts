@@ -289,11 +289,12 @@ async function confirmMoves(
   const missed = items.filter((item) => !content?.has(itemKey(item)));
   const left = missed.filter((item) => !current.has(itemKey(item)));
   await scope.handovers.note(ref, { items: left.map((item) => ({ ...withoutReason(item), state: 'left' })) });
-  // A refusal is logged once, not in every run.
+  // Items that the platform refused to move.
   const kept = missed.flatMap((item): HandedItem[] => {
     const reason = refused.get(itemKey(item));
     return reason === undefined ? [] : [{ ...item, state: 'refused', reason }];
   });
+  // Only a refusal that is new, or has a new reason, is logged, so that not every run logs it again.
   const fresh = kept.filter(
     (item) => items.find((one) => itemKey(one) === itemKey(item))?.reason !== item.reason,
   );

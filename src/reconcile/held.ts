@@ -32,7 +32,7 @@ export async function heldEntries(
   const approval = await outbox.guardStore.open();
   if (!approval) return [];
   const named = new Set(
-    compared.map(({ action, ref, attribute, member }) => nameOf(action, ref, attribute ?? member?.ref)),
+    compared.map(({ action, ref, attribute, member }) => changeKey(action, ref, attribute ?? member?.ref)),
   );
   const isDone = new Set(done.map(changeText));
   const items: Destruction[] = [];
@@ -41,7 +41,7 @@ export async function heldEntries(
       ...page.filter(
         (item) =>
           !isDone.has(changeText(item)) &&
-          !named.has(nameOf(ACTION_OF[item.kind], item.ref, removedUser(item) ?? item.subject)),
+          !named.has(changeKey(ACTION_OF[item.kind], item.ref, removedUser(item) ?? item.subject)),
       ),
     );
   const refs = [...new Set(items.flatMap((item) => [item.ref, removedUser(item) ?? item.ref]))];
@@ -86,8 +86,8 @@ export async function formerRefusals({
   return former;
 }
 
-/** Returns the identity of a change, by which the comparison and the guard agree. */
-const nameOf = (action: Action, ref: Ref | null, subject: string | null | undefined): string =>
+/** Returns the key by which a change of the comparison is found among those of the guard. */
+const changeKey = (action: Action, ref: Ref | null, subject: string | null | undefined): string =>
   `${action} ${ref ?? ''} ${subject ?? ''}`;
 
 /** Returns the entry of a held change. @param known links of its resource and member */

@@ -48,7 +48,7 @@ export async function readAdoptable(
   return { account, values: { ...echoed, ...Object.fromEntries(values ?? []) } };
 }
 
-/** Reads a linked account; `absent` without a link or after a 404. */
+/** Reads a linked account; `absent` when nothing is linked, or when the read is answered with 404. */
 export async function readLinkedUser(scan: ScanResult, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
   if (link.id === undefined) return 'absent';
   return asking(scan, (signal) => scan.scope.target.client.users.get(link.id ?? '', { signal }));

@@ -146,7 +146,7 @@ async function verifyGroup(
   };
 }
 
-/** Reads a linked group; `absent` without a link or after a 404. */
+/** Reads a linked group; `absent` when nothing is linked, or when the read is answered with 404. */
 async function readGroup(
   scan: ScanResult,
   link: Link,

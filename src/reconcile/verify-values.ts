@@ -75,7 +75,7 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     const mapped = isUnknown ? (await usersToVerify(scan, [each])).get(ref)?.wanted : undefined;
     const { attributes } = mapped ?? desiredFromLink(link);
     const wanted = { inScope: true, active: true, core: {}, attributes };
-    // An account without core values: only the attributes are compared.
+    // Only attributes can differ: `wanted` has no core attributes, and both sides are active.
     const nobody = { id: link.id ?? '', userName: '', active: true };
     if (differences(wanted, nobody, types, createVisibility(), values).length > 0) look.suspects.add(ref);
   });

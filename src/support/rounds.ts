@@ -26,10 +26,11 @@ export function startRounds(
         waitMs = await round(signal);
         isFailing = false;
       } catch (error) {
-        // Unavailability of Redis is logged by its connection; other errors are logged once here.
+        // Only the first of several failures in a row is logged.
         if (!isFailing) logger.warn({ reason: (error as Error).message }, options.message);
         isFailing = true;
       }
+      // Ends at once when the rounds are stopped; never rejects.
       await clock.sleep(waitMs, signal);
     }
     await options.end().catch(() => undefined);

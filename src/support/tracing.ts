@@ -24,6 +24,7 @@ export interface Tracing {
       startedAt: number;
       endedAt: number;
       failed: boolean;
+      /** `traceparent` that the client sent, not validated. */
       caller?: string | undefined;
       attributes: Attributes;
     },

@@ -23,7 +23,7 @@ export type AttributeResult =
 
 /** Time that a new account may need to appear in the user list (contract 12.1). */
 const NEW_ACCOUNT_MS = 60_000;
-/** The wait after a 404 grows by this step with each attempt. */
+/** The wait after a 404 to the write of a value grows by this step with each attempt. */
 const RETRY_STEP_MS = 1000;
 /** Shortest and longest time between two searches for a new account; in between, as long as the search has taken. */
 const SEARCH_AGAIN_MS = { least: 250, most: 5000 };

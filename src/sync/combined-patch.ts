@@ -14,7 +14,8 @@ const REMEMBERED_MS = 3_600_000;
  * 501, or shows none of the values, gets no combined PATCH for an hour. A 400 may be about one value: it counts as a refusal
  * of the form only if the target takes the single writes (sync-user.ts).
  * @param names attributes whose values the SCIM extension can carry
- * @returns the names that remain to be written
+ * @returns the names that remain to be written. When no PATCH was sent, or it was refused, `link.core` is unchanged, and the
+ *   core attributes remain to be written too
  */
 export async function writeCombinedPatch(
   context: SyncContext,
@@ -34,6 +35,7 @@ export async function writeCombinedPatch(
   }));
   const paths = core.flatMap(({ path }) => path ?? []);
   const { externalId } = desired.core;
+  // Noted before the write, so that no process creates another account with this externalId without a look-up.
   if (typeof externalId === 'string' && paths.includes('externalId'))
     await target.recentExternalIds.note(externalId);
   const written = [...paths, ...names.map((name) => `attributes.${name}`)];

@@ -178,8 +178,8 @@ export function createListedAccounts(deps: {
 }
 
 /**
- * A set of texts in fixed memory. Every added text is found. Of the texts that were not added, about one in two thousand is found
- * by mistake.
+ * A set of texts in fixed memory. Every added text is found. Of the texts that were not added, about one in two thousand is a
+ * false positive.
  */
 interface BloomFilter {
   add(text: string): void;
@@ -187,7 +187,7 @@ interface BloomFilter {
   mayHave(text: string): boolean;
 }
 
-/** Creates an empty filter. @param capacity expected number of texts; with more texts, more are found by mistake */
+/** Creates an empty filter. @param capacity expected number of texts; with more texts, false positives become more frequent */
 function createBloomFilter(capacity: number): BloomFilter {
   const bits = Math.max(LEAST_BITS, Math.ceil(capacity) * BITS_PER_TEXT);
   const bytes = new Uint8Array(Math.ceil(bits / 8));

@@ -3,11 +3,11 @@
 import { watch } from './api.js';
 import { duration } from './dom.js';
 
-/** Age of the last event, in milliseconds, from which two beats are missing. */
+/** Age of the last event, in milliseconds, from which two keep-alive events (`beat`) are missing. */
 const QUIET_MS = 4000;
 /** Age of the status from which it is shown as old: the service answers, and Redis does not answer the service. */
 const OLD_MS = 6000;
-/** A stream without a beat for this time is opened again. */
+/** A stream without a keep-alive event for this time is opened again. */
 const GIVE_UP_MS = 15_000;
 const RETRY_MS = 1000;
 const TICK_MS = 500;
@@ -18,7 +18,7 @@ const spoken = document.getElementById('live-spoken');
 const listeners = new Set();
 let running;
 let rows;
-/** Times of this browser: of the last event, of the last status, and of the age that the last beat reported for it. */
+/** Times of this browser: of the last event, of the last status, and of the age that the last keep-alive event reported for it. */
 let heardAt = 0;
 let freshAt = 0;
 let refusal;

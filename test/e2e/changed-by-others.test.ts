@@ -78,7 +78,7 @@ test('explain of each member reports a group that others deleted, and sync of on
   expect(await explained(BEN)).toContain('is at main as desired: active, in 1 group.');
 }, 30_000);
 
-test('the plan names account and refused new name of a user, and status does not repeat the advice later', async () => {
+test('after a rename to a taken userName the plan shows the account, the refused name and the conflict; once the rename is taken back, status says of the last reconcile only `blocked, 1 dead letter`', async () => {
   const taken = 'taken@acme.example';
   const other = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: taken, active: true };
   await asAdmin('POST', '/api/scim/v2/Users', { ...other, emails: [{ value: taken, primary: true }] });

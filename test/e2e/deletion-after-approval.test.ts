@@ -100,7 +100,7 @@ test('approvals name the deletion behind the held deactivation of an inactive pe
   );
 }, 60_000);
 
-test('verify-access does not deny the deletion of a leaver whose approved deactivation waits beside a rejected emptied value', async () => {
+test('verify-access does not say that a leaver stays undeleted, when the deactivation is approved but not written and the clearing of an attribute was rejected', async () => {
   const limits = { deactivate: NONE, delete: NONE, clearAttributes: NONE };
   await place.change(({ targets: { main } }) => {
     Object.assign(main, {

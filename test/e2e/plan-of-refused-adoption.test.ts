@@ -52,7 +52,7 @@ test('before the first sync the plan shows the conflict of one person and the ad
   expect(text).not.toContain('adopt');
 }, 30_000);
 
-test('a dead letter of this conflict is no adoption in the plan of other settings', async () => {
+test('a user whose adoption was refused stays a conflict, not an adoption, in a plan made with changed attribute settings', async () => {
   await place.commands.run('release');
   await place.idle();
   expect((await place.commands.run('dead-letters', 'list')).text).toContain(BOB);

@@ -42,7 +42,7 @@ test('200 searches without an index whose clients disconnect leave the service a
   await siege.withstand('200 abandoned searches', () => abandon(port(), many(200, `filter=${SCAN}`), 500));
 }, 60_000);
 
-test('50 sorted pages of 1,000 leave the service available', async () => {
+test('50 requests for a sorted page of 1,000 do not stop other requests from being answered', async () => {
   await siege.withstand('50 sorted pages', () => burst(port(), many(50, 'sortBy=title&count=1000')));
 }, 60_000);
 

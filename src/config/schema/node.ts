@@ -36,7 +36,7 @@ export const NAME_PATTERN = '^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$';
 /** Names of attributes at the platform. */
 export const ATTRIBUTE_PATTERN = '^[A-Za-z_][A-Za-z0-9_]*$';
 
-/** Returns a node of other keywords, whose values have the type T. */
+/** Returns a node that the functions below cannot describe; its values have the type T. */
 export const nodeOf = <T>(node: SchemaNode): NodeOf<T> => node;
 
 /** Returns a section with fixed keys. If it is left out, it gets the defaults of its keys. */

@@ -17,7 +17,7 @@ local pending_members = key('pendingMembers', p.target .. ':' .. p.group)
 local cleared = 0
 for _, user in ipairs(p.users) do
   local sign = redis.call('HGET', pending_members, user)
-  -- A kept removal ends when the platform has no such member any more.
+  -- A kept removal ends when the platform has no such member any more; not if this call keeps the removals.
   local ends_kept_removal = sign == 'r' and p.sign == '-' and p.removals ~= 'kept'
   if sign == p.sign or ends_kept_removal then
     cleared = cleared + 1

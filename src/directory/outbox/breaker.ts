@@ -148,7 +148,8 @@ export function createBreaker(
     const end = redis.multi();
     if (others.length === 0) end.del(key);
     else end.hdel(key, 'refused:GET', ...gone);
-    // The service may still use a former key: this process knows nothing about it.
+    // Noted as accepted only if the refused key is the key of this process. If the service still uses a former key, these reads
+    // prove nothing about that one. With `partial`, `accepted` is set already.
     if (others.length > 0 && !stored.partial && stored.refusedKey === keyMark()) end.hset(key, 'accepted', 1);
     await Promise.all([end.exec(), pauses.endForKey()]);
   }

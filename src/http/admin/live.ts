@@ -1,14 +1,15 @@
 // Streams the status to open pages as server-sent events. The status is read once for all streams of this process, and only
-// while a stream is open. A beat every two seconds shows a page that this process still runs.
+// while a stream is open. An event every two seconds (keep-alive, named `beat`) shows a page that
+// this process still runs.
 import { settledWithin } from '../../support/within.ts';
 import type { Clock } from '../../support/sources.ts';
 import { Problem } from './problem.ts';
 import type { AdminAnswer } from './route.ts';
 import type { AdminCaller } from './sign-in/rights.ts';
 
-/** Pause between two beats, and between two reads of the status. */
+/** Pause between two keep-alive events, and between two reads of the status. */
 const LIVE_BEAT_MS = 2000;
-/** Longest time that a beat waits for Redis. */
+/** Longest time that a keep-alive event waits for Redis. */
 const WAIT_MS = 500;
 /** Largest number of streams of one process. */
 export const MOST_STREAMS = 20;
@@ -44,7 +45,7 @@ export function createLiveStreams(
     let sent: string | undefined;
     try {
       while (!signal.aborted) {
-        // Stays undefined when Redis does not answer in time; then no status is sent, only a beat.
+        // Stays undefined when Redis does not answer in time; then only the keep-alive event is sent.
         let isValid: boolean | undefined;
         const validity = isStillValid().then((answer) => {
           isValid = answer;
@@ -94,7 +95,7 @@ export function createLiveStreams(
   };
 }
 
-/** Creates a read of the status that all streams share: one read within the interval of a beat, and one at a time. */
+/** Creates a read of the status that all streams share: one read within LIVE_BEAT_MS, and one at a time. */
 function createSharedRead(
   clock: Clock,
   read: () => Promise<unknown>,
@@ -105,7 +106,7 @@ function createSharedRead(
   return {
     read: () => {
       if (reading) return reading;
-      // Less than a whole beat, because the timer of a stream may fire a few milliseconds early.
+      // Less than LIVE_BEAT_MS, because the timer of a stream may fire a few milliseconds early.
       if (clock.now() - startedAt < LIVE_BEAT_MS * 0.75) return Promise.resolve();
       startedAt = clock.now();
       reading = read()

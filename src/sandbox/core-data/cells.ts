@@ -25,7 +25,7 @@ function toMoment(ms: number, otherwise: () => string): string {
   return Math.abs(ms) <= LATEST_MS ? isoTime(ms).slice(0, -1) : otherwise();
 }
 
-/** Returns a cell as drivers give it: whole numbers of 32 bits stay numbers. */
+/** Returns a cell as drivers give it: whole numbers of up to 32 bits stay numbers, all other numbers are text. */
 export function toNativeCell(value: DuckDBValue, engineType: string): Cell {
   return typeof value === 'number' && /^(?:TINY|SMALL)?INT(?:EGER)?$/.test(engineType)
     ? value

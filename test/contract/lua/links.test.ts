@@ -196,13 +196,13 @@ describe('resources with a dead letter', () => {
   });
   afterEach(() => store.close());
 
-  it('a blocked user is listed and not claimed again', async () => {
+  it('a user whose sync is refused for good is listed as a dead letter and not claimed again', async () => {
     await expect(store.outbox.blocked()).resolves.toEqual([{ ref: USER, since: expect.any(Number) }]);
     await expect(store.outbox.backlog()).resolves.toMatchObject({ dirty: 0, inflight: 0, blocked: 1 });
     await expect(store.claimRefs()).resolves.toEqual([]);
   });
 
-  it('a blocked user leaves the list when an operator requests a sync or the user changes', async () => {
+  it('a dead letter leaves the list of dead letters when an operator requests a sync, or when a push changes the user', async () => {
     await store.outbox.mark([USER], 'edit', 'by-hand');
     await expect(store.outbox.blocked()).resolves.toEqual([]);
     await expect(store.claimRefs()).resolves.toEqual([USER]);
@@ -213,7 +213,7 @@ describe('resources with a dead letter', () => {
     await expect(store.outbox.blocked()).resolves.toEqual([]);
   });
 
-  it('dismissing a blocked user returns true, and false the second time', async () => {
+  it('dismissing a dead letter returns true, and false the second time', async () => {
     await expect(store.outbox.dismiss(USER)).resolves.toBe(true);
     await expect(store.outbox.dismiss(USER)).resolves.toBe(false);
   });

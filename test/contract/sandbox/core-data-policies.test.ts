@@ -217,7 +217,7 @@ describe('views over cubes with policies', () => {
 });
 
 describe('private members', () => {
-  test('a private member is refused as hidden, and may be used in a filter', async () => {
+  test('selecting a private member is refused as hidden, filtering a query by it is allowed', async () => {
     expect(await answer(['boss'], { measures: ['people.hush'] })).toEqual(hidden('people__hush'));
     expect(await answer(['boss'], { dimensions: ['people.secret'] })).toEqual(hidden('people__secret'));
     expect(await answer(['boss'], { dimensions: ['people.id'] })).toEqual(hidden('people__id'));

@@ -246,7 +246,7 @@ describe('meta', () => {
   const meta = async (context: object, more = '') =>
     (await call('GET', `/v1/meta${more}`, { headers: { authorization: bearer(context) } })).body.cubes;
   const namesOf = (cubes: any[]) => cubes.map(({ name }) => name).sort();
-  test('/meta lists cubes by security context, and views alone on request', async () => {
+  test('/meta lists the cubes that the security context allows, and only views when asked for', async () => {
     expect(namesOf(await meta(inGroups(['analysts', 'everything'])))).toEqual([
       'countries',
       'customers',

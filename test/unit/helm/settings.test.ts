@@ -34,7 +34,7 @@ function load(name: string): Config | string[] {
   }
 }
 
-test.each(CASES)('the bridge accepts the settings of %s', (name) => {
+test.each(CASES)('the bridge accepts the settings that the chart renders from the values %s', (name) => {
   const loaded = load(name);
   expect(Array.isArray(loaded) ? loaded : []).toEqual([]);
 });

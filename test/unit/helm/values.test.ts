@@ -29,7 +29,7 @@ function faults(given: Tree): string[] {
 
 const minimal = parse(chartFile('ci/minimal-values.yaml')) as Tree;
 
-test.each(CASES)('the values schema accepts %s', (name) => {
+test.each(CASES)('the values schema accepts the values %s', (name) => {
   expect(faults(parse(chartFile(`ci/${name}-values.yaml`)) as Tree)).toEqual([]);
 });
 
@@ -48,7 +48,7 @@ test.each([
   ['port 0', { service: { port: 0 } }, '/service/port must be >= 1'],
   ['an address that is not of Redis', { config: { redis: { url: 'http://redis' } } }, '/config/redis/url must match'],
   ['text for a number', { preStopSeconds: '10' }, '/preStopSeconds must be integer'],
-])('the values schema refuses %s', (_what, values, says) => {
+])('the values schema refuses values with %s', (_what, values, says) => {
   expect(faults(over(values, minimal)).join('\n')).toContain(says);
 });
 

@@ -38,7 +38,7 @@ describe.each(CASES)('the rendered objects of %s refer to each other correctly',
     }
   });
 
-  test('the Deployment of an autoscaler does not set `replicas`', () => {
+  test('with an autoscaler the Deployment does not set `replicas`, without one it does', () => {
     const scaled = [...ofKind(objects, 'HorizontalPodAutoscaler'), ...ofKind(objects, 'ScaledObject')];
     const names = scaled.map(({ spec }) => spec.scaleTargetRef.name);
     expect(names).toEqual([...new Set(names)]);

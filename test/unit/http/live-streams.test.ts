@@ -38,17 +38,20 @@ test('the status is read once for all live streams, and not while none is open',
 test('a live stream sends an unchanged status once', async () => {
   const streams = createLiveStreams({ clock: systemClock }, () => Promise.resolve(['same']));
   const { texts, leave, ended } = collect(streams);
-  await eventually('two beats', () => texts.filter((text) => text.startsWith('event: beat')).length >= 2);
+  await eventually(
+    'two keep-alive events',
+    () => texts.filter((text) => text.startsWith('event: beat')).length >= 2,
+  );
   leave();
   await ended;
   expect(texts.filter((text) => text.startsWith('event: status'))).toHaveLength(1);
 }, 15_000);
 
-test('without an answer of Redis only beats are sent', async () => {
+test('while Redis does not answer, the stream sends its keep-alive events and nothing else', async () => {
   const never = new Promise<never>(() => undefined);
   const streams = createLiveStreams({ clock: systemClock }, () => never);
   const { texts, leave, ended } = collect(streams, { isStillValid: () => never });
-  await eventually('a beat', () => texts.length > 0);
+  await eventually('a keep-alive event', () => texts.length > 0);
   leave();
   await ended;
   expect(texts).toEqual(['event: beat\ndata: {"statusAgeMs":null}\n\n']);

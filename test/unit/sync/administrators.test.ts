@@ -40,7 +40,7 @@ test('an administrator who was not read recently is still known, but does not co
   expect(known.knows('Ada')).toBe(false);
 });
 
-test('the first deactivation reads no list, later ones share one read, and a failed read is repeated', async () => {
+test('the first deactivation does not read the user list, later ones share one read of it, and a failed read is repeated', async () => {
   const { known } = createKnowledge();
   let looks = 0;
   const look = () => Promise.resolve([account(`a${++looks}`)]);

@@ -29,6 +29,7 @@ export const sessionRoutes = (_context: AdminContext): AdminRoute[] => [
   }),
   deleteRoute('/session', 'signOut', {
     summary: 'Ends the session of the caller. A caller without a session gets 200 too.',
+    // Without this, a DELETE needs `operate`; every caller may sign out.
     right: 'read',
     answers: { description: 'The session has ended.', schema: object({}) },
     handle: async ({ caller }) => {

@@ -3,6 +3,10 @@ import { aggregateSql } from '../load-sql.ts';
 import type { AggType, Measure } from '../model.ts';
 import { sqlOf, type CubeSource, type MeasureSource } from './cube-source.ts';
 
+/**
+ * `sql`: value that each row contributes. `aggregate`: expression over a column of these values. `single`: value of one row of
+ * that column, for ungrouped queries.
+ */
 type Calculation = Pick<Measure, 'sql'> & Required<Pick<Measure, 'aggregate' | 'single'>>;
 /** Returns an SQL expression over a column. */
 type OverColumn = (column: string) => string;
@@ -25,6 +29,7 @@ function keyed(aggType: AggType, sql: string, key: string): Calculation {
     if (aggType === 'count')
       return `count(DISTINCT CASE WHEN ${value(column)} IS NOT NULL THEN ${part(column, 'k')} END)`;
     if (aggType === 'sum' || aggType === 'avg') return `list_${aggType}(${once(column)})`;
+    // Repeated rows do not change min, max or a distinct count.
     return aggregateSql({ name: '', title: '', aggType, sql }, value(column));
   };
   return {
@@ -54,6 +59,7 @@ function calculated(
       'a measure of type number is a formula of measures of the same cube, such as {sum} / {count}',
       'sql',
     );
+    // The fault is reported; this stands in for the measure, so that other faults of the model are found too.
     return plain('count', 'NULL');
   }
   const byName = new Map(parts);
@@ -71,7 +77,7 @@ function calculated(
   };
 }
 
-/** Returns a measure under `name`; `key` is set where a join repeats or leaves out rows of the cube. */
+/** Returns the measure of `source`. @param key SQL of the cube's key; set where a join repeats or leaves out rows of the cube */
 export function buildMeasure(
   source: MeasureSource,
   cube: CubeSource,

@@ -1,7 +1,7 @@
 // Expands references in the SQL of a model: `{CUBE}`, `{member}`, `{other_cube.member}` and plain columns.
 import { quoteName } from '../statement.ts';
 
-/** The part of a cube that references use: its name, and the SQL of its members. */
+/** The part of a cube that SQL templates refer to by `{cube}` and `{cube.member}`: its name, and the SQL of its members. */
 export interface TemplateCube {
   readonly name: string;
   /** SQL templates by member name: of a dimension, or of the value of one row that a measure aggregates. */
