@@ -55,7 +55,7 @@ export async function applyPlan(
     await judgeAnew(scope, decided, note);
     // Lists cannot show what a lost resource lacks; its sync compares it in full.
     const end = findings.lost.length > 0 ? await restoreLost(scope, options, plan, findings.lost) : CONVERGED;
-    // The next run maps these users again until one marks them.
+    // A run without repair marks no unmapped users, so the next run maps all users again, until a run has marked them.
     const mapped = findings.mapped && (options.repair || findings.unmapped.length === 0);
     const isWhole = await storeNotes(scope, { ...findings, mapped }, 0);
     return {
@@ -133,7 +133,7 @@ export async function proveDesired(
     carried: { end, marked },
   }: { startedAt: number; findings: RunFindings; plan: Plan; carried: CarriedOut },
 ): Promise<{ coverage: CoverageOfKinds; end: End }> {
-  // Nothing was written, so the counts of the plan are still right.
+  // The run marked nothing, and the plan has no change, so the counts of the plan are still right.
   if (marked.length + changesIn(plan) === 0) return { coverage: plan.coverage, end };
   let result = end;
   for (let round = 1; ; round++) {
@@ -257,7 +257,7 @@ async function storeNotes(
   // The rules count as mapped only after a pass that left no resource out.
   if (!findings.mapped || !isWhole) return isWhole;
   if (await rulesAgree()) return runs.noteMapped(digest, findings.mappedBy);
-  // A process that started meanwhile may have applied the marks by other rules.
+  // A process that started meanwhile may have applied the marks by other rules, so a later run maps everything anew.
   await runs.noteAnew();
   return true;
 }

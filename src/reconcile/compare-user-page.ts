@@ -33,7 +33,10 @@ export interface UserScan {
   valued: Set<Ref>;
   /** Pending changes and changes of the mapping, which need no verification. */
   settled: VerifiedResource[];
-  /** The same of suspects: they are settled if the other differences are of values that the user list never returns. */
+  /**
+   * Pending changes and changes of the mapping of suspects. They join `settled` if all other differences of the suspect are of
+   * values that the user list never returns.
+   */
   besides: Map<Ref, VerifiedResource>;
   /** Marked, lost or newly mapped users that were not compared with a listed account. */
   unseen: Set<Ref>;
@@ -150,7 +153,10 @@ interface MappedCase {
   user: WireUser;
 }
 
-/** Which attributes the user list never returns is known after the last page only (scan-users.ts). */
+/**
+ * Returns the rules with every attribute as visible, because only after the last page it is known which attributes the user list
+ * never returns (scan-users.ts).
+ */
 const rulesOfPage = (scan: ScanResult): TargetRules => ({
   ...rulesOf(scan),
   visibility: { ...scan.visibility, isVisible: () => true },

@@ -183,7 +183,7 @@ export function differences(
 ): Difference[] {
   const found: Difference[] = [];
   const active = observed.active !== false;
-  // Of an account out of scope only the state is managed.
+  // Of the account of a user who is out of scope only `active` is managed.
   if (!wanted.inScope) {
     return active && !wanted.active ? [{ name: 'active', before: true, after: false }] : found;
   }

@@ -10,9 +10,9 @@ const ENDING: ReadonlySet<string> = new Set(['deactivate', 'delete']);
 
 /** How the definitions of attributes are compared with the settings. */
 export interface DefinitionReads {
-  /** Reads them even if no user changes: a value may look equal although its type is another one, such as 5 and "5". */
+  /** Reads the definitions even if no user changes: a value may look equal although its type is another one, such as 5 and "5". */
   always?: boolean;
-  /** A definition of another type is one conflict of the attribute, and not one for each person with a value that waits. */
+  /** A definition of another type becomes one conflict of the attribute, not one conflict for each person with a value that waits. */
   inOne?: boolean;
 }
 

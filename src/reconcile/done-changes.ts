@@ -33,7 +33,7 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
   // `mayBe`: by the link the account may still be active, so its deactivation was to come.
   if (wanted?.active !== true && mayBe(link, true) && isClosed) items.push({ kind: 'deactivate', ref });
   if (isLeaver && !observed) items.push({ kind: 'delete', ref });
-  // A leaver's attributes are not emptied: the account is closed. Without `values` the platform's are not known.
+  // A leaver's attributes are not emptied: the account is closed. Without `values` the values at the platform are not known.
   if (!isLeaver && values)
     for (const [name, value] of Object.entries(wanted.attributes))
       if (isEmpty(value) && !isEmpty(link.attributes?.[name]) && isEmpty(values.get(name)))

@@ -71,7 +71,7 @@ async function moveBack(
     return { kind: 'sent', to: from };
   } catch (error) {
     if (!(error instanceof PlatformError) || error instanceof PlatformAborted) throw error;
-    // The former folder does not exist any more, so the root is tried.
+    // After a 404 the former folder may be gone, so the root is tried. Any other failure stops the move.
     const isGone = error instanceof PlatformResponse && error.status === 404 && from !== null;
     if (!isGone) return { kind: 'stopped', problem: platformProblem(error) };
   }

@@ -125,7 +125,7 @@ async function handOverPerson(
       name,
       from,
       state: 'planned',
-      // Kept until the move is tried again, so that the same refusal is not logged twice.
+      // The reason of an earlier refusal is kept until the move is tried again, so that the same refusal is not logged twice.
       ...(before?.state === 'refused' ? { reason: before.reason ?? '' } : {}),
     };
   });

@@ -122,8 +122,8 @@ export async function makePlan(
   );
   const found = await withFollowers(scan, proven, verified, { always: mapsAll || full, inOne: true });
   const done = verified.flatMap((each) => each.done ?? []);
-  // Somebody made what the platform refused, so the sync of the run ends the dead letter. No comparison sees whether the closed
-  // account of a leaver was deleted.
+  // Dead letters whose refused change somebody made at the platform: the run marks them, and their sync ends the dead letter. A
+  // refused deletion is left out, because no comparison sees whether the closed account of a leaver was deleted.
   const doneLetters = verified.flatMap(({ ref, refusal, entries: differing }) =>
     blocked.has(ref) && refusal && refusal.write !== 'delete' && differing.length === 0 ? [ref] : [],
   );

@@ -156,8 +156,9 @@ function namesIn({ action, attribution, attribute, platformId, after }: PlanEntr
       return Object.keys(after ?? {});
     case 'create':
     case 'relink':
-      // The link still names the deleted object; a write answers 404, and the worker then looks the account up again.
+      // The link has no id, so the sync creates the resource with all values.
       if (platformId === null) return [];
+      // The link still names the deleted object; a write answers 404, and the worker then looks the account up again.
       return Object.keys(after ?? {}).filter((name) => name !== 'active' && name !== 'id');
     case 'delete':
     case 'adopt':

@@ -167,7 +167,8 @@ function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   return group.pending.map(({ member, sign, refusal }) => {
     if (sign !== '+') {
       return {
-        // Without a mark no sync of the group is to come that would write a removal which was kept.
+        // The cause `source changed` means that a sync is to come. For a kept removal (`r`) of a group without a mark none is, so
+        // the run has to mark the group.
         ...base(
           group,
           sign === 'r' && !group.marked ? 'not applied' : 'source changed',
@@ -200,7 +201,7 @@ function isLeaverOf({ link }: GroupCase): (member: Member) => boolean {
   return ({ ref, platformId }) => ref !== null && isNoted?.(parseRef(ref).id, platformId) === true;
 }
 
-/** Returns the removals of such members from a group that was deleted at the source. */
+/** Returns the removals, from a group that was deleted at the source, of the members for whom `isLeaverOf` returns true. */
 function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const surplus = (group.members?.surplus ?? []).filter(isLeaverOf(group));
   return differingMembers({ ...group, members: { missing: [], surplus } }, rules);

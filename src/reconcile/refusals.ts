@@ -30,7 +30,7 @@ export function applyRefusals(verified: VerifiedResource[], refusals: Refusals):
     if (refused.length === 0) return each;
     const others = entries.filter((entry) => !refused.includes(entry));
     const reason = `${refusal.reason}: ${conditionText(refusal, refusals.settings)}`;
-    // A dead letter that no operator dropped.
+    // `since` is set only for a dead letter that no operator dropped.
     if (since !== undefined) {
       const faults = others.filter(isFault);
       const left = others.filter((entry) => !isFault(entry));
@@ -54,9 +54,10 @@ function isRefusedBefore(
 ): boolean {
   // No run writes the other entries, and a write that was never tried cannot have been refused.
   if (!isChange(entry) || entry.attribution.cause === 'not applied') return false;
-  // A pending change is what the platform refused. Other values may differ from the refused ones if the rules have changed.
+  // Without a newer mark, a change of the source is the one that the platform refused. Values by other rules may differ from the
+  // refused ones.
   if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !rulesChanged;
-  // A deactivation is tried again in every run.
+  // A deactivation is tried again in every run, because the person has access until it succeeds.
   if (entry.action === 'deactivate') return false;
   // The first create after a deletion at the platform is tried: its link still has the id. After a refusal the link has none.
   if ((entry.action === 'create' || entry.action === 'relink') && entry.platformId !== null) return false;

@@ -30,11 +30,11 @@ export interface RunFindings {
   doneLetters: Ref[];
   /** Whether all users were mapped, because the mapping rules changed. */
   mapsAll: boolean;
-  /** Users whose mapping fails, and whose last sync did not note that; the run marks them. */
+  /** Users whose mapping fails, and whose last sync did not note the failure; the run marks them. */
   unmapped: Ref[];
   /**
    * Resources that the run marks: without link and mark, groups that the settings leave out since their last sync, and users
-   * whose protection changed since theirs.
+   * whose protection changed since their last sync.
    */
   lost: Ref[];
   /** Reason to suspect another tenant; undefined: the tenant is recognised. */

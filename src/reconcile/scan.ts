@@ -27,7 +27,7 @@ type Fetched<T> = ListedPage<T> | 'tooLarge' | undefined;
 const AHEAD = 2;
 /** Number of requests of one page. */
 const ATTEMPTS = 3;
-/** Waits between them. */
+/** Waits between the requests of one page. */
 const BACKOFF = { baseMs: 500, maxMs: 5000 };
 /** Number of parts in which a page that is too large is read. */
 const PARTS = 8;

@@ -72,7 +72,7 @@ export function startScheduler(
   const isDue = (moment: Date): boolean => task?.match(moment) ?? false;
   for (const each of scopes) {
     const watch = () => watchRules(deps, each.scope, { isDue, signal, run: (why) => run(each, why) });
-    // While the targets are noted, the first pushes may arrive, so an empty directory is noted before.
+    // An empty directory is noted without a wait for `options.noted`, because the first pushes may arrive during that wait.
     const isEmptyNoted = noteEmptyDirectory(each.scope).catch(() => false);
     track(Promise.all([isEmptyNoted, options.noted]).then(watch));
   }

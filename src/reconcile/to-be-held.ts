@@ -41,7 +41,7 @@ export async function withToBeHeld(
     guardStore.counts(guard.windowMs),
     observedLinks(drifts, [...new Set(removals.flatMap(({ entry }) => accountOfRemoval(entry) ?? []))]),
   ]);
-  // Memberships and values of a closed account give no access, so they need no permission.
+  // Left out: permitted changes, and memberships and values of a closed account, which give no access and need no permission.
   const asked = removals.filter(({ entry }, index) => {
     const link = links.get(accountOfRemoval(entry) ?? 'User:');
     return !permitted[index] && (link === undefined || mayBe(link, true));

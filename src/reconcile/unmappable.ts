@@ -7,12 +7,12 @@ import { isChange, isDrift, NEWLY_LINKED, type PlanEntry } from './entry.ts';
 /** End of the reason of an entry that waits for a value. */
 const WAITS_FOR_VALUE = 'waits for the value that cannot be written';
 
-/** Returns whether the entry is an activation that waits for such a value. */
+/** Returns whether the entry is an activation that waits for a value which cannot be written. */
 export const isWaitingActivation = ({ action, reason }: PlanEntry): boolean =>
   action === 'reactivate' && reason.endsWith(WAITS_FOR_VALUE);
 
 /**
- * Returns the entries; those that activate these users or add them to a group only have the effect `report`, and a safe
+ * Returns the entries; those that activate the users of `refs` or add them to a group only have the effect `report`, and a safe
  * activation leaves a new account inactive. The conflict of such a user says what waits.
  * @param refs users with a value that cannot be written
  */

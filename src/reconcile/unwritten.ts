@@ -95,7 +95,7 @@ export async function withoutUnwritten(
       if (verdict === 'held' && item.kind === 'deactivate') closed.add(item.ref);
     }
   }
-  // The sync of such a person writes core values only (sync-user.ts), so it defines no attribute either.
+  // The sync of a person whose deactivation is held writes core values only (sync-user.ts), so it defines no attribute either.
   const isOpen = ({ kind, ref }: PlanEntry): boolean => kind === 'User' && ref !== null && !closed.has(ref);
   const definesElsewhere = entries.some((entry) => isOpen(entry) && isChange(entry));
   for (const entry of entries) {

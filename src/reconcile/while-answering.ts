@@ -61,7 +61,8 @@ export async function whileAnswering<T>(
       (stopped !== undefined && now - stopped >= SILENCE_MS) ||
       (silence !== undefined && now - silence.since >= SILENCE_MS && isOver(silence, state));
     if (isSilent) return targetSilent(target.name, { now, state, silence });
-    // While the breaker stops all calls, only the silence counts. Without a wait nothing is to be reported.
+    // While the breaker or a refused key stops all calls, only `isSilent` counts. Without a wait for the rate limit there is
+    // nothing to report.
     if (stopped !== undefined || waiting === undefined) return undefined;
     const answeredAt = answering.answeredAt();
     // A target that has answered before is given more time, because its window of the rate limit may just have been used up.
