@@ -37,7 +37,7 @@ const byHandAdvice = (write: NonNullable<Condition['write']>, facts: AdviceFacts
   `Ask the operator of the platform why it is refused, or ${write === 'delete' ? 'delete it' : 'deactivate the account'} there by hand, ${thenRetry(facts)}`;
 
 const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
-  // The message about a definition of another type says what to do, and no value of the identity provider can mend it.
+  // A definition of another type is mended by the settings (TYPE_ADVICE), never by a value of the identity provider.
   AttributesNotWritten: (facts) =>
     facts.message?.startsWith('attribute ') && facts.message.endsWith(TYPE_ADVICE)
       ? `Restart with the corrected settings, ${thenRetry(facts)}`

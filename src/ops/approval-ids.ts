@@ -15,7 +15,7 @@ export async function readApprovalIds(
   { guardStore }: Pick<Outbox, 'guardStore'>,
 ): Promise<ApprovalIds> {
   const [open, decisions] = await Promise.all([guardStore.open(), guardStore.decisions()]);
-  // Newest first, so `find` returns the newest one of a resource.
+  // `decisions` has the newest first, so `find` returns the newest rejection of a resource.
   const rejections = decisions.filter(({ action }) => action === 'reject');
   const toPublicId = (found: { id: string } | undefined): string | undefined =>
     found && `${connection}.${found.id}`;

@@ -21,11 +21,11 @@ export interface ExplainedLimit {
   population: number;
   /** Most changes within the window; the smaller of count and share. */
   allowance: number;
-  /** Allowed by the guard within the window without an approval, whether or not the write succeeded. */
+  /** Number of changes that the guard allowed within the window without an approval, whether or not the write succeeded. */
   used: number;
-  /** Accepted, and neither written nor held. */
+  /** Number of changes that were accepted, and are neither written nor held. */
   waiting: number;
-  /** Held until an operator decides. */
+  /** Number of changes that are held until an operator decides. */
   held: number;
   /** ISO 8601: when the guard last allowed the oldest change that uses the window; absent: none. */
   usedSince?: string;
@@ -34,7 +34,8 @@ export interface ExplainedLimit {
     ref: Ref;
     name: string;
     member?: string;
-    /** ISO 8601: when the guard last allowed it. */ at: string;
+    /** Time when the guard last allowed the change, ISO 8601. */
+    at: string;
   }[];
 }
 

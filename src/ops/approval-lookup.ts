@@ -173,7 +173,7 @@ export async function findApproval(
   const list = found.list ?? (await listOf('approve', withinTarget(found.approval)));
   if (!first || !list) return undefined;
   const { selection, total, storedChoice } = first;
-  // The number of the list is not the number of the part.
+  // `stillRejected` and the counts of the list do not hold for the part.
   const { stillRejected: _, ...approval } = found.approval;
   const kinds = { ...approval.kinds, ...zeroCounts(approval.kinds), ...storedChoice?.chosen };
   return {
@@ -216,7 +216,7 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
   const isSame = ({ approval }: FoundApproval): boolean => serialOf(approval.id) === serialOf(id);
   const held = known.find((each) => isHeld(each) && isSame(each));
   const decided = known.find(({ approval }) => approval.id === id && approval.state !== 'held');
-  // The id of a part is the id of a decision; held changes are found by the id of their list.
+  // Only a decision has the id of a part; held changes are found by the id of their list.
   if (listIdOf(id) !== id) return decided;
   if (held?.list && held.approval.id !== id) {
     // Changes that were held after the list was shown are not part of the decision.

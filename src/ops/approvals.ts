@@ -22,7 +22,7 @@ import { describeChanges, type HeldChange } from './held-change.ts';
 
 /** An approval with one page of its changes. */
 export interface ShownApproval extends Approval {
-  /** Why it is held; empty once it is decided. */
+  /** Which limits of the guard hold the changes; empty once the approval is decided. */
   limits: ExplainedLimit[];
   /** Number of persons who have to approve. */
   approvers: number;
@@ -168,7 +168,7 @@ export async function decideApproval(
     const named = { act, ...actor, target: approval.target, subject: approval.id, count };
     return note === '' ? named : { ...named, note };
   };
-  // Of held changes, `withdraw` takes the first approval back; of a decision, it withdraws the decision below.
+  // `withdraw` of held changes takes a first approval back. `withdraw` of a decision goes on below.
   const retracted = action === 'withdraw' && selectedText === undefined ? await firstOf(found) : undefined;
   if (retracted && (await outbox.guardStore.firstApprovals.withdraw(retracted))) {
     const note = `the first approval, by ${retracted.by}`;

@@ -48,7 +48,7 @@ export function startBeats(
     },
     stop: async () => {
       stopping.abort();
-      // The last beat ends first, so that it does not add the process again.
+      // The process leaves after its last beat has ended, because that beat would add the process again.
       const left = running.then(() => fleet.leave(id));
       await settledWithin(clock, left, WAIT_MS);
     },

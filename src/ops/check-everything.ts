@@ -71,7 +71,7 @@ type ReadableBreaker = Pick<Breaker, 'read'> | undefined;
  */
 async function writeRefusal(target: string, breaker: ReadableBreaker): Promise<DoctorFinding[]> {
   const state = await breaker?.read().catch(() => undefined);
-  // `only` names these methods.
+  // `only` has the methods that are refused while the key is accepted for others.
   return state?.only ? [refusalFinding(target, state)] : [];
 }
 

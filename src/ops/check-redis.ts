@@ -26,7 +26,7 @@ export async function checkRedis({ store, now }: RedisToCheck): Promise<DoctorFi
     const advice = finding.slice(colon + 2);
     return error(finding.slice(0, colon), `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`);
   });
-  // A Redis that does not answer is among the findings of its health already.
+  // Without an answer of Redis there are no facts, and the findings of its health say so already.
   const facts = await store.facts().catch(() => undefined);
   if (!facts) return findings;
   if (health.ok) findings.push(ok('a writable primary that never evicts'));

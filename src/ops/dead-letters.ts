@@ -56,7 +56,7 @@ export async function listDeadLetters(
         found.push(...(await describe(state, outbox, blocked)));
       }
       if (found.length >= limit) return found;
-      // The dead letters of this target are left out or listed; the rest of the offset belongs to the next target.
+      // All dead letters of this target are left out or listed now, so the rest of the offset belongs to the next target.
       skip = Math.max(0, skip - (await outbox.countBlocked()));
     }
   }

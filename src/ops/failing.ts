@@ -9,7 +9,7 @@ const MOST_READ = 1000;
 /** Number of failed attempts from which a change counts as ignored: the first failure may be temporary. */
 const LEAST_ATTEMPTS = 2;
 
-/** Returns a sentence part about these changes and the reason of the oldest; undefined: there are none. */
+/** Returns a sentence part about the ignored changes and the reason of the oldest one; undefined: no change is ignored. */
 export async function failingText(
   { links, outboxes }: Pick<DesiredState, 'links' | 'outboxes'>,
   target: string,

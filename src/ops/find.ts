@@ -35,7 +35,8 @@ const LOOKUPS: [Kind, string[]][] = [
 /** Returns all resources that `text` may identify, by connection. A part of a name or address does not match. */
 export async function findResources(searched: readonly Searched[], text: string): Promise<FoundResource[]> {
   const wanted = text.trim();
-  // A ref is never ambiguous: a command that found several asks for it. A name of another connection may have the form of it.
+  // A ref is never ambiguous, because a command that found several resources asks for a ref. So a resource of another connection
+  // whose name has the form of this ref is left out.
   const exact = await Promise.all(searched.map((state) => byRef(state, wanted)));
   if (exact.some((each) => each !== undefined)) return exact.filter((each) => each !== undefined);
   const found = await Promise.all(searched.map((state) => findIn(state, wanted)));

@@ -125,7 +125,7 @@ function missingProcess({ lastBeats }: FleetView, isScheduled: boolean): FleetFi
     const message = `no process of the bridge has run since ${sinceText(last)}: ${consequence}`;
     return toError('noProcess', message, `Start scim-bridge serve; ${WHY_STOPPED}`);
   }
-  // Before the first start nothing is wrong yet.
+  // A warning only: before the first start nothing is wrong yet.
   const message = `no process of the bridge has run with this Redis and prefix yet: ${consequence}`;
   return toWarning('noProcess', message, 'Start scim-bridge serve.');
 }

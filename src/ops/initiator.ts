@@ -8,9 +8,9 @@ const OF_OPERATORS =
 
 /** Returns the kind of initiator. Clients cannot send ids of the other kinds (request-context.ts), so that no push appears as an order. */
 export function initiatorTypeOf(request: string): InitiatorType {
-  // The bridge marks resources without a request, for example by an alarm.
+  // `-` is the id of a mark that no request caused, for example that of an alarm.
   if (request === '-') return 'system';
-  // Runs of a reconcile and applied plans have ids of this form.
+  // Reconcile runs and applied plans have ids that begin with `plan:`.
   if (request.startsWith('plan:')) return 'reconcile';
   return OF_OPERATORS.test(request) ? 'operator' : 'identityProvider';
 }

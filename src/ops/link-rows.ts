@@ -74,7 +74,7 @@ async function* rowsAtRemoved(sources: LinkSources, filter: LinkFilter): AsyncGe
   for (const feed of await removedFeeds(sources, filter)) {
     for await (const { ref, link } of sources.knownTargets.linksAt(feed)) {
       const row = { ...toRow(feed, ref, link ?? {}), removed: true };
-      // No proof mends a damaged link at a removed target, and its account may be open.
+      // A damaged link is listed too: no proof mends it at a removed target, and its account may be open.
       yield link ? row : { ...row, condition: 'LinkDamaged' };
     }
   }

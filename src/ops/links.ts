@@ -266,7 +266,8 @@ async function whyNeeded(
     outbox.resourceStatus(ref),
   ]);
   if (kind === 'Group') {
-    // A departed group stays at the platform by the policy. This order frees it, so that another group may be linked to it.
+    // A departed group stays at the platform by the policy. The order to forget its link frees it, so that another group may be
+    // linked to it.
     return record || link.departed
       ? undefined
       : 'The group was deleted at the source and its deletion is not written';

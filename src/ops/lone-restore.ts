@@ -25,7 +25,7 @@ export async function aloneRestoring<T>(
     );
   let isTaken = false;
   const renewal = setInterval(() => {
-    // A renewal that fails is repeated.
+    // The error of a renewal is ignored, because the next one comes before the lease ends.
     lead(owner, LEASE_MS).then(
       (isHeld) => {
         if (!isHeld) isTaken = true;
@@ -40,7 +40,7 @@ export async function aloneRestoring<T>(
     });
   } finally {
     clearInterval(renewal);
-    // The lease ends by itself when Redis is away.
+    // An error is ignored: without a renewal the lease ends by itself.
     await resign(owner).catch(() => undefined);
   }
 }

@@ -27,7 +27,7 @@ export async function readLostHandover(
   rules: HandoverRules | undefined,
 ): Promise<LostHandover | null> {
   const stored = await handovers.read(ref);
-  // False for a handover of an earlier closing: the person was active again since, and the account may be handed over anew.
+  // After a handover of an earlier closing the person was active again, and the account may be handed over anew.
   const isOfThisClosing = stored !== undefined && stored.head.closedAt === link.closedAt;
   // The work of a returned handover is with the person again.
   if (stored && stored.head.state !== 'returned') {

@@ -105,7 +105,7 @@ async function addLinks(
   for (const [target, outbox] of state.outboxes) {
     const { link, isOpen } = await read(target);
     const { mark, pendingMemberships } = await outbox.resourceStatus(ref);
-    // `r`: the removal is not written, so it does not wait.
+    // A kept removal (`r`) does not count as pending, because nothing writes it.
     const isPending = mark !== null || [...pendingMemberships.values()].some((sign) => sign !== 'r');
     if (link.id === undefined && !isPending) continue;
     const handovers = state.handovers.get(target);

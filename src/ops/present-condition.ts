@@ -37,7 +37,7 @@ export async function withPresentCondition(
   const decisions = decisionsOf(refused, { followers, isLeaver: condition.isLeaver === true });
   if (!decisions) return rest;
   const present: Condition = { ...condition, ...decisions };
-  // Other changes neither delay nor prevent the deletion of a leaver's account.
+  // `isLeaver` is about a held or rejected deactivation. Other changes neither delay nor prevent the deletion of the account.
   if (guard.every(({ kind, state }) => kind !== 'deactivate' || state === 'approved'))
     delete present.isLeaver;
   return { ...rest, condition: present };

@@ -25,7 +25,7 @@ export function startProofPass(
     const { connection, proof } = state;
     // Several schedulers take turns: the first one in each hour runs the proof.
     if (!(await proof.takeTurn(LONGEST_MS))) return;
-    // After a failure the next scheduler may try at once.
+    // Stays 1 after a failure, so that the next scheduler may try at once.
     let restMs = 1;
     try {
       const order = { by: 'scheduler', pauseMs: PAUSE_MS, signal };

@@ -135,7 +135,7 @@ export interface ProvisioningRecord {
   attempt: number;
   generation: string;
   priority: string;
-  /** When the oldest change in it was accepted, and how long it took from there. */
+  /** Time when the oldest change of the entry was accepted, and the time from then to the entry, milliseconds. */
   acceptedDateTime: string;
   lagMs: number;
   request: { method: string; route: string; status: number | null; requestId: string | null } | null;

@@ -94,7 +94,8 @@ export async function restore(
       isWhole = true;
       return report;
     } finally {
-      // A restore that failed before it removed anything leaves the data whole; after that the service must not start.
+      // A restore that failed before it removed anything leaves the data whole. If it failed later, the note of the restore stays,
+      // so that the service does not start.
       if (isWhole) await dataVersion.endRestore();
     }
   });
@@ -115,7 +116,8 @@ async function putBack(
   const names = tokensOfFile.map(({ connection, name }) => `${connection}/${name}`).join(', ');
   const admitted = takesTokens && names !== '' ? `, with the inbound tokens ${names}` : '';
   const subject = `backup of ${header.createdAt}${admitted}`;
-  // An empty audit log gets the entries of the file first. Until then the hold is the record of the restore.
+  // An empty audit log takes no entry now, because it gets the older entries of the file first. Until then the hold is the record
+  // of the restore.
   const withoutActs: DesiredState[] = [];
   for (const state of chosen) {
     if ((await state.acts.newestId()) === undefined) withoutActs.push(state);

@@ -22,7 +22,7 @@ import { judgeLoad, type LoadProgress } from './load-progress.ts';
 export interface TargetStatus {
   connection: string;
   target: string;
-  /** Number in the desired state. */
+  /** Numbers of users and groups in the desired state. */
   users: number;
   groups: number;
   /** Coverage of the target; `seen` comes from the last run, and is null when other resources are linked now. */
@@ -144,7 +144,7 @@ export async function readStatus(
         load,
         breaker,
         ...part,
-        // Before the first complete run, and after a repair, no rules count as brought to everybody.
+        // Before the first complete run (`undefined`) and after a repair no run has brought any rules to everybody, so none are new.
         hasNewRules: mappedBy !== undefined && !isRepaired(mappedBy) && mappedBy !== digests.get(target),
         reconcile: { ...reconcile, next: isStarted ? nextReconcile(backlog.now) : null },
         events,

@@ -56,8 +56,9 @@ const holdText = ({ target }: ReconcileScope, hold: { by: string }): string =>
   `on hold by ${hold.by}: ${heldUntil(target.name, hold)}`;
 
 /**
- * Replaces the end of a person whose removal from a group the guard holds, or with a membership that is not written yet, and of a group whose
- * members wait for a decision about their accounts. Nothing of the resource is left to write, and it differs until then.
+ * Replaces the end of a person whose removal from a group the guard holds, or with a membership that is not written yet, and of a
+ * group whose members wait for a decision about their accounts. Nothing of the resource itself is left to write, and it differs
+ * until the decision or the write of the membership.
  */
 export async function withWaiting(
   scope: ReconcileScope,

@@ -112,7 +112,7 @@ export async function syncOne(
   await steps.read();
   const end = await endOf(scope, ref);
   if (end.outcome !== 'equal') return { ...common, steps: steps.reported, ...end };
-  // An end with a message has told the reason already.
+  // An end that has a message says the reason already.
   const told = end.message === undefined ? await withLeftAlone(scope, found, end) : end;
   return {
     ...common,

@@ -23,7 +23,7 @@ export async function tokenFindings(
   const findings: DoctorFinding[] = [];
   for (const { connection, tokens: stored } of states) {
     const tokens = await listTokens(clock, { settings: tokensOf(connection), stored });
-    // Then every push of the connection is refused.
+    // If no token is valid, every push of the connection is refused.
     const isShut = tokens.length > 0 && tokens.every(({ state }) => state === 'expired');
     for (const { name, expiresAt, state, source } of tokens) {
       if (expiresAt === null || warningOf(Date.parse(expiresAt), clock.now()) === undefined) continue;
@@ -43,7 +43,7 @@ function adviceOf(token: {
   name: string;
   connection: string;
   isExpired: boolean;
-  /** Expired, and others are valid. */
+  /** The token has expired, and another token of the connection is valid. */
   isUseless: boolean;
   source: 'settings' | 'stored';
 }): string {
