@@ -130,7 +130,7 @@ function naturalMoment(words: string, now: Date): Date | undefined {
   if (unit !== undefined) return Math.abs(count) <= MAX_COUNT ? addUnits(unit, now, count) : undefined;
   if (/\b(?:now|today|tonight|this (?:morning|afternoon|evening|night))\b/.test(text)) return now;
   if (/\b(?:yesterday)\b/.test(text)) return addUnits('day', now, -1);
-  // Until six in the morning, the last night belongs to the same day.
+  // Before seven in the morning, `last night` is still going on, so it means the present day.
   if (/\blast night\b/.test(text)) return now.getUTCHours() > 6 ? addUnits('day', now, -1) : now;
   if (/\btomorrow\b/.test(text)) return addUnits('day', now, 1);
   return byNumbers(text) ?? byMonth(text, now) ?? byWeekday(text, now);

@@ -6,12 +6,12 @@ import type { Cell, Column } from './documents.ts';
 import { createSlots } from './slots.ts';
 import type { Statement } from './statement.ts';
 
-/** Largest number of concurrent queries; below the size of Node's thread pool. */
+/** Largest number of concurrent queries; below the size of Node's thread pool, so that other work gets a thread. */
 const PARALLEL = 3;
 const OPTIONS = {
   threads: '2',
   memory_limit: '256MB',
-  // Spilling to disk would access files.
+  // Without a folder for temporary files the engine does not write to the disk.
   temp_directory: '',
   max_temp_directory_size: '0KiB',
   max_expression_depth: '250',
@@ -62,11 +62,11 @@ async function openInstance(): Promise<DuckDBInstance> {
 
 /** Returns the engine's message as one line, without the rewritten statement, which the client did not write. */
 function engineMessage(error: unknown): string {
-  // An error of a native module may belong to another realm, so instanceof fails.
+  // Not tested by instanceof, because an error of a native module may belong to another realm.
   const isError = typeof error === 'object' && error !== null && 'message' in error;
   const [first = ''] = String(isError ? error.message : error).split('\n');
   if (first.startsWith('INTERRUPT')) return 'The query took too long';
-  // The source column is an internal name too.
+  // The name of the source column is internal, so clients do not see it.
   const message = first.replace(/ when casting from source column .*/, '');
   return message.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
 }

@@ -166,7 +166,7 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
       response.status(404).type('html').send(`<!DOCTYPE html><html lang="en"><body>${page}</body></html>`);
     },
     authenticate: async (request) => {
-      // A path that Cube does not have is 404 without a token too.
+      // No token is required for a path that Cube does not have: such a path is 404 for everybody.
       if (PATH.test(request.path))
         sessions.set(request, await openCoreDataSession(request, currentStateOf(runtime)));
       return undefined;

@@ -45,7 +45,7 @@ const isValue = (value: unknown): boolean =>
   typeof value === 'boolean' ||
   (typeof value === 'string' && value.length <= VALUE_LENGTH && !value.includes('\0'));
 
-/** Returns true for a condition or a group of such. */
+/** Returns true for a condition, or for a group of conditions and groups. */
 export function isFilterForm(value: unknown, depth = 0): boolean {
   if (!isJsonObject(value) || depth > MAX_DEPTH) return false;
   const group = own(value, 'and') ?? own(value, 'or');

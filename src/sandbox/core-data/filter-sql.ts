@@ -22,7 +22,7 @@ function equality(filter: CoreDataFilter & { kind: 'condition' }, column: string
   return parts.join(' OR ');
 }
 
-/** Builds `contains` and similar operators: ignoring case, any of the values. */
+/** Builds the SQL of `contains` and similar operators: letter case is ignored, and one of the values has to match. */
 function textMatch(
   operator: string,
   filter: CoreDataFilter & { kind: 'condition' },
@@ -43,7 +43,7 @@ const DATES: Partial<Record<Operator, (column: string, end: End) => string>> = {
   notInDateRange: (column, end) => `${column} < ${end('from')} OR ${column} > ${end('to')}`,
   beforeDate: (column, end) => `${column} < ${end('from')}`,
   onTheDate: (column, end) => `${column} >= ${end('from')} AND ${column} <= ${end('to')}`,
-  // A date without a time means its midnight, as in the former query planner of Cube.
+  // The next two use `from`, not `to`: a date without a time means its midnight, as in the former query planner of Cube.
   beforeOrOnDate: (column, end) => `${column} <= ${end('from')}`,
   afterDate: (column, end) => `${column} > ${end('from')}`,
   afterOrOnDate: (column, end) => `${column} >= ${end('from')}`,
@@ -61,7 +61,7 @@ function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: st
   if (operator === 'notSet') return `${column} IS NULL`;
   const compare = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
   if (compare !== undefined) {
-    // Only the first value counts, as in Cube.
+    // A comparison uses only the first value, as in Cube.
     const first = values.find((value) => value !== null);
     return first === undefined ? 'FALSE' : `${column} ${compare} ${typed(filter, first, bind)}`;
   }

@@ -121,7 +121,7 @@ export function customTimeBucket(
   const [only, ...others] = partsOf(interval) ?? [];
   if (only?.count === 1 && others.length === 0) {
     const moved = offset === undefined ? undefined : intervalSql(intervalOf(offset));
-    // A single unit follows the calendar; an origin has no effect.
+    // An interval of one unit follows the calendar, so an origin has no effect.
     return (column) =>
       moved === undefined
         ? `date_trunc('${only.unit}', ${column})`

@@ -16,7 +16,7 @@ type QueryType = 'regularQuery' | 'blendingQuery' | 'compareDateRangeQuery';
 interface QueryRequest {
   readonly queryType: QueryType;
   readonly queries: readonly Query[];
-  /** The client accepts an answer with several results; all clients of Cube do. */
+  /** Whether the client accepts an answer with several results; all clients of Cube do. */
   readonly isMulti: boolean;
 }
 

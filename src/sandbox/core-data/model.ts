@@ -54,7 +54,7 @@ export interface Measure extends Member {
   readonly sql: string;
   /** Returns the aggregate over a column that holds `sql`; set when `aggType` alone does not determine it. */
   readonly aggregate?: (column: string) => string;
-  /** Returns the value of one row of that column. */
+  /** Returns the value of one row of a column that holds `sql`, for ungrouped queries; default: the column itself. */
   readonly single?: (column: string) => string;
 }
 

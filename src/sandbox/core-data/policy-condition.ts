@@ -9,7 +9,7 @@ const PATH =
 const INCLUDES = /^(.+)\.includes\((.+)\)$/s;
 const CONTAINED = /^(.+?)\s+in\s+(.+)$/s;
 const COMPARED = /^(.+?)\s*(===?|!==?)\s*(.+)$/s;
-/** Longer conditions are not read, because the expressions above take longer than linear time. */
+/** Longer conditions are not read, because the regular expressions of this file take longer than linear time. */
 const MAX_CONDITION = 1000;
 
 /** Parses a literal or an attribute; undefined for other text. */

@@ -37,7 +37,7 @@ function evaluate(filter: PolicyFilter, cube: Cube, context: CoreDataSecurityCon
 
 /**
  * Returns true if all conditions hold. Only the first may have a value that is not boolean, as in Cube.
- * @throws 400 for such a value of a later one
+ * @throws 400 if a later condition has a value that is not boolean
  */
 function areMet(conditions: readonly PolicyTest[], context: CoreDataSecurityContext): boolean {
   const [first, ...others] = conditions.map((condition) => condition(context));
@@ -87,7 +87,10 @@ export function visiblePart(cube: Cube, context: CoreDataSecurityContext): Cube 
   );
 }
 
-/** Returns the cube with the columns that SQL may name. Without a matching policy these are all, but have no rows. */
+/**
+ * Returns the cube with the columns that SQL may name. If no policy matches, these are all public columns; where the cube has policies,
+ * SQL then gets no rows.
+ */
 export const namedInSql = (cube: Cube, context: CoreDataSecurityContext): Cube =>
   matchingPolicies(cube, context).length > 0 ? visiblePart(cube, context) : partOf(cube, () => true);
 

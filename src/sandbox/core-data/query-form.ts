@@ -184,7 +184,7 @@ const QUERY = object({
   timezone,
   responseFormat: oneOf(FORMATS),
   cache: (value) => checkCache(value),
-  // Ignored with any value; Cube uses `cache`.
+  // `cacheMode` is ignored with any value, because Cube uses `cache`.
   cacheMode: anything,
   joinHints: list(list(text)),
 });

@@ -25,7 +25,7 @@ export function createSlowQueries<T>(now: () => number = () => performance.now()
       const entry = running.get(key) ?? { result: run(), askedAtMs: now() };
       entry.askedAtMs = now();
       running.set(key, entry);
-      // The failure may be fetched later, so it must not count as unhandled.
+      // A failure stays in `result` for a repeated request, and must not count as unhandled until then.
       entry.result.catch(() => undefined);
       const ready = new AbortController();
       const wait = systemClock.sleep(waitMs, ready.signal).then((): Waited<T> => ({ kind: 'wait' }));

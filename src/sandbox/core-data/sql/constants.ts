@@ -57,7 +57,7 @@ export function writeConstant(node: Node): string {
 /** Returns the name of an allowed target type of a cast. */
 export function writeType(type: Node): string {
   const id = textAt(type, 'id');
-  // Times of the model have no zone.
+  // Times of the model have no zone, so a cast to a time with a zone becomes one without.
   if (id === 'TIMESTAMP WITH TIME ZONE') return 'TIMESTAMP';
   if (id === 'DECIMAL') {
     const info = nodeAt(type, 'type_info');

@@ -153,7 +153,7 @@ const WRITERS: ReadonlyMap<string, Write> = new Map<string, Write>([
 ]);
 
 /**
- * Returns the rewritten expression; throws SandboxProblem 400 for a node that the tables of this file do not contain.
+ * Returns the rewritten expression; throws SandboxProblem 400 for a kind of node that WRITERS does not have.
  */
 export function writeExpression(node: Node, scope: WritingScope, writing: Writing): string {
   const write = WRITERS.get(textAt(node, 'class'));

@@ -132,12 +132,11 @@ function writeAggregate(name: string, node: Node, scope: WritingScope, writing: 
   return `${name}(${distinct}${children.join(', ')})${over}`;
 }
 
-/** Rewrites a call of a function or operator of the tables above. */
+/** Rewrites a call of a function or operator that this file allows. @throws 400 for any other one */
 export function writeFunction(node: Node, scope: WritingScope, writing: Writing): string {
   const name = textAt(node, 'function_name').toLowerCase();
   const schema = textAt(node, 'schema');
-  // The parser adds its own schema to `extract`, `substring` and similar; any other schema comes from the
-  // client.
+  // `main` is the schema that the parser itself adds to `extract`, `substring` and similar; any other one comes from the client.
   if (schema !== '' && schema !== 'main') throw notSupported('a schema in front of a function');
   requireUnused(node, { catalog: 'a catalog in front of a function', export_state: 'EXPORT_STATE' });
   if (nodesAt(nodeAt(node, 'order_bys'), 'orders').length > 0)

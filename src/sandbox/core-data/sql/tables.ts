@@ -37,11 +37,11 @@ function writeBaseTable(node: Node, scope: WritingScope, writing: Writing): stri
   const alias = textAt(node, 'alias') || tableName;
   writing.budget.table();
   const cte = schema === '' ? cteOf(scope, name) : undefined;
-  // The client's spelling is not used: the engine could read it as one of its own tables.
+  // The internal name is written in place of the client's one, which the engine could read as one of its own tables.
   if (cte !== undefined) return named(quoteName(cte), alias, columns);
   const cube = schema === '' || schema === 'public' ? writing.findCube(name) : undefined;
   if (!cube) throw userError(`SQL error: Table or CTE with name '${tableName.slice(0, 100)}' not found`);
-  // With renamed columns, the names of measures are not valid.
+  // A cube with renamed columns is left out of the scope, because the names of its measures are not valid then.
   if (columns.length === 0) scope.cubes.set(alias.toLowerCase(), cube);
   return named(`(${writing.relation(cube)})`, alias, columns);
 }

@@ -21,7 +21,7 @@ const UNSUPPORTED =
 /** Rewrites `rank() OVER (...)`; frames, offsets and similar are refused. */
 export function writeWindow(node: Node, scope: WritingScope, writing: Writing): string {
   const name = textAt(node, 'function_name').toLowerCase();
-  // Numbers of arguments; for an unknown function no number fits ([1, 0]), so it is refused.
+  // Smallest and largest number of arguments. For an unknown function no number fits [1, 0], so the function is refused.
   const [least, most] = RANKINGS.has(name) ? [0, 0] : (AGGREGATES.get(name) ?? [1, 0]);
   const children = nodesAt(node, 'children');
   if (children.length < least || children.length > most)

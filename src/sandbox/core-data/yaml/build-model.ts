@@ -181,7 +181,7 @@ function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
   const dimensions = picked.flatMap((shown) => {
     const source = shown.cube.dimensions.find(({ name }) => name === shown.member);
     if (!source) return [];
-    // The primary key of a cube is a plain dimension of the view.
+    // In a view the primary key of a cube is a dimension like any other.
     const built = buildDimension({ ...source, isKey: false }, shown.cube, cubes);
     return [{ ...renamed(built, source.node, shown), from: shown.cube.name }];
   });

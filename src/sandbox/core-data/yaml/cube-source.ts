@@ -18,7 +18,7 @@ interface MemberSource {
 
 export interface MeasureSource extends MemberSource {
   readonly aggType: AggType;
-  /** Counts the rows, and so evaluates the primary key. */
+  /** Whether the measure counts rows and so evaluates the primary key. */
   readonly countsKeys: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface JoinSource {
   readonly node: SourceNode;
   /** Name of the joined cube. */
   readonly to: string;
-  /** The join repeats rows of the first cube. */
+  /** Whether the join repeats rows of the first cube. */
   readonly multiplies: boolean;
   readonly template: string;
 }

@@ -4,7 +4,7 @@ import type { SourceNode } from './model-source.ts';
 
 /** Lists whose entries replace those of the parent with the same name; entries of other lists are added. */
 const BY_NAME: ReadonlySet<string> = new Set(['measures', 'dimensions', 'segments']);
-/** When the child has one of these, it inherits neither from its parent. */
+/** Properties that name the rows of a cube: a child with one of them inherits none of them from its parent. */
 const SOURCES = ['sql', 'sql_table'];
 
 function merged(node: SourceNode, parent: SourceNode): SourceNode {
