@@ -16,7 +16,7 @@ const LONG_WORD = 60;
 /** Matches a command in a text: its words, its options with values, and names with a sign such as `@`. */
 const COMMAND =
   /(?:scim-bridge|node \S*main\.js'?) [a-z][a-z-]*(?: (?:list|show|approve|reject|withdraw|retry|drop|undo|forget|export|import|create|revoke|refused|test)\b(?!-))?(?: (?:--[a-z-]+|[A-Z]{2,}\b|(?<=--(?:target|connection|role|ref) )\S*\w|\w[\w-]*[.:@/][\w.:@/~-]*\w))*/g;
-/** The space between a number and its word. */
+/** Matches the space between a number and its word, at which a line must not break. */
 const COUNT = /(?<=(?:^|[ (])\d+) (?=[a-z%])/g;
 /** Stands for a space at which a line must not break. Texts contain no control characters, so it is unique. */
 const GLUE = '\u0001';

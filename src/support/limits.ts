@@ -1,6 +1,6 @@
 // Limits what a process takes on: structure of JSON text, bytes in flight, work at once, and calls per second.
 
-/** Thrown when the work was not admitted in time. The work was not started, so the caller may retry. */
+/** Thrown when the queue is full, or the work was not admitted in time. The work was not started, so the caller may retry. */
 export class Busy extends Error {
   override name = 'Busy';
   readonly retryAfterSeconds: number;
@@ -12,7 +12,7 @@ export class Busy extends Error {
 }
 
 export interface TurnLimits {
-  /** Limit of concurrent work; one owner may use half of it. */
+  /** Largest number of turns that are taken at the same time; one owner may take half of them. */
   atOnce: number;
   /** Longest queue of one owner. */
   queue: number;
@@ -20,9 +20,9 @@ export interface TurnLimits {
   waitMs: number;
 }
 
-/** Turns of one owner: its work waits for one of them and gives it back at its end. */
+/** Admits the work of one owner: each piece of work waits for a turn, and gives the turn back at its end. */
 export interface Turns {
-  /** Waits for a slot. @returns a function that releases it @throws Busy after the longest wait, or the reason of `signal` */
+  /** Waits for a turn. @returns a function that gives the turn back @throws Busy; the reason of `signal` */
   enter(signal?: AbortSignal): Promise<() => void>;
   /** Runs `work` once it is admitted. @throws as `enter` */
   run<T>(work: () => Promise<T> | T, signal?: AbortSignal): Promise<T>;

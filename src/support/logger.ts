@@ -66,7 +66,7 @@ function withoutNestedSecrets(fields: Record<string, unknown>): Record<string, u
   return Object.keys(redacted).length > 0 ? { ...fields, ...redacted } : fields;
 }
 
-/** Returns a copy with the named properties redacted. */
+/** Returns a copy of an object or error with the named properties redacted. */
 function censored(value: object, names: string[]): object {
   const replaced = Object.fromEntries(names.map((name) => [name, CENSOR]));
   // The name, message and stack of an error are not enumerable, so the copy keeps the error as its prototype.

@@ -12,8 +12,8 @@ interface Definition {
 }
 
 /**
- * Help text of metrics that are read from Redis: every process reports the same value, so a sum would count it
- * several times.
+ * Help text of metrics that are read from Redis: every process reports the same value, so a sum would count the value several
+ * times.
  */
 export const SHARED_HELP = 'The same from every process: take max(), not sum().';
 

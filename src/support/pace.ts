@@ -10,7 +10,7 @@ export interface Slice {
 /** Length of a slice. Longer slices delay other requests; shorter ones cost more in switching. */
 const SLICE_MS = 5;
 /**
- * libuv accepts one connection per iteration of the event loop. With too few iterations between slices, a
+ * Number of iterations of the event loop between two slices. libuv accepts one connection per iteration. With too few iterations, a
  * health probe on a new connection would wait one slice for each connection that was opened before it.
  */
 const ITERATIONS_BETWEEN = 10;

@@ -8,11 +8,11 @@ const MOST_REPEATED = 1000;
 
 /** Returns the number of steps of a pattern, with a copy for each repetition: about 30 for `(\d{4}-){6}`. */
 export function patternSize(source: string): number {
-  /** Sizes before each open group. */
+  /** `sum` before each open group, outermost first. */
   const outer: number[] = [];
-  /** Size of the current group up to here. */
+  /** Number of steps of the innermost open group so far. */
   let sum = 0;
-  /** Size of the last element, which a repetition copies. */
+  /** Number of steps of the last element, which a following repetition copies. */
   let last = 0;
   const add = (size: number): void => {
     last = size;
@@ -53,7 +53,7 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | u
   return pattern.exec(text) ?? undefined;
 }
 
-/** Returns the index behind a character class, which has no repetitions. */
+/** Returns the index behind a character class; inside it `*`, `+` and braces are no repetitions. */
 function endOfClass(source: string, start: number): number {
   let at = start + (source[start + 1] === '^' ? 2 : 1);
   while (at < source.length && source[at] !== ']') at += source[at] === '\\' ? 2 : 1;

@@ -88,8 +88,8 @@ export function visiblePart(cube: Cube, context: CoreDataSecurityContext): Cube 
 }
 
 /**
- * Returns the cube with the columns that SQL may name. If no policy matches, these are all public columns; where the cube has policies,
- * SQL then gets no rows.
+ * Returns the cube with the columns that SQL may name. If no policy matches, these are all public columns; where the cube has
+ * policies, SQL then gets no rows.
  */
 export const namedInSql = (cube: Cube, context: CoreDataSecurityContext): Cube =>
   matchingPolicies(cube, context).length > 0 ? visiblePart(cube, context) : partOf(cube, () => true);
