@@ -51,7 +51,7 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   NotAdopted: (facts) =>
     `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two. In both cases ${thenRetry(facts)}`,
   TemporaryName: (facts) =>
-    `Rename the group at the platform to the name that it is to have, or take it back into targets.${targetIn(facts)}.groups and restart, ${thenRetry(facts)}`,
+    `Rename the group at the platform to the name that it is to have, or ${facts.message?.includes('deleted at the source') ? 'delete it there' : `take it back into targets.${targetIn(facts)}.groups and restart`}, ${thenRetry(facts)}`,
   TakenByConnection: (facts) =>
     facts.ref.startsWith('User:')
       ? `Correct at its identity provider what the message names, if they are two people; if they are one, delete the person at the identity provider of the other connection, which is more than to unassign, take the further steps of the message, ${thenRetry(facts)}`

@@ -9,7 +9,7 @@ import { isGone } from './failures.ts';
 import { findGroup } from './find-group.ts';
 import type { Exists } from './find-user.ts';
 import { ended, permit, refuse } from './gate.ts';
-import { endTemporaryName } from './group-name.ts';
+import { temporaryNameLeft, withTemporaryName } from './group-name.ts';
 import { noteLeavers, takeUpLeavers } from './left-members.ts';
 import type { LinkedMember } from './member-writes.ts';
 import {
@@ -26,6 +26,8 @@ import {
 } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { LISTED_AS_PROTECTED } from './target.ts';
+
+const DELETED = 'the group was deleted at the source';
 
 /**
  * Deletes the platform group if the bridge created it. From an adopted group it removes the managed members only. A group
@@ -46,9 +48,11 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
     link.leavers ??= [];
     await noteLeavers(context);
     await dropPendingMembers(context);
-    return (await endTemporaryName(context)) ?? { kind: 'synced', writes: context.writes };
+    return (await temporaryNameLeft(context, DELETED)) ?? { kind: 'synced', writes: context.writes };
   }
-  if (link.id !== undefined && !isGoneThere && isLeftOut) {
+  if (link.id !== undefined && !isGoneThere && isLeftOut && !link.deleting) {
+    const left = await temporaryNameLeft(context, DELETED);
+    if (left) return left;
     // The bridge writes nothing to a group that the settings leave out, so the group stays as one that it does not manage.
     context.provisioning.leftMembers(leaving(await context.outbox.pendingMembers(work.id)), {
       reason: 'OutOfScope',
@@ -59,10 +63,10 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
     await takeUpLeavers(context);
     try {
       const unfinished = await deleteOrEmpty(context, link.id);
-      // A group that stays (adopted, or its deletion is held or rejected) gives its members the access of its name.
-      const renaming = link.deleting ? undefined : await endTemporaryName(context);
-      const outcome = renaming ?? unfinished;
-      if (outcome) return outcome;
+      // A group that stays gets no other name: the source wants its members to have the access of none.
+      if (unfinished) return await withTemporaryName(context, unfinished);
+      const left = link.deleting ? undefined : await temporaryNameLeft(context, DELETED);
+      if (left) return left;
     } catch (error) {
       if (!isGone(error) || !(await isAbsent(context, 'Group', link))) throw error;
       noteDeleted(context, 'delete group');

@@ -1,6 +1,7 @@
-// Writes the name of a group, and sees that no group keeps the temporary name of an exchange (taken-name.ts).
-import { forgetObserved, type Condition } from '../directory/outbox/links.ts';
+// Writes the name of a group, and tells of a group that keeps the temporary name of an exchange (taken-name.ts).
+import { forgetObserved } from '../directory/outbox/links.ts';
 import type { PlatformPatchOperation } from '../platform/wire.ts';
+import { isAbsent } from './absence.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { isGone, isStatus } from './failures.ts';
@@ -30,23 +31,35 @@ export async function renameGroup(context: SyncContext, name: string): Promise<S
 }
 
 /**
- * Renames a group with a temporary name, in cases that rename no other group. `name`: by default the name that the source
- * wanted last.
- * @returns an outcome while another group is to give up the name @throws PlatformError
+ * Returns the outcome of a group whose temporary name no sync ends; undefined: its name is none, or an operator renamed it.
+ * A person decides about the name, because the settings or the source no longer want the access of any name that the bridge
+ * could give.
+ * @param why the reason that no sync ends it
  */
-export async function endTemporaryName(
-  context: SyncContext,
-  name = nameBehind(context),
-): Promise<SyncOutcome | undefined> {
-  const isTemporary = nameBehind(context) !== undefined;
-  return isTemporary && name !== undefined ? renameGroup(context, name) : undefined;
+export async function temporaryNameLeft(context: SyncContext, why: string): Promise<SyncOutcome | undefined> {
+  const { outbox, work, writes } = context;
+  const temporaryName = await keptTemporaryName(context);
+  if (temporaryName === undefined) return undefined;
+  // Nothing else of the group is wanted, so no held change of it is.
+  if (work.held) await outbox.guardStore.endSync(work.ref, [], { isGone: false, unasked: [] });
+  return {
+    kind: 'blocked',
+    writes,
+    condition: condition(context, 'TemporaryName', `${why}, and it is called ${temporaryName}`),
+  };
 }
 
-/**
- * Returns the condition of a group with a temporary name that the settings leave out; undefined: its name is none, or an
- * operator renamed it. The bridge must not give a name that the settings leave out, so a person decides.
- */
-export async function temporaryNameLeft(context: SyncContext): Promise<Condition | undefined> {
+/** Returns the outcome of a group that waits for a decision; its condition tells of a temporary name. */
+export async function withTemporaryName(context: SyncContext, outcome: SyncOutcome): Promise<SyncOutcome> {
+  if (!('condition' in outcome) || !outcome.condition) return outcome;
+  const temporaryName = await keptTemporaryName(context);
+  if (temporaryName === undefined) return outcome;
+  const message = `${outcome.condition.message}; the group is called ${temporaryName}, so its members have the access of no name`;
+  return { ...outcome, condition: { ...outcome.condition, message } };
+}
+
+/** Returns the temporary name that the platform shows, with what it waited for; notes the name of an operator in the link. */
+async function keptTemporaryName(context: SyncContext): Promise<string | undefined> {
   const { link, target } = context;
   const name = nameBehind(context);
   if (link.id === undefined || name === undefined) return undefined;
@@ -54,15 +67,11 @@ export async function temporaryNameLeft(context: SyncContext): Promise<Condition
   try {
     const { displayName } = await target.client.groups.get(link.id, { members: false }, context.call);
     if (displayName === temporaryName)
-      return condition(
-        context,
-        'TemporaryName',
-        `the settings leave the group out while it is called ${temporaryName}, its temporary name until another group gave up the name ${name}`,
-      );
+      return `${temporaryName}, its temporary name until another group gave up the name ${name}`;
     link.core = { displayName };
     forgetObserved(link, 'displayName');
   } catch (error) {
-    if (!isGone(error)) throw error;
+    if (!isGone(error) || !(await isAbsent(context, 'Group', link))) throw error;
   }
   return undefined;
 }

@@ -9,10 +9,11 @@ import { isGone } from './failures.ts';
 import { createPlatformGroup, findGroup } from './find-group.ts';
 import type { Exists } from './find-user.ts';
 import { ended, resetGate } from './gate.ts';
-import { endTemporaryName, renameGroup, temporaryNameLeft } from './group-name.ts';
+import { renameGroup, temporaryNameLeft } from './group-name.ts';
 import { comeBack, leave, noteLeavers } from './left-members.ts';
 import { addMembers, dropPendingMembers, removeMembers, throwIfIgnored } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
+import { nameBehind } from './taken-name.ts';
 
 /** Returns the outcome. A group that is gone at the platform is looked up or created anew, once. @throws PlatformError */
 export async function syncGroup(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
@@ -27,10 +28,8 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
     if (link.id !== undefined) await leave(context);
     await dropPendingMembers(context);
     delete link.adopting;
-    const left = await temporaryNameLeft(context);
-    return left
-      ? { kind: 'blocked', writes: context.writes, condition: left }
-      : { kind: 'synced', writes: context.writes };
+    const left = await temporaryNameLeft(context, 'the settings leave the group out');
+    return left ?? { kind: 'synced', writes: context.writes };
   }
   for (let restart = 0; ; restart++) {
     try {
@@ -76,7 +75,8 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
   if (policy.policy === 'create-only' && !link.making) {
     await noteLeavers(context);
     await dropPendingMembers(context);
-    return (await endTemporaryName(context, name)) ?? { kind: 'synced', writes: context.writes };
+    const waiting = nameBehind(context) === undefined ? undefined : await renameGroup(context, name);
+    return waiting ?? { kind: 'synced', writes: context.writes };
   }
   // Removals come first, so that a refused rename does not keep a member in the group.
   const pending = await context.outbox.pendingMembers(context.work.id);

@@ -296,17 +296,47 @@ test('a group with a temporary name that the settings exclude is an exception un
   await eventually('no dead letter', async () => (await letters()).length === 0, LONG_MS);
 }, 90_000);
 
-test('a group with a temporary name whose deletion is held has the name that the source wanted last', async (place) => {
-  const { platform } = place;
+/** Returns the names of all groups at the platform, sorted. */
+const groupNames = async ({ platform }: Place): Promise<string[]> =>
+  (await platform.state()).groups.map(({ displayName }) => displayName).sort();
+
+test('a group with a temporary name keeps it while its deletion is held, even if the source wanted another name since', async (place) => {
+  const { commands, platform } = place;
   const { sales } = await leaveAside(place);
+  // The source takes away the name that the exchange wanted.
+  await rename(place.idp, sales, 'eng');
   await place.idp.send('DELETE', `/Groups/${sales}`);
   await place.start('worker');
   await eventually('ops is called sales', () => isIn(platform, 'ops', 'sales'), LONG_MS);
-  await eventually('sales is called ops', () => isIn(platform, 'sales', 'ops'), LONG_MS);
+  const message = async () => (await commands.run('exceptions', '--json')).json?.[0]?.message as unknown;
+  await eventually(
+    'it is told',
+    async () => String(await message()).includes(`called ${sales}.ops`),
+    LONG_MS,
+  );
+  expect(await message()).toContain('the guard holds the deletion');
+  expect(await groupNames(place)).toEqual([`${sales}.ops`, 'sales'].sort());
+  const { json } = await commands.run('approvals', 'list', '--json');
+  expect((await commands.run('approvals', 'approve', json?.[0]?.id, '--yes')).code).toBe(0);
+  await eventually('it is gone', async () => (await groupNames(place)).join() === 'sales', LONG_MS);
 }, 90_000);
 
-test('an adopted group with a temporary name that the source deletes ends with the name that the source wanted last', async (place) => {
-  const { platform, redis } = place;
+test('a group whose deletion is held never gets a name that the settings leave out', async (place) => {
+  const { commands, platform } = place;
+  const { sales } = await leaveAside(place);
+  await place.idp.send('DELETE', `/Groups/${sales}`);
+  await place.change(({ targets }) => {
+    Object.assign(targets.main as object, { groups: { exclude: ['^ops$'] } });
+  });
+  const held = async () => (await commands.run('approvals', 'list', '--json')).json as unknown[];
+  await eventually('the deletion is held', async () => (await held()).length === 1, LONG_MS);
+  await eventually('ops is called sales', () => isIn(platform, 'ops', 'sales'), LONG_MS);
+  await commands.run('sync', `Group:${sales}`);
+  expect(await groupNames(place)).toEqual([`${sales}.ops`, 'sales'].sort());
+}, 90_000);
+
+test('an adopted group with a temporary name that the source deletes is a dead letter, until a person renames it', async (place) => {
+  const { commands, platform, redis } = place;
   const { sales } = await leaveAside(place);
   const links = await place.key(':links:main');
   const link = parseLink((await redis.hget(links, `Group:${sales}`)) ?? '');
@@ -314,8 +344,21 @@ test('an adopted group with a temporary name that the source deletes ends with t
   await place.idp.send('DELETE', `/Groups/${sales}`);
   await place.start('worker');
   await eventually('ops is called sales', () => isIn(platform, 'ops', 'sales'), LONG_MS);
-  const names = async () => (await platform.state()).groups.map(({ displayName }) => displayName).sort();
-  await eventually('ops is there', async () => (await names()).join() === 'ops,sales', LONG_MS);
+  const letters = async () => (await lettersOf(place)) as { ref: string; reason: string }[];
+  await eventually('the dead letter', async () => (await letters()).length === 1, LONG_MS);
+  expect(await letters()).toMatchObject([{ ref: `Group:${sales}`, reason: 'TemporaryName' }]);
+  const { text } = await commands.run('explain', `Group:${sales}`);
+  expect(text.replaceAll(/\s+/g, ' ')).toContain('or delete it there');
+  const { groups } = await platform.state();
+  const group = groups.find(({ displayName }) => displayName === `${sales}.ops`);
+  await byHand(place, 'PATCH', `/Groups/${group?.scimId ?? ''}`, {
+    op: 'replace',
+    path: 'displayName',
+    value: 'former sales',
+  });
+  expect((await commands.run('dead-letters', 'retry', `Group:${sales}`)).code).toBe(0);
+  await eventually('no dead letter', async () => (await letters()).length === 0, LONG_MS);
+  await eventually('no link', async () => (await redis.hexists(links, `Group:${sales}`)) === 0, LONG_MS);
 }, 90_000);
 
 test('a rename whose answer was lost is no exchange: it becomes a dead letter when the other group keeps the name', async (place) => {
