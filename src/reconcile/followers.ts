@@ -11,7 +11,7 @@ import {
   type DefinitionReads,
 } from './definitions.ts';
 import type { ScanResult } from './scope.ts';
-import { withoutUnmappable, withTypeConflict } from './unmappable.ts';
+import { isLostValue, withoutUnmappable, withTypeConflict } from './unmappable.ts';
 import type { VerifiedResource } from './verified.ts';
 import { asking } from './platform-reads.ts';
 
@@ -55,7 +55,8 @@ export async function withFollowers(
   ]);
   const told = written.map((entry) => toTypeConflict(entry, faults.conflicts, waiting));
   const all = await withAllFollowers(scan, told, verified, { ...faults, ...definitions });
-  return withoutUnmappable(all, waiting, scan.scope.target.policy);
+  const lost = new Set(told.filter(isLostValue).map(({ ref }) => ref));
+  return withoutUnmappable(all, waiting, scan.scope.target.policy, lost);
 }
 
 /** Returns the entries; a conflict takes the place of an adoption that the sync will refuse, and of the values and memberships behind it. */
