@@ -161,7 +161,7 @@ async function membershipEntries(
     const link = groups[index] ?? {};
     const source = names.get(group);
     const isAdded = action === 'addMember';
-    const refusal = refusalOf(link, false);
+    const refusal = refusalOf(link);
     return {
       action,
       kind: 'Group',

@@ -136,6 +136,9 @@ export function isProtected({ condition, core }: Link, listed: readonly string[]
 /** Reasons of conditions that are no refusal of the platform; other conditions without a mark are. */
 const NO_REFUSALS: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected', 'Protected']);
 
-/** Returns the refusal that ended the last sync; undefined if there was none or a mark is pending. */
-export const refusalOf = ({ condition }: Link, marked: boolean): Condition | undefined =>
+/**
+ * Returns the refusal that ended the last sync; undefined if there was none.
+ * @param marked true: a mark is pending, so the refusal counts no more; default: marks are not regarded
+ */
+export const refusalOf = ({ condition }: Link, marked = false): Condition | undefined =>
   marked || condition === undefined || NO_REFUSALS.has(condition.reason) ? undefined : condition;

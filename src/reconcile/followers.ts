@@ -142,7 +142,7 @@ function platformIdAfter({ action, after, platformId }: PlanEntry): string | und
 
 /** Returns the entry of a membership; `report` if the user's own last sync was refused. */
 function toEntry({ parent, group, user, link, name }: Following): PlanEntry {
-  const refusal = refusalOf(link, false);
+  const refusal = refusalOf(link);
   const waits = refusal ? `; waits for the user, who needs a person (${refusal.reason})` : '';
   const why = parent.kind === 'User' ? 'the account' : 'the group';
   const how = parent.action === 'create' ? 'created' : 'linked anew';

@@ -43,6 +43,7 @@ export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: Rende
   const formOf = (changes: boolean, others: boolean): string[] =>
     renderForm(plan, { all, changes, others }, driftOnly, paint);
   if (all) return formOf(true, true);
+  // The forms from the longest to the shortest: `changes` are listed or summarised, other entries are listed in the first form only.
   const forms = plan.entries.filter(isChange).length <= MOST_LINES ? [true, true, false] : [false, false];
   for (const [at, changes] of forms.entries()) {
     const lines = formOf(changes, at === 0);

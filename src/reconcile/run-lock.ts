@@ -31,7 +31,7 @@ export function keepRight({ runs }: ReconcileScope, fence: string, signal: Abort
     );
   }, RIGHT_MS / 3);
   const either = AbortSignal.any([signal, lost.signal]);
-  // Each running call adds a listener, and the target's concurrency limits their number.
+  // 0: no warning about many listeners. Each running call adds one, and the target's concurrency limits their number.
   setMaxListeners(0, either);
   return {
     signal: either,

@@ -167,7 +167,7 @@ async function noteEmptyDirectory({ runs, directory, digest }: ReconcileScope): 
     directory.count('Group'),
   ]);
   if (mappedBy !== undefined || users + groups > 0) return false;
-  await runs.noteMapped(digest, undefined);
+  await runs.noteMapped(digest, mappedBy);
   return true;
 }
 

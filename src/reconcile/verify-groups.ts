@@ -94,7 +94,7 @@ async function verifyGroup(
     (isLeftByPolicy && target.policy.policy === 'sync');
   const isRead = withMembers(ref) || isBack || isLeftByPolicy || link.adopting === true;
   const ours = isRead ? await scan.scope.drifts.membersOf(id) : [];
-  const observed = await readGroup(scan, link, isRead);
+  const observed = await readGroup(scan, link, { withMembers: isRead });
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;
   const namesake =
@@ -150,11 +150,11 @@ async function verifyGroup(
 async function readGroup(
   scan: ScanResult,
   link: Link,
-  members: boolean,
+  { withMembers }: { withMembers: boolean },
 ): Promise<WireGroup | 'absent' | 'unknown'> {
   if (link.id === undefined) return 'absent';
   return asking(scan, (signal) =>
-    scan.scope.target.client.groups.get(link.id ?? '', members ? {} : { members: false }, { signal }),
+    scan.scope.target.client.groups.get(link.id ?? '', withMembers ? {} : { members: false }, { signal }),
   );
 }
 
@@ -166,7 +166,7 @@ async function readNamesake(
 ): Promise<WireGroup | undefined | 'unknown'> {
   const { adopt } = scan.scope.target.policy;
   if (!namesake || adopt !== 'exact' || !pending.some(({ sign }) => sign === '+')) return undefined;
-  const found = await readGroup(scan, { id: namesake.id }, true);
+  const found = await readGroup(scan, { id: namesake.id }, { withMembers: true });
   return found === 'absent' ? undefined : found;
 }
 

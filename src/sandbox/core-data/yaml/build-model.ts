@@ -37,7 +37,7 @@ const textsOf = ({
   ...(description === undefined ? {} : { description }),
 });
 
-/** Returns the SQL of the primary key; reports a cube that is joined and has none. */
+/** Returns the SQL of the primary key. @param isNeeded whether a cube without one is reported, because it is joined */
 function keyOf(cube: CubeSource, cubes: Cubes, isNeeded: boolean): string {
   const keys = cube.dimensions.filter(({ isKey }) => isKey).map((dimension) => sqlOf(dimension, cube, cubes));
   if (keys.length === 0 && isNeeded)
