@@ -24,7 +24,7 @@ afterEach(() => place.stop());
 const explained = async (): Promise<any> =>
   (await place.commands.run('explain', ANN, '--json')).json?.[0] ?? {};
 
-test('a dead letter whose change somebody made at the platform is explained as desired, and the next reconcile ends it', async () => {
+test('explain calls a dead letter as desired when somebody made its change at the platform, and the next reconcile ends the dead letter', async () => {
   const done = await explained();
   expect(done).toMatchObject({ verdict: 'asDesired', platform: { state: 'equal' } });
   expect(done.deadLetterSince).not.toBeNull();
@@ -39,7 +39,7 @@ test('a dead letter whose change somebody made at the platform is explained as d
   expect(await explained()).toMatchObject({ verdict: 'asDesired', deadLetterSince: null, condition: null });
 }, 60_000);
 
-test('a dead letter of which the platform has another value still needs a person', async () => {
+test('explain says that a dead letter still needs a person while the platform has another value', async () => {
   const path = `/Users/${(await place.platform.user(ANN))?.scimId ?? ''}`;
   await byHand(place, 'PATCH', path, { op: 'replace', path: 'displayName', value: 'Ann Other' });
   expect(await explained()).toMatchObject({ verdict: 'needsPerson', platform: null });

@@ -86,7 +86,7 @@ const CASES = [
 ];
 
 describe.each(CASES)('the deletion of a $what', ({ what, make, path, there }) => {
-  test('the deletion was carried out and its answer is lost: the log shows the deletion as done', async () => {
+  test('a deletion that the platform carries out and whose answer is lost is logged as done', async () => {
     const name = `lost-${what}@acme.example`;
     const id = await make(name);
     await place.idle();
@@ -98,7 +98,7 @@ describe.each(CASES)('the deletion of a $what', ({ what, make, path, there }) =>
     expect(await lines()).toContain('it was gone when the bridge looked again');
   });
 
-  test('the platform answers 204 and does not delete: the deletion is tried again until it is carried out', async () => {
+  test('a deletion that the platform answers with 204 and does not carry out is tried again until it is carried out', async () => {
     const name = `left-${what}@acme.example`;
     const id = await make(name);
     await place.idle();

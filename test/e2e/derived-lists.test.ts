@@ -48,7 +48,7 @@ test('two people who joined the same groups in different orders get the same lis
   await expectAsDesired();
 }, 60_000);
 
-test('a plan after a change of settings lists no list value that differs only in the order of its elements', async () => {
+test('a plan with changed settings does not list a list value that differs only in the order of its elements', async () => {
   await place.change(({ targets: { main } }) => {
     main.attributes = { ...attributes, lang: { type: 'string', from: 'locale' } };
   });

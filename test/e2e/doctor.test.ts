@@ -51,7 +51,7 @@ test('doctor reports a healthy target: address, key, SCIM, attributes, ids and c
     expect(text).toContain(words);
 });
 
-test('doctor distinguishes a bad key, an address where nothing listens, and SCIM switched off', async () => {
+test('doctor reports a refused API key, an address where nothing listens, and SCIM switched off each in its own words', async () => {
   const key = await doctor({ token: 'sk-wrong-0123456789abcdef' });
   expect([key.code, key.errors.join()]).toEqual([1, expect.stringContaining('refuses the key (401)')]);
   const address = await doctor({ url: 'http://127.0.0.1:9' });

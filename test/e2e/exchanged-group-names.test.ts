@@ -166,7 +166,7 @@ test('explain of a group that waits for its new name reports no failure of the p
   expect(after.differences).toEqual([]);
 }, 90_000);
 
-test('after a rejected deletion the group keeps its name, and a row of groups behind it keeps theirs', async (place) => {
+test('after the deletion of a group was rejected, this group and those that wait in turn for its name keep their names', async (place) => {
   const { commands, idp, platform } = place;
   const [first, second, third] = await foundGroups(place, ['first', 'second', 'third']);
   await idp.send('DELETE', `/Groups/${first ?? ''}`);
@@ -189,7 +189,7 @@ test('after a rejected deletion the group keeps its name, and a row of groups be
   for (const name of ['first', 'second', 'third']) expect(await isIn(platform, name, name)).toBe(true);
 }, 90_000);
 
-test('groups exchange their names at two targets, also when one of them answers later', async (place) => {
+test('groups that exchange their names at the source get them at two targets, although one target answers more slowly', async (place) => {
   const { platform } = place;
   const other = await startSandbox();
   try {

@@ -111,7 +111,7 @@ describe('the command explain', () => {
     },
   );
 
-  it('explain reads the platform and reports a renamed, deactivated, deleted or unreadable account', async () => {
+  it('explain reports an account that was renamed, deactivated or deleted at the platform, or that cannot be read', async () => {
     const name = 'drift@acme.example';
     const hands = await openReconciling(bridge);
     await bridge.idp.createUser(name);
@@ -233,7 +233,7 @@ describe('the command explain', () => {
 });
 
 describe('the command sync', () => {
-  it('sync brings one user without a worker, with groups and attributes, and shows each step', async () => {
+  it('sync of a user writes account, attributes and memberships without a worker, and prints each step', async () => {
     await commands.run('hold');
     const id = await bridge.idp.createUser('cyd@acme.example');
     await bridge.idp.send('POST', '/Groups', { displayName: 'Ops', members: [{ value: id }] });

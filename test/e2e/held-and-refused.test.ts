@@ -33,7 +33,7 @@ test('the dead letter, explain and exceptions name a held clearing of an attribu
   expect((await place.platform.user(ANN))?.attributes).toMatchObject({ team: 'red', level: 3 });
 });
 
-test('the approval of the clearing leaves only the mapping fault in the dead letter', async () => {
+test("after the approval of a held clearing of an attribute, the person's dead letter names only the mapping fault", async () => {
   const [{ id }] = await json('approvals', 'list');
   expect((await place.commands.run('approvals', 'approve', id, '--yes')).code).toBe(0);
   await place.idle();

@@ -35,7 +35,7 @@ test('sync and explain of a group say that its new member waits for a held remov
   expect(found.summary).not.toContain('as desired');
 });
 
-test('after the approval of the held removal the person is only in the new group', async () => {
+test('after the approval of a held removal from the former group, the person is only in the new group at the platform', async () => {
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', approval.id, '--yes');
   await place.idle();

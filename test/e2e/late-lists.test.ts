@@ -92,7 +92,7 @@ const person = { userType: 'Contractor', addresses: [{ type: 'work', country: 'P
 const deadLetterLines = ({ logs }: Bridge): string[] =>
   logs.filter((line) => line.includes('needs a person'));
 
-test('a create whose answer was lost is found again although lists show the account later', async ({
+test('an account whose create answer was lost is found and linked although lists of the platform show it with a delay', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;
@@ -113,7 +113,9 @@ test('a create whose answer was lost is found again although lists show the acco
   expect(deadLetterLines(bridge)).toEqual([]);
 }, 60_000);
 
-test('a released userName is assigned although outdated lists show its former owner', async ({ bridge }) => {
+test('a userName that one account gave up is written to another although outdated lists still show the former owner', async ({
+  bridge,
+}) => {
   const { idp, platform } = bridge;
   const first = await idp.createUser('given-up@acme.example', person);
   const group = await idp.createGroup('given up');
@@ -136,7 +138,7 @@ test('a released userName is assigned although outdated lists show its former ow
   expect(deadLetterLines(bridge)).toEqual([]);
 }, 120_000);
 
-test('three users who exchange their userNames in a circle get them without duplicate accounts', async ({
+test('three users who exchange their userNames in a circle at the source get them at the platform, without duplicate accounts', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;
@@ -165,7 +167,9 @@ test('three users who exchange their userNames in a circle get them without dupl
   expect(deadLetterLines(bridge)).toEqual([]);
 }, 60_000);
 
-test('web pages in place of the user list delay a new user and make no dead letter', async ({ bridge }) => {
+test("while web pages come in place of the platform's user list, a new user waits and is no dead letter", async ({
+  bridge,
+}) => {
   const { idp, platform } = bridge;
   const rules = [{ method: 'GET', path: '/api/v1/users$', times: 2, htmlAnswer: true }];
   await platform.control('PATCH', '/faults', { rules });
@@ -175,7 +179,7 @@ test('web pages in place of the user list delay a new user and make no dead lett
   expect(deadLetterLines(bridge)).toEqual([]);
 }, 60_000);
 
-test('members missing in a truncated answer count as members when their accounts list the group', async ({
+test('members missing in a truncated answer of a group still count as members if their accounts list the group', async ({
   bridge,
   front,
 }) => {

@@ -55,7 +55,7 @@ test('after the settings exclude a group, a reconcile stores that without a writ
   expect(await outputOf('explain', 'tmp-one')).not.toContain('as last written');
 }, 30_000);
 
-test('explain names a group that the settings leave out and in which a person still is, also after the source took the person out', async () => {
+test('explain of a person names an excluded group in which the account still is, also after the source took the person out', async () => {
   const sentence =
     'At the platform it is also in 1 group that the settings leave out (groups.include, groups.exclude): tmp-one. This membership stays until somebody ends it at the platform.';
   expect(await outputOf('explain', ANN)).toContain(sentence);

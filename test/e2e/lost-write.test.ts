@@ -35,7 +35,7 @@ test('BRIDGE-06 an account whose create answer was lost is found again, and is n
   await platform.control('PATCH', '/faults', {});
 }, 40_000);
 
-test('an account deleted at the platform is created again with its groups at the next change', async () => {
+test('an account deleted at the platform is created again with its memberships at the next push for the user', async () => {
   const { idp, platform, sandbox } = bridge;
   const id = await idp.createUser('vanished@acme.example');
   await idp.createGroup('still a member', [id]);

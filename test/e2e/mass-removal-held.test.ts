@@ -92,7 +92,7 @@ describe('the guard of a target', () => {
     );
   }, 60_000);
 
-  test('an approval applies exactly the listed changes', async () => {
+  test('an approval writes exactly the changes that it lists', async () => {
     await open({ deactivate: { count: 2, percent: 100 } });
     const ids = await hire(14);
     await Promise.all(ids.slice(0, 8).map(leave));
@@ -112,7 +112,7 @@ describe('the guard of a target', () => {
     expect(decision).toMatchObject({ action: 'approve', by: 'ops' });
   }, 60_000);
 
-  test('a held change is removed when the source takes it back', async () => {
+  test('a held deactivation is no longer listed when the source takes the deactivation back', async () => {
     await open({ deactivate: { count: 0, percent: 100 } });
     const ids = await hire(4);
     await Promise.all(ids.map(leave));
@@ -141,7 +141,7 @@ describe('the guard of a target', () => {
     expect(await held()).toBe(0);
   }, 60_000);
 
-  test('deactivations of 11 % in ten portions over a day are held like one large portion', async () => {
+  test('deactivations of 11 % of the users in ten portions over a day are held like one large portion', async () => {
     await open({ deactivate: { count: 1000, percent: 10 } });
     const ids = await hire(120);
     let next = 0;
@@ -208,7 +208,7 @@ describe('the guard of a target', () => {
     expect(await held()).toBe(0);
   }, 60_000);
 
-  test('a deleted group and its members are held, and removed after the approval', async () => {
+  test('the deletion of a group and the removals of its members are held, and written after the approval', async () => {
     await open({ removeMembers: { count: 3, percent: 100 } });
     const ids = await hire(5);
     const group = await bridge.idp.createGroup('crew', ids);
@@ -278,7 +278,7 @@ describe('the guard of a target', () => {
     }
   }
 
-  test('a target on hold gets no writes, and gets all of them after the release', async () => {
+  test('a target on hold gets no writes, and after the release all changes pushed meanwhile', async () => {
     await open({});
     const [id = ''] = await hire(1);
     await guardStore.hold('ops');

@@ -69,7 +69,7 @@ test('status counts no drift, and plan no change, for a member that somebody add
   await expect(crew()).resolves.toEqual([ANN, BEN, CHO, DAN]);
 }, 60_000);
 
-test('a group that was left out and comes back loses the members who left at the source, and keeps a member added by hand', async () => {
+test('an excluded group that is included again loses members who left at the source, and keeps a member added at the platform by hand', async () => {
   await open({});
   const exclude = async (patterns: string[]): Promise<void> => {
     await place.change(({ targets: { main } }) =>

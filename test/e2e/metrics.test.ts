@@ -45,7 +45,7 @@ test('with server.metricsPort the metrics are served on that port only, and noth
   }
 });
 
-test('a push increases request, lag, write, call and wait metrics, and leaves the outbox empty', async () => {
+test('a push increases the metrics of requests, lag, writes, calls and waits, and the backlog metric is 0 afterwards', async () => {
   const before = await untilSynced();
   const id = await bridge.idp.createUser('seen@acme.example');
   const after = await eventually('the lag is counted', async () => {

@@ -65,7 +65,7 @@ const wrote = async (): Promise<string[]> =>
       : JSON.stringify(body.value ?? null),
   );
 
-test('five changed values and a new name are one write without a read', async () => {
+test('several changed values and a new display name of a user are one write to the platform, without a read', async () => {
   const id = await hire('eva@acme.example');
   await move(id, NEXT, { displayName: 'Eva Moved' });
   expect(await bridge.platform.user('eva@acme.example')).toMatchObject({

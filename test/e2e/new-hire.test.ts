@@ -36,7 +36,7 @@ test('BRIDGE-02 a new user arrives inactive, gets attributes and groups, and onl
   expect(valued).toBeLessThan(activated);
 });
 
-test('BRIDGE-11 the same push again causes no platform call', async () => {
+test('BRIDGE-11 a repeated push with the same content causes no call to the platform', async () => {
   const { idp, platform } = bridge;
   const found = await idp.send('GET', '/Users?filter=userName eq "ada@acme.example"'.replaceAll(' ', '%20'));
   const [user] = found.body.Resources;

@@ -43,7 +43,7 @@ test('while Redis is unavailable pushes answer 503 with Retry-After, and no ackn
   }
 }, 60_000);
 
-test('while the platform is unavailable pushes are accepted, the bridge stays ready, and applies them afterwards', async () => {
+test('while the platform is unavailable the bridge stays ready and accepts pushes, and writes them when it is back', async () => {
   const bridge = await buildBridge();
   const { idp, platform } = bridge;
   await platform.control('PATCH', '/faults', { dropBefore: { share: 1 } });

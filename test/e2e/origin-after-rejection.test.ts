@@ -78,7 +78,7 @@ async function withdrawAfterRejection(): Promise<void> {
   await run('approvals', 'withdraw', id, '--yes');
 }
 
-test('a deactivation that the source took back and pushed again, while nothing was written, is logged as the later push', async () => {
+test('a deactivation that the source pushes, takes back and pushes again before any write is logged under the last push', async () => {
   await run('hold', '--target', 'main');
   await push('taken-back', 'PATCH', `/Users/${ann}`, { op: 'replace', path: 'active', value: true });
   await push('again', 'PATCH', `/Users/${ann}`, { op: 'replace', path: 'active', value: false });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('plan --full does not advise --full for people without an account', async () => {
+test('the output of plan --full does not advise --full for people without an account', async () => {
   await place.idp.createUser('ann@acme.example');
   await place.idp.createUser('kept@acme.example');
   await place.idle();

@@ -52,7 +52,7 @@ const deadLetters = () => [
 const attempts = async () =>
   (await bridge.platform.writes()).map(({ method, path, status }) => `${method} ${path} ${status}`);
 
-test('a refused group is reported with the message of the platform, and repeated reconciles do not order it again', async () => {
+test("a group that the platform refuses is reported with the platform's message, and further reconciles do not try it again", async () => {
   await bridge.platform.forgetRequests();
   for (let round = 0; round < 3; round++) {
     const { report, plan } = await rec.run({ full: true });
@@ -80,7 +80,7 @@ test('a refused group is reported with the message of the platform, and repeated
   ]);
 }, 60_000);
 
-test('retry of a dead letter causes one attempt, and later runs none', async () => {
+test('dead-letters retry causes one attempt at the platform, and further reconciles none', async () => {
   await bridge.platform.forgetRequests();
   await retryDeadLetters(deadLetters() as never, { all: true }, OPERATOR);
   await rec.untilSynced();
@@ -90,7 +90,7 @@ test('retry of a dead letter causes one attempt, and later runs none', async () 
   await expect(attempts()).resolves.toEqual(['POST /api/scim/v2/Groups 400']);
 }, 60_000);
 
-test('changed mapping rules retry a refused write', async () => {
+test('after a change of mapping rules plan lists a formerly refused write again', async () => {
   const config = structuredClone(bridge.config);
   const { groups } = config.targets.main!;
   groups.rename = [{ match: '^system:(.*)$', to: 'sys-$1' }];

@@ -29,7 +29,7 @@ afterAll(() => bridge.stop());
 const blocked = (count: number) =>
   eventually(`${count} need a person`, async () => (await targetHealth(bridge)).blocked === count);
 
-test('a refused reserved group name does not stop other changes', async () => {
+test('a group whose reserved name the platform refuses does not delay changes of other resources', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('free@acme.example');
   await idp.createGroup('system:all', [id]);
@@ -42,7 +42,7 @@ test('a refused reserved group name does not stop other changes', async () => {
   expect(user.groups).toEqual(['fine']);
 });
 
-test('a refused group name does not stop the removal of members', async () => {
+test("a leaver is removed from a group although the platform refuses the group's new name", async () => {
   const { idp, platform } = bridge;
   const stays = await idp.createUser('stays@acme.example');
   const leaves = await idp.createUser('leaves@acme.example');

@@ -73,7 +73,7 @@ test('the account of a protected leaver is deactivated when the protection is re
   expect((await place.platform.user(ANN))?.active).toBe(false);
 });
 
-test('while reconciles only report, explain says that a held deactivation is no longer wanted, and a sync ends it', async () => {
+test("while reconciles only report, explain says that a held deactivation is no longer wanted, and an operator's sync ends it", async () => {
   await open(0, {}, { reconcile: { schedule: null, onDrift: 'report' } });
   await withUsers({ scope: SCOPE });
   await place.commands.run('reconcile');

@@ -157,7 +157,7 @@ test('the held deletion of an account ends with the push that takes it back', as
   await expect(active()).resolves.toEqual([true, true, true, true]);
 }, 60_000);
 
-test('a group whose held removal is taken back is told as waiting for its leaving member only', async () => {
+test('after the source takes a held removal of a member back, explain says that the group waits only for the member who leaves', async () => {
   await open(1);
   await member(0, 'remove');
   await place.idle();

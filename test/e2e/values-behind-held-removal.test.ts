@@ -67,7 +67,7 @@ test('reconcile ends as held and names the dead letters beside the changes that 
   expect(code).toBe(2);
 }, 60_000);
 
-test('after the approval of the held removal the values that waited are written', async () => {
+test("after the approval of a held removal from a group, the person's values that waited for it are written", async () => {
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', approval.id, '--yes');
   await place.idle();

@@ -217,7 +217,7 @@ test('a malformed filter of the query is reported as refused, one of a policy as
   ]);
 });
 
-test('a failed list of entities does not hide the rows of the query', async () => {
+test('verify-access shows the rows of the query although the list of entities failed', async () => {
   meta = { status: 500, body: { error: 'Error: meta is broken' } };
   answer = { body: { data: [{ 'orders.count': '3' }] } };
   const run = await verify();
@@ -251,7 +251,7 @@ test('--json prints a document also for an unusable query or unusable settings',
   }
 });
 
-test('with an unknown deployment the report contains the steps before it', async () => {
+test('verify-access with an unknown deployment reports the steps before the look-up of the deployment', async () => {
   const { code, out, errors } = await verify(['--deployment', 'nowhere', '--json']);
   const report = JSON.parse(out);
   expect([code, report.chain.map((link: any) => link.ok ?? null)]).toEqual([1, [true, true, true, null]]);

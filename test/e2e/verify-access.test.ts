@@ -177,7 +177,7 @@ test('the text output has four lines with ticks, the security context and the vi
   expect(out + errors).not.toContain(secret());
 });
 
-test('a value changed by hand at the platform fails the check, and both values are named', async () => {
+test('verify-access fails for a value changed at the platform by hand, and names the desired and the present value', async () => {
   const bea = await hire('bea', 'FR');
   await bridge.idp.patch(`/Groups/${analysts}`, { op: 'add', path: 'members', value: [{ value: bea }] });
   await untilSynced();
@@ -204,7 +204,7 @@ test('a value changed by hand at the platform fails the check, and both values a
   expect((await run([nameOf('bea')])).out).toContain('attributes.country: wanted "FR", is "US"');
 });
 
-test('a pending change fails the check', async () => {
+test('verify-access fails while a change of the user is pending', async () => {
   const cleo = await hire('cleo', 'JP');
   await untilSynced();
   await runCli(['--config', file, 'hold'], {});
@@ -217,7 +217,7 @@ test('a pending change fails the check', async () => {
   expect((await verify(cleo)).code).toBe(0);
 });
 
-test('a deactivated user sees nothing, the command succeeds, and no token is requested', async () => {
+test('verify-access of a deactivated user succeeds with no rows, and requests no token', async () => {
   const dan = await hire('dan', 'US');
   await untilSynced();
   await bridge.idp.patch(`/Users/${dan}`, { op: 'replace', value: { active: false } });

@@ -96,7 +96,7 @@ test('60 users with a displayName of 1 MB are refused, and lists, searches and p
   expect(tally.closed).toBe(0);
 });
 
-test('100 bodies of 9 MB that never end take no memory', async () => {
+test('100 bodies of 9 MB that never end do not use up the memory of the service', async () => {
   const wire = post(USERS, TOKENS.scim, user('slow', { title: 'x'.repeat(9_000_000) }));
   await siege.withstand('100 slow bodies of 9 MB', () =>
     unfinished(port(), wire, { connections: 100, holdMs: 3000 }),

@@ -50,7 +50,7 @@ test(
 );
 
 test(
-  'four clients store groups of 65,000 members at the same time',
+  'four clients that store groups of 65,000 members at the same time get 200, and the service stays available',
   async () => {
     await siege.withstand('four groups of 65,000 members at once', async () => {
       const groups = await Promise.all(Array.from({ length: 4 }, () => client.group(randomUUID())));
