@@ -67,7 +67,7 @@ test('plan and sync --dry-run list a pushed membership of a person whose attribu
   expect(dryRun).toContain('would write: addMember');
 }, 30_000);
 
-test('a reconcile repairs membership, activation and other values of a person whose attribute definition now has another type', async () => {
+test('a reconcile repairs other values of a person whose attribute definition now has another type, and leaves a closed account and a lost membership to a person', async () => {
   const writers = (await place.platform.state()).groups.find(({ displayName }) => displayName === 'analysts');
   await byHand(place, 'PATCH', `/Groups/${writers?.scimId}`, {
     op: 'remove',
