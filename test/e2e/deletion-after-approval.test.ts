@@ -100,7 +100,7 @@ test('approvals name the deletion behind the held deactivation of an inactive pe
   );
 }, 60_000);
 
-test('verify-access does not say that a leaver stays undeleted, when the deactivation is approved but not written and the clearing of an attribute was rejected', async () => {
+test('verify-access says that a change waits, not that a leaver stays undeleted, when the deactivation is approved but not written and the clearing of an attribute was rejected', async () => {
   const limits = { deactivate: NONE, delete: NONE, clearAttributes: NONE };
   await place.change(({ targets: { main } }) => {
     Object.assign(main, {
@@ -124,5 +124,7 @@ test('verify-access does not say that a leaver stays undeleted, when the deactiv
   expect(await told()).toContain('the account is deleted afterwards, if guard.delete allows it');
   await place.stopApps();
   await decide('approve');
-  expect(await told()).not.toContain('deleted either');
+  const afterwards = await told();
+  expect(afterwards).toContain('a change waits to be applied');
+  expect(afterwards).not.toContain('deleted either');
 }, 60_000);
