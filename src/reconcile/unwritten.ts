@@ -6,9 +6,10 @@ import { unmanagedName } from '../directory/member-names.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
-import { isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
+import { isChange, type Action, type PlanEntry } from './entry.ts';
 import { WAITS_FOR_GROUP } from './plan-groups.ts';
 import type { ReconcileScope } from './scope.ts';
+import { isLostValue } from './unmappable.ts';
 import {
   behindHeld,
   waitingMemberships,
@@ -148,7 +149,7 @@ async function keepsMember({ pendingMembers }: Outbox, { kind, ref }: Destructio
 export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[] {
   const conflicts = new Set(
     entries.flatMap((entry) =>
-      entry.action === 'conflict' && entry.ref !== null && !isDrift(entry) ? [entry.ref] : [],
+      entry.action === 'conflict' && entry.ref !== null && !isLostValue(entry) ? [entry.ref] : [],
     ),
   );
   return entries.map((entry) => {

@@ -1,0 +1,36 @@
+// Tests which memberships a plan reports behind a conflict.
+import type { PlanEntry } from '../../../src/reconcile/entry.ts';
+import { withConflictsReported } from '../../../src/reconcile/unwritten.ts';
+
+const base: PlanEntry = {
+  action: 'conflict',
+  kind: 'User',
+  ref: 'User:ann',
+  platformId: null,
+  name: 'ann@acme.example',
+  before: null,
+  after: null,
+  effect: 'report',
+  reason: '',
+  attribution: { cause: 'platform changed' },
+  basis: { version: 1, link: '' },
+};
+const membership: PlanEntry = {
+  ...base,
+  action: 'addMember',
+  kind: 'Group',
+  ref: 'Group:ops',
+  member: { ref: 'User:ann', platformId: null, name: 'ann@acme.example' },
+  effect: 'apply',
+  attribution: { cause: 'source changed' },
+};
+
+test.each<[string, Partial<PlanEntry>, PlanEntry['effect']]>([
+  ['a lost account whose name another account has', {}, 'report'],
+  ['a lost group whose name another group has', { kind: 'Group', ref: 'Group:ops' }, 'report'],
+  ['a lost value of another type', { attribute: 'level' }, 'apply'],
+  ['a pushed value of another type', { attribute: 'level', attribution: { cause: 'none' } }, 'report'],
+])('a membership behind the conflict of %s', (_, conflict, effect) => {
+  const [, told] = withConflictsReported([{ ...base, ...conflict }, membership]);
+  expect(told?.effect).toBe(effect);
+});
