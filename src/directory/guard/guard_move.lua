@@ -119,9 +119,10 @@ for ref, priority in pairs(priorities) do
   local mark_text = redis.call('HGET', key('marks', p.target), ref)
   local own = mark_text and string.match(mark_text, '^%d+ %d+ (.*)$')
   -- Only an approval is the order of a write, so a change that waits keeps its own request after another decision. Beside a
-  -- withdrawal about other changes of the resource, an approval is not the order of all that its sync writes: '-', no request.
+  -- withdrawal about other changes of the resource, an approval is not the order of all that its sync writes: '-', no request,
+  -- which a later approval keeps.
   local other = action == 'approve' and '^withdrawal:' or '^approval:'
-  if own and action ~= 'reject' and string.find(own, other) then p.request = '-'
+  if own and action ~= 'reject' and (own == '-' or string.find(own, other)) then p.request = '-'
   elseif own and action ~= 'approve' then p.request = own
   else p.request = request end
   mark(ref, priority)
