@@ -8,7 +8,7 @@
 -- RETURN 'stored': all users are stored, and no reference waited for one of them |
 --        {'stored', then 'stored groups' of each user, with the groups as put_user.lua returns them} |
 --        {'refused', then id and reason of each refused user}: no user is stored. Reasons: 'taken family id', with the id of
---        the holder; 'stale': an earlier attempt of this call has stored the user
+--        the holder; 'stale': an earlier attempt of this call has stored the user, who may be deleted since
 -- NEEDS entries, spread, synced, index_columns
 p = cjson.decode(ARGV[1])
 local count = tonumber(ARGV[2])
@@ -22,16 +22,22 @@ if has_refused then return refusals end
 -- Each user needs one number, for its place in the order and its generation.
 local number, now = redis.call('INCRBY', key('sequence'), count) - count, clock()
 local since, score = string.format('%d', now), string.format('%d', NEW * SPAN + now)
-local places, marks, due = with_room(), with_room(), with_room()
+local ids, places, marks, due = {}, with_room(), with_room(), with_room()
 for user = 1, count do
   number = number + 1
   local id, place = ARGV[first + 2 * user - 2], string.format('%d', number)
   local ref, last = 'User:' .. id, 2 * user
-  places[last - 1], places[last] = place, id
+  ids[user], places[last - 1], places[last] = id, place, id
   -- 'generation since request' (lua/mark_texts.lua); the number is generation and place at once.
   marks[last - 1], marks[last] = ref, place .. ' ' .. since .. ' ' .. ARGV[requests + user - 1]
   due[last - 1], due[last] = score, ref
 end
+
+-- A user with a tombstone was stored by an earlier attempt of this call, and deleted since.
+for user, tombstone in ipairs(redis.call('HMGET', key('tombstones'), unpack(ids))) do
+  if tombstone then refuse(ids[user], 'stale') end
+end
+if #refusals > 1 then return refusals end
 
 -- A user that has a place was stored by an earlier attempt of this call.
 local number_new = redis.call('ZADD', key('order', 'User'), 'NX', unpack(places, 1, 2 * count))

@@ -121,3 +121,15 @@ test('users of one batch get one event each, followed by the events that their c
   expect(events[2]?.transaction).toBe(events[1]?.id);
   expect(events[4]?.transaction).toBe(events[3]?.id);
 });
+
+test('a create call that is repeated after the deletion of the user stores nothing', async () => {
+  const store = await open();
+  await create(store, 'ada', { userName: 'ada@x.com' });
+  await store.remove('User', idOf('ada'));
+  const [again, bob] = await Promise.all([
+    create(store, 'ada', { userName: 'ada@x.com' }),
+    create(store, 'bob', { userName: 'bob' }),
+  ]);
+  expect([again.kind, bob.kind]).toEqual(['stale', 'stored']);
+  await expect(store.state.directory.count('User')).resolves.toBe(1);
+});
