@@ -237,10 +237,11 @@ function checkAttributeSources(document: unknown): ConfigFault[] {
 
 /** Refuses a handover whose accounts are never closed, or are deleted before their work is moved. */
 function checkHandover(document: unknown): ConfigFault[] {
-  const check = ({ handover, users, policy = 'sync' }: Record<string, unknown>): string | undefined => {
+  const check = ({ handover, users, policy }: Record<string, unknown>): string | undefined => {
     if (!isTree(handover)) return undefined;
     const { deleteAfterDays, deprovision } = isTree(users) ? users : {};
-    if (policy !== 'sync') return 'handover needs policy: sync, because no other policy closes accounts.';
+    if ((policy ?? 'sync') !== 'sync')
+      return 'handover needs policy: sync, because no other policy closes accounts.';
     if (deprovision === 'delete')
       return 'handover needs users.deprovision: deactivate: a deleted account owns nothing.';
     const { afterDays = 30 } = handover;
