@@ -52,8 +52,6 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
   return { noted, stop: () => stopping.abort() };
 }
 
-// for how long the first successful run has been missing.
-
 /**
  * Stores the expectation for every connection and target in the background. Tries again until Redis answers or the
  * service stops.

@@ -109,7 +109,8 @@ async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutc
     });
     return undefined;
   }
-  // The approval of the deletion is kept until it can be written.
+  // The deletion was approved earlier, and a member of the group was not. As `unasked`, the approval is kept until the deletion
+  // can be written, because the end of the sync drops the decisions about all changes that the guard allowed.
   if (permission === 'allowed') context.gate.unasked.push('delete');
   throwIfIgnored(await removePermitted(context, allowed));
   return ended(context);

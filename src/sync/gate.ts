@@ -23,8 +23,8 @@ export const openGate = (): Gate => ({
 type Wish = Omit<Destruction, 'ref'>;
 
 /**
- * Asks the guard for destructive writes right before they are sent, and notes the refused ones. `whole`: all are allowed or
- * none.
+ * Asks the guard for destructive writes right before they are sent, and notes the refused ones. `whole`: all without an
+ * earlier verdict are allowed or none; those that were decided or counted before keep theirs.
  * @returns permissions in the order of `wishes`
  */
 export async function permit(

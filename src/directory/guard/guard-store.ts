@@ -66,7 +66,8 @@ export function createGuardStore(
   }
 
   /**
-   * Asks for destructive writes; those that are not allowed are held. `whole`: either all are allowed or none.
+   * Asks for destructive writes; those that are not allowed are held. `whole`: all without an earlier verdict are allowed or
+   * none; those that were decided or counted before keep theirs.
    * @returns permissions in the order of `items`
    */
   async function take(
@@ -94,7 +95,7 @@ export function createGuardStore(
   async function takeMany(items: Destruction[], args: object): Promise<Permission[]> {
     const portions = inPortions(items, TAKE_PORTION);
     const counts: number[][] = [];
-    // With `whole`, an earlier decision about one item is the verdict for all items. `rejected` precedes `held`.
+    // With `whole`, an earlier refusal of one item is the verdict for all undecided items. `rejected` precedes `held`.
     let stop: Permission | undefined;
     for (const portion of portions) {
       // `found`: verdict of an earlier decision about an item of this portion; '' = none.

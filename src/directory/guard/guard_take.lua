@@ -3,7 +3,7 @@
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, items: [[kind, ref, subject or '']] (lua/guard_items.lua),
 --        allowances: { kind: largest number within the window, -1: hold all }, windowMs (duration of the window),
---        expiryMs (of an approval without a decision), whole (all items are allowed, or none),
+--        expiryMs (of an approval without a decision), whole (all items without an earlier verdict are allowed, or none),
 --        always (the items need a new decision: neither an approval nor an earlier count allows one),
 --        counting (true: counts the items, and judges none of them),
 --        later: counted items of later portions, a number for each of `kinds`, kinds,

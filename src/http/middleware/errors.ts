@@ -15,7 +15,7 @@ const DISCARD_MS = 2000;
 /** Limit of discarded chunks: a body in chunks of one byte has millions of them, and each takes processor time. */
 const DISCARD_CHUNKS = 1000;
 /** Limit of discarded bytes of all requests together; beyond it the connection is closed immediately. */
-const DISCARD_BYTES = 128 * 1024 * 1024;
+const DISCARD_BYTES = 64 * 1024 * 1024;
 /** Statuses after which the connection is closed when the body was not read completely. */
 const CLOSES = new Set([413, 503]);
 
@@ -68,7 +68,8 @@ function toScimError(error: unknown): ScimError | undefined {
  * After the discarding it calls `end`, which ends the response.
  */
 function createDiscarding(): (request: Request) => (end: () => void) => void {
-  const budget = createByteBudget(DISCARD_BYTES).share();
+  // A share is half of its budget.
+  const budget = createByteBudget(2 * DISCARD_BYTES).share();
   return (request) => (end) => {
     let chunks = 0;
     let discardedBytes = 0;
