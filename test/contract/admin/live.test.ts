@@ -66,7 +66,7 @@ describe('with the admin token', () => {
     expect((await rig.raw('/admin/v1/live')).status).toBe(401);
   });
 
-  test('beyond the limit of streams a process answers 503, until a client closes a stream', async () => {
+  test('beyond the limit of live streams a process answers 503, until a client closes one', async () => {
     const first = new AbortController();
     const open = await Promise.all(
       Array.from({ length: MOST_STREAMS }, (_, index) =>
@@ -86,7 +86,7 @@ describe('with the admin token', () => {
     });
   }, 30_000);
 
-  test('streams that clients closed are not counted as failed requests', async () => {
+  test('live streams that clients closed are not counted as failed requests', async () => {
     const metrics = await eventually('a request is counted', async () => {
       const text = await (await rig.raw('/metrics', { headers: { authorization } })).text();
       return text.includes('bridge_http_requests_total{connection="none"') && text;
@@ -96,7 +96,7 @@ describe('with the admin token', () => {
     );
   });
 
-  test('when the process stops, its streams end at once', async () => {
+  test('when the process stops, its live streams end at once', async () => {
     const other = await rig.bridge.another();
     const answers = await Promise.all(
       Array.from({ length: 3 }, () =>
@@ -144,7 +144,7 @@ describe('with a session', () => {
     return [...(jars.get(new URL(base).host) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
-  test('an open stream does not extend the idle time of its session, and ends with the session', async () => {
+  test('an open live stream does not extend the idle time of its session, and ends with the session', async () => {
     const headers = { cookie: await signIn(), 'x-scim-bridge-via': 'page', 'sec-fetch-site': 'same-origin' };
     const reader = readServerEvents(await fetch(`${base}/admin/v1/live`, { headers }));
     const redis = connectRedis(rig.bridge.config.redis, 'commands', silentLogger);

@@ -115,7 +115,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await rig.bridge.stop();
   });
 
-  test('the filters of the log are in the address, and opening the address shows the same entries', async () => {
+  test("filters of the log view are in the page's address, and opening the address shows the same entries", async () => {
     await open('#/log');
     await page.getByText('Status: all').click();
     await page.getByLabel('failure', { exact: true }).check();
@@ -145,7 +145,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     );
   }, 60_000);
 
-  test('the log is filtered by the name of a person, and the address contains the ref instead of the name', async () => {
+  test("the log view filtered by a person's name has the ref in the page's address, and not the name", async () => {
     await open('#/log');
     await page.getByLabel('Person or group').fill(ADA);
     await showFound();
@@ -218,7 +218,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await eventually('the newest are back', async () => (await rows()) === 100);
   }, 90_000);
 
-  test('a long search without matches shows how far back it has looked, and continues from there', async () => {
+  test('a long search without matches in the log view shows how far back it has read, and continues from there', async () => {
     let requests = 0;
     await page.route('**/log/search', async (route) => {
       requests += 1;
@@ -234,7 +234,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await see('Nothing matches');
   }, 60_000);
 
-  test('when the log cannot be read, the page says so and offers a button to try again', async () => {
+  test('when the log cannot be read, the log view says so and offers a button to try again', async () => {
     await page.route('**/log/search', (route) => route.abort());
     await open('#/log?range=1h');
     await see(/^The bridge does not answer\.$/);
@@ -272,7 +272,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     expect(orders).toContain(`,resync,bob,admin API,`);
   }, 60_000);
 
-  test('audit entries are shown and filtered, and the address contains no name', async () => {
+  test('the page shows and filters audit entries, and its address contains no name', async () => {
     await open('#/acts');
     expect(await cellsIn('Operator')).toEqual(['bob', ARABIC]);
     await page.getByLabel('Operator').fill('BOB');

@@ -167,7 +167,7 @@ test('creation, change and deletion of a user emit signed tokens without values 
   await now({ ack: Object.keys(sets) });
 });
 
-test('pushes without change and refused pushes emit no event', async () => {
+test('pushes without change and refused pushes emit no security event', async () => {
   const idp = client('polled');
   const { id } = await idp.user('quiet@acme.example', { title: 'one' });
   await drain();

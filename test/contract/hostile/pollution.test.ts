@@ -194,7 +194,7 @@ test('an address with an inherited property name as connection answers 404', asy
   }
 });
 
-test('prototype names are harmless under every profile', async () => {
+test('under every profile a POST with the keys `__proto__` and `constructor` answers 201 or 400 and pollutes no object', async () => {
   const { bridge: other, on } = await startProfiles();
   for (const client of Object.values(on)) {
     const evil = `{"schemas":["${USER}"],"userName":"${fresh()}","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":1}}}`;

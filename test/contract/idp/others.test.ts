@@ -106,7 +106,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect(list).toHaveLength(1);
   });
 
-  test('OneLogin: a template with empty custom fields creates the user', async () => {
+  test('OneLogin: POST from a template with empty custom fields creates the user', async () => {
     const body = {
       schemas: [USER],
       userName: 'empty@x.example',
@@ -124,7 +124,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect(put).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
   });
 
-  test('JumpCloud: create, delete, and create again under the same names', async () => {
+  test('JumpCloud: a deleted user and a deleted group are created again under the same names, with new ids', async () => {
     let last: { user: string; group: string } | undefined;
     for (let round = 0; round < 3; round++) {
       const user = await scim.user('jumpcloud-test@x.example', { externalId: 'jc-1' });

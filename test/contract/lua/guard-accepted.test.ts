@@ -41,7 +41,7 @@ describe('deactivations that the directory has accepted', () => {
     await expect(waiting()).resolves.toBe(1);
   });
 
-  it('a mass deactivation is held from the first user on', async () => {
+  it('when a mass deactivation exceeds the guard limit, already its first deactivation is held', async () => {
     const refs: Ref[] = [];
     for (const number of range(0, 12)) refs.push(await syncedUser(`p${number}-`));
     for (const number of range(0, 12)) await store.remove('User', idOf(`p${number}-`));

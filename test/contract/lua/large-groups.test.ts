@@ -160,7 +160,7 @@ describe('a group of 2,500 users at a target', () => {
     await expect(store.families()).resolves.not.toContain('renamed:main');
   });
 
-  it('a dead letter of the group makes its waiting users due', async () => {
+  it('when a group becomes a dead letter, the users who wait for the group become due', async () => {
     const store = await opened();
     const work = await store.begun(`Group:${G}`);
     const dirty = store.keys.key('dirty', 'main');

@@ -26,7 +26,7 @@ describe('links and member notes', () => {
   });
   afterEach(() => store.close());
 
-  it('forgetLink with the platform id removes link and reverse link; another id removes nothing', async () => {
+  it("forgetLink with the link's platform id removes link and reverse link; with another id it removes nothing", async () => {
     await expect(store.state.links.holderOf('main', 'User', `p-${ADA}`)).resolves.toBe(USER);
     await store.outbox.forgetLink(USER, 'another id');
     await expect(store.state.links.get('main', USER)).resolves.toMatchObject({ id: `p-${ADA}` });
@@ -141,7 +141,7 @@ describe('links and member notes', () => {
     await expect(store.claimRefs()).resolves.toContain(GROUP);
   });
 
-  it('a held change keeps its alarm, until a sync after the decision removes it', async () => {
+  it('a resource with a held change keeps its alarm time, until a sync after the decision removes it', async () => {
     const { guardStore } = store.outbox;
     const sync = async () => {
       await store.outbox.mark([USER], 'edit');

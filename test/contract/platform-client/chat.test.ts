@@ -82,7 +82,7 @@ test('a token may be text or a function, which is called for each request', asyn
   expect(fetched).toBe(2);
 });
 
-test('a bad credential is ChatUnauthorized and never quoted', async () => {
+test('a chat call with a bad credential throws ChatUnauthorized, which does not quote the credential', async () => {
   const apiKey = 'sk-this-is-no-key';
   const fault = await thrownBy(all(client({ apiKey }).ask({ input: 'hello', sessionSettings: ada })));
   expect(fault).toBeInstanceOf(ChatUnauthorized);
@@ -91,7 +91,7 @@ test('a bad credential is ChatUnauthorized and never quoted', async () => {
   expect(await thrownBy(all(client({ token }).ask({ input: 'hello' })))).toBeInstanceOf(ChatUnauthorized);
 });
 
-test('a busy thread throws ThreadBusy, and the running answer continues', async () => {
+test('a question to a chat thread that is answering throws ThreadBusy, and the running answer continues', async () => {
   const agentId = await rig.agent({ recordDelayMs: 40 });
   const chat = client({ agentId });
   const running: ChatRecord[] = [];

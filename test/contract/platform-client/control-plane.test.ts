@@ -38,7 +38,7 @@ test('environments are filtered by type and carry their addresses', async () => 
   expect(await all(rig.client.environments.list('1', { type: 'staging' }))).toEqual([]);
 });
 
-test('a staging environment is switched on and off by name and by id', async () => {
+test('the staging environment of a branch is switched on and off by branch name and by id', async () => {
   const branches = await all(rig.client.branches.list('1'));
   const feature = branches.find(({ name }) => name === 'feature-a');
   expect(feature).toMatchObject({ parentBranch: 'main', isStagingEnvironmentEnabled: false });
@@ -64,7 +64,7 @@ test('a metadata token expires after an hour by default', async () => {
   expect([await lifetimeOf(), await lifetimeOf(60)]).toEqual([3600, 60]);
 });
 
-test('versions are listed and switched', async () => {
+test('the versions of a deployment are listed, and another one is set', async () => {
   const versions = await rig.client.deployments.versions('1');
   const other = versions.find(({ isCurrent }) => !isCurrent);
   expect(other?.version).toEqual(expect.any(String));
@@ -99,14 +99,14 @@ test('the audit log is parsed as rows with any text in its cells', async () => {
   expect(filtered.map(({ userEmail }) => userEmail)).toEqual(['b@acme.example']);
 });
 
-test('a refusal of a stream is the same error as of a call', async () => {
+test('a refused audit export throws the same error as a refused call', async () => {
   const viewer = rig.clientWith({ token: rig.key('viewer') });
   const fault = await thrownBy(all(viewer.auditLog.export()));
   expect(fault).toBeInstanceOf(PlatformResponse);
   expect(fault).toMatchObject({ status: 403, method: 'GET', mayHaveCommitted: false });
 });
 
-test('a stream ends when the loop is left early, is aborted, or loses its connection', async () => {
+test('an audit export ends when the loop over it is left early, when it is aborted, or when the connection is lost', async () => {
   const auditEvents = Array.from({ length: 5000 }, (_, place) => ({
     userEmail: `user${place}@acme.example`,
     eventName: 'Logged in',

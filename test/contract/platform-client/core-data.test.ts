@@ -122,7 +122,7 @@ test('load passes the cache option on, and sends none by default', async () => {
   expect(server.asked.map(({ body }) => body)).toEqual([{ query, cache: 'no-cache' }, { query }]);
 });
 
-test('a path that an open-source Cube server does not have is EndpointAbsent', async () => {
+test('a call of a path that an open-source Cube server lacks throws EndpointAbsent', async () => {
   script = ({ url }, response) => {
     response.writeHead(404, { 'content-type': 'text/html; charset=utf-8' });
     response.end(`<!DOCTYPE html><html><body><pre>Cannot GET ${url.pathname}</pre></body></html>`);
@@ -160,12 +160,12 @@ test('sql returns the columns, then row after row', async () => {
   expect(server.asked[0]?.body).toEqual({ query: 'SELECT 1', timezone: 'UTC' });
 });
 
-test('an empty result is no error', async () => {
+test('a SQL query with an empty result gives no rows and no error', async () => {
   lines([SCHEMA, '{"data":[]}', '']);
   expect(await all(client.sql('SELECT 1'))).toEqual([]);
 });
 
-test('an error line throws, before the first row and after some rows', async () => {
+test('an error line in a SQL answer throws, before the first row and after some rows', async () => {
   lines(['{"error":"cannot parse"}']);
   expect(await thrownBy(all(client.sql('x')))).toMatchObject({
     name: 'QueryRefused',
@@ -180,7 +180,7 @@ test('an error line throws, before the first row and after some rows', async () 
   expect(rows).toHaveLength(1);
 });
 
-test('a truncated answer, or one that is no table, throws', async () => {
+test('a SQL answer that is truncated, or is no table, throws', async () => {
   lines([SCHEMA, '{"data":[["DE","1"]]}', '{"data":[["FR"'], false);
   expect(await thrownBy(all(client.sql('x')))).toBeInstanceOf(PlatformConnection);
   for (const wrong of [

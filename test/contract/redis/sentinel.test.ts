@@ -121,7 +121,7 @@ async function replaced(former: { port: number }): Promise<void> {
   );
 }
 
-test('after a manual failover the new primary has every acknowledged user, and refused pushes get 503 with Retry-After', async () => {
+test('after a manual Sentinel failover the new primary has every acknowledged user, and refused pushes get 503 with Retry-After', async () => {
   const former = await set.primary();
   const pushes = push('ordered');
   await pause(700);
@@ -139,7 +139,7 @@ test('after a manual failover the new primary has every acknowledged user, and r
   );
 }, 90_000);
 
-test('after a primary hangs with open connections, workers fetch jobs from the new primary', async () => {
+test('after the Redis primary hangs with open connections, workers fetch jobs from the new primary', async () => {
   const former = await set.primary();
   const pushes = push('hung');
   await pause(700);

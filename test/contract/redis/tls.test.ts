@@ -83,7 +83,7 @@ test.each([
   ['an unknown authority', { ...tls, caFile: null }],
   ['another name in the certificate', { ...tls, serverName: 'other.test' }],
   ['no certificate of our own', { ...tls, certFile: null, keyFile: null }],
-])('no TLS connection is made: %s', async (_what, wrong) => {
+])('no TLS connection to Redis is made: %s', async (_what, wrong) => {
   if (!server) return;
   const redis = connectRedis({ url, tls: wrong }, 'commands', silentLogger);
   await untilReady(redis, 500);
@@ -91,7 +91,7 @@ test.each([
   redis.disconnect();
 });
 
-test('a certificate that is renewed in its file is used by the next connection', async () => {
+test('a CA certificate that is written to its file later is used by the next connection to Redis', async () => {
   if (!server) return;
   const later = join(folder, 'later.crt');
   writeFileSync(later, 'not there yet');

@@ -66,7 +66,7 @@ test('DASH-04 the entry of an app has up to 255 characters; a longer one is 400'
   expect(await config({ app: { entry: 'x'.repeat(256) } })).toBe(400);
 });
 
-test('DASH-05 files and dependencies map text to text', async () => {
+test('DASH-05 files and dependencies of an app map text to text; other values are 400', async () => {
   expect(await config({ app: { files: { 'a.js': '1' }, manifest: { dependencies: { a: '^1' } } } })).toBe(
     200,
   );
@@ -99,7 +99,7 @@ test('DASH-08 containerPadding and margin are lists of integers, rowHeight an in
   }
 });
 
-test('DASH-09 a widget needs id, type and position', async () => {
+test('DASH-09 a widget without id, type or position is 400', async () => {
   expect(await widget(WIDGET)).toBe(200);
   for (const name of Object.keys(WIDGET)) expect(await widget(without(WIDGET, name))).toBe(400);
 });
@@ -122,7 +122,7 @@ test('DASH-11 responsive layouts hold a position or null at the five widths', as
   }
 });
 
-test('DASH-12 a position needs the integers x, y, w and h', async () => {
+test('DASH-12 a widget position without the integers x, y, w and h is 400', async () => {
   for (const name of Object.keys(POSITION)) {
     expect(await widget({ ...WIDGET, position: without(POSITION, name) })).toBe(400);
     expect(await widget({ ...WIDGET, position: { ...POSITION, [name]: 0.5 } })).toBe(400);
@@ -130,7 +130,7 @@ test('DASH-12 a position needs the integers x, y, w and h', async () => {
   }
 });
 
-test('DASH-13 a dashboard needs its ten keys', async () => {
+test('DASH-13 a dashboard that lacks one of its required keys is 400', async () => {
   expect(await dashboard(DASHBOARD)).toBe(200);
   for (const name of Object.keys(DASHBOARD)) expect(await dashboard(without(DASHBOARD, name))).toBe(400);
 });
@@ -155,7 +155,7 @@ test('DASH-15 no operation changes the status of a dashboard', async () => {
   }
 });
 
-test('DASH-16 a snapshot needs id, reportId and versionNumber', async () => {
+test('DASH-16 a snapshot without id, reportId or versionNumber is 400', async () => {
   expect(await snapshot({})).toBe(200);
   for (const name of Object.keys(SNAPSHOT)) {
     expect(await dashboard({ ...DASHBOARD, reportSnapshots: [without(SNAPSHOT, name)] })).toBe(400);

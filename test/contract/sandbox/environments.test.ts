@@ -137,11 +137,11 @@ test('META-02 security_context may be an empty object', async () => {
 const lifetime = (data: { created_at: string; expires_at: string }) =>
   (Date.parse(data.expires_at) - Date.parse(data.created_at)) / 1000;
 
-test('META-03 expires_in defaults to 86400', async () => {
+test('META-03 without expires_in a metadata token is valid for 86,400 seconds', async () => {
   expect(lifetime((await mint({ security_context: {} })).body.data)).toBe(86_400);
 });
 
-test('META-04 expires_in sets the lifetime of the token', async () => {
+test('META-04 expires_in sets the lifetime of the metadata token', async () => {
   expect(lifetime((await mint({ security_context: {}, expires_in: 3600 })).body.data)).toBe(3600);
 });
 

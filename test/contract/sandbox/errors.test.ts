@@ -59,7 +59,7 @@ test('ERR-01 a body that is not JSON, or not an object, is {error: text}', async
   }
 });
 
-test('ERR-06 errors have a status and a text, and no machine-readable code', async () => {
+test('ERR-06 error answers of Platform REST have a status and a text, and no machine-readable code', async () => {
   await rig.user('a@acme.example');
   const conflict = await rig.post(USERS, { userName: 'a@acme.example' });
   expect(Object.keys(conflict.body).sort()).toEqual(['detail', 'schemas', 'scimType', 'status']);

@@ -30,12 +30,12 @@ test('USER-01 creating a platform user without email or username is 400', async 
   expect((await rig.post(USERS, { email: 'b@b.b', username: 'b', defaultRoles: ['Nope'] })).status).toBe(400);
 });
 
-test('USER-02 a duplicate username is 409', async () => {
+test('USER-02 creating a platform user with a taken username is 409', async () => {
   const answer = await rig.post(USERS, { email: 'x@acme.example', username: 'VIEWER@acme.example' });
   expect(answer.status).toBe(409);
 });
 
-test('USER-03 an update is partial and never changes the username', async () => {
+test('USER-03 an update of a platform user changes only the fields sent, and never the username', async () => {
   const { id } = await create('a', { firstName: 'Ann' });
   const { body } = await rig.call('PUT', `${USERS}/${id}`, {
     body: { isDeactivated: true, username: 'x', email: 'y' },

@@ -112,7 +112,7 @@ test('VER-04 every listed version is accepted, from every channel', async () => 
   }
 });
 
-test('VER-11 an unknown channel is 400', async () => {
+test('VER-11 setting an unknown release channel is 400', async () => {
   expect((await put({ releaseChannel: 'nightly' })).status).toBe(400);
 });
 

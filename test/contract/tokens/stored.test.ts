@@ -61,7 +61,7 @@ test('a revoked token is refused even when the revocation message is lost', asyn
   await eventually('refused', async () => (await statusOf(one, secret)) === 401, 2500);
 });
 
-test('neither Redis nor the log contains a secret', async () => {
+test('neither Redis nor the log contains the secret of a created token', async () => {
   const secret = await rig.create('hidden');
   await eventually('known', () => isAccepted(one, secret), 2500);
   const kept = JSON.stringify(await redis.hgetall(`${rig.prefix}:{default}:tokens`));
