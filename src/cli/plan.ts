@@ -21,8 +21,8 @@ interface PlanFlags extends DeadlineFlags {
   all?: boolean;
 }
 
-/** Exit code when something differs. */
-const EXIT_CHANGES = 2;
+/** Exit codes. `unproven`: a list was incomplete, so an empty plan does not prove that there are no changes. */
+const EXITS = { 'no changes': 0, changes: 2, unproven: 1 };
 
 export function planCommand(program: Command, cli: Cli): void {
   withDeadline(program.command('plan'))
@@ -106,7 +106,7 @@ async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<
           full: flags.full ?? false,
           signal,
           onProgress: progress.show,
-          readTrail,
+          readTrail, // reads who changed what at the platform
         },
         progress.note,
       )
@@ -137,6 +137,3 @@ export async function printPlans(
     else sayLines(renderPlan(each, { all, colour, driftOnly }));
   }
 }
-
-/** `unproven`: a list was incomplete, so an empty plan does not prove that there are no changes. */
-const EXITS = { 'no changes': 0, changes: EXIT_CHANGES, unproven: 1 };

@@ -46,5 +46,6 @@ function countsIn(records: readonly ChatRecord[]): OrdersByCountry {
     toolCall?.name === 'serviceSqlApi' && toolCall.result !== undefined ? [toolCall.result] : [],
   );
   const { data = [] } = (results.at(-1) ?? {}) as { data?: [country: string, count: string][] };
+  // The platform sends numbers as text.
   return Object.fromEntries(data.map(([country, count]) => [country, Number(count)]));
 }

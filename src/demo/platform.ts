@@ -17,7 +17,7 @@ export interface RecordedCall {
   method: string;
   path: string;
   status: number | null;
-  /** Arrival, Unix milliseconds. */
+  /** Time at which the request arrived, Unix milliseconds. */
   atMs: number;
   durationMs: number | null;
 }

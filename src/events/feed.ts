@@ -74,7 +74,7 @@ export function createFeed(
       );
     },
     delivery: () => stream.delivery(),
-    tend: () => stream.delivery(settings.maxAgeMs),
+    tend: () => stream.expire(settings.maxAgeMs),
     keys: signer.keys,
   };
 }
@@ -117,7 +117,10 @@ function createSigner(settings: KeySettings): Signer {
   };
 }
 
-/** Returns a function that parses a key and caches it, because parsing takes longer than signing. */
+/**
+ * Returns a function that parses a key and caches it, because parsing takes longer than signing.
+ * @param parse returns the key, or why it cannot be parsed
+ */
 function createReader(parse: (text: string) => SigningKey | string): (text: string) => Promise<PreparedKey> {
   const known = new Map<string, Promise<PreparedKey>>();
   return (text) => {

@@ -102,7 +102,7 @@ async function explainAt(
   // A pending change or a condition explains the status already, so the platform is not read.
   const isQuiet = !link.condition && where.guard.length === 0;
   const isSettled = !where.mark && where.blockedSince === null && (isQuiet || awaitsDecision(link));
-  // Somebody may have made the refused change of a dead letter at the platform. It is not read while its calls fail.
+  // Somebody may have made the refused change of a dead letter at the platform. The platform is not read while the breaker is open.
   const mayBeDone = isLetter(where) && !(await target.breaker.read()).open;
   const seen =
     (readPlatform ?? (isSettled || mayBeDone)) && !isLeftOut && link.id !== undefined
@@ -141,7 +141,7 @@ async function explainAt(
     values: look?.values ?? detail.values,
     ...related,
     memberships,
-    leftByHand: related.memberships.filter(isLeft).map(({ name }) => name),
+    leftByHand: related.memberships.filter(isRemovedByHand).map(({ name }) => name),
     link: linkOf(link),
     platform: look?.platform ?? null,
     condition: await conditionOf(scope, found, link),

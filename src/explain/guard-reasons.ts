@@ -194,7 +194,7 @@ export function partlyDone(facts: ExplainedFacts): string | undefined {
   return `${counted(done, 'change')} of these ${done === 1 ? 'is' : 'are'} done at the platform already, ${doneBy(facts)}: the next reconcile, or scim-bridge sync ${facts.ref}, takes ${done === 1 ? 'it' : 'them'} off the list.`;
 }
 
-/** Returns the groups that the person has left already, because somebody changed them at the platform. */
+/** Returns a sentence with the groups from which somebody has already removed the person at the platform. */
 export function leftReason({ leftByHand, restored }: ExplainedFacts): string | undefined {
   if (leftByHand.length === 0) return undefined;
   return `Its removal from ${someOf(leftByHand)} was made at the platform ${doneBy({ restored })}: the next reconcile takes it off the list of what waits or was rejected.`;

@@ -129,7 +129,7 @@ export async function lookAtPlatform(
       isAsDesired: entries.every(({ action }) => action === 'unmanaged'),
     };
   } catch (error) {
-    // Without the budget in Redis the platform is not asked, and what is stored still explains the resource.
+    // Without the budget in Redis the platform is not asked, and the state in Redis still explains the resource.
     if (!signal.aborted && !isStoreFailure(error)) throw error;
     return unread;
   }
@@ -145,13 +145,13 @@ function isUnset(
   entries: readonly PlanEntry[],
   values: readonly AttributeState[],
 ): (attribute: string) => boolean {
-  const stored = new Set<string>();
+  const setThere = new Set<string>();
   for (const { attribute, before } of entries)
-    if (attribute !== undefined && (before?.[attribute] ?? null) !== null) stored.add(attribute);
-  // A kept value is not compared with the platform, so its applied value stands for the stored one.
+    if (attribute !== undefined && (before?.[attribute] ?? null) !== null) setThere.add(attribute);
+  // A value of state `kept` is not compared with the platform: its applied value is taken as what the platform has.
   for (const { name, state, applied, observed } of values)
-    if ((state === 'kept' ? applied : observed) !== null) stored.add(name.replace(/^attributes[.]/, ''));
-  return (attribute) => target.mapping.types[attribute] !== undefined && !stored.has(attribute);
+    if ((state === 'kept' ? applied : observed) !== null) setThere.add(name.replace(/^attributes[.]/, ''));
+  return (attribute) => target.mapping.types[attribute] !== undefined && !setThere.has(attribute);
 }
 
 /** Returns whether the platform has the account or group of the entries. */

@@ -106,7 +106,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   say(nestedReason(facts));
   // The other policies leave differences.
   say(policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`);
-  // A rejection has no end, so the sync at that time changes nothing.
+  // A rejection does not end by itself, so the sync at `lookAgainAt` changes nothing.
   say(
     lookAgainAt &&
       condition?.reason !== 'Rejected' &&

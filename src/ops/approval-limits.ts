@@ -1,4 +1,4 @@
-// Explains which limit of the guard held changes: the limit, its population, and what has used the window.
+// Explains which limit of the guard held changes: the limit, its population, and what has used its allowance.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Ref } from '../directory/records.ts';
 import {
@@ -27,9 +27,9 @@ export interface ExplainedLimit {
   waiting: number;
   /** Number of changes that are held until an operator decides. */
   held: number;
-  /** ISO 8601: when the guard last allowed the oldest change that uses the window; absent: none. */
+  /** ISO 8601: time at which the guard allowed the oldest change that counts (allowed again: the last time); absent: none counts. */
   usedSince?: string;
-  /** The newest changes that use the window. */
+  /** The newest changes that count against the allowance. */
   usedBy: {
     ref: Ref;
     name: string;
@@ -39,7 +39,7 @@ export interface ExplainedLimit {
   }[];
 }
 
-/** Number of changes that are listed as using the window. */
+/** Number of counted changes that are listed. */
 const NAMED = 5;
 
 /** Returns the limits of the kinds that are held at a target. */

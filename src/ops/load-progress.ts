@@ -4,7 +4,7 @@ import type { FleetProcess, TargetWork } from '../directory/fleet/fleet-store.ts
 import { dutiesOf } from '../directory/fleet/fleet-store.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 
-/** Causes that bound a load, each explained by BOUND_WORDS. */
+/** Causes that can limit the speed of a load; BOUND_WORDS explains each. */
 export const LOAD_BOUNDS = [
   ...(['hold', 'address', 'breaker', 'noWorker'] as const),
   ...(['waiting', 'rateLimit', 'processor', 'latency'] as const),

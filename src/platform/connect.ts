@@ -75,7 +75,7 @@ function createCredentials({ token, scimToken = token }: PlatformClientOptions):
     };
   };
   const families = { rest: headersOf('token', token), scim: headersOf('scimToken', scimToken) };
-  // Finds an invalid key before the first call.
+  // Builds the headers of both families now, so that an invalid key throws here and not at the first call.
   families.rest();
   families.scim();
   return { headers: (family) => families[family](), redact: (text) => redact(text) };

@@ -39,7 +39,7 @@ function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra
 
 /** Applies the projection to the text of an answer. */
 function projected(type: ResourceType, text: string, projection: Projection | undefined): string {
-  if (!projection && !type.hides) return text;
+  if (!projection && !type.hasRequestOnly) return text;
   return JSON.stringify(project(type, JSON.parse(text) as Resource, projection));
 }
 

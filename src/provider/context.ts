@@ -11,7 +11,7 @@ export interface ProviderDeps {
   userType: ResourceType;
   groupType: ResourceType;
   profile: Profile;
-  /** Whether a POST of an inactive user with the same externalId reactivates that user. Okta re-hires in this way. */
+  /** Whether a POST that means a stored inactive user (users.ts, `isRevival`) reactivates that user. Okta re-hires in this way. */
   reviveInactive: boolean;
   /** `pageBytes`: largest page of a list. `inFlightBytes`: bytes of all unread answers; one connection may have half of them. */
   limits: LengthLimits & { pageBytes: number; inFlightBytes: number };

@@ -205,7 +205,7 @@ async function whatIsHeld(
   return approval && toHeld(scope, approval, { letters: (await scope.outbox.blocked()).length });
 }
 
-/** Returns the conflicts that are no dead letters, of resources that the run did not sync. */
+/** Returns the conflicts of resources that the run did not sync, without those that are dead letters. */
 export async function conflictsLeft(
   { outbox }: ReconcileScope,
   { entries }: Plan,

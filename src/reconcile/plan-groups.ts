@@ -115,9 +115,11 @@ function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
 function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   const { link, namesake, observed, wantedName = '' } = group;
   const after = { displayName: wantedName };
+  const isComplete = link.id !== undefined && link.making !== true;
   // `create-only` writes nothing more to a completed group.
-  const frozen = policy.policy === 'create-only' && link.id !== undefined && link.making !== true;
+  const frozen = policy.policy === 'create-only' && isComplete;
   if (link.id === undefined || observed === undefined) {
+    // No run writes a conflict, whatever its effect (isNotice in entry.ts).
     if (group.takenBy !== undefined)
       return [
         { ...base(group, 'none'), ...{ action: 'conflict', before: null, after, reason: group.takenBy } },

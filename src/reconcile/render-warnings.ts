@@ -1,4 +1,4 @@
-// Formats what limits the knowledge of a plan: lists that were not read whole, and a restore. Pure.
+// Formats warnings about the knowledge behind a plan: lists and resources that were not read, and a restore. Pure.
 import { counted } from '../support/counted.ts';
 import type { Cause } from './entry.ts';
 import { anotherTenantText } from './tenant.ts';

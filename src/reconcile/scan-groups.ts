@@ -161,8 +161,8 @@ async function takePage(
 }
 
 /**
- * Selects the next IN_TURN groups in order of creation, from the position of the last run; after the last group the first
- * follows.
+ * Adds the next IN_TURN groups to those whose members this run reads, in order of creation. It starts where the last run
+ * stopped, and the first group follows the last.
  */
 async function takeTurns(scan: ScanResult, found: GroupScan): Promise<void> {
   const { directory } = scan.scope;

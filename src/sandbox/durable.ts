@@ -4,7 +4,7 @@
 export interface Durable {
   /** Returns all entries as values that persistence/plain.ts can encode. */
   dump(): unknown[];
-  /** Fills an empty part with the entries of `dump`. */
+  /** Fills this part of the state, which has to be empty, with the entries of `dump`. */
   restore(entries: readonly unknown[]): void;
 }
 

@@ -71,8 +71,8 @@ function pageFrom<T extends TableRow, Item>(
 
 /**
  * Returns one cursor page of rows, sorted by id in either direction; `show` converts each row to an item.
- * Without `first` the page is the whole list (ASSUMED-34). Throws 400 for invalid numbers and for cursors of
- * another list.
+ * Without `first` the page is the whole list (ASSUMED-34).
+ * @throws SandboxProblem 400 for invalid numbers and for cursors of another list
  */
 export function cursorPage<T extends TableRow, Item>(
   call: Call,
@@ -111,8 +111,9 @@ export function orderedPage<T extends TableRow, Item>(
 }
 
 /**
- * Returns one offset page and its `pagination` property, whose `limit` is the applied one. Without parameters it begins at 0 and has `pageDefault`
- * items; it never has more than `pageCap`. @throws 400 for invalid numbers
+ * Returns one offset page and its `pagination` property, whose `limit` is the applied one. Without parameters the page begins
+ * at 0 and has `pageDefault` items; it never has more than `pageCap`.
+ * @throws SandboxProblem 400 for invalid numbers
  */
 export function offsetPage<Item>(call: Call, items: readonly Item[]) {
   const offset = queryCount(call, 'offset', 0) ?? 0;

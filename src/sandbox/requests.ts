@@ -10,7 +10,7 @@ export interface RequestEntry {
   requestId: string | null;
   /** HTTP status; null while unanswered, and permanently when the socket was dropped or held. */
   status: number | null;
-  /** Arrival on the sandbox's clock, Unix milliseconds. */
+  /** Time at which the request arrived, by the sandbox's clock, Unix milliseconds. */
   atMs: number;
   durationMs: number | null;
   body: unknown;

@@ -73,7 +73,7 @@ export function postpone(
     } else if (!waits(value)) now.push([key, value]);
     else if (!isObject(value)) return undefined;
     else if (key.includes(':')) {
-      // An extension is split by its attributes.
+      // An extension is split too: its attributes that wait for a bulkId are written later, the others now.
       const parts = postpone(value, isPending);
       if (!parts) return undefined;
       now.push([key, parts.now]);

@@ -167,7 +167,7 @@ export function project(
   const { byName } = type.core.fields;
   const isWhole =
     !projection &&
-    !type.hides &&
+    !type.hasRequestOnly &&
     Object.keys(resource).every((key) => isShown(byName.get(key), undefined, undefined));
   if (isWhole) return resource;
   const result: Record<string, unknown> = {};

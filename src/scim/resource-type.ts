@@ -45,7 +45,7 @@ export interface ResourceType extends ResourceTypeDefinition {
   /** Immutable attributes except the members of a group, which are stored separately. */
   readonly immutable: readonly PlacedField[];
   /** Whether the type has attributes with `returned: request`. */
-  readonly hides: boolean;
+  readonly hasRequestOnly: boolean;
   readonly validator: Validator;
 }
 
@@ -80,7 +80,7 @@ export function createResourceType(definition: ResourceTypeDefinition): Resource
     byUrn: [core, ...sections].sort((a, b) => b.key.length - a.key.length),
     byExactUrn: new Map([core, ...sections].map((section) => [section.urn, section])),
     immutable: stored.filter(({ field }) => field.attribute.mutability === 'immutable'),
-    hides: stored.some(({ field }) => field.attribute.returned === 'request'),
+    hasRequestOnly: stored.some(({ field }) => field.attribute.returned === 'request'),
     validator: compileValidator(core, sections),
   };
 }
@@ -141,6 +141,7 @@ export function findSection(type: ResourceType, key: string): Section | undefine
 /** Finds an attribute of an extension by its name without URN, as Entra sends `manager`; undefined when there is none. */
 export function findUnqualified(type: ResourceType, name: string): PlacedField | undefined {
   for (const section of type.sections) {
+    // An open schema has attributes of any name, so a name alone does not show that it is meant.
     const field = section.schema.open ? undefined : findField(section.fields, name);
     if (field) return { section, field };
   }
@@ -206,7 +207,10 @@ function addExtensions(
   }
 }
 
-/** Builds a canonical resource from core values by position (`Field.place`) and extension values by URN. */
+/**
+ * Builds the canonical resource of a new request body, while it is validated: from core values by position (`Field.place`) and
+ * extension values by URN. A changed resource is built by `toCanonical`.
+ */
 export function assemble(
   type: ResourceType,
   values: readonly unknown[],

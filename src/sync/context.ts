@@ -71,7 +71,8 @@ export interface SyncContext {
   ): Promise<T>;
   /**
    * Runs one write if this process still holds the lease, and logs and counts it.
-   * @param detail a function of the answer is called before the log entry is made
+   * @param detail changes for the log entry, or a function of the answer that returns them before the entry is made; it returns
+   *   'ignored' when the platform answered success and did not carry out the write
    */
   write<T>(
     operation: string,

@@ -22,11 +22,13 @@ export async function deleteThere(context: SyncContext, { operation, run, read }
   await context.save();
   let isLeft = false;
   try {
+    // After the answer, for the log. 'ignored': the platform did not delete; {}: it did, and there is no detail to log.
     await context.write(operation, run, async () => {
       isLeft = await isShown(read);
       return isLeft ? 'ignored' : {};
     });
   } catch (error) {
+    // Neither this call nor an earlier one can have deleted it, so the link need not note it. The end of the sync saves the link.
     if (error instanceof PlatformError && !error.mayHaveCommitted && !wasSent) delete link.deleting;
     throw error;
   }

@@ -80,7 +80,7 @@ export async function removePermitted(context: SyncContext, members: LinkedMembe
   return ignored;
 }
 
-/** Logs for each member with an account that the deletion of the group ended the membership. */
+/** Logs the end of a membership by the deletion of the group, for each member with an account. */
 export async function logLostMembers(context: SyncContext): Promise<void> {
   const { links, outbox, provisioning, target, work } = context;
   const users = leaving(await outbox.pendingMembers(work.id));

@@ -17,7 +17,11 @@ export type SyncOutcome =
     }
   /** The target is as desired except for held changes. A decision or a new push marks the resource again. */
   | { kind: 'held'; writes: number; condition: Condition; dropGrants?: boolean; alarmAt?: number }
-  /** Another resource has to be synced first; its sync marks this resource again. */
+  /**
+   * The rest follows later. `for`: a user waits for its removals from groups, or before the activation for its memberships; a
+   * group waits for syncs of its members, or for more members that one PATCH can take. The resource becomes due after `afterMs`
+   * (default: WAITING_MS), or earlier when another sync marks it.
+   */
   | { kind: 'waiting'; writes: number; for: 'removals' | 'memberships' | 'members'; afterMs?: number }
   /** The sync is tried again after a time. */
   | { kind: 'later'; writes: number; afterMs: number; condition?: Condition }

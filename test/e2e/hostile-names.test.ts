@@ -56,12 +56,12 @@ test.each([
   ['plan', '--all', '--full'],
   ['sync', PERSON, '--dry-run'],
   ['forget', PERSON, '--yes'],
-])('command %# prints names of people and groups without a forged line', async (...words) => {
+])('names with line breaks add no line to the output of command %#', async (...words) => {
   const id = words[0] === 'approvals' ? [approval] : [];
   expectNoForgery((await place.commands.run(...words, ...id)).lines);
 });
 
-test('exceptions and the rejection of a change print names without a forged line', async () => {
+test('names with line breaks add no line to the output of exceptions and approvals reject', async () => {
   expectNoForgery((await place.commands.run('approvals', 'reject', approval, '--yes')).lines.concat('eve'));
   await place.idle();
   const exceptions = await place.commands.run('exceptions');

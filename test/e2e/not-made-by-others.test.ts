@@ -48,7 +48,7 @@ test('the log does not say that others deactivated an account that the bridge cr
   expect(await outputOf('log', '--resource', ANN)).not.toContain('somebody else made the deactivation');
 }, 30_000);
 
-test('the log does not attribute a held deletion that ends with a change of the policy to somebody else', async () => {
+test('when a new policy ends a held deletion, the log does not say that somebody else deleted the group', async () => {
   const crew = await place.idp.createGroup('crew', [ann]);
   await place.idle();
   await place.idp.send('DELETE', `/Groups/${crew}`);

@@ -1,12 +1,14 @@
--- Moves one portion of the changes that the last decision covers, and marks their resources. Withdrawing a rejection marks
--- them, so that the guard judges them anew; a rejected removal of a member becomes pending again. The last portion corrects
--- the counts of the decision and removes its note.
+-- Carries out one portion of the last decision: moves changes from the held or rejected ones to the approved or rejected ones,
+-- or, when a rejection is withdrawn, only out of the rejected ones. It marks their resources, so that the next sync acts by the
+-- decision; after a withdrawal the guard judges the changes anew. A removal of a member that was rejected is pending again.
+-- The last portion makes resources due that wait for a held change, stores how many changes were moved, and deletes
+-- guardDeciding.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], kinds, count (most changes of a portion) }
 -- RETURN {"moved", 1 when more is left, else 0}
 -- NEEDS exceptions, guard_items, marks, pending_groups
 
--- Most waiting resources of one priority that become due at the end.
+-- Most waiting resources of one priority that the last portion makes due.
 local MOST_PUT_OFF = 500
 -- Most changes of a resource that are read.
 local MOST_READ = 1000
@@ -34,7 +36,7 @@ local function move(kind, item)
   elseif action == 'reject' then
     redis.call('ZADD', sets('guardRejected', kind), number, item)
   end
-  -- A rejected removal has the sign 'r'; it is to be written again.
+  -- A rejected removal has the sign 'r'; with the sign '-' it is pending again.
   if source == 'guardRejected' and kind == 'removeMembers' then
     set_removal(string.match(ref, '^Group:(.*)$'), string.match(item, ' (.*)$'), '-')
   end
@@ -130,7 +132,7 @@ end
 for kind, count in pairs(moved) do redis.call('HINCRBY', deciding, 'moved:' .. kind, count) end
 if left == 0 then return { 'moved', 1 } end
 
--- A resource behind a held change, such as a new hire with the name of a held leaver, waits up to a minute
+-- A resource that waits for a held change, such as a new hire for the name of a held leaver, looks again within a minute
 -- (sync/succession.ts), so it becomes due now. Beyond MOST_PUT_OFF of one priority the others become due by themselves.
 for priority = DEACTIVATION, RECONCILE do
   local from, to = string.format('(%d', priority * SPAN + now), string.format('(%d', (priority + 1) * SPAN)

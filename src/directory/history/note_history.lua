@@ -3,7 +3,7 @@
 -- number time / step. It is stored at the place slot number modulo number of slots, as 'slot number,value,value', one value for
 -- each column. A place with an older slot number is overwritten.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { rings: [{ name (kind.name), kinds: "count" (of events) or "level" (a present number) of each column }],
+-- ARGV { rings: [{ name (kind.name), columnTypes: of each column "count" (of events) or "level" (a present number) }],
 --        ranges: [{ name, stepMs, slots (their number) }], pauseMs (between two reads of the levels) }, then for each ring its
 --        values by column, separated by commas; an absent value is empty
 -- RETURN {"noted", 1: the caller reads the levels (backlog, dead letters and so on: slots.ts) for the whole fleet | 0}
@@ -17,10 +17,10 @@ local function split(text)
 end
 
 -- Returns the value to store: of counts the sum, of levels the maximum; '' if there is no value.
-local function merged(kind, before, value)
+local function merged(column_type, before, value)
   if value == '' then return before or '' end
   if not before or before == '' then return value end
-  if kind == 'count' then return string.format('%.0f', before + value) end
+  if column_type == 'count' then return string.format('%.0f', before + value) end
   return string.format('%.0f', math.max(tonumber(before), tonumber(value)))
 end
 
@@ -34,8 +34,8 @@ for index, ring in ipairs(p.rings) do
     local is_this_slot = kept[1] == number
     if not is_this_slot then kept = {} end
     local values = { number }
-    for column, kind in ipairs(ring.kinds) do
-      values[column + 1] = merged(kind, kept[column + 1], given[column])
+    for column, column_type in ipairs(ring.columnTypes) do
+      values[column + 1] = merged(column_type, kept[column + 1], given[column])
     end
     redis.call('HSET', name, place, table.concat(values, ','))
     redis.call('PEXPIRE', name, range.stepMs * range.slots)

@@ -89,8 +89,8 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
     return Number(deliveredCount) + Number(refusedCount);
   }
 
-  /** Returns the state of the stream. @param maxAgeMs events of a greater age are deleted first; undefined: no event is */
-  async function delivery(maxAgeMs?: number): Promise<EventDelivery> {
+  /** Returns the counts of the stream, after the deletion of events above this age; undefined: deletes none. */
+  async function tend(maxAgeMs?: number): Promise<EventDelivery> {
     const [, pending, oldestMs, kept, fields] = await scripts.run('tend_events', keys.base, { maxAgeMs });
     const known = new Map(pairsOf(fields as string[]));
     const total = (name: string): number => Number(known.get(name) ?? 0);
@@ -130,7 +130,17 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
     else await redis.hset(counts, 'problem', problem);
   }
 
-  return { oldest, acknowledge, delivery, refusals, resolve, note, lead, resign };
+  return {
+    oldest,
+    acknowledge,
+    delivery: () => tend(),
+    expire: (maxAgeMs: number) => tend(maxAgeMs),
+    refusals,
+    resolve,
+    note,
+    lead,
+    resign,
+  };
 }
 
 /** Parses a stored event. `id`: id in the stream, which contains the time. */

@@ -30,13 +30,13 @@ export interface RunReport {
   /** Number of compared resources. */
   users: number;
   groups: number;
-  /** Coverage at the end; undefined in a failed run. */
+  /** Coverage at the end of the run; undefined in a failed run. */
   coverage?: CoverageOfKinds;
   /** Differences caused at the platform, by action and cause. */
   drift?: DriftCount[];
-  /** Conflicts at the end that are no dead letters; absent when there is none. */
+  /** Conflicts at the end of the run, without those that are dead letters; absent when there is none. */
   conflicts?: Conflicts;
-  /** Exceptions at the end; they are no part of the outcome. */
+  /** Exceptions at the end of the run; they are no part of the outcome. */
   exceptions?: ExceptionCounts;
   /** Reason of the outcome `unproven` or `failed`. */
   message?: string;

@@ -19,6 +19,7 @@ local has_same_text = #text == #stored - at + 1 and string.find(stored, text, at
 if has_same_text and is_sound(record, stored, at) then return outcome('unchanged', record, record.modified) end
 
 if entries ~= record.entries then
+  -- Included here, so that its code runs only in this branch.
   -- NEEDS references
   local wanted = cjson.decode(entries)
   local family, holder = holder_of_another(wanted, p.id)
@@ -30,12 +31,14 @@ if entries ~= record.entries then
 end
 local is_deactivated = record.state ~= 'inactive' and state == 'inactive'
 local priority = is_deactivated and DEACTIVATION or EDIT
+-- Active at the source again: no deactivation or deletion of the user waits for a decision any more (lua/together.lua).
 local is_back = record.state ~= 'active' and state == 'active'
 local was = p.events and { text = string.sub(stored, at), state = record.state }
 record.version, record.entries, record.text, record.state = record.version + 1, entries, text, state
 record.checksum = nil -- so that `written` computes it anew
 change_user(p.id, written(record, text), priority, is_back)
 if p.events then
+  -- Included here, so that its code runs only in this branch.
   -- NEEDS events
   emit_event('User', p.id, record, was)
 end

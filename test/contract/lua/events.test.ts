@@ -130,9 +130,9 @@ test('the oldest events are dropped beyond the limits of number and age, and are
   for (let at = 0; at < 5; at++) await store.putUser(ADA, { ...ada, title: `t${at}` });
   expect((await told()).map(([of]) => of)).toEqual(['User:ada@3', 'User:ada@4', 'User:ada@5']);
   const { events } = store.state;
-  await expect(events.delivery(60_000)).resolves.toMatchObject({ pending: 3, dropped: 2 });
+  await expect(events.expire(60_000)).resolves.toMatchObject({ pending: 3, dropped: 2 });
   await new Promise((resolve) => setTimeout(resolve, 10));
-  await expect(events.delivery(5)).resolves.toMatchObject({ pending: 0, dropped: 5, oldestMs: 0 });
+  await expect(events.expire(5)).resolves.toMatchObject({ pending: 0, dropped: 5, oldestMs: 0 });
 });
 
 test('an acknowledged event is removed, and a refused one is kept until an operator retries or drops it', async () => {

@@ -89,7 +89,7 @@ describe('the set of synced resources', () => {
     expect(groups).toEqual([`Group:${G} stale`]);
   });
 
-  it('the scan reports a group behind the held deactivation of a member as held, and as stale once the guard item is lost', async () => {
+  it('a group that waits for the held deactivation of a member is scanned as held; without the guard item as stale (waiting for nothing); with a mark on the member as held again', async () => {
     await store.members(G, drop(BOB));
     await store.outbox.guardStore.take([{ kind: 'deactivate', ref: `User:${BOB}` }], guard(0));
     const work = await store.begun(`Group:${G}`);

@@ -160,7 +160,7 @@ describe('three logs read in one order', () => {
     expect(found).toEqual(whole);
   });
 
-  test('filters by connection, target and time exclude other entries', async () => {
+  test('filters of the log by connection, target and time return exactly the entries that match', async () => {
     const all = await read({});
     const at = all[150]?.at ?? 0;
     expect(await read({ connection: 'other' })).toEqual(

@@ -276,7 +276,7 @@ describe('changes while a sync runs', () => {
       expect(userAt('ada')?.active).toBe(false);
     });
 
-    it('a user is deleted after an activation without answer', async () => {
+    it('the account is deactivated when the source deletes the user after an activation without answer', async () => {
       await open();
       await user(ADA, 'ada', { active: false });
       await fixture.drain();

@@ -187,7 +187,7 @@ describe('delivery of marks through BullMQ', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('a deactivation is synced while hanging work fills the regular stream', async () => {
+  it('a deactivation is synced while hanging jobs fill all ordinary slots', async () => {
     const ids = Array.from({ length: 12 }, (_, index) => idOf(`u${index}x`));
     for (const id of ids) await store.putUser(id, { userName: id });
     const seen: string[] = [];

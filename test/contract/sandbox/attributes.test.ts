@@ -86,7 +86,7 @@ test('ATTR-13 and ATTR-14 upserting an attribute value creates it, then replaces
   expect(await valuesOf(2)).toMatchObject([{ userId: 2, userAttributeId: id, value: 2 }]);
 });
 
-test('ATTR-15 numeric ids are 200, and 400 in strict mode', async () => {
+test('ATTR-15 ids sent as JSON numbers are accepted (200), and refused in strict mode (400)', async () => {
   const body = { userId: 2, userAttributeId: 1, value: 'DE' };
   expect((await rig.post(VALUES, body)).status).toBe(200);
   await rig.control('PATCH', '/settings', { strictValueIds: true });

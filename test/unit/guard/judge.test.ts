@@ -24,9 +24,12 @@ describe('allowanceOf()', () => {
     ['a share without remainder is exact', { count: 1000, percent: 29 }, 100, 29],
     ['a fraction of a percent is allowed as a share', { count: 1000, percent: 0.5 }, 10_000, 50],
     ['an empty tenant has the least share', { count: 50, percent: 10 }, 0, 10],
-  ])('the allowance follows count, share and population: %s', (_name, limit, population, expected) => {
-    expect(allowanceOf(limit, population)).toBe(expected);
-  });
+  ])(
+    'the allowance is the smaller of count and share of the population: %s',
+    (_name, limit, population, expected) => {
+      expect(allowanceOf(limit, population)).toBe(expected);
+    },
+  );
 });
 
 describe('judge()', () => {

@@ -143,6 +143,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       requireTarget(context, target);
       const found = await findForOrder(toSearched(context.states), text);
       if (found.length === 0) throw new Problem(404, UNKNOWN_NAME);
+      // Several connections may have pushed a resource under one ref: a ref in the call means the links of all of them.
       if (new Set(found.map(({ ref }) => ref)).size > 1) throw severalProblem(found);
       const forgotten = found.map(({ connection, ref }) =>
         forgetLinks(context.states, { connection, ref, target, leaveAccount }, by),
@@ -175,8 +176,8 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     },
     refuses: { 404: 'The settings have this target, or no open account is linked there.' },
     handle: async (feed, by) => {
-      const { knownTargets, fed, states } = context;
-      const found = await findRemoved(knownTargets, fed, feed);
+      const { knownTargets, fed: targetsInSettings, states } = context;
+      const found = await findRemoved(knownTargets, targetsInSettings, feed);
       if (!found) throw new Problem(404, notRemovedText(feed));
       await keepRemoved(states, knownTargets, found, by);
       const { connection, target, accounts, groups } = found;
