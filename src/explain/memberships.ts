@@ -54,7 +54,7 @@ export async function membershipsOfUser(
     // A kept removal: a person rejected it, or the user is protected.
     if (sign === 'r') return { ...shown, state: 'toRemove', ...(removed ?? PROTECTED) };
     if (sign === '-') {
-      // Nothing is left to remove from a group that is not made yet. Only a pending change of the person waits for it.
+      // A group that is not made yet has no member to remove. Only a pending change of the person waits for it.
       if (!mark && link.id === undefined && wasBehindHold(link)) return [];
       const follows = account === 'follows' ? { because: FOLLOWS } : undefined;
       const deleted = deletions[index] && DELETION[deletions[index]];

@@ -32,7 +32,7 @@ export interface PageParts {
 }
 
 /** Formats each part of an explanation. */
-export function pagePartsOf(found: Explanation, all: boolean): PageParts {
+export function pagePartsOf(found: Explanation, { all }: { all: boolean }): PageParts {
   const { verdict, summary, reasons, kind, name, ref, connection, target } = found;
   return {
     head: `${kind} ${name}  (${ref}, ${connection} → ${target})`,

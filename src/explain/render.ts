@@ -29,14 +29,14 @@ const roomOf = (pages: number): Room => (pages === 1 ? ALONE : pages === 2 ? BES
  */
 export const renderExplanations = (all: Explanation[], options: { all: boolean }): string[][] =>
   all.map((found, at) => {
-    const parts = pagePartsOf(found, options.all);
+    const parts = pagePartsOf(found, options);
     if (options.all) return everything(parts);
     const earlier = all
       .slice(0, at)
       .filter(({ ref, connection }) => ref === found.ref && connection === found.connection);
     return page(parts, found, {
       room: roomOf(all.length),
-      earlier: earlier.map((each) => ({ target: each.target, parts: pagePartsOf(each, false) })),
+      earlier: earlier.map((each) => ({ target: each.target, parts: pagePartsOf(each, { all: false }) })),
     });
   });
 

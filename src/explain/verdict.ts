@@ -51,7 +51,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
     return isKeptByPolicy(facts) ? 'leftAlone' : 'differs';
   }
   const waiting = facts.memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
-  // Members that the policy leaves against the source give access, so the resource is not as desired.
+  // A membership that the policy leaves in place against the source gives access, so the resource is not as desired.
   if (waiting.length === 0)
     return (facts.platform?.leftByPolicy ?? []).length > 0 ? 'leftAlone' : 'asDesired';
   // Memberships that no condition stops are written by the syncs of groups.
@@ -190,7 +190,7 @@ function onItsWaySummary({
   // The advice of the condition is among the reasons.
   if (mark && condition?.reason === 'NotApplied')
     return `A change of ${name}, accepted ${mark.since}, does not arrive at ${target}: ${condition.message}.`;
-  // Values of a person wait until a group is left, which may fail.
+  // Values of a person wait until the person is removed from a group, which may fail.
   const failing = mark && (kind === 'Group' || pause) ? undefined : failingMembership({ memberships });
   if (mark && !failing)
     return `${change}, accepted ${mark.since}; ${pause ? pauseWords(pause) : 'nobody has to do anything'}.`;

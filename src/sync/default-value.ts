@@ -1,4 +1,4 @@
-// Reads the default value of an attribute definition, which a person without a stored value has at the platform.
+// Reads the default value of an attribute definition, which a person without a value of their own has at the platform.
 import type { AttributeValue, UserAttribute } from '../platform/wire.ts';
 
 /** Returns the default in the type of the attribute (contract 3.1); undefined: there is none, or its text has another type. */
@@ -23,8 +23,8 @@ export function defaultValueOf({ type, defaultValue: text }: UserAttribute): Att
 }
 
 /**
- * Returns `defaultText` of each attribute without a stored value whose definition has a default.
- * @param isUnset returns whether the person has no stored value of the attribute with this name
+ * Returns `defaultText` of each attribute without a value at the platform whose definition has a default.
+ * @param isUnset returns whether the person has no value of the attribute with this name at the platform
  */
 export const defaultTexts = (
   definitions: readonly UserAttribute[],

@@ -20,12 +20,12 @@ export async function deleteThere(context: SyncContext, { operation, run, read }
   const wasSent = link.deleting;
   link.deleting = true;
   await context.save();
-  let isLeft = false;
+  let isStillThere = false;
   try {
     // After the answer, for the log. 'ignored': the platform did not delete; {}: it did, and there is no detail to log.
     await context.write(operation, run, async () => {
-      isLeft = await isShown(read);
-      return isLeft ? 'ignored' : {};
+      isStillThere = await isShown(read);
+      return isStillThere ? 'ignored' : {};
     });
   } catch (error) {
     // Neither this call nor an earlier one can have deleted it, so the link need not note it. The end of the sync saves the link.
@@ -33,7 +33,7 @@ export async function deleteThere(context: SyncContext, { operation, run, read }
     throw error;
   }
   const what = operation === 'delete user' ? 'account' : 'group';
-  if (isLeft) throw new WriteIgnored(`the platform answered success and did not delete the ${what}`);
+  if (isStillThere) throw new WriteIgnored(`the platform answered success and did not delete the ${what}`);
 }
 
 /**

@@ -11,7 +11,7 @@ const wireValue = (path: string, value: string | boolean): unknown =>
   path === 'emails' ? [{ value, primary: true }] : value;
 
 /**
- * Returns the PATCH operations from the applied to the desired core attributes. Unmanaged attributes are left. An unsure
+ * Returns the PATCH operations from the applied to the desired core attributes. Unmanaged attributes are not changed. An unsure
  * value is written again, because the answer to an earlier write was lost.
  */
 export function coreOperations(

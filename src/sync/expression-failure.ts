@@ -7,7 +7,7 @@ export const LIMITS = { timeout: 50, stack: 500, sequence: 10_000, text: 65_536 
 /** Failure of an expression. `exceeded`: a limit was exceeded, so the expression is at fault and not the data. */
 export class ExpressionFailed extends Error {
   readonly exceeded: boolean;
-  constructor(message: string, exceeded: boolean) {
+  constructor(message: string, { exceeded }: { exceeded: boolean }) {
     super(message);
     this.name = 'ExpressionFailed';
     this.exceeded = exceeded;
@@ -127,11 +127,12 @@ export function toFailure(error: unknown): ExpressionFailed {
   if (inner instanceof ExpressionFailed) return inner;
   const code = codeOf(error);
   const exceeded = EXCEEDED[code];
-  if (exceeded !== undefined) return new ExpressionFailed(exceeded, true);
+  if (exceeded !== undefined) return new ExpressionFailed(exceeded, { exceeded: true });
   // RangeError: a limit of the JavaScript engine, such as call stack or text length.
-  if (error instanceof RangeError) return new ExpressionFailed('makes a value that is too large', true);
-  if (code !== '') return new ExpressionFailed(sentenceOf(error, CAUSES), false);
-  return new ExpressionFailed('a function of the expression failed', false);
+  if (error instanceof RangeError)
+    return new ExpressionFailed('makes a value that is too large', { exceeded: true });
+  if (code !== '') return new ExpressionFailed(sentenceOf(error, CAUSES), { exceeded: false });
+  return new ExpressionFailed('a function of the expression failed', { exceeded: false });
 }
 
 /** Returns the error for an expression that does not compile. */

@@ -113,12 +113,12 @@ function limitSizes(expression: jsonata.Expression): void {
     const meter = meters.get(base) ?? createMeter();
     meters.set(base, meter);
     const excess = meter(type, result);
-    if (excess !== undefined) throw new ExpressionFailed(excess, true);
+    if (excess !== undefined) throw new ExpressionFailed(excess, { exceeded: true });
   };
   expression.assign(AFTER_STEP as unknown as string, afterStep);
   const multiplied = (letters: number): void => {
     if (letters > SIZES.value)
-      throw new ExpressionFailed(`makes a text of more than ${SIZES.value} letters`, true);
+      throw new ExpressionFailed(`makes a text of more than ${SIZES.value} letters`, { exceeded: true });
   };
   const join = (texts: string[] | undefined, separator: string | undefined): string | undefined => {
     const between = separator ?? '';
@@ -144,7 +144,7 @@ function limitSizes(expression: jsonata.Expression): void {
 function bounded(result: unknown): unknown {
   const values: unknown[] = Array.isArray(result) ? result : [result];
   if (values.some((value) => typeof value === 'string' && value.length > LIMITS.text))
-    throw new ExpressionFailed(`makes a text of more than ${LIMITS.text} letters`, true);
+    throw new ExpressionFailed(`makes a text of more than ${LIMITS.text} letters`, { exceeded: true });
   // Copies a JSONata sequence to a plain list, because it has extra properties.
   return Array.isArray(result) ? [...values] : result;
 }
@@ -170,7 +170,7 @@ function createRegexEngine(): RegExpConstructor {
     if (known) return known;
     // `$eval` can create any number of patterns of any size, so number and size are limited.
     const steps = patternSize(source);
-    if (steps > PATTERN_STEPS) throw new ExpressionFailed(PATTERN_EXCESS, true);
+    if (steps > PATTERN_STEPS) throw new ExpressionFailed(PATTERN_EXCESS, { exceeded: true });
     const pattern = compilePattern(source, flags);
     if (patterns.size < MOST_PATTERNS && kept + steps <= PATTERN_STEPS) {
       patterns.set(name, pattern);

@@ -48,7 +48,7 @@ export async function readAccountList(
 
   /** Adds the names of a page. @returns whether the page continues the one before without a gap */
   function take({ startIndex, totalResults, resources }: ListPage<WireUser>): boolean {
-    // An account vanished, so the pages behind it have moved.
+    // An account vanished, so the pages after it have moved.
     if (totalResults < highest) return false;
     highest = totalResults;
     const expectedLength = Math.min(size, totalResults - startIndex + 1);

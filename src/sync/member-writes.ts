@@ -23,7 +23,7 @@ export type Ignored = string[];
 /**
  * Adds or removes members by one PATCH, and clears the pending memberships that the answer confirms. A refused PATCH is sent
  * again in two halves, until the refused member is found.
- * @returns a sentence about members that the platform left out
+ * @returns a sentence about members that the platform did not add or remove
  * @throws an error of the platform that is not about a single member, or LeaseLost
  */
 export async function writeMembers(

@@ -33,7 +33,7 @@ interface Leaver extends LinkedMember {
  * Removes members that the source no longer has, if the guard allows it. The removal of a user whose account is to be
  * closed is decided with the account, so that held deactivations do not empty the groups.
  * @returns `isWaiting`: members wait for the decision about their account; `ignored`: sentences about members that the
- *   platform left out; `kept`: number of protected members who stay although the source removed them
+ *   platform did not remove; `kept`: number of protected members who stay although the source removed them
  */
 export async function removeMembers(
   context: SyncContext,
@@ -71,7 +71,7 @@ export async function removeMembers(
   return { isWaiting, ignored, kept: kept.length };
 }
 
-/** Removes members whose removal the guard has allowed. @returns sentences about members that the platform left out */
+/** Removes members whose removal the guard has allowed. @returns sentences about members that the platform did not remove */
 export async function removePermitted(context: SyncContext, members: LinkedMember[]): Promise<Ignored> {
   const ignored: Ignored = [];
   for (const portion of portions(members, PORTION))
@@ -220,7 +220,7 @@ export function warnOfRoles({ target, logger, work }: SyncContext, ...names: str
 /**
  * Adds members whose attributes are applied; other members mark this group when they are ready.
  * @returns `coalesceMs`: time to wait until a portion is full, 0 when the ready members were added; `underWay`:
- *   number of members that are not ready and whose sync is to come; `ignored`: sentences about members that the platform left out
+ *   number of members that are not ready and whose sync is to come; `ignored`: sentences about members that the platform did not add
  */
 export async function addMembers(
   context: SyncContext,

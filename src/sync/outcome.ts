@@ -28,7 +28,7 @@ export type SyncOutcome =
   /** The resource becomes a dead letter. */
   | { kind: 'blocked'; writes: number; condition: Condition };
 
-/** The answer of the platform shows that it left a write out, or a part of it; the sync retries later. */
+/** The answer of the platform shows that it did not carry out a write, or a part of it; the sync retries later. */
 export class WriteIgnored extends Error {
   override name = 'WriteIgnored';
 }

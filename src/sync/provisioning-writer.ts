@@ -13,7 +13,7 @@ export interface WriteDetail {
   /** Values of the names that a comparison saw at the platform before the write. */
   observed?: Record<string, unknown>;
   members?: string[];
-  /** Ids of members that the platform left out, as its answer shows. */
+  /** Ids of members that the platform did not add or remove, as its answer shows. */
   ignored?: string[];
   /** Remark for the reader about a successful write. */
   why?: Why;
@@ -35,7 +35,7 @@ export interface ProvisioningWriter {
   linked(): void;
   /** Records members who stay in a group although the source took them out. */
   leftMembers(members: string[], why: Why): void;
-  /** Records members who left the group because it was deleted. */
+  /** Records members whose membership ended because the group was deleted. */
   lostMembers(members: string[]): void;
   /** Records the reason when the outcome leaves a change unwritten. */
   ended(outcome: SyncOutcome): void;
@@ -129,15 +129,15 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
         link.attributes?.[name] === null &&
         !written.has(`attributes.${name}`),
     );
-    // A closed account and an adopted group are kept, so the end of their link is no deletion.
-    const wasKept =
+    // A closed account and an adopted group stay at the platform, so the end of their link is no deletion.
+    const staysThere =
       work.kind === 'User' ? known.active === false || written.has('deactivate') : link.origin === 'adopted';
     const isGone =
       policy === 'sync' &&
       isForgotten &&
       known.id !== undefined &&
       !isClosed &&
-      !wasKept &&
+      !staysThere &&
       !written.has('delete');
     const made = isGone ? ['the deletion'] : emptied.map((name) => `the emptying of ${name}`);
     return isClosed && !written.has('deactivate') ? ['the deactivation', ...made] : made;

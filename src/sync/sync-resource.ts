@@ -161,8 +161,8 @@ function createContext(
     attempt: async (names, operation, run, { why, ignoredText } = {}) => {
       const { unsure: before = [], observed } = context.link;
       const clearUnsure = (): void => {
-        const left = before.filter((name) => !names.includes(name));
-        if (left.length > 0) context.link.unsure = left;
+        const others = before.filter((name) => !names.includes(name));
+        if (others.length > 0) context.link.unsure = others;
         else delete context.link.unsure;
       };
       context.link.unsure = [...new Set([...before, ...names])];

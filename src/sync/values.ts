@@ -1,7 +1,7 @@
 // Converts mapped values to the type of the platform's attribute. Pure.
 import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
 
-/** `absent`: the platform's value is kept. `clear`: the value is removed. */
+/** `absent`: the value at the platform is not changed. `clear`: the value is removed. */
 export type MappedValue =
   | { kind: 'value'; value: AttributeValue }
   | { kind: 'absent' }

@@ -106,8 +106,7 @@ export function createDecisions(
    * changes that are held later. If the list has a first approval already, it is returned unchanged.
    */
   async function withinHeld(list: ChangeList): Promise<ChangeList> {
-    if (list.source !== 'guardHeld' || (await firsts.find(firstIdOf(target, list, undefined), list.source)))
-      return list;
+    if (list.source !== 'guardHeld' || (await firsts.find(firstIdOf(target, list), list.source))) return list;
     const current = await held.open();
     return { ...list, upTo: Math.min(list.upTo, current?.upTo ?? list.upTo) };
   }

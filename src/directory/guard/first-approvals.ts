@@ -60,8 +60,9 @@ const MOST = 100;
 /**
  * Returns the id under which a second person approves the same changes. The id contains a digest of the changes and not the
  * filter that selected them: the same filter may select other changes a moment later.
+ * @param storedChoice undefined: all changes of the list
  */
-export const firstIdOf = (target: string, list: ChangeList, storedChoice: StoredChoice | undefined): string =>
+export const firstIdOf = (target: string, list: ChangeList, storedChoice?: StoredChoice): string =>
   idOfList(target, list) + (storedChoice ? `~${storedChoice.digest}` : '');
 
 /** Returns the list of held changes that a first approval is about: its id has the last place. */

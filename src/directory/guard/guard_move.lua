@@ -5,7 +5,7 @@
 -- guardDeciding.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], kinds, count (most changes of a portion) }
--- RETURN {"moved", 1 when more is left, else 0}
+-- RETURN {"moved", 1 when more changes are to be moved, else 0}
 -- NEEDS exceptions, guard_items, marks, pending_groups
 
 -- Most waiting resources of one priority that the last portion makes due.

@@ -65,7 +65,7 @@ export function createStoredDecisions(
     }
   }
 
-  /** Moves what a killed process has left of the last decision. */
+  /** Moves the changes of the last decision that a killed process did not move. */
   async function finishLast(): Promise<void> {
     if ((await redis.exists(keys.key('guardDeciding', target))) === 1) await carryOn();
   }
