@@ -1,7 +1,7 @@
 // Describes the accounts and groups of a resource at targets that the settings of its connection no longer have.
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { mayBe } from '../sync/account-state.ts';
+import { mayBeActive } from '../sync/account-state.ts';
 
 /** Returns a sentence for each removed target at which the resource is linked. Reads the links only, not the platform. */
 export async function removedTargetReasons(
@@ -13,7 +13,7 @@ export async function removedTargetReasons(
     const link = await links.get(target, ref).catch(ifDamaged);
     // No account was linked there. A damaged link may have one.
     if (link && link.id === undefined) continue;
-    const state = link && !mayBe(link, true) ? 'is closed' : 'may be active';
+    const state = link && !mayBeActive(link) ? 'is closed' : 'may be active';
     const what = kind === 'User' ? `An account there ${state}` : 'A group is still there';
     reasons.push(
       `The connection ${connection} no longer feeds the target ${target}. ${what}, and nothing is written to it: scim-bridge links show ${ref} names it.`,

@@ -5,7 +5,7 @@ import type { Drift } from '../directory/outbox/drift.ts';
 import { isAwaitingDecision, type Link } from '../directory/outbox/links.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { counted } from '../support/counted.ts';
-import { mayBe } from '../sync/account-state.ts';
+import { mayBeActive } from '../sync/account-state.ts';
 import { isEmpty } from '../sync/diff.ts';
 import type { Basis } from './entry.ts';
 import type { UserCase } from './plan-users.ts';

@@ -44,7 +44,7 @@ export async function withToBeHeld(
   // Left out: permitted changes, and memberships and values of a closed account, which give no access and need no permission.
   const asked = removals.filter(({ entry }, index) => {
     const link = links.get(accountOfRemoval(entry) ?? 'User:');
-    return !permitted[index] && (link === undefined || mayBe(link, true));
+    return !permitted[index] && (link === undefined || mayBeActive(link));
   });
   const leavers = new Set(asked.flatMap(({ item }) => (item.kind === 'deactivate' ? [item.ref] : [])));
   // The removal of a person whose account is to be closed is decided with the account.

@@ -100,7 +100,7 @@ export async function waitingValues(
     waiting.map(({ ref }) => ref),
   );
   return waiting.flatMap(({ ref, pending }) => {
-    if (!mayBe(links.get(ref) ?? {}, true))
+    if (!mayBeActive(links.get(ref) ?? {}))
       return target.policy.users.activation === 'safe'
         ? pending.filter(({ action }) => action === 'reactivate')
         : [];

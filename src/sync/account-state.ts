@@ -6,11 +6,14 @@ import type { SyncContext } from './context.ts';
 import { permitClosing } from './gate.ts';
 import type { Why } from './provisioning-writer.ts';
 
-/**
- * Returns whether the account may have this `active` state at the platform. A state that the link does not know may be both.
- */
-export const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
+const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
   core?.active === active || core?.active === undefined || (unsure ?? []).includes('active');
+
+/** Returns whether the account may be active at the platform. A state that the link does not know may be both. */
+export const mayBeActive = (link: Link): boolean => mayBe(link, true);
+
+/** Returns whether the account may be inactive at the platform. */
+export const mayBeInactive = (link: Link): boolean => mayBe(link, false);
 
 /**
  * Deactivates the account if the guard allows it. An account that somebody closed at the platform needs no permission.
@@ -37,7 +40,7 @@ export async function deactivate(context: SyncContext): Promise<Permission> {
  * @throws PlatformResponse 404 when the account is gone
  */
 async function isClosedByOthers({ clock, link, target, call }: SyncContext): Promise<boolean> {
-  if (!mayBe(link, true) || link.observed?.active !== false) return false;
+  if (!mayBeActive(link) || link.observed?.active !== false) return false;
   const { active } = await target.client.users.get(link.id ?? '', call);
   forgetObserved(link, 'active');
   if (active !== false) return false;
@@ -83,6 +86,6 @@ async function keepsState(
  * Notes in the link whether the policy leaves an account open that should be closed. Every reconcile compares such accounts.
  */
 export function noteLeftOpen({ link, target }: SyncContext, shouldBeActive: boolean): void {
-  if (target.policy.policy !== 'sync' && !shouldBeActive && mayBe(link, true)) link.leftOpen = true;
+  if (target.policy.policy !== 'sync' && !shouldBeActive && mayBeActive(link)) link.leftOpen = true;
   else delete link.leftOpen;
 }

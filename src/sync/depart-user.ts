@@ -1,7 +1,7 @@
 // Handles a user who was deleted at the source or is out of scope: closes the account, and deletes it when that is due.
 import type { WireUser } from '../platform/wire.ts';
 import { isAbsent } from './absence.ts';
-import { deactivate, mayBe, noteLeftOpen } from './account-state.ts';
+import { deactivate, mayBeActive, noteLeftOpen } from './account-state.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { deleteThere, noteDeleted } from './deletion.ts';
@@ -27,7 +27,7 @@ export async function depart(context: SyncContext, exists: Exists): Promise<Sync
   }
   noteLeftOpen(context, false);
   await resumeRemovals(context);
-  if (target.policy.policy === 'sync' && mayBe(link, true)) {
+  if (target.policy.policy === 'sync' && mayBeActive(link)) {
     try {
       const isOpen = (await deactivate(context)) !== 'allowed';
       gate.isLeaver = isOpen;

@@ -3,7 +3,7 @@
 import { refOf } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
-import { deactivate, mayBe, setActive, noteLeftOpen } from './account-state.ts';
+import { deactivate, mayBeActive, mayBeInactive, noteLeftOpen, setActive } from './account-state.ts';
 import { writeAttributes } from './attributes.ts';
 import { isRecordLost, recordDamaged, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
@@ -108,7 +108,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
   const mayGainAccess =
     desired.active && attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
   // Before the removals, new values would add to the access of the groups that the user is leaving.
-  if (mayGainAccess && mayBe(link, true) && pendingSigns.includes('-')) return waitForRemovals(context);
+  if (mayGainAccess && mayBeActive(link) && pendingSigns.includes('-')) return waitForRemovals(context);
   const attributes = await writeAttributes(context, desired);
   if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
   if (attributes.kind === 'done' && link.observedGeneration !== work.generation) {
@@ -124,7 +124,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
   if (attributes.kind === 'blocked') return { ...attributes, writes: context.writes };
   if (attributes.kind === 'held') return ended(context);
 
-  if (desired.active && mayBe(link, false)) {
+  if (desired.active && mayBeInactive(link)) {
     if (policy.users.activation === 'safe') {
       if (pendingSigns.includes('-')) return waitForRemovals(context);
       if (await hasPendingGrants(context))
