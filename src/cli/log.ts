@@ -47,7 +47,9 @@ export function logCommand(program: Command, cli: Cli): void {
       const config = readConfig(self, cli);
       await withStore(config, async (states) => {
         await requireLogged(config, flags, states);
-        await (flags.verify ? verify(await withAllLogs(states), flags, cli) : show(states, flags, config));
+        if (!flags.verify) return show(states, flags, config);
+        const { verifyLogs } = await import('../ops/provisioning-log.ts');
+        printChecks(await verifyLogs(await withAllLogs(states)), flags, cli);
       });
     });
 }
@@ -169,23 +171,4 @@ function valuesText(action: LogAction, changes: readonly Change[]): string[] {
 function membersText(count: number, named: readonly string[]): string {
   const more = count > named.length ? ` and ${count - named.length} more` : '';
   return counted(count, 'member') + (named.length === 0 ? '' : `: ${named.join(', ')}${more}`);
-}
-
-/** Checks the hash chains that the flags select. */
-async function verify(
-  sources: Awaited<ReturnType<typeof withAllLogs>>,
-  flags: Flags,
-  cli: Cli,
-): Promise<void> {
-  const { verifyLogs } = await import('../ops/provisioning-log.ts');
-  const { connection, target } = flags;
-  const checks = (await verifyLogs(sources)).filter(
-    (check) =>
-      check.connection === (connection ?? check.connection) && check.target === (target ?? check.target),
-  );
-  printChecks(
-    checks.map((check) => ({ ...check, where: `${check.connection} → ${check.target}` })),
-    flags,
-    cli,
-  );
 }
