@@ -115,15 +115,16 @@ async function explainAt(
   const isDone = isLetterDone(where, { ...detail, ...related, isAsDesired, link });
   // The condition of a dead letter explains its differences already.
   const look = readPlatform || isSettled || isDone ? seen : null;
+  // Somebody has already made a held or rejected removal at the platform: it is told as such, and no longer as pending.
   const undecided = related.memberships.flatMap(({ state, condition, ref }) =>
     state === 'toRemove' && condition !== undefined ? [ref as Ref] : [],
   );
-  const left =
+  const groupsRemoved =
     look && found.kind === 'User'
       ? await groupsLeftByHand(scope, found.ref, undecided, timeLimit(READ_TIMEOUT_MS))
       : [];
-  const isLeft = ({ ref }: MembershipState): boolean => left.some((each) => each === ref);
-  const memberships = related.memberships.filter((each) => !isLeft(each));
+  const isRemovedByHand = ({ ref }: MembershipState): boolean => groupsRemoved.some((each) => each === ref);
+  const memberships = related.memberships.filter((each) => !isRemovedByHand(each));
   // The decision is taken, and the list of exceptions follows with the next sync.
   const isDecided = stored.condition !== undefined && link.condition === undefined && !isHeld;
   // Read last, because the read of the platform may close the breaker.

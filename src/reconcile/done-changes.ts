@@ -30,8 +30,8 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
   const items: Destruction[] = [];
   // Nothing is left to be closed of a missing account. That of an inactive user in scope is made anew, and closed.
   const isClosed = observed === undefined || observed.active === false;
-  // `mayBe`: by the link the account may still be active, so its deactivation was to come.
-  if (wanted?.active !== true && mayBe(link, true) && isClosed) items.push({ kind: 'deactivate', ref });
+  // `mayBeActive`: by the link the account may still be active, so its deactivation was to come.
+  if (wanted?.active !== true && mayBeActive(link) && isClosed) items.push({ kind: 'deactivate', ref });
   if (isLeaver && !observed) items.push({ kind: 'delete', ref });
   // A leaver's attributes are not emptied: the account is closed. Without `values` the values at the platform are not known.
   if (!isLeaver && values)

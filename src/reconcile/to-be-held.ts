@@ -3,7 +3,7 @@
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Ref } from '../directory/records.ts';
 import { allowanceOf, DESTRUCTIVE_KINDS, populationOf } from '../guard/judge.ts';
-import { mayBe } from '../sync/account-state.ts';
+import { mayBeActive } from '../sync/account-state.ts';
 import { isChange, needsNoPermission, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 import { isOpenAccount, toDestruction } from './unwritten.ts';

@@ -2,7 +2,7 @@
 // person from another group, or about the resource that has the name.
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
-import { mayBe } from '../sync/account-state.ts';
+import { mayBeActive } from '../sync/account-state.ts';
 import { isChange, NEWLY_LINKED, type Action, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 

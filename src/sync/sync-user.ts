@@ -97,7 +97,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
 
   const pendingSigns = [...work.pendingGroups.values()];
   if (!pendingSigns.includes('+')) delete link.rejoining;
-  if (!desired.active && mayBe(link, true) && policy.policy === 'sync') {
+  if (!desired.active && mayBeActive(link) && policy.policy === 'sync') {
     // While a deactivation is held, only core attributes are written: the user must not gain access.
     if ((await deactivate(context)) === 'held') {
       context.gate.unasked = ['clearAttributes'];

@@ -11,7 +11,7 @@ import {
   type LeftAlone,
   type QueryOutcome,
 } from './report.ts';
-import { mayBe } from '../sync/account-state.ts';
+import { mayBeActive } from '../sync/account-state.ts';
 import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
 import type { Reading } from './account.ts';
@@ -165,7 +165,7 @@ function appliedLink(facts: Facts): ChainLink {
 function closedText({ link, person, reading }: Facts, why: string): string {
   const { condition } = link;
   // By the link the account is open, so somebody else closed or deleted it.
-  if (isAwaitingDecision(condition) && link.id !== undefined && mayBe(link, true))
+  if (isAwaitingDecision(condition) && link.id !== undefined && mayBeActive(link))
     return `${reading ? 'somebody else closed the account' : 'the account is gone at the platform'}: ${why}; no decision about it is needed any more: the next reconcile, or scim-bridge sync ${person.ref}, takes it off the list`;
   if (condition?.write === 'delete')
     return `the account is closed: ${why}; its deletion needs a person: ${condition.message}`;

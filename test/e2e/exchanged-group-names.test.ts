@@ -47,6 +47,10 @@ async function pushOnHold({ commands }: Place, push: () => Promise<unknown>): Pr
 const lettersOf = async ({ commands }: Place): Promise<unknown> =>
   (await commands.run('dead-letters', 'list', '--json')).json;
 
+/** Returns the names of all groups at the platform, sorted. */
+const groupNames = async ({ platform }: Place): Promise<string[]> =>
+  (await platform.state()).groups.map(({ displayName }) => displayName).sort();
+
 test('two groups that exchange their names at the source get them at the platform, and no temporary name remains', async (place) => {
   const { idp, platform } = place;
   const [sales, ops] = await foundGroups(place, ['sales', 'ops']);
@@ -78,7 +82,7 @@ test('three groups that exchange their names in a circle at the source get them 
 }, 60_000);
 
 test('a group whose new name belongs to an unmanaged group keeps its name, and no group gets a temporary name', async (place) => {
-  const { idp, platform, sandbox } = place;
+  const { idp, sandbox } = place;
   const [own] = await foundGroups(place, ['own']);
   const answer = await fetch(`${sandbox.ready.platformUrl}/api/scim/v2/Groups`, {
     method: 'POST',
