@@ -1,62 +1,29 @@
 // Tests approvals by two persons: the first approval is stored. The changes are applied when another person approves
 // the same ones.
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
 import { connectRedis, untilReady } from '../../../src/directory/redis/connection.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
-import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
 import { createCommands, type Commands } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWith, findTool } from '../../support/needs.ts';
 import { settingsFor } from '../../support/settings.ts';
-import { accessFaults } from './axe.ts';
-import { openAdmin, type AdminRig } from './rig.ts';
+import { NAMES, openTwoApprovers, type TwoApproversRig } from './two-approvers-rig.ts';
 
-const CHROMIUM = findTool('chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell');
-const SHOTS = process.env.ADMIN_SCREENSHOTS;
-
-const NAMES = Array.from({ length: 6 }, (_, index) => `p${index}@acme.example`);
-let rig: AdminRig;
+let rig: TwoApproversRig['rig'];
+let ids: TwoApproversRig['ids'];
+let leave: TwoApproversRig['leave'];
+let closed: TwoApproversRig['closed'];
+let heldId: TwoApproversRig['heldId'];
 let commands: Commands;
-let ids: string[];
 
 beforeEach(async () => {
-  rig = await openAdmin({
-    configure: ({ server, targets }) => {
-      server.signIn = {
-        openid: null,
-        proxy: { from: ['127.0.0.0/8'], nameHeader: 'X-Forwarded-User', rolesHeader: 'X-Forwarded-Groups' },
-        roles: { viewer: ['viewers'], operator: ['operators'], approver: ['approvers'] },
-        idleMinutes: 60,
-        hours: 8,
-      };
-      if (targets.main)
-        Object.assign(targets.main.guard, { approvers: 2, deactivate: { count: 0, percent: 100 } });
-    },
-  });
+  ({ rig, ids, leave, closed, heldId } = await openTwoApprovers());
   const { sandbox, config } = rig.bridge;
   const guard = { approvers: 2 };
   commands = createCommands(settingsFor(sandbox, { guard }, { redis: config.redis }));
-  ids = await Promise.all(NAMES.map((name) => rig.bridge.idp.createUser(name)));
-  await rig.untilSynced();
 }, 60_000);
 afterEach(async () => {
   commands.remove();
   await rig.bridge.stop();
 });
-
-const leave = async (...numbers: number[]): Promise<void> => {
-  for (const number of numbers)
-    await rig.bridge.idp.patch(`/Users/${ids[number]}`, { op: 'replace', path: 'active', value: false });
-  await rig.untilSynced();
-};
-const closed = async (): Promise<string[]> =>
-  (await rig.bridge.platform.state()).users
-    .filter(({ userName, active }) => NAMES.includes(userName) && !active)
-    .map(({ userName }) => userName)
-    .sort();
-const heldId = async (): Promise<string> => (await rig.operator.get('/approvals')).body[0].id;
 
 /** Sends an order as a person whom the proxy names. */
 async function as(name: string, action: string, id: string, body: object = {}, groups = 'approvers') {
@@ -365,96 +332,4 @@ test('of two operators who decide the same at once, one learns that the other ha
       new RegExp(`^Approval ${id} was rejected at .* by ${won?.body.by}: nothing of it is left to reject`),
     ),
   ]);
-});
-
-describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: CHROMIUM ?? '',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'],
-    });
-  });
-  afterAll(() => browser.close());
-
-  /** Opens the approvals with the admin token. */
-  async function withToken(name: string): Promise<Page> {
-    const page = await (await browser.newContext()).newPage();
-    page.setDefaultTimeout(10_000);
-    await page.goto(`http://127.0.0.1:${rig.bridge.app.port}/admin/#/approvals`);
-    await page.getByText('With the admin token').click();
-    await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
-    await page.getByLabel('Your name').fill(name);
-    await page.getByRole('button', { name: 'Sign in with the token' }).click();
-    await page.waitForSelector('main[data-view=approvals]');
-    return page;
-  }
-
-  test('no holder of the admin token is offered to be the second person behind another one', async () => {
-    await leave(0);
-    await rig.operator.post(`/approvals/${await heldId()}/approve`, { by: 'alice' });
-    const page = await withToken('carol');
-    await page.getByText('A second person has to approve the same').waitFor();
-    expect(await page.getByRole('button', { name: 'Approve as second person' }).count()).toBe(0);
-  }, 60_000);
-
-  test('the question before a decision counts the changes that are held now', async () => {
-    await leave(0, 1, 2);
-    await heldId();
-    const page = await withToken('carol');
-    await page.getByText('3 accounts to deactivate').waitFor();
-    await rig.bridge.idp.patch(`/Users/${ids[0]}`, { op: 'replace', path: 'active', value: true });
-    await rig.untilSynced();
-    await page.getByRole('button', { name: 'Reject', exact: true }).click();
-    expect(await page.locator('dialog').innerText()).toContain('2 accounts to deactivate.');
-  }, 60_000);
-
-  test('after an outage the sign-in form is shown when the bridge has another admin token', async () => {
-    const page = await withToken('carol');
-    await page.route('**/admin/v1/**', (route) => route.abort());
-    await page.click('nav a[data-view=exceptions]');
-    await page.getByText('The bridge does not answer. This page tries again.').waitFor();
-    await page.unroute('**/admin/v1/**');
-    let refused = 0;
-    await page.route('**/admin/v1/**', (route) => {
-      refused += 1;
-      return route.fulfill({ status: 401, json: { detail: 'another token' } });
-    });
-    await page.getByText('For operators of this bridge.').waitFor();
-    const before = refused;
-    await page.waitForTimeout(2500);
-    expect(refused).toBe(before);
-  }, 60_000);
-
-  test('a second person can join a first approval; the person who gave it cannot', async () => {
-    await leave(0, 1, 2);
-    const visit = async (name: string): Promise<Page> => {
-      const context = await browser.newContext({
-        viewport: { width: 1200, height: 900 },
-        extraHTTPHeaders: { 'X-Forwarded-User': name, 'X-Forwarded-Groups': 'approvers' },
-      });
-      const page = await context.newPage();
-      page.setDefaultTimeout(10_000);
-      await page.goto(`http://127.0.0.1:${rig.bridge.app.port}/admin/#/approvals`);
-      return page;
-    };
-    const press = async (page: Page, name: string): Promise<void> => {
-      await page.getByRole('button', { name, exact: true }).click();
-      await page.locator('dialog button[value=yes]').click();
-    };
-    const anna = await visit('anna');
-    await press(anna, 'Approve');
-    await anna.getByText('A second person has to approve the same').waitFor();
-    expect(await accessFaults(anna)).toEqual([]);
-    if (SHOTS) {
-      mkdirSync(SHOTS, { recursive: true });
-      await anna.screenshot({ path: join(SHOTS, 'first-approval.png'), fullPage: true });
-    }
-    expect(await anna.getByRole('button', { name: 'Approve as second person' }).count()).toBe(0);
-    await press(anna, 'Approve');
-    await anna.getByText('another person has to approve it too').waitFor();
-    expect(await closed()).toEqual([]);
-    await press(await visit('ben'), 'Approve as second person');
-    await eventually('they are closed', async () => (await closed()).length === 3);
-  }, 60_000);
 });
