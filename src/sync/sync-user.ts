@@ -135,10 +135,15 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
     await setActive(context, true);
   }
   delete link.making;
-  // Without a mark the link is current, and nothing reads the generation (`outbox.readiness`).
-  delete link.observedGeneration;
   // A user whose protected name was changed has lost the protection only now, with the write of the new name.
   await resumeRemovals(context);
+  // Groups that add a rejoining user read all their members first, so the mark stays until no group has to. It does not stay
+  // where another resource waits for the end of this sync: for a decision, a removal, or the state of a closed account.
+  const mayWait = desired.active && !work.held && !pendingSigns.includes('-');
+  if (link.rejoining && mayWait && (await hasPendingGrants(context)))
+    return { kind: 'waiting', writes: context.writes, for: 'memberships' };
+  // Without a mark the link is current, and nothing reads the generation (`outbox.readiness`).
+  delete link.observedGeneration;
   return ended(context);
 }
 

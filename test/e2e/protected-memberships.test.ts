@@ -153,6 +153,19 @@ test('the log tells of no membership that stayed while a person was protected', 
   expect((await additions()).slice(before)).toEqual([`crew: ${BOB}`]);
 }, 60_000);
 
+test('a group reads no list of members for a person whose memberships were completed after a protection', async () => {
+  await protect([BOB]);
+  await protect([]);
+  await place.platform.forgetRequests();
+  await place.idp.createGroup('crew', [bob]);
+  await place.idle();
+  expect((await place.platform.group('crew'))?.members).toEqual([BOB]);
+  const reads = (await place.platform.requests()).filter(
+    ({ method, path }) => method === 'GET' && /[/]Groups[/][^/]+$/.test(path),
+  );
+  expect(reads).toEqual([]);
+}, 60_000);
+
 test('the log tells of no membership that was there before links were imported', async () => {
   const account = await place.platform.user(BOB);
   const file = join(mkdtempSync(join(tmpdir(), 'links-')), 'links.ndjson');
