@@ -78,9 +78,7 @@ export function createInstruments(
 
   return {
     requests: (root) => {
-      // Operators, receivers and unknown addresses say nothing about an identity provider, so they are only counted.
-      if (root === '')
-        return ({ status }) => metrics.httpRequests.inc({ connection: 'none', operation: 'other', status });
+      if (root === '') return countOthers(metrics, () => riskOf('none'));
       const connection = connectionAt(root);
       return countRequests(metrics, { root, connection, risk: riskOf(connection), tallies });
     },
@@ -122,6 +120,17 @@ const connectionAt = (root: string): string =>
  */
 const isFailure = (operation: string, status: number): boolean =>
   status >= 400 && !(status === 404 && (operation === 'get' || operation === 'delete'));
+
+/**
+ * Returns the counter of requests to no connection. Operators, receivers and scanners say nothing about an identity provider,
+ * so their requests are only counted; a SCIM address that is wrong comes from one whose base URL is wrong.
+ */
+const countOthers =
+  (metrics: Metrics, risk: () => FailureShare): OnAnswered =>
+  ({ status, url }) => {
+    metrics.httpRequests.inc({ connection: 'none', operation: 'other', status });
+    if (/^[^?]*\/scim\/v2(?:[/?]|$)/i.test(url)) risk().note(status >= 400);
+  };
 
 function countRequests(
   metrics: Metrics,
