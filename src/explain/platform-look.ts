@@ -10,6 +10,7 @@ import { countDecidable } from '../reconcile/done-changes.ts';
 import { withNames } from '../reconcile/entry-names.ts';
 import { isChange, isLeftBy, type PlanEntry } from '../reconcile/entry.ts';
 import { createNarrowScan } from '../reconcile/narrow-scan.ts';
+import { masked } from '../reconcile/plan-users.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withoutUnwritten } from '../reconcile/unwritten.ts';
 import { asking } from '../reconcile/platform-reads.ts';
@@ -193,8 +194,9 @@ function withObserved(
     if (each.state === 'unmapped' || each.state === 'kept') return each;
     const seen = account ? observedValue(account, each.name, types) : null;
     if (seen === undefined) return each;
-    // A name in other case is the desired one.
-    return { ...each, observed: isSameObserved(each.name, each.desired, seen) ? each.desired : seen };
+    // A name in other case is the desired one. A value of others may be a secret.
+    const isSame = isSameObserved(each.name, each.desired, seen);
+    return { ...each, observed: isSame ? each.desired : masked(each.name, seen) };
   });
 }
 

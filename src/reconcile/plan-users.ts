@@ -286,7 +286,7 @@ function changes(
 }
 
 /** Masks values of attributes with secret names, as the platform does (contract 12.9). */
-const masked = (attribute: string, value: unknown): unknown =>
+export const masked = (attribute: string, value: unknown): unknown =>
   value !== null && /pass|secret|token|key/i.test(attribute) ? '[hidden]' : value;
 
 const isCore = (name: string): boolean => name !== 'active' && !name.startsWith('attributes.');

@@ -1,6 +1,7 @@
 // Tests that explain returns the values that the platform really has, also where no run compares or writes them.
 import '../support/load-modules.ts';
 import { ADMIN_TOKEN } from '../support/build-bridge.ts';
+import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ADA = 'ada@acme.example';
@@ -9,7 +10,11 @@ let place: Place;
 let ada: string;
 
 beforeAll(async () => {
-  place = await openPlace({ target: { attributes: { level: { type: 'number', from: 'title' } } } });
+  const attributes = {
+    level: { type: 'number', from: 'title' },
+    vpnKey: { type: 'string', from: 'nickName' },
+  };
+  place = await openPlace({ target: { attributes } });
   ada = await place.idp.createUser(ADA, { displayName: 'Ada' });
   await place.idp.createGroup('analysts', [ada]);
   await place.idle();
@@ -35,6 +40,18 @@ test('explain of a value that cannot be mapped shows the value that the platform
     state: 'unmappable',
     observed: 3,
   });
+});
+
+test('explain hides a value that others gave to an attribute with a secret name, as the plan does', async () => {
+  const cid = await place.idp.createUser('cid@acme.example', { nickName: 'from-source' });
+  await place.idle();
+  expect(valueOf(await explained(cid), 'attributes.vpnKey')).toMatchObject({ observed: 'from-source' });
+  const { scimId = '' } = (await place.platform.user('cid@acme.example')) ?? {};
+  const path = 'urn:cube:params:1.0:UserAttribute:vpnKey';
+  await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path, value: 'by-hand' });
+  const found = await explained(cid);
+  expect(valueOf(found, 'attributes.vpnKey')).toMatchObject({ desired: 'from-source', observed: '[hidden]' });
+  expect(JSON.stringify(found)).not.toContain('by-hand');
 });
 
 test('explain of a protected person shows the account and its groups as the platform has them', async () => {

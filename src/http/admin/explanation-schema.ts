@@ -105,7 +105,10 @@ export const explanationSchema: JsonSchema = {
           applied: anyField,
           state: { enum: ['equal', 'differs', 'unsure', 'unmappable', 'unmapped', 'kept'] },
           reason: described(textField, 'Why the value cannot be mapped.'),
-          observed: described(anyField, 'Value at the platform; absent: not read.'),
+          observed: described(
+            anyField,
+            'Value at the platform, `[hidden]` if it differs and the name tells of a secret; absent: not read.',
+          ),
         },
         ['desired', 'applied', 'reason', 'observed'],
       ),
