@@ -138,7 +138,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
   }
 
   const LOST =
-    'Its process gives no sign of life any more: it is gone, or Redis did not answer it. See Log for what it still did, then start it again.';
+    'The process of this operation reports nothing any more: it has ended, or cannot reach Redis. See scim-bridge log for the changes of the operation, then start it again.';
 
   /** Returns the operation with state `lost` when its process has stopped to write heartbeats. */
   const withLostState = (operation: Operation): Operation =>

@@ -1,7 +1,11 @@
 // Tests long operations: start, progress at every replica, cancellation, and the end of the process that runs them.
+import { Redis } from 'ioredis';
+import { createOperationStore } from '../../../src/directory/logs/operations.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openReconciling, scimPatch, type Reconciling } from '../../support/reconciling.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
+// @ts-expect-error The page is plain JavaScript.
+import { partsOf } from '../../../src/ui/commands.js';
 import { openAdmin, type AdminRig } from './rig.ts';
 
 const PEOPLE = Array.from({ length: 12 }, (_, index) => `p${index}@acme.example`);
@@ -122,6 +126,18 @@ test('operations of the admin API run one after the other, and one beyond the qu
   await eventually('all have ended', async () =>
     (await rig.operator.get('/operations')).body.every(({ state }: { state: string }) => state !== 'running'),
   );
+});
+
+test('an operation whose process reports no longer is lost, and its message leads to the log', async () => {
+  const redis = new Redis(process.env.TEST_REDIS_URL ?? '');
+  const store = createOperationStore({ redis }, { prefix: rig.bridge.config.redis.prefix });
+  const { body } = await rig.operator.post('/plan');
+  const { result: _, ...ended } = await rig.operator.ended(body.id);
+  await store.put({ ...ended, state: 'running', startedAt: 1, updatedAt: 1, endedAt: null });
+  redis.disconnect();
+  const lost = (await rig.operator.get(`/operations/${body.id}`)).body;
+  expect(lost).toMatchObject({ state: 'lost', message: expect.stringContaining('scim-bridge log') });
+  expect(partsOf(lost.message)).toContainEqual({ text: 'Log', view: 'log' });
 });
 
 test('apply refuses an invalid plan before an operation starts', async () => {
