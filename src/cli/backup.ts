@@ -121,6 +121,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
             'Remove everything that is stored and put the backup there?',
           );
         const progress = createProgressLine('restore');
+        const { reconcile } = config;
         const report = await withStore(
           config,
           async (states, { readFleet, dataVersion, knownTargets, restoreLease, formerState }) => {
@@ -130,6 +131,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
               replace: flags.replace ?? false,
               tokens,
               acceptUnproven: flags.acceptForgeable ?? false,
+              leaveToReconcile: reconcile.schedule !== null && reconcile.onDrift === 'repair',
               readFleet,
               dataVersion,
               knownTargets,

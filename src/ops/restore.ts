@@ -44,6 +44,8 @@ interface RestoreOptions {
   tokens: 'keep' | 'take';
   /** Accepts a file whose HMAC is missing or wrong. */
   acceptUnproven: boolean;
+  /** Whether a run of the service will repair users who are synced. False: they are marked, and the guard judges each alone. */
+  leaveToReconcile: boolean;
   readFleet: ReadFleet;
   dataVersion: DataVersion;
   knownTargets: Pick<KnownTargets, 'noteLinked'>;
@@ -106,7 +108,7 @@ async function putBack(
   chosen: readonly DesiredState[],
   file: FileHandle,
   { header, end, tokens: tokensOfFile, tokenLines }: CheckedBackup,
-  { tokens, actor, knownTargets, onItems = () => undefined }: RestoreOptions,
+  { tokens, actor, knownTargets, leaveToReconcile, onItems = () => undefined }: RestoreOptions,
   beforeChange: () => void,
 ): Promise<RestoreReport> {
   for (const { outboxes } of chosen)
@@ -158,7 +160,7 @@ async function putBack(
         request: REQUEST,
       });
   let marked = 0;
-  for (const state of chosen) marked += await markUnsynced(state);
+  for (const state of chosen) marked += await markUnsynced(state, leaveToReconcile);
   // The file has links at targets that left the settings before the backup was made.
   await knownTargets.noteLinked();
   return {
@@ -250,10 +252,13 @@ async function refuseWhileRunning(readFleet: ReadFleet, onWait: (running: string
 
 /**
  * Marks what may still have to be written as it was pushed, because the backup contains no marks: groups, and users whose last
- * sync is not that of their record. The others are left to the reconcile at the start, so that the guard judges together what
- * the present settings take away from them. @returns number of marked users and groups
+ * sync is not that of their record. With `leaveToReconcile` the others are left to the reconcile at the start, so that the guard
+ * judges together what the present settings take away from them. @returns number of marked users and groups
  */
-async function markUnsynced({ directory, coverage, outboxes }: DesiredState): Promise<number> {
+async function markUnsynced(
+  { directory, coverage, outboxes }: DesiredState,
+  leaveToReconcile: boolean,
+): Promise<number> {
   let marked = 0;
   for (const [target, outbox] of outboxes) {
     const mark = async (refs: Ref[]): Promise<void> => {
@@ -264,7 +269,10 @@ async function markUnsynced({ directory, coverage, outboxes }: DesiredState): Pr
       await mark(records.map(({ id }) => refOf('Group', id)));
     const reader = coverage.get(target);
     if (!reader) continue;
-    for await (const { others } of reader.resources('User')) await mark(others.map(({ ref }) => ref));
+    for await (const { linked, others } of reader.resources('User')) {
+      const refs = others.map(({ ref }) => ref);
+      await mark(leaveToReconcile ? refs : [...linked.map(({ ref }) => ref), ...refs]);
+    }
     // Accounts of deleted users may still have to be closed.
     for await (const orphans of reader.orphans()) await mark(orphans.map(({ ref }) => ref));
   }
