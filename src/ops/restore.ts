@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../directory/logs/acts.ts';
 import type { ArchiveLine } from '../directory/archive/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import type { CoverPortion } from '../directory/outbox/coverage.ts';
 import type { DataVersion } from '../directory/fleet/data-version.ts';
 import type { KnownTargets } from '../directory/fleet/known-targets.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
@@ -255,10 +256,8 @@ async function refuseWhileRunning(readFleet: ReadFleet, onWait: (running: string
  * sync is not that of their record. With `leaveToReconcile` the others are left to the reconcile at the start, so that the guard
  * judges together what the present settings take away from them. @returns number of marked users and groups
  */
-async function markUnsynced(
-  { directory, coverage, outboxes }: DesiredState,
-  leaveToReconcile: boolean,
-): Promise<number> {
+async function markUnsynced(state: DesiredState, leaveToReconcile: boolean): Promise<number> {
+  const { directory, coverage, outboxes } = state;
   let marked = 0;
   for (const [target, outbox] of outboxes) {
     const mark = async (refs: Ref[]): Promise<void> => {
@@ -270,11 +269,33 @@ async function markUnsynced(
     const reader = coverage.get(target);
     if (!reader) continue;
     for await (const { linked, others } of reader.resources('User')) {
-      const refs = others.map(({ ref }) => ref);
-      await mark(leaveToReconcile ? refs : [...linked.map(({ ref }) => ref), ...refs]);
+      if (leaveToReconcile) await mark(await unsynced(state, target, others));
+      else await mark([...linked, ...others].map(({ ref }) => ref));
     }
     // Accounts of deleted users may still have to be closed.
     for await (const orphans of reader.orphans()) await mark(orphans.map(({ ref }) => ref));
   }
   return marked;
+}
+
+/**
+ * Returns the users of a portion whose last sync is not that of their record. When today's rules are the first that read groups,
+ * everybody in a group counts as stale although the record did not change since.
+ */
+async function unsynced(
+  { directory, links }: DesiredState,
+  target: string,
+  users: CoverPortion['others'],
+): Promise<Ref[]> {
+  const refs = users.map(({ ref }) => ref);
+  const records = await directory.getMany(
+    'User',
+    refs.map((ref) => parseRef(ref).id),
+  );
+  const bases = new Map(records.map(({ id, version }) => [refOf('User', id), String(version)]));
+  const known = await links.getMany(target, refs);
+  return refs.filter((ref, index) => {
+    const { basis, condition } = known[index] ?? {};
+    return users[index]?.state !== 'stale' || condition !== undefined || basis !== bases.get(ref);
+  });
 }

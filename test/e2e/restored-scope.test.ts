@@ -55,7 +55,10 @@ async function openAfterRelease(): Promise<string[]> {
 
 const heldKinds = async () => (await place.commands.run('approvals', 'list', '--json')).json[0]?.kinds;
 
-test.each([['attributes', 'not (title eq "guest")']])(
+test.each([
+  ['attributes', 'not (title eq "guest")'],
+  ['groups, which the scope did not read before', 'not (groups.display eq "guests")'],
+])(
   'after a restore, a narrower scope of today by %s closes nobody before an operator approves all of it',
   async (_by, scope) => {
     await restored({ schedule: '0 3 1 1 *' }, scope);
