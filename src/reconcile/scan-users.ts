@@ -165,8 +165,9 @@ async function addDesired(
   const recognition = { ...found.recognition, linked, strangers: found.unmanaged.size };
   // One recognised account proves the tenant, so nothing else is counted.
   if (recognition.same === 0) {
-    // A pending change does not make the account of the link another one.
-    recognition.linked += await countLinks(scan, cover.pending, ({ id }) => id !== undefined);
+    // A pending, lost or refused change does not make the account of the link another one.
+    const others = [...cover.pending, ...cover.lost, ...cover.atRest];
+    recognition.linked += await countLinks(scan, others, ({ id }) => id !== undefined);
     // The account of the link is gone while another account has its name.
     recognition.namesakes = await countLinks(scan, cover.absent, ({ core }) =>
       found.strangers.byName.has(fold(String(core?.userName ?? ''))),

@@ -30,9 +30,10 @@ const MANY = 10;
 export function whyAnotherTenant(seen: Recognition): string | undefined {
   const { linked, same, other, strangers, namesakes, hasMoved } = seen;
   // Without links nothing was written by which the tenant could be recognised.
-  if (linked === 0) return undefined;
+  if (linked === 0 && same + other === 0) return undefined;
   if (other > same && (hasMoved || other >= FEW))
-    return `${other} of ${linked} linked accounts belong to other people there`;
+    // Accounts of deleted users are seen too, but not counted as linked.
+    return `${other} of ${Math.max(linked, same + other)} linked accounts belong to other people there`;
   // One linked account that is there proves the tenant.
   if (same > 0) return undefined;
   if (hasMoved) return `its address changed, and none of ${linked} linked accounts is there`;

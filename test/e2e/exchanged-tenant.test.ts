@@ -1,7 +1,9 @@
 // Tests a target whose address leads to another tenant: nothing is written before an operator accepts it.
 import { setTimeout } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { forgetTenant } from '../../src/reconcile/change-tenant.ts';
 import type { Plan } from '../../src/reconcile/plan.ts';
+import type { ReconcileScope } from '../../src/reconcile/scope.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
@@ -149,30 +151,49 @@ test('an acceptance that a kill breaks off writes nothing while a link to the fo
   }
 }, 60_000);
 
-test('accounts of another tenant are not changed either while every resource has a pending change', async () => {
-  await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
-  const before = await namesThere();
-  await there.forgetRequests();
-  const here = await openReconciling(bridge);
-  const { outbox } = here.scopes[0]?.scope ?? {};
-  await outbox?.guardStore.hold('olga');
-  await outbox?.mark(
-    ids.map((id) => `User:${id}` as const),
-    'reconcile',
-  );
-  await here.stop();
-  const rec = await toOther();
-  try {
-    await eventually('the start has ended', async () => (await lastRun(rec))?.outcome === 'held', 20_000);
-    await rec.scopes[0]?.scope.outbox.guardStore.release();
-    const { report } = await rec.run();
-    expect(report.message).toContain('--accept-tenant');
-    await expect(there.writes()).resolves.toEqual([]);
-    await expect(namesThere()).resolves.toEqual(before);
-  } finally {
-    await rec.stop();
-  }
-}, 60_000);
+const userRefs = () => ids.map((id) => `User:${id}` as const);
+
+test.each<[string, (scope: ReconcileScope) => Promise<unknown>]>([
+  ['has a pending change', ({ outbox }) => outbox.mark(userRefs(), 'reconcile')],
+  [
+    // As after a lost mark: the link has another basis than the record.
+    'changed without a mark',
+    async ({ coverage }) => {
+      const { url, prefix } = bridge.config.redis;
+      const redis = new Redis(url);
+      const [key = ''] = (await redis.keys(`${prefix}*`)).filter((name) => name.endsWith(':links:main'));
+      for (const ref of userRefs())
+        await redis.hset(key, ref, ((await redis.hget(key, ref)) ?? '').replace(/"b":"\d+"/, '"b":"0"'));
+      redis.disconnect();
+      await coverage.readAllAnew();
+    },
+  ],
+])(
+  'accounts of another tenant are not changed either while every linked user %s',
+  async (_has, change) => {
+    await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
+    const before = await namesThere();
+    await there.forgetRequests();
+    const here = await openReconciling(bridge);
+    const scope = here.scopes[0]?.scope;
+    if (!scope) throw new Error('no scope');
+    await scope.outbox.guardStore.hold('olga');
+    await change(scope);
+    await here.stop();
+    const rec = await toOther();
+    try {
+      await eventually('the start has ended', async () => (await lastRun(rec))?.outcome === 'held', 20_000);
+      await rec.scopes[0]?.scope.outbox.guardStore.release();
+      const { report } = await rec.run();
+      expect(report.message).toContain('--accept-tenant');
+      await expect(there.writes()).resolves.toEqual([]);
+      await expect(namesThere()).resolves.toEqual(before);
+    } finally {
+      await rec.stop();
+    }
+  },
+  60_000,
+);
 
 test('an empty tenant at a new address needs a confirmation, and the old address can be set again', async () => {
   const { url, token } = bridge.config.targets.main ?? { url: '', token: '' };
