@@ -1,6 +1,6 @@
 // Handles a target whose address may lead to another tenant. All writes are held until an operator accepts the tenant; then
 // all links are removed, and every resource is created or adopted as at a new target.
-import { isTenantHold, TENANT_HOLDER } from '../directory/guard/operator-hold.ts';
+import { TENANT_HOLDER } from '../directory/guard/operator-hold.ts';
 import type { Ref } from '../directory/records.ts';
 import type { ReconcileScope } from './scope.ts';
 import { anotherTenantText } from './tenant.ts';
@@ -22,8 +22,7 @@ export async function askAboutTenant(
 /** Stores that the tenant is recognised, and ends a hold because of an unrecognised tenant; a hold of an operator stays. */
 export async function noteRecognised({ outbox }: ReconcileScope): Promise<void> {
   await outbox.noteAddress();
-  const hold = await outbox.guardStore.onHold();
-  if (hold && isTenantHold(hold)) await outbox.guardStore.release();
+  await outbox.guardStore.endTenantHold();
 }
 
 /**

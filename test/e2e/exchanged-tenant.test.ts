@@ -216,6 +216,30 @@ test('an empty tenant at a new address needs a confirmation, and the old address
   }
 }, 60_000);
 
+test('a hold of an operator does not let a release write to another tenant, and is in force again after the old address is back', async () => {
+  const { url, token } = bridge.config.targets.main ?? { url: '', token: '' };
+  const here = await openReconciling(bridge);
+  await here.scopes[0]?.scope.outbox.guardStore.hold('olga', 'audit');
+  await here.stop();
+  const holdOf = (rec: Reconciling) => rec.scopes[0]?.scope.outbox.guardStore.onHold();
+  const rec = await toOther();
+  await eventually('the start has asked', async () => (await lastRun(rec))?.outcome === 'held', 20_000);
+  // A release of this hold is refused.
+  await expect(holdOf(rec)).resolves.toMatchObject({ by: 'reconcile' });
+  await rec.stop();
+  const back = await move(url, token);
+  try {
+    await eventually(
+      'the reconcile of the start has recognised the tenant',
+      async () => (await holdOf(back))?.by !== 'reconcile',
+      20_000,
+    );
+    await expect(holdOf(back)).resolves.toMatchObject({ by: 'olga', note: 'audit' });
+  } finally {
+    await back.stop();
+  }
+}, 60_000);
+
 test('the same tenant at a new address is recognised without a confirmation', async () => {
   const { url, token } = bridge.config.targets.main ?? { url: '', token: '' };
   const rec = await move(url.replace('127.0.0.1', 'localhost'), token);

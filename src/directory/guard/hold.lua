@@ -1,11 +1,18 @@
 -- Holds a target by order of an operator: no more marks are delivered to the queue, and running syncs lose their lease before
--- their next step. `hold:<target>` has the order as JSON: since, by, note.
+-- their next step. `hold:<target>` has the order as JSON: since, by, note. A hold because of another tenant replaces that of an
+-- operator, whose release would let syncs write there; it keeps that one as operator and operatorNote.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, by (name of the operator), note (of the operator) }
 -- RETURN {"held"} | {"already"}: another hold is in force
 local hold = key('hold', p.target)
-if redis.call('EXISTS', hold) == 1 then return { 'already' } end
-redis.call('SET', hold, cjson.encode({ since = clock(), by = p.by, note = p.note }))
+local order = { since = clock(), by = p.by, note = p.note }
+local stored = redis.call('GET', hold)
+if stored then
+  local former = cjson.decode(stored)
+  if p.by ~= 'reconcile' or former.by == 'reconcile' then return { 'already' } end
+  order.since, order.operator, order.operatorNote = former.since, former.by, former.note
+end
+redis.call('SET', hold, cjson.encode(order))
 -- Keys of leases, up to a thousand: one command for a thousand leases costs less than a thousand commands. `inflight` has the
 -- refs whose sync may be running.
 local leases = {}

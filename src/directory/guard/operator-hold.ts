@@ -13,6 +13,12 @@ export interface Hold {
   note?: string;
 }
 
+/** A hold as it is stored; one because of another tenant keeps the operator's hold that it replaced. */
+interface StoredHold extends Hold {
+  operator?: string;
+  operatorNote?: string;
+}
+
 /** Holder of a hold because the target may be another tenant (ADR 0022). */
 export const TENANT_HOLDER = 'reconcile';
 
@@ -38,6 +44,11 @@ export function createOperatorHold(
 ) {
   const name = keys.key('hold', target);
 
+  const read = async (): Promise<StoredHold | undefined> => {
+    const text = await redis.get(name);
+    return text === null ? undefined : (JSON.parse(text) as StoredHold);
+  };
+
   /** Holds the target; running syncs stop before their next step. @returns false when it was already held */
   async function hold(by: string, note?: string): Promise<boolean> {
     return (await scripts.run('hold', keys.base, { target, by, note }))[0] === 'held';
@@ -50,11 +61,22 @@ export function createOperatorHold(
     return released;
   }
 
-  /** Returns the hold of an operator; undefined when the target is not on hold. */
-  async function onHold(): Promise<Hold | undefined> {
-    const text = await redis.get(name);
-    return text === null ? undefined : (JSON.parse(text) as Hold);
+  /** Ends a hold because of another tenant; the operator's hold that it replaced is in force again. */
+  async function endTenantHold(): Promise<void> {
+    const stored = await read();
+    if (!stored || !isTenantHold(stored)) return;
+    const { since, operator, operatorNote } = stored;
+    if (operator === undefined) await release();
+    else await redis.set(name, JSON.stringify({ since, by: operator, note: operatorNote }));
   }
 
-  return { hold, release, onHold };
+  /** Returns the hold of the target; undefined when it is not on hold. */
+  async function onHold(): Promise<Hold | undefined> {
+    const stored = await read();
+    if (!stored) return undefined;
+    const { since, by, note } = stored;
+    return { since, by, ...(note === undefined ? {} : { note }) };
+  }
+
+  return { hold, release, endTenantHold, onHold };
 }

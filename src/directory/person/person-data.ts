@@ -12,7 +12,7 @@ import type { Scripts } from '../redis/scripts.ts';
 /** Entries of a log that are read or changed at once. */
 const PORTION = 100;
 /** Fields of holds, decisions and first approvals with a text that an operator wrote. */
-const NOTES = ['note', 'selection'];
+const NOTES = ['note', 'operatorNote', 'selection'];
 
 /** A log of the connection: `acts`, or `log` of a target. */
 export interface LogName {
