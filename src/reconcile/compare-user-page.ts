@@ -103,8 +103,9 @@ export async function compareUserPage(
           found.map(({ name }) => name),
         );
       else if (isUnconditional(link)) equal.push(toPrint(holder, user));
-      // The deactivation of an account that others had activated again may be done at the platform.
-      else if (user.active === false && awaitsDecision(link)) draft.suspects.set(holder.ref, []);
+      // The removal of what others had given, the activation of the account or a value, may be done at the platform.
+      else if (awaitsDecision(link) && (user.active === false || link.unsure))
+        draft.suspects.set(holder.ref, []);
       else if (isHeld(link)) held.push({ holder, link, user });
     }
   });

@@ -6,7 +6,7 @@ import { isAwaitingDecision, type Link } from '../directory/outbox/links.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { counted } from '../support/counted.ts';
 import { mayBeActive } from '../sync/account-state.ts';
-import { isEmpty } from '../sync/diff.ts';
+import { isEmpty, mayHaveValue } from '../sync/diff.ts';
 import type { Basis } from './entry.ts';
 import type { UserCase } from './plan-users.ts';
 import type { ReconcileScope } from './scope.ts';
@@ -36,7 +36,7 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
   // A leaver's attributes are not emptied: the account is closed. Without `values` the values at the platform are not known.
   if (!isLeaver && values)
     for (const [name, value] of Object.entries(wanted.attributes))
-      if (isEmpty(value) && !isEmpty(link.attributes?.[name]) && isEmpty(values.get(name)))
+      if (isEmpty(value) && mayHaveValue(link, name) && isEmpty(values.get(name)))
         items.push({ kind: 'clearAttributes', ref, subject: name });
   return items.length === 0 ? undefined : { items, basis, marked: marked || (!isLeaver && !observed) };
 }

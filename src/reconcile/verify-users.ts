@@ -7,7 +7,7 @@ import type { WireUser } from '../platform/wire.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { correlate } from '../sync/correlate.ts';
 import { existsIn, mayBeCreatedByThis } from '../sync/find-user.ts';
-import { isEmpty } from '../sync/diff.ts';
+import { isEmpty, mayHaveValue } from '../sync/diff.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
 import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import { lookAgain, toLook, type Look } from './look-again.ts';
@@ -120,7 +120,7 @@ async function verifyUser(
 const mayBeEmptied = (link: Link, user: UserToVerify | undefined): boolean =>
   awaitsDecision(link) &&
   Object.entries(user?.wanted.attributes ?? {}).some(
-    ([name, value]) => isEmpty(value) && !isEmpty(link.attributes?.[name]),
+    ([name, value]) => isEmpty(value) && mayHaveValue(link, name),
   );
 
 /** Returns why the sync will not adopt the account, judged as the sync does (find-user.ts); undefined: it will. */

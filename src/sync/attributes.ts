@@ -5,11 +5,12 @@ import { fold } from '../directory/records.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
 import { EndpointAbsent, PlatformIntermediary } from '../platform/errors.ts';
 import type { AttributeValue, ConsoleUser, PlatformPatchOperation } from '../platform/wire.ts';
+import { mayBe } from './account-state.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { permit } from './gate.ts';
 import { isGone, isStatus } from './failures.ts';
-import { attributeChanges, EXTENSION, fitsExtension, isEmpty, writeOrder } from './diff.ts';
+import { attributeChanges, EXTENSION, fitsExtension, isEmpty, mayHaveValue, writeOrder } from './diff.ts';
 import type { DesiredUser } from './mapping.ts';
 import { writeCombinedPatch } from './combined-patch.ts';
 
@@ -141,14 +142,10 @@ async function refusedRemovals(
   names: string[],
 ): Promise<Map<string, Permission>> {
   const { link } = context;
-  const unsure = link.unsure ?? [];
   const refused = new Map<string, Permission>();
-  const isClosed = link.core?.active === false && !unsure.includes('active');
+  const isClosed = !mayBe(link, true);
   if (isClosed) return refused;
-  // A value that was never read may be set at the platform.
-  const mayBeSet = (name: string): boolean =>
-    !isEmpty(link.attributes?.[name]) || unsure.includes(`attributes.${name}`);
-  const emptied = names.filter((name) => isEmpty(desired.attributes[name]) && mayBeSet(name));
+  const emptied = names.filter((name) => isEmpty(desired.attributes[name]) && mayHaveValue(link, name));
   const permissions = await permit(
     context,
     emptied.map((subject) => ({ kind: 'clearAttributes', subject })),

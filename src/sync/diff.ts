@@ -1,4 +1,5 @@
 // Computes the smallest set of writes from the desired and the applied state, and their order. Pure.
+import type { Link } from '../directory/outbox/links.ts';
 import type { UserAttributeType, PlatformPatchOperation, WireUser, WireUserInput } from '../platform/wire.ts';
 import type { DesiredUser, Core } from './mapping.ts';
 import { sameValue } from './values.ts';
@@ -125,6 +126,13 @@ export interface WriteOrder {
 
 export const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+
+/**
+ * Returns whether the account may have a value of the attribute. A value that others gave, and the bridge never wrote, is only
+ * among the unsure names.
+ */
+export const mayHaveValue = ({ attributes, unsure }: Pick<Link, 'attributes' | 'unsure'>, name: string) =>
+  !isEmpty(attributes?.[name]) || (unsure ?? []).includes(`attributes.${name}`);
 
 /**
  * Orders changed attributes so that a person never has more in between than before and after.

@@ -4,6 +4,7 @@ import { isAwaitingDecision, type Condition, type Link } from '../directory/outb
 import type { DueWork } from '../directory/outbox/work.ts';
 import type { LogAction, LogEntry } from '../directory/logs/provisioning-log.ts';
 import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
+import { mayHaveValue } from './diff.ts';
 import type { SyncOutcome } from './outcome.ts';
 import type { SyncPolicy } from './target.ts';
 
@@ -78,7 +79,7 @@ type Draft = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?
 export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']): ProvisioningWriter {
   const { link } = work;
   // State at the start of the sync; unchanged facts are not logged again.
-  const { condition: before, departed, id, creating, core = {}, attributes = {} } = link;
+  const { condition: before, departed, id, creating, core = {}, attributes = {}, unsure = [] } = link;
   const known = {
     condition: before,
     departed,
@@ -86,6 +87,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
     creating,
     active: core.active,
     attributes: { ...attributes },
+    unsure: [...unsure],
   };
   /**
    * Names and actions that this sync wrote. Includes a refused deletion: an earlier one with a lost answer may be the cause.
@@ -122,9 +124,9 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
   function madeByOthers(isForgotten: boolean): string[] {
     // If this sync linked another account, nothing is known about the former one.
     const isClosed = link.id === known.id && known.active !== false && link.core?.active === false;
-    const emptied = Object.keys(known.attributes).filter(
+    const emptied = Object.keys(link.attributes ?? {}).filter(
       (name) =>
-        known.attributes[name] !== null &&
+        mayHaveValue(known, name) &&
         link.id === known.id &&
         link.attributes?.[name] === null &&
         !written.has(`attributes.${name}`),

@@ -83,3 +83,30 @@ test('the guard holds the clearing of values that others gave beyond its limit',
   expect(await attributesOf(BOB)).toEqual({ country: 'US' });
   expect((await place.commands.run('approvals', 'list')).text).toContain('1 attribute values to empty');
 }, 60_000);
+
+test.each(['held', 'rejected'])(
+  'a %s clearing of a value that others gave ends when others take the value away again',
+  async (state) => {
+    await place.change((settings) => {
+      Object.assign(settings.targets?.main ?? {}, { guard: { clearAttributes: { count: 0, percent: 0 } } });
+    });
+    await giveValues(BOB, { country: 'US' });
+    await place.commands.run('reconcile', '--yes');
+    if (state === 'rejected') {
+      const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+      await place.commands.run('approvals', 'reject', id, '--yes');
+      await place.idle();
+    }
+    const { scimId = '' } = (await place.platform.user(BOB)) ?? {};
+    await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'remove', path: `${EXTENSION}:country` });
+    expect((await place.commands.run('plan')).text).toContain('done at the platform already');
+    await place.commands.run('reconcile', '--yes');
+    await place.idle();
+    expect((await place.commands.run('approvals', 'list')).text).toBe('The guard holds nothing.');
+    expect((await place.commands.run('exceptions')).text).toBe('No exceptions.');
+    expect((await place.commands.run('log', '--resource', BOB)).text).toContain(
+      'somebody else made the emptying of country',
+    );
+  },
+  60_000,
+);
