@@ -5,7 +5,7 @@ import { fold } from '../directory/records.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
 import { EndpointAbsent, PlatformIntermediary } from '../platform/errors.ts';
 import type { AttributeValue, ConsoleUser, PlatformPatchOperation } from '../platform/wire.ts';
-import { mayBe } from './account-state.ts';
+import { mayBeActive } from './account-state.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { permit } from './gate.ts';
@@ -143,7 +143,7 @@ async function refusedRemovals(
 ): Promise<Map<string, Permission>> {
   const { link } = context;
   const refused = new Map<string, Permission>();
-  const isClosed = !mayBe(link, true);
+  const isClosed = !mayBeActive(link);
   if (isClosed) return refused;
   const emptied = names.filter((name) => isEmpty(desired.attributes[name]) && mayHaveValue(link, name));
   const permissions = await permit(

@@ -2,6 +2,7 @@
 // lists at the next reconcile.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { send } from '../support/send.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -239,3 +240,24 @@ test.each(['held', 'rejected'])(
   },
   60_000,
 );
+
+test('a held deactivation is not done while another active account has the name of the deleted one', async () => {
+  await leave(ANN);
+  await byHand(place, 'DELETE', `/Users/${await scimIdOf(ANN)}`);
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const made = await send(platformUrl, 'POST', '/api/scim/v2/Users', {
+    headers: {
+      authorization: `Bearer ${fixtures.apiKeys.admin}`,
+      'content-type': 'application/scim+json',
+    },
+    body: { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: ANN, active: true },
+  });
+  expect(made.status).toBe(201);
+  const plan = await outputOf('plan');
+  expect(plan).toContain('another one carries its name');
+  expect(plan).not.toContain(DONE);
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(true);
+  expect((await place.commands.run('approvals', 'list', '--json')).json[0]?.kinds.deactivate).toBe(1);
+}, 30_000);
