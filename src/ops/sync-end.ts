@@ -130,6 +130,23 @@ async function withPendingGroups(scope: ReconcileScope, end: SyncEnd, ref: Ref):
   return { outcome: 'waiting', message: `${told}${refused.length > 0 ? why : ` yet: ${names}`}` };
 }
 
+/**
+ * Replaces the end of a person with groups that still have to be made or to get their names: access goes by the name of a group.
+ */
+export async function withUnwrittenGroups(
+  scope: ReconcileScope,
+  end: SyncEnd,
+  groups: Ref[],
+): Promise<SyncEnd> {
+  const observed = await scope.drifts.observe(groups);
+  const unwritten = observed.filter(({ text, marked }) => marked || refusalOf(parseLink(text), marked));
+  const [first] = unwritten;
+  if (first === undefined) return end;
+  const isOne = unwritten.length === 1;
+  const message = `${counted(unwritten.length, 'group')} of the person ${isOne ? 'is' : 'are'} not written yet: scim-bridge explain ${first.ref} tells why`;
+  return { outcome: 'waiting', message };
+}
+
 /** Returns the names of groups at the source, or at the platform. */
 async function namesOfGroups({ directory, links, target }: ReconcileScope, groups: Ref[]): Promise<string[]> {
   const [names, known] = await Promise.all([

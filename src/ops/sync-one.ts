@@ -20,7 +20,15 @@ import { throwIfSilent } from '../reconcile/target-silent.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
-import { endOf, withConflicts, withHold, withLeftAlone, withWaiting, type SyncEnd } from './sync-end.ts';
+import {
+  endOf,
+  withConflicts,
+  withHold,
+  withLeftAlone,
+  withUnwrittenGroups,
+  withWaiting,
+  type SyncEnd,
+} from './sync-end.ts';
 import { timeLimit } from '../support/time-limit.ts';
 
 export interface SyncReport extends SyncEnd {
@@ -110,7 +118,8 @@ export async function syncOne(
     await syncResource({ ...scope, logger: options.logger }, group, 'edit', signal);
   await syncNow(scope, ref, { ...options, signal }, steps.read);
   await steps.read();
-  const end = await endOf(scope, ref);
+  const own = await endOf(scope, ref);
+  const end = own.outcome === 'equal' ? await withUnwrittenGroups(scope, own, ownGroups) : own;
   if (end.outcome !== 'equal') return { ...common, steps: steps.reported, ...end };
   // An end that has a message says the reason already.
   const told = end.message === undefined ? await withLeftAlone(scope, found, end) : end;
