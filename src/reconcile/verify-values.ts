@@ -1,5 +1,5 @@
-// Verifies attribute values that no list shows, with one call for each user: a few users in each run, all in a full run, and
-// users whose attribute no account of the list shows.
+// Verifies attribute values that no list shows, with one call for each user, two for a user without a stored value: a few
+// users in each run, all in a full run, and users whose attribute no account of the list shows.
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 import { mapBounded } from '../support/bounded.ts';
