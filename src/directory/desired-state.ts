@@ -2,6 +2,8 @@
 import type { Redis } from 'ioredis';
 import { createActs } from './logs/acts.ts';
 import { createLastLogChecks } from './logs/last-log-check.ts';
+import { isFedByNone } from './fleet/announced-rules.ts';
+import { createFleetStore, runningOf } from './fleet/fleet-store.ts';
 import { createKnownTargets } from './fleet/known-targets.ts';
 import { createArchive } from './archive/archive.ts';
 import { createCoverageReader } from './outbox/coverage.ts';
@@ -50,6 +52,7 @@ export function createDesiredState(
   const { connection, targets, addressOf, rulesReadGroups, leaseMs, log, events } = options;
   const keys = createKeyspace(options.prefix, connection);
   const known = createKnownTargets(deps, options);
+  const fleet = createFleetStore(deps, options);
   const othersOf = options.othersOf ?? (() => []);
   const elsewhere = createElsewhere(deps, {
     prefix: options.prefix,
@@ -60,6 +63,8 @@ export function createDesiredState(
       const former = await known.former(fed);
       return former.flatMap((feed) => (feed.target === target ? [feed.connection] : []));
     },
+    hasLeft: async (other, target) =>
+      isFedByNone(runningOf(await fleet.read()), { connection: other, target }),
   });
   const all = { ...deps, keys };
   const atEach = <Store>(create: (target: string) => Store): Map<string, Store> =>

@@ -1,7 +1,9 @@
 // Tests a connection that is taken out of the settings and comes back, while another one takes its accounts and groups over.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { TOKEN } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
 import { untilIdle } from '../support/idle.ts';
 import { createIdp, type Idp } from '../support/idp.ts';
 import type { TestSettings } from '../support/settings.ts';
@@ -162,4 +164,27 @@ test('an account that two connections are linked to gets no write of either unti
   await place.idle();
   expect(await isActive(ANN)).toBe(false);
   expect(await deadLetters()).toEqual(both.slice(0, 1));
+}, 60_000);
+
+test('during an update that adds a connection, a process without it does not take over an account of that connection', async () => {
+  const file = join(place.commands.folder, 'bridge.json');
+  const edited = JSON.parse(readFileSync(file, 'utf8')) as TestSettings;
+  putBack(edited);
+  writeFileSync(file, JSON.stringify(edited));
+  const added = await place.start();
+  const eve = await createIdp(`http://127.0.0.1:${added.port}/connections/hr/scim/v2`, HR_TOKEN).createUser(
+    'eve@acme.example',
+    { externalId: 'eve' },
+  );
+  await eventually('linked', async () => (await place.platform.user('eve@acme.example'))?.active);
+  // From now on the former process is the only worker.
+  await added.stop();
+  await place.start('api');
+  await place.redis.del(...(await place.redis.keys(`${place.settings.redis.prefix}:*:claim:*`)));
+  const second = await place.idp.createUser('eve@acme.example', { externalId: 'eve' });
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(await outputOf('links', 'show', `User:${eve}`)).toContain('hr → main');
+  await place.change(() => undefined);
+  const taken = [`default User:${second} TakenByConnection`];
+  await eventually('refused', async () => (await deadLetters()).join() === taken.join());
 }, 60_000);

@@ -21,8 +21,8 @@ export const agreeOn = (processes: readonly Announcing[], feed: Omit<FeedRules, 
   return processes.every((each) => linesOf(each, RULES).includes(own));
 };
 
-/** Columns of a line that belong to the rules, and all columns. */
-const [RULES, ALL] = [3, 4];
+/** Columns of a line that name the feed, that belong to the rules, and all columns. */
+const [FEED, RULES, ALL] = [2, 3, 4];
 
 /**
  * Returns the connections and targets for which these processes announce different rules.
@@ -33,13 +33,23 @@ export function differingFeeds(processes: readonly Announcing[], withOthers = fa
   for (const each of processes)
     for (const line of linesOf(each, withOthers ? ALL : RULES)) counts.set(line, (counts.get(line) ?? 0) + 1);
   const differing = [...counts].flatMap(([line, count]) =>
-    count < processes.length ? [columns(line, 2)] : [],
+    count < processes.length ? [columns(line, FEED)] : [],
   );
   return [...new Set(differing)].map((feed) => {
     const [connection = '', target = ''] = feed.split(' ');
     return { connection, target };
   });
 }
+
+/**
+ * Returns whether processes run, and all of them announce that they do not feed the target from the connection. Without a
+ * process the settings of a command may be former ones.
+ */
+export const isFedByNone = (processes: readonly Announcing[], { connection, target }: TargetFeed): boolean =>
+  processes.length > 0 &&
+  processes.every(
+    (each) => each.rules !== undefined && !linesOf(each, FEED).includes(`${connection} ${target}`),
+  );
 
 const linesOf = ({ rules = '' }: Announcing, count: number): string[] =>
   rules === '' ? [] : rules.split('\n').map((line) => columns(line, count));

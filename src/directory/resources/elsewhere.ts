@@ -33,9 +33,11 @@ export function createElsewhere(
     othersOf: (target: string) => readonly string[];
     /** Returns the connections that fed the target and that the settings no longer have there. */
     formerOf: (target: string) => Promise<readonly string[]>;
+    /** Returns whether no process of the service feeds the target from this former connection, as an update may do. */
+    hasLeft: (former: string, target: string) => Promise<boolean>;
   },
 ) {
-  const { prefix, connection, othersOf, formerOf } = options;
+  const { prefix, connection, othersOf, formerOf, hasLeft } = options;
 
   /** Returns the resource of another connection that is linked to the account or group; undefined when there is none. */
   const holderOf = (target: string, kind: Kind, platformId: string): Promise<Holder | undefined> =>
@@ -88,7 +90,7 @@ export function createElsewhere(
 
   /**
    * Removes the links of former connections to an account or group, so that a connection that comes back does not write to
-   * what has another owner by then. `busy`: a process with former settings syncs it.
+   * what has another owner by then. `busy`: a process with other settings syncs it, or may do so.
    */
   async function takeOver(
     former: readonly string[],
@@ -98,6 +100,7 @@ export function createElsewhere(
   ): Promise<'claimed' | 'busy'> {
     const holder = await holderAmong(former, target, kind, platformId);
     if (!holder) return 'claimed';
+    if (!(await hasLeft(holder.connection, target))) return 'busy';
     const keys = createKeyspace(prefix, holder.connection);
     const isBusy = (await redis.exists(keys.key('lease', `${target}:${holder.ref}`))) === 1;
     if (isBusy) return 'busy';
