@@ -73,6 +73,10 @@ export function parseStored(id: string, stored: string): StoredRecord {
   return { id, version: record.version || 0, created: 0, lastModified: 0, text: '', damaged: true };
 }
 
+/** Returns whether the record is of a person whom the source deactivated; false if it is damaged. */
+export const isInactive = ({ text, damaged }: StoredRecord): boolean =>
+  !damaged && (JSON.parse(text) as { active?: boolean }).active === false;
+
 /** Returns whether the record is undamaged, so that lists and sync may use it. */
 export const isSound = ({ damaged }: StoredRecord): boolean => !damaged;
 

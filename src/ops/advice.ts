@@ -3,6 +3,7 @@ import type { LogStatus } from '../directory/logs/provisioning-log.ts';
 import type { Condition } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { TYPE_ADVICE } from '../sync/catalogue.ts';
+import { LINKED_TWICE } from '../sync/taken-by-connection.ts';
 import type { ApprovalIds } from './approval-ids.ts';
 
 /** Facts that the commands of an advice contain, so that an operator can copy the commands. */
@@ -53,9 +54,11 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   TemporaryName: (facts) =>
     `Rename the group at the platform to the name that it is to have, or ${facts.message?.includes('deleted at the source') ? 'delete it there' : `take it back into targets.${targetIn(facts)}.groups and restart`}, ${thenRetry(facts)}`,
   TakenByConnection: (facts) =>
-    facts.ref.startsWith('User:')
-      ? `Correct at its identity provider what the message names, if they are two people; if they are one, delete the person at the identity provider of the other connection, which is more than to unassign, take the further steps of the message, ${thenRetry(facts)}`
-      : `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it, ${thenRetry(facts)}`,
+    facts.message?.includes(LINKED_TWICE)
+      ? `Decide which of the two is to have it, order what the message says, ${thenRetry(facts)}`
+      : facts.ref.startsWith('User:')
+        ? `Correct at its identity provider what the message names, if they are two people; if they are one, delete the person at the identity provider of the other connection, which is more than to unassign, take the further steps of the message, ${thenRetry(facts)}`
+        : `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it, ${thenRetry(facts)}`,
   Forbidden: (facts) =>
     `Check the rights of the platform key and whether this is the last administrator, ${thenRetry(facts)}`,
   Refused: (facts) =>

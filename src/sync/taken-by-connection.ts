@@ -1,10 +1,13 @@
 // Refuses accounts and groups that another connection of the same target is linked to: they are never adopted or changed.
 import type { Holder } from '../directory/resources/elsewhere.ts';
 import type { Condition } from '../directory/outbox/links.ts';
-import { fold, type Kind } from '../directory/records.ts';
+import { fold, isInactive, type Kind } from '../directory/records.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import type { Core } from './mapping.ts';
+
+/** Part of the message about an account or group that two connections are linked to. */
+export const LINKED_TWICE = 'too: order scim-bridge links forget';
 
 /** Interval of attempts while another connection is saving its link. */
 const BUSY_MS = 1000;
@@ -31,17 +34,21 @@ export async function takenElsewhere(
 
 /**
  * Returns an outcome when another connection is linked to the account or group of this link too, as after the restore of one
- * connection from an old backup; undefined otherwise. A person decides whose it is, and until then neither writes to it.
+ * connection from an old backup; undefined otherwise. A person decides whose it is, and until then neither writes to it; but an
+ * account that neither source wants open any more is closed.
  */
 export async function linkedTwice(context: SyncContext): Promise<NotOurs | undefined> {
   const { link, links, target, work } = context;
   if (link.id === undefined) return undefined;
   const holder = await links.elsewhere.holderOf(target.name, work.kind, link.id);
   if (!holder) return undefined;
+  const { record, deletedAt } = work;
+  const isLeaver = record ? isInactive(record) : deletedAt !== undefined;
+  if (work.kind === 'User' && isLeaver && holder.isLeaver) return undefined;
   const what = work.kind === 'User' ? 'account' : 'group';
   const message =
-    `the ${what} belongs to ${holder.name} (${holder.ref}) of connection ${holder.connection} too: ` +
-    `order scim-bridge links forget of the one that is not to have it, ${holder.ref} or ${work.ref}, then retry`;
+    `the ${what} belongs to ${holder.name} (${holder.ref}) of connection ${holder.connection} ${LINKED_TWICE}` +
+    ` of the one that is not to have it, ${holder.ref} or ${work.ref}, then retry`;
   return { kind: 'blocked', condition: condition(context, 'TakenByConnection', message) };
 }
 

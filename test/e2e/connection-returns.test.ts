@@ -49,6 +49,20 @@ async function deadLetters(): Promise<string[]> {
   return found.map(({ connection, ref, reason }) => `${connection} ${ref} ${reason}`).sort();
 }
 
+/** Links a person of the connection hr to the account of the same person of the other connection, as a restore may do. */
+async function linkTwice() {
+  const ann = await hr().createUser(ANN, { externalId: ANN });
+  await place.idle();
+  const { redis, settings } = place;
+  const keyOf = (connection: string, family: string) =>
+    `${settings.redis.prefix}:{${connection}}:${family}:main`;
+  const text = (await redis.hget(keyOf('default', 'links'), `User:${ids[ANN]}`)) ?? '';
+  const { id } = JSON.parse(text) as { id: string };
+  await redis.hset(keyOf('hr', 'links'), `User:${ann}`, text);
+  await redis.hset(keyOf('hr', 'linked'), `User:${id}`, `User:${ann}`);
+  return { ann, hrLinks: keyOf('hr', 'links') };
+}
+
 test('a connection that comes back writes nothing to the account and the group that another one took over meanwhile', async () => {
   await place.change(takeOut);
   const ann = await hr().createUser(ANN, { externalId: ANN });
@@ -143,27 +157,46 @@ test('after a connection left the settings, the dead letters of the other one ad
 
 test('an account that two connections are linked to gets no write of either until a person forgets one of the links', async () => {
   await place.change(putBack);
-  const ann = await hr().createUser(ANN, { externalId: ANN });
-  await place.idle();
-  const { redis, settings } = place;
-  const keyOf = (connection: string, family: string) =>
-    `${settings.redis.prefix}:{${connection}}:${family}:main`;
-  const text = (await redis.hget(keyOf('default', 'links'), `User:${ids[ANN]}`)) ?? '';
-  const { id } = JSON.parse(text) as { id: string };
-  await redis.hset(keyOf('hr', 'links'), `User:${ann}`, text);
-  await redis.hset(keyOf('hr', 'linked'), `User:${id}`, `User:${ann}`);
+  const { ann } = await linkTwice();
   await hr().patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idp.patch(`/Users/${ids[ANN]}`, { op: 'replace', path: 'title', value: 'Lead' });
   await place.idle();
   expect(await isActive(ANN)).toBe(true);
   const both = [`default User:${ids[ANN]}`, `hr User:${ann}`].map((each) => `${each} TakenByConnection`);
   expect(await deadLetters()).toEqual(both);
+  const advice = await outputOf('explain', `User:${ann}`);
+  expect(advice).toContain('Decide which of the two is to have it, order what the message says');
+  expect(advice).not.toContain('delete the person at the identity provider');
   const { code } = await place.commands.run('links', 'forget', `User:${ids[ANN]}`);
   expect(code).toBe(0);
   await place.commands.run('dead-letters', 'retry', '--all');
   await place.idle();
   expect(await isActive(ANN)).toBe(false);
   expect(await deadLetters()).toEqual(both.slice(0, 1));
+}, 60_000);
+
+test('an account that two connections are linked to is closed when both sources take it away', async () => {
+  await place.change(putBack);
+  const { ann } = await linkTwice();
+  await hr().send('DELETE', `/Users/${ann}`);
+  await place.idle();
+  expect(await isActive(ANN)).toBe(true);
+  await place.idp.patch(`/Users/${ids[ANN]}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  expect(await isActive(ANN)).toBe(false);
+}, 60_000);
+
+test('a damaged link of another connection to an account is a dead letter that names its owner', async () => {
+  await place.change(putBack);
+  const { ann, hrLinks } = await linkTwice();
+  await place.redis.hset(hrLinks, `User:${ann}`, '{"id":');
+  await place.idp.patch(`/Users/${ids[ANN]}`, { op: 'replace', path: 'title', value: 'Lead' });
+  const own = `${place.settings.redis.prefix}:{default}:links:main`;
+  await eventually(
+    'refused',
+    async () => (await place.redis.hget(own, `User:${ids[ANN]}`))?.includes('TakenByConnection'),
+    8000,
+  );
 }, 60_000);
 
 test('during an update that adds a connection, a process without it does not take over an account of that connection', async () => {

@@ -2,7 +2,8 @@
 // accounts are linked there.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
-import { linkTexts, parseLink, type Link } from '../outbox/links.ts';
+import { readableLink } from '../outbox/link.ts';
+import { linkTexts, type Link } from '../outbox/links.ts';
 import type { Ref } from '../records.ts';
 import { ignoreStoreUnavailable } from '../redis/connection.ts';
 import type { Scripts } from '../redis/scripts.ts';
@@ -138,7 +139,8 @@ export function createKnownTargets(
     target,
   }: TargetFeed): AsyncGenerator<{ ref: Ref; link: Link | undefined }> {
     const keys = createKeyspace(prefix, connection);
-    for await (const [ref, text] of linkTexts({ redis, keys }, target)) yield { ref, link: readable(text) };
+    for await (const [ref, text] of linkTexts({ redis, keys }, target))
+      yield { ref, link: readableLink(text) };
   }
 
   async function readFormer(fed: readonly TargetFeed[]): Promise<[field: string, FeedState][]> {
@@ -160,15 +162,6 @@ export function createKnownTargets(
   }
 
   return { note, noteLinked, removed, former, linksAt, keep };
-}
-
-/** Returns a link; undefined: it is damaged, so its account may be open. No proof mends it while the target is not configured. */
-function readable(text: string): Link | undefined {
-  try {
-    return parseLink(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns the hash field of a feed. Names of connections and targets contain no space. */

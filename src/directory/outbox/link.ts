@@ -249,6 +249,15 @@ export function parseLink(text: string): Link {
   return link;
 }
 
+/** Returns the link of a stored text; undefined: it is damaged, so its account may be open. */
+export function readableLink(text: string): Link | undefined {
+  try {
+    return parseLink(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Parses a reverse link, the value that `linked:<target>` (keys.ts) holds for `kind:platform id`.
  * @returns the ref, and the fingerprint of the account when it was equal to its link

@@ -2,9 +2,9 @@
 // owner: the connection that saved its link first. The links of a connection that the settings do not have any more give way.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { createKeyspace } from '../keys.ts';
-import { parseLink, parseReverseLink } from '../outbox/link.ts';
-import type { Kind, Ref } from '../records.ts';
+import { createKeyspace, type Keyspace } from '../keys.ts';
+import { parseReverseLink, readableLink } from '../outbox/link.ts';
+import { isInactive, parseRef, parseStored, type Kind, type Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /** The resource of another connection that is linked to an account or group. */
@@ -15,6 +15,10 @@ export interface Holder {
   name: string;
   /** Last written externalId. */
   externalId: string | undefined;
+  /** Whether its source deactivated or deleted the person. */
+  isLeaver: boolean;
+  /** Whether the link cannot be read; only the reverse link names the account or group. */
+  isDamaged: boolean;
 }
 
 /**
@@ -54,14 +58,31 @@ export function createElsewhere(
       const text = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
       if (text === null) continue;
       const { ref } = parseReverseLink(text);
-      const { id, core } = parseLink((await redis.hget(keys.key('links', target), ref)) ?? '');
-      // The reverse link may be out of date, so the link itself is compared.
-      if (id !== platformId) continue;
+      const link = readableLink((await redis.hget(keys.key('links', target), ref)) ?? '');
+      // The reverse link may be out of date, so the link itself is compared. A damaged link may be of this id.
+      if (link && link.id !== platformId) continue;
+      const { core } = link ?? {};
       const name = String(core?.userName ?? core?.displayName ?? ref);
       const { externalId } = core ?? {};
-      return { connection: other, ref, name, externalId: externalId ? String(externalId) : undefined };
+      return {
+        connection: other,
+        ref,
+        name,
+        externalId: externalId ? String(externalId) : undefined,
+        isLeaver: await isLeaver(keys, ref),
+        isDamaged: link === undefined,
+      };
     }
     return undefined;
+  }
+
+  /** Returns whether the source deactivated or deleted a person; false if the record is lost or damaged. */
+  async function isLeaver(keys: Keyspace, ref: Ref): Promise<boolean> {
+    const { kind, id } = parseRef(ref);
+    if (kind !== 'User') return false;
+    const stored = await redis.hget(keys.key('users'), id);
+    if (stored === null) return (await redis.hexists(keys.key('tombstones'), id)) === 1;
+    return isInactive(parseStored(id, stored));
   }
 
   /**
@@ -104,9 +125,17 @@ export function createElsewhere(
     const keys = createKeyspace(prefix, holder.connection);
     const isBusy = (await redis.exists(keys.key('lease', `${target}:${holder.ref}`))) === 1;
     if (isBusy) return 'busy';
-    const order = { target, targets: [target], ref: holder.ref, platformId };
-    await scripts.run('forget_link', keys.base, order);
-    return takeOver(former, target, kind, platformId);
+    // A damaged link stays, because it may be of another account.
+    if (!holder.isDamaged) {
+      const order = { target, targets: [target], ref: holder.ref, platformId };
+      await scripts.run('forget_link', keys.base, order);
+    }
+    return takeOver(
+      former.filter((each) => each !== holder.connection),
+      target,
+      kind,
+      platformId,
+    );
   }
 
   return { holderOf, claim };
