@@ -28,7 +28,9 @@ end
 
 reset_synced_of_changed_targets()
 redis.call('HDEL', key('groups'), p.id)
-local name = redis.call('HGET', key('groupNames'), p.id) or nil
+local name = redis.call('HGET', key('groupNames'), p.id)
+-- Without the name of a damaged record the settings leave no group out, so its members are removed.
+if not name or name == '' then name = nil end
 redis.call('HDEL', key('groupNames'), p.id)
 redis.call('ZREM', key('order', 'Group'), p.id)
 drop_entries(entries_of(record), p.id)
