@@ -52,6 +52,6 @@ export function reportFailure(error: unknown): number {
 /** Prints what to do about a name that no resource has. @returns the exit code; undefined for every other error */
 export async function reportUnknown(error: unknown): Promise<number | undefined> {
   if (!(error instanceof UnknownResource)) return undefined;
-  complain(await unknownText(error));
+  complain(await unknownText(error).catch(() => error.message));
   return EXIT_UNKNOWN;
 }

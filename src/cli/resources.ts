@@ -101,5 +101,5 @@ export async function unknownText({ message, text, config }: UnknownResource): P
 const stillThere = ({ ref, name, kind, connection, target, platformId, account, active }: LinkRow): string =>
   `${name ?? ref} (${ref}) of the connection ${connection} at ${target}, where the ` +
   (kind === 'Group'
-    ? `group ${platformId ?? ''} exists`
+    ? `group ${platformId ?? ''} may exist`
     : `account ${account ?? platformId ?? ''} ${active === false ? 'is closed' : 'may be active'}`);
