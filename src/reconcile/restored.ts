@@ -1,5 +1,6 @@
 // Reads the last restore of a connection. After a restore the bridge no longer knows what it wrote between backup and
 // restore.
+import { isTenantHold } from '../directory/guard/operator-hold.ts';
 import type { Acts } from '../directory/logs/acts.ts';
 import { TENANT_ACCEPTED } from './change-tenant.ts';
 import type { ReconcileScope } from './scope.ts';
@@ -30,17 +31,21 @@ export async function readRestored(acts: Pick<Acts, 'search'>): Promise<Restored
  */
 export async function ifOpen(
   restored: Restored | undefined,
-  { acts, runs, target }: Pick<ReconcileScope, 'acts' | 'runs' | 'target'>,
+  { acts, outbox, runs, target }: Pick<ReconcileScope, 'acts' | 'outbox' | 'runs' | 'target'>,
 ): Promise<Restored | undefined> {
   if (!restored) return undefined;
   const { convergedAt = 0 } = await runs.read();
   if (convergedAt > restored.at) return undefined;
+  // While this hold is in force, links to the former tenant may be left.
+  const hold = await outbox.guardStore.onHold();
+  if (hold && isTenantHold(hold)) return restored;
   // The bridge has written nothing to that tenant between backup and restore.
   for await (const { entries } of acts.search(
     { since: restored.at },
-    (act) => act.target === target.name && act.subject === TENANT_ACCEPTED,
+    // The filter does not see subjects.
+    ({ act, target: name }) => act === 'reconcile' && name === target.name,
   ))
-    if (entries.length > 0) return undefined;
+    if (entries.some(({ subject }) => subject === TENANT_ACCEPTED)) return undefined;
   return restored;
 }
 

@@ -1,8 +1,9 @@
 // Tests a target whose address leads to another tenant: nothing is written before an operator accepts it.
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { forgetTenant } from '../../src/reconcile/change-tenant.ts';
+import { forgetTenant, TENANT_ACCEPTED } from '../../src/reconcile/change-tenant.ts';
 import type { Plan } from '../../src/reconcile/plan.ts';
+import { ifOpen, readRestored } from '../../src/reconcile/restored.ts';
 import type { ReconcileScope } from '../../src/reconcile/scope.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
@@ -139,11 +140,29 @@ test('an acceptance that a kill breaks off writes nothing while a link to the fo
       let left = 3;
       for await (const each of scope.links.all(name)) if (left-- > 0) yield each;
     };
+    const { acts, target } = scope;
+    await acts.record({
+      act: 'restore',
+      by: 'olga',
+      via: 'command',
+      subject: `backup of ${new Date().toISOString()}`,
+    });
+    await acts.record({
+      act: 'reconcile',
+      by: 'olga',
+      via: 'command',
+      target: target.name,
+      subject: TENANT_ACCEPTED,
+    });
     await forgetTenant({ ...scope, links: { ...scope.links, all } });
+    // The restore may still explain the links that are left.
+    await expect(ifOpen(await readRestored(acts), scope)).resolves.toBeDefined();
     const { report } = await rec.run();
     expect(report).toMatchObject({ outcome: 'held', message: expect.stringContaining('--accept-tenant') });
     await expect(there.writes()).resolves.toEqual([]);
     await forgetTenant(scope);
+    await scope.outbox.guardStore.endTenantHold();
+    await expect(ifOpen(await readRestored(acts), scope)).resolves.toBeUndefined();
     await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
     expect((await there.group('analysts'))?.members.toSorted()).toEqual(OURS);
   } finally {
