@@ -89,6 +89,10 @@ async function importLink(
     refused('taken', `${platformId} is linked to ${other} of the connection ${name}`);
   const holder = await elsewhere.holderOf(target, kind, platformId);
   if (holder) return ofOther(holder);
+  const own = await scope.links.holderOf(target, kind, platformId);
+  // The claim below removes the link of a former connection, so it is made only if this connection can have the link.
+  if (own !== undefined && own !== ref && (await directoryHas(scope, own)))
+    return refused('taken', `${platformId} is linked to another resource`);
   if (dryRun) return { outcome: 'imported' };
   await beforeFirst(scope);
   const claimed = await elsewhere.claim(target, ref, { kind, platformId, isNew: false });
@@ -103,6 +107,11 @@ async function importLink(
   if (outcome === 'unknown') return refused(outcome, 'it was deleted meanwhile');
   return { outcome };
 }
+
+const directoryHas = async ({ directory }: ReconcileScope, ref: Ref): Promise<boolean> => {
+  const { kind, id } = parseRef(ref);
+  return (await directory.get(kind, id)) !== undefined;
+};
 
 /** Returns how the names of the platform's account or group differ from those of the resource; undefined: it is the same one. */
 async function differenceFrom(

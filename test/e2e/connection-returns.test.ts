@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { TOKEN } from '../support/build-bridge.ts';
+import { byHand } from '../support/by-hand.ts';
 import { eventually } from '../support/eventually.ts';
 import { untilIdle } from '../support/idle.ts';
 import { createIdp, type Idp } from '../support/idp.ts';
@@ -184,6 +185,26 @@ test('an account that two connections are linked to is closed when both sources 
   await place.idp.patch(`/Users/${ids[ANN]}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   expect(await isActive(ANN)).toBe(false);
+}, 60_000);
+
+test('a dry run of links import refuses a group that another group of the connection is linked to', async () => {
+  const links = `${place.settings.redis.prefix}:{default}:links:main`;
+  const { id } = JSON.parse((await place.redis.hget(links, `Group:${ids.sales}`)) ?? '') as { id: string };
+  await byHand(place, 'PATCH', `/Groups/${id}`, { op: 'replace', path: 'displayName', value: 'two' });
+  await place.stopApps();
+  await place.start('api');
+  const second = await place.idp.createGroup('two', []);
+  const file = join(place.commands.folder, 'links.jsonl');
+  const row = {
+    connection: 'default',
+    target: 'main',
+    kind: 'Group',
+    ref: `Group:${second}`,
+    platformId: id,
+  };
+  writeFileSync(file, `${JSON.stringify(row)}\n`);
+  const { json } = await place.commands.run('links', 'import', file, '--dry-run', '--json');
+  expect(json.counts).toMatchObject({ taken: 1 });
 }, 60_000);
 
 test('a damaged link of another connection to an account is a dead letter that names its owner', async () => {
