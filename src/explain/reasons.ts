@@ -256,7 +256,7 @@ function addedReason({ platform, kind, restored, condition }: ExplainedFacts): s
 function leftOutReason({ platform }: ExplainedFacts): string | undefined {
   const groups = platform?.leftOutGroups ?? [];
   if (groups.length === 0) return undefined;
-  return `At the platform it is also in ${counted(groups.length, 'group')} that the settings leave out (groups.include, groups.exclude): ${someOf(groups)}. ${groups.length === 1 ? 'This membership stays' : 'These memberships stay'} until somebody ends ${groups.length === 1 ? 'it' : 'them'} at the platform.`;
+  return `At the platform it is also in ${counted(groups.length, 'group')} that the settings leave out (groups.include, groups.exclude): ${someOf(groups)}. ${groups.length === 1 ? 'This membership stays' : 'These memberships stay'} until somebody ends ${groups.length === 1 ? 'it' : 'them'} at the platform, or the source deletes the group.`;
 }
 
 /** Returns whether no sync writes the value: it is equal, its attribute left the settings, or it is kept by `onEmpty: keep`. */

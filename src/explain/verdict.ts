@@ -139,7 +139,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
     case 'notForTarget':
       return `${name} is not meant for ${target}: ${
         kind === 'User' ? 'outside users.scope' : 'left out by groups.include or groups.exclude'
-      }${link.platformId === null ? '' : `; the ${what} that exists there is ${kind === 'User' ? closedText(facts) : 'kept as it is'}`}.`;
+      }${link.platformId === null ? '' : `; the ${what} that exists there is ${kind === 'User' ? closedText(facts) : 'kept as it is until the source deletes the group'}`}.`;
     case 'differs':
       if (facts.platform?.state === 'differs')
         return `${name} is not at ${target} as desired, read just now: ${bringsIt(facts)}.`;

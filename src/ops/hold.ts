@@ -21,7 +21,8 @@ export const holdTargets = (
   actor: Actor,
 ): Promise<HoldChange[]> =>
   applyOrder(states, target, { act: 'hold', ...actor }, async (guardStore, record) => {
-    if (await guardStore.onHold()) return false;
+    const known = await guardStore.onHold();
+    if (known && !isTenantHold(known)) return false;
     await record();
     return guardStore.hold(actor.by, actor.note);
   });

@@ -96,7 +96,11 @@ async function importLink(
   if (dryRun) return { outcome: 'imported' };
   await beforeFirst(scope);
   const claimed = await elsewhere.claim(target, ref, { kind, platformId, isNew: false });
-  if (claimed === 'busy') return refused(claimed, 'a sync of it runs; import the line again');
+  if (claimed === 'busy')
+    return refused(
+      claimed,
+      'a sync of it runs, or a connection that left these settings holds it and no service runs with them alone; import the line again when it does',
+    );
   if (claimed !== 'claimed') return ofOther(claimed);
   // The platform may have the memberships already: what is there is neither added nor logged.
   const linked = kind === 'Group' ? { adopting: true as const } : { rejoining: true as const };

@@ -169,7 +169,7 @@ async function addDesired(
     const others = [...cover.pending, ...cover.lost, ...cover.atRest];
     recognition.linked += await countLinks(scan, others, ({ id }) => id !== undefined);
     // The account of the link is gone while another account has its name.
-    recognition.namesakes = await countLinks(scan, cover.absent, ({ core }) =>
+    recognition.namesakes = await countLinks(scan, [...cover.absent, ...others], ({ core }) =>
       found.strangers.byName.has(fold(String(core?.userName ?? ''))),
     );
   }

@@ -72,14 +72,10 @@ async function verifyGroup(
   const { target, members, outbox } = scan.scope;
   const link = parseLink(text);
   const { id } = parseRef(ref);
-  const deleted = record ? undefined : await scan.scope.directory.tombstone(id);
-  const isDeleted = deleted !== undefined;
-  const displayName = record
-    ? (JSON.parse(record.text) as Resource & { displayName: string }).displayName
-    : deleted?.name;
-  const nameAtTarget = displayName === undefined ? undefined : target.mapping.groupName(displayName);
-  const isLeftOut = displayName !== undefined && nameAtTarget === undefined;
-  const wantedName = isDeleted ? undefined : nameAtTarget;
+  const displayName = record && (JSON.parse(record.text) as Resource & { displayName: string }).displayName;
+  const wantedName = displayName === undefined ? undefined : target.mapping.groupName(displayName);
+  const isDeleted = !record && (await scan.scope.drifts.deletedAtSource(id));
+  const isLeftOut = record !== undefined && wantedName === undefined;
   // The last sync has noted that the group is left out, or the pending one will.
   const isNoted = link.departed === true || marked;
   if (isLeftOut)

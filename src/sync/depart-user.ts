@@ -63,7 +63,7 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
   const id = link.id ?? '';
   try {
     const account = await client.users.get(id, context.call);
-    const reason = whyNotDelete(context, account);
+    const reason = whyNotDelete(context, account) ?? (await whoseToo(context, id));
     if (reason !== undefined)
       return {
         kind: 'blocked',
@@ -82,6 +82,14 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
     noteDeleted(context, 'delete user');
   }
   return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
+}
+
+/** Returns why an account to which another connection is linked too must be deleted by hand; undefined: there is no such link. */
+async function whoseToo({ links, target }: SyncContext, id: string): Promise<string | undefined> {
+  const other = await links.elsewhere.holderOf(target.name, 'User', id);
+  return (
+    other && `the account belongs to ${other.name} of connection ${other.connection} too: delete it by hand`
+  );
 }
 
 /** Returns why the account must be deleted by hand; undefined: the bridge may delete it. */

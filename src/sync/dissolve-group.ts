@@ -29,19 +29,14 @@ import { LISTED_AS_PROTECTED } from './target.ts';
 
 const DELETED = 'the group was deleted at the source';
 
-/**
- * Deletes the platform group if the bridge created it. From an adopted group it removes the managed members only. A group
- * that the settings leave out stays as it is.
- */
+/** Deletes the platform group if the bridge created it. From an adopted group it removes the managed members only. */
 export async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
-  const { link, target, work } = context;
-  const { deletedName } = work;
+  const { link, target } = context;
   // A create with a lost answer may have created the group.
   if (link.creating && link.core) await findGroup(context, String(link.core.displayName), exists);
   // A comparison found that the group is gone, which needs no decision of the guard.
   const wasSeenGone = link.observed?.displayName === null;
   const isGoneThere = wasSeenGone && (await isAbsent(context, 'Group', link));
-  const isLeftOut = deletedName !== undefined && target.mapping.groupName(deletedName) === undefined;
   // Only the policy `sync` removes anything; the link notes the members who leave, for a later change of the policy.
   if (link.id !== undefined && target.policy.policy !== 'sync' && !isGoneThere) {
     link.departed = true;
@@ -50,15 +45,7 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
     await dropPendingMembers(context);
     return (await temporaryNameLeft(context, DELETED)) ?? { kind: 'synced', writes: context.writes };
   }
-  if (link.id !== undefined && !isGoneThere && isLeftOut && !link.deleting) {
-    const left = await temporaryNameLeft(context, DELETED);
-    if (left) return left;
-    // The bridge writes nothing to a group that the settings leave out, so the group stays as one that it does not manage.
-    context.provisioning.leftMembers(leaving(await context.outbox.pendingMembers(work.id)), {
-      reason: 'OutOfScope',
-      message: 'the settings leave the group out, so it stays although the source deleted it',
-    });
-  } else if (link.id !== undefined && !isGoneThere) {
+  if (link.id !== undefined && !isGoneThere) {
     // Members whom an earlier policy left in the group are removed too, so the guard has to count them.
     await takeUpLeavers(context);
     try {
@@ -76,7 +63,7 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
   if (link.deleting) await logLostMembers(context);
   await dropPendingMembers(context);
   // The group is gone or has no managed member left, so no kept removal has an object any more.
-  const rejected = membersWithSign(await context.outbox.pendingMembers(work.id), 'r');
+  const rejected = membersWithSign(await context.outbox.pendingMembers(context.work.id), 'r');
   if (rejected.length > 0) await context.outbox.ackMembers(context.work, '-', rejected);
   return { kind: 'synced', writes: context.writes, forget: true };
 }

@@ -129,6 +129,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
         mayHaveValue(known, name) &&
         link.id === known.id &&
         link.attributes?.[name] === null &&
+        !mayHaveValue(link, name) &&
         !written.has(`attributes.${name}`),
     );
     // A closed account and an adopted group stay at the platform, so the end of their link is no deletion.

@@ -2,6 +2,7 @@
 import type { Holder } from '../directory/resources/elsewhere.ts';
 import type { Condition } from '../directory/outbox/links.ts';
 import { fold, isInactive, type Kind } from '../directory/records.ts';
+import { mayBeActive } from './account-state.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import type { Core } from './mapping.ts';
@@ -35,7 +36,7 @@ export async function takenElsewhere(
 /**
  * Returns an outcome when another connection is linked to the account or group of this link too, as after the restore of one
  * connection from an old backup; undefined otherwise. A person decides whose it is, and until then neither writes to it; but an
- * account that neither source wants open any more is closed.
+ * account that neither source wants open any more is closed once.
  */
 export async function linkedTwice(context: SyncContext): Promise<NotOurs | undefined> {
   const { link, links, target, work } = context;
@@ -44,7 +45,7 @@ export async function linkedTwice(context: SyncContext): Promise<NotOurs | undef
   if (!holder) return undefined;
   const { record, deletedAt } = work;
   const isLeaver = record ? isInactive(record) : deletedAt !== undefined;
-  if (work.kind === 'User' && isLeaver && holder.isLeaver) return undefined;
+  if (work.kind === 'User' && isLeaver && holder.isLeaver && mayBeActive(link)) return undefined;
   const what = work.kind === 'User' ? 'account' : 'group';
   const message =
     `the ${what} belongs to ${holder.name} (${holder.ref}) of connection ${holder.connection} ${LINKED_TWICE}` +

@@ -230,7 +230,7 @@ test('during an update that adds a connection, a process without it does not tak
     'eve@acme.example',
     { externalId: 'eve' },
   );
-  await eventually('linked', async () => (await place.platform.user('eve@acme.example'))?.active);
+  await eventually('linked', async () => (await place.platform.user('eve@acme.example'))?.active, 60_000);
   // From now on the former process is the only worker.
   await added.stop();
   await place.start('api');
@@ -241,4 +241,4 @@ test('during an update that adds a connection, a process without it does not tak
   await place.change(() => undefined);
   const taken = [`default User:${second} TakenByConnection`];
   await eventually('refused', async () => (await deadLetters()).join() === taken.join());
-}, 60_000);
+}, 120_000);

@@ -1,6 +1,6 @@
 -- Holds a target by order of an operator: no more marks are delivered to the queue, and running syncs lose their lease before
 -- their next step. `hold:<target>` has the order as JSON: since, by, note. A hold because of another tenant replaces that of an
--- operator, whose release would let syncs write there; it keeps that one as operator and operatorNote.
+-- operator, whose release would let syncs write there; each keeps the other one: the operator's as operator and operatorNote.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, by (name of the operator), note (of the operator) }
 -- RETURN {"held"} | {"already"}: another hold is in force
@@ -9,8 +9,13 @@ local order = { since = clock(), by = p.by, note = p.note }
 local stored = redis.call('GET', hold)
 if stored then
   local former = cjson.decode(stored)
-  if p.by ~= 'reconcile' or former.by == 'reconcile' then return { 'already' } end
-  order.since, order.operator, order.operatorNote = former.since, former.by, former.note
+  if p.by == 'reconcile' and former.by ~= 'reconcile' then
+    order.since, order.operator, order.operatorNote = former.since, former.by, former.note
+  elseif p.by ~= 'reconcile' and former.by == 'reconcile' and not former.operator then
+    order = { since = former.since, by = former.by, note = former.note, operator = p.by, operatorNote = p.note }
+  else
+    return { 'already' }
+  end
 end
 redis.call('SET', hold, cjson.encode(order))
 -- Keys of leases, up to a thousand: one command for a thousand leases costs less than a thousand commands. `inflight` has the

@@ -16,7 +16,6 @@ import {
 import { pairsOf, scanned } from '../redis/portions.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import type { GroupName } from '../resources/changes.ts';
-import type { Tombstone } from '../resources/directory.ts';
 
 /** The lease on one ref, and the data that was read together with it. */
 export interface DueWork {
@@ -46,8 +45,6 @@ export interface DueWork {
   held: boolean;
   /** Unix milliseconds; set when the resource was deleted. */
   deletedAt: number | undefined;
-  /** Last displayName of a deleted group. */
-  deletedName: string | undefined;
   /** Names with suspected drift as JSON; '' when there are none. */
   suspectedDrift: string;
   /** Values of these names that the comparison saw at the platform, as JSON; '' when there are none. */
@@ -136,7 +133,6 @@ export function createWork(
       string,
     ];
     const known = parseLink(link ?? '');
-    const deleted = tombstone ? (JSON.parse(tombstone) as Tombstone) : undefined;
     return {
       kind: 'begun',
       work: {
@@ -154,8 +150,7 @@ export function createWork(
         groups: pairsOf(groups).map(([group, displayName]) => ({ id: group, displayName })),
         pendingGroups: new Map(pairsOf(pendingGroups)),
         held: held === 1,
-        deletedAt: deleted?.deletedAt,
-        deletedName: deleted?.name,
+        deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
         suspectedDrift,
         observedDrift,
         basis,

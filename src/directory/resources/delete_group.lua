@@ -28,15 +28,11 @@ end
 
 reset_synced_of_changed_targets()
 redis.call('HDEL', key('groups'), p.id)
-local name = redis.call('HGET', key('groupNames'), p.id)
--- Without the name of a damaged record the settings leave no group out, so its members are removed.
-if not name or name == '' then name = nil end
 redis.call('HDEL', key('groupNames'), p.id)
 redis.call('ZREM', key('order', 'Group'), p.id)
 drop_entries(entries_of(record), p.id)
 note_deleted('Group', p.id)
-local tombstone = { kind = 'Group', version = record.version, deletedAt = p.now, name = name }
-redis.call('HSET', key('tombstones'), p.id, cjson.encode(tombstone))
+redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'Group', version = record.version, deletedAt = p.now }))
 leave_all(p.id, redis.call('SMEMBERS', key('members', p.id)))
 for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do remove_unresolved(p.id, value) end
 leave_parents()

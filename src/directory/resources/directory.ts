@@ -31,8 +31,6 @@ export interface Tombstone {
   version: number;
   /** Unix milliseconds. */
   deletedAt: number;
-  /** Last displayName of a group, by which the settings may leave it out. */
-  name?: string;
 }
 
 /** Size of one portion of users with their groups. */

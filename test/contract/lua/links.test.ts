@@ -37,12 +37,6 @@ describe('links and member notes', () => {
     expect([...(await store.marks()).keys()]).toEqual([USER]);
   });
 
-  it('a deleted group whose damaged record gave it no name does not count as left out by name', async () => {
-    await store.redis.hset(store.keys.key('groupNames'), G, '');
-    await store.remove('Group', G);
-    expect((await store.begun(GROUP)).deletedName).toBeUndefined();
-  });
-
   it('a sync that was running when its link was forgotten does not store the link again', async () => {
     await store.outbox.mark([USER], 'edit');
     const running = await store.begun(USER);
