@@ -145,7 +145,7 @@ test.each([
       await other.idle();
       expect((await other.platform.user(ANN))?.attributes.rank).toEqual(defined === 'number' ? 7 : '7');
       const reason = `attribute rank is ${defined} at the platform and ${mapped} in the mapping`;
-      const told = new RegExp(`1 conflict needs a person[^]*Attribute rank: conflict, ${reason}`);
+      const told = new RegExp(`1 attribute definition needs a person[^]*Attribute rank: conflict, ${reason}`);
       await other.change(({ targets: { main } }) => {
         main.attributes = { rank: rank(mapped) };
       });

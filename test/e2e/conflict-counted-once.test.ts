@@ -44,5 +44,5 @@ test('a person whose mapping fails and whose values were refused is one conflict
   const ofVic = text.split('\n').filter((line) => line.includes(`User ${VIC}: conflict`));
   expect(ofVic).toHaveLength(1);
   expect(ofVic[0]).toContain('level expression failed');
-  expect(text).toContain('2 conflicts need a person');
+  expect(text).toContain('1 conflict needs a person');
 });
