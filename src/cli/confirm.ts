@@ -9,7 +9,7 @@ export async function ask(question: string): Promise<string> {
   return answer.trim();
 }
 
-/** The error of an order that nobody can be asked about. */
+/** The error when an order needs a yes and no terminal is there to ask on. */
 export const NEEDS_YES = 'Nothing was changed: without a terminal, and with --json, this order needs --yes.';
 
 /**

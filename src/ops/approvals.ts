@@ -72,7 +72,7 @@ type SettingsOf = (target: string) => { guard: GuardSettings } | undefined;
 const approversOf = (settingsOf: SettingsOf, { target }: Approval): number =>
   settingsOf(target)?.guard.approvers ?? 1;
 
-/** Returns the approval without first approvals where one person decides by now: nobody has to join them. */
+/** Returns the approval; without its first approvals if the present settings let one person decide alone. */
 function withPresentFirsts(approval: Approval, settingsOf: SettingsOf): Approval {
   const { firstApprovals: _, ...alone } = approval;
   return approversOf(settingsOf, approval) > 1 ? approval : alone;

@@ -150,7 +150,7 @@ const createdIn = (entries: readonly PlanEntry[]): ReadonlySet<Ref | null> =>
 
 /**
  * Returns those of the users of whom the guard holds a removal from a group.
- * @param made groups that are made anew, from which nobody is removed any more
+ * @param made groups that are created again; held removals from the former groups end, so they are not looked up
  */
 export async function withHeldRemoval(
   { guardStore, pendingRemovals }: Pick<ReconcileScope['outbox'], 'guardStore' | 'pendingRemovals'>,

@@ -1,5 +1,6 @@
-// Tests what plan, sync and reconcile do for people whose value is lost, because somebody made the definition of its attribute
-// anew with another type: the value waits for a person, and no run gives access without it that nobody pushed.
+// Tests what plan, sync and reconcile do for people whose value is lost, because somebody deleted the definition of its attribute
+// and created it with another type. An operator has to mend the definition. Until then a reconcile opens no account and adds no
+// membership of these people unless the source has pushed it.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { send } from '../support/send.ts';
