@@ -38,7 +38,6 @@ export function startQueues(
     const handler: SyncHandler = async (job, signal) => {
       const state = byConnection.get(job.connection);
       const outbox = outboxes.get(job.connection);
-      // The connection is no longer in the settings. Its dirty marks stay until it is configured again.
       if (!state || !outbox) return;
       const deps = {
         target,

@@ -1,7 +1,7 @@
 // Starts relay and worker of one target, and stops them together. The worker runs the sync handler for BullMQ jobs. The
 // handler stores its outcome in the outbox, so a job never fails: a retry is a new mark and not a retry of BullMQ.
 import { setMaxListeners } from 'node:events';
-import { Worker, type ConnectionOptions } from 'bullmq';
+import { DelayedError, Worker, type ConnectionOptions, type Job } from 'bullmq';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -40,12 +40,26 @@ const STALLED_CHECK_MS = 5000;
 /** Times that BullMQ starts the job of a killed process again; practically without end, because the mark has to be synced. */
 const MOST_STALLS = 1000;
 
-/** Starts the workers of one target, one for each stream. */
-export function createSyncWorker(
-  deps: { connection: ConnectionOptions; handler: SyncHandler; clock: Clock; logger: Logger },
-  options: TargetQueueOptions,
-) {
-  const { handler, clock, logger } = deps;
+/** Delay of a job whose connection is not in the settings of this process. */
+const PASS_ON_MS = 100;
+/** Times that such a job is passed on. After that no process may know the connection, and its mark waits for one that does. */
+const MOST_PASSES = 30;
+
+interface WorkerDeps {
+  connection: ConnectionOptions;
+  /** Outboxes of all connections of the target, by connection. */
+  outboxes: ReadonlyMap<string, Outbox>;
+  handler: SyncHandler;
+  clock: Clock;
+  logger: Logger;
+}
+
+/**
+ * Starts the workers of one target, one for each stream. During an update that adds or removes a connection, jobs of a connection
+ * that this process does not know are left to the processes that know it.
+ */
+export function createSyncWorker(deps: WorkerDeps, options: TargetQueueOptions) {
+  const { outboxes, handler, clock, logger } = deps;
   const abort = new AbortController();
   // Each running call adds a listener. Node.js warns above ten, which is no leak here.
   setMaxListeners(0, abort.signal);
@@ -58,7 +72,8 @@ export function createSyncWorker(
   const workers = STREAMS.map((stream) => {
     const worker: Worker<SyncJob> = new Worker<SyncJob>(
       queueName(options.target, stream),
-      async (job) => {
+      async (job, token) => {
+        if (!outboxes.has(job.data.connection)) return passOn(job, token);
         worker.concurrency = slotsOf(stream);
         const sync = runSync(job.data);
         running.add(sync);
@@ -79,6 +94,12 @@ export function createSyncWorker(
     worker.on('error', (error) => logger.debug({ reason: error.message }, 'queue connection'));
     return worker;
   });
+
+  async function passOn(job: Job<SyncJob>, token?: string): Promise<void> {
+    if (job.attemptsStarted > MOST_PASSES) return;
+    await job.moveToDelayed(clock.now() + PASS_ON_MS, token);
+    throw new DelayedError();
+  }
 
   async function runSync(job: SyncJob): Promise<void> {
     try {
@@ -115,16 +136,12 @@ const MOST_JOBS = 500;
 /** Longest wait for running syncs at shutdown. */
 const SYNC_DEADLINE_MS = 20_000;
 
-/** Starts the relay and the worker. @param deps.outboxes outboxes of all connections of the target, by connection */
+/** Starts the relay and the worker. */
 export function createTargetQueue(
-  deps: {
+  deps: WorkerDeps & {
     connection: QueueConnection;
-    outboxes: Map<string, Outbox>;
-    handler: SyncHandler;
     /** Returns whether syncs wait, because no call may be sent to the target now. */
     isPaused: () => Promise<boolean>;
-    clock: Clock;
-    logger: Logger;
   },
   options: TargetQueueOptions,
 ) {

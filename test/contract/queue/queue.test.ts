@@ -63,9 +63,10 @@ describe('delivery of marks through BullMQ', () => {
     return relay;
   }
 
-  function startWorker(handler: SyncHandler, concurrency = 2): SyncWorker {
+  function startWorker(handler: SyncHandler, { concurrency = 2, connections = ['idp'] } = {}): SyncWorker {
     const options = { prefix: store.prefix, target: 'main', concurrency: () => concurrency };
-    const worker = createSyncWorker({ connection, handler, clock, logger }, options);
+    const outboxes = new Map(connections.map((name) => [name, store.outbox]));
+    const worker = createSyncWorker({ connection, outboxes, handler, clock, logger }, options);
     workers.push(worker);
     return worker;
   }
@@ -133,6 +134,20 @@ describe('delivery of marks through BullMQ', () => {
     relay.notify();
     await eventually('equal', equal, 10_000);
     expect(relay.lastSweepAt()).toBeGreaterThan(Date.now() - 5000);
+  });
+
+  it('a process that does not know the connection leaves the mark to one that does', async () => {
+    const seen: string[] = [];
+    startWorker(working([]), { connections: ['other'] });
+    const relay = startRelay();
+    await edit('one');
+    await pause(150);
+    // Without a relay the mark is not delivered again.
+    await relay.stop();
+    expect(await equal()).toBe(false);
+    startWorker(working(seen));
+    await eventually('equal', equal);
+    expect(seen).toHaveLength(1);
   });
 
   it('a mark whose handler threw is delivered again', async () => {
