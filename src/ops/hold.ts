@@ -37,11 +37,14 @@ export const releaseTargets = (
   actor: Actor,
 ): Promise<HoldChange[]> =>
   applyOrder(states, target, { act: 'release', ...actor }, async (guardStore, record, name) => {
-    const hold = await guardStore.onHold();
+    let hold = await guardStore.onHold();
     if (!hold) return false;
-    if (isTenantHold(hold)) return `stays on hold, ${hold.note ?? ''}. ${holdAdvice(name, hold)}.`;
-    await record();
-    return guardStore.release();
+    if (!isTenantHold(hold)) {
+      await record();
+      if (await guardStore.release()) return true;
+      hold = await guardStore.onHold();
+    }
+    return hold ? `stays on hold, ${hold.note ?? ''}. ${holdAdvice(name, hold)}.` : false;
   });
 
 /**

@@ -13,12 +13,6 @@ export interface Hold {
   note?: string;
 }
 
-/** A hold as it is stored; one because of another tenant keeps the operator's hold that it replaced. */
-interface StoredHold extends Hold {
-  operator?: string;
-  operatorNote?: string;
-}
-
 /** Holder of a hold because the target may be another tenant (ADR 0022). */
 export const TENANT_HOLDER = 'reconcile';
 
@@ -44,37 +38,25 @@ export function createOperatorHold(
 ) {
   const name = keys.key('hold', target);
 
-  const read = async (): Promise<StoredHold | undefined> => {
-    const text = await redis.get(name);
-    return text === null ? undefined : (JSON.parse(text) as StoredHold);
-  };
-
   /** Holds the target; running syncs stop before their next step. @returns false when it was already held */
   async function hold(by: string, note?: string): Promise<boolean> {
     return (await scripts.run('hold', keys.base, { target, by, note }))[0] === 'held';
   }
 
-  /** Ends the hold of an operator, and notifies the relays. @returns false when there was none */
-  async function release(): Promise<boolean> {
-    const released = (await redis.del(name)) === 1;
-    if (released) await redis.publish(keys.key('marked'), target);
-    return released;
-  }
+  const end = async (isTenant: boolean): Promise<boolean> =>
+    (await scripts.run('release_hold', keys.base, { target, tenant: isTenant }))[0] === 'released';
 
-  /** Ends a hold because of another tenant; the operator's hold that it replaced is in force again. */
-  async function endTenantHold(): Promise<void> {
-    const stored = await read();
-    if (!stored || !isTenantHold(stored)) return;
-    const { since, operator, operatorNote } = stored;
-    if (operator === undefined) await release();
-    else await redis.set(name, JSON.stringify({ since, by: operator, note: operatorNote }));
-  }
+  /** Ends the hold of an operator, and notifies the relays. @returns false when there was none */
+  const release = (): Promise<boolean> => end(false);
+
+  /** Ends a hold because of another tenant; the operator's hold beside it is in force again. */
+  const endTenantHold = async (): Promise<void> => void (await end(true));
 
   /** Returns the hold of the target; undefined when it is not on hold. */
   async function onHold(): Promise<Hold | undefined> {
-    const stored = await read();
-    if (!stored) return undefined;
-    const { since, by, note } = stored;
+    const text = await redis.get(name);
+    if (text === null) return undefined;
+    const { since, by, note } = JSON.parse(text) as Hold;
     return { since, by, ...(note === undefined ? {} : { note }) };
   }
 

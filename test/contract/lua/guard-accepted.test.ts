@@ -1,5 +1,7 @@
 // Tests deactivations that are accepted and not applied yet, and the hold of a target by an operator (ADR 0011).
+import { TENANT_HOLDER } from '../../../src/directory/guard/operator-hold.ts';
 import type { Ref } from '../../../src/directory/records.ts';
+import { releaseTargets } from '../../../src/ops/hold.ts';
 import { guard, HOUR, range } from './guard-rig.ts';
 import { idOf, openStore, type Store } from './rig.ts';
 
@@ -100,5 +102,34 @@ describe('hold and release of a target', () => {
     const work = await store.begun(ref);
     await store.outbox.guardStore.hold('ops');
     await expect(store.outbox.save(work, {})).rejects.toThrow(/lost the lease/);
+  });
+
+  it('a release does not end the hold because of another tenant that reconcile sets meanwhile', async () => {
+    const { guardStore } = store.outbox;
+    await guardStore.hold('olga', 'audit');
+    const { acts } = store.state;
+    // The release writes its audit entry between its look at the hold and the end of the hold.
+    const record: typeof acts.record = async (act) => {
+      await guardStore.hold(TENANT_HOLDER, 'main may be another tenant');
+      return acts.record(act);
+    };
+    const states = [{ ...store.state, acts: { ...acts, record } }];
+    await expect(releaseTargets(states, 'main', { by: 'olga', via: 'command' })).resolves.toMatchObject([
+      { changed: false, refused: expect.stringContaining('may be another tenant') },
+    ]);
+    await expect(guardStore.onHold()).resolves.toMatchObject({ by: TENANT_HOLDER });
+    await expect(store.claimRefs()).resolves.toEqual([]);
+    await guardStore.endTenantHold();
+    await expect(guardStore.onHold()).resolves.toMatchObject({ by: 'olga', note: 'audit' });
+  });
+
+  it('the end of a hold because of another tenant keeps the hold that an operator sets meanwhile', async () => {
+    const { guardStore } = store.outbox;
+    await guardStore.hold(TENANT_HOLDER, 'main may be another tenant');
+    await Promise.all([guardStore.endTenantHold(), guardStore.hold('olga', 'audit')]);
+    await expect(guardStore.onHold()).resolves.toMatchObject({ by: 'olga', note: 'audit' });
+    await expect(store.claimRefs()).resolves.toEqual([]);
+    await expect(guardStore.release()).resolves.toBe(true);
+    await expect(store.claimRefs()).resolves.toEqual([ref]);
   });
 });
