@@ -8,6 +8,7 @@ import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { waitingMemberships } from '../reconcile/waiting-for-decision.ts';
 import { counted } from '../support/counted.ts';
+import { isNameConfirmed } from '../sync/group-name.ts';
 import { removal } from '../sync/succession.ts';
 import type { FoundResource } from './find.ts';
 import { withPresentCondition } from './present-condition.ts';
@@ -132,18 +133,27 @@ async function withPendingGroups(scope: ReconcileScope, end: SyncEnd, ref: Ref):
 
 /**
  * Replaces the end of a person with groups that still have to be made or to get their names: access goes by the name of a group.
+ * A group with its name may be marked for other members.
  */
 export async function withUnwrittenGroups(
   scope: ReconcileScope,
   end: SyncEnd,
   groups: Ref[],
 ): Promise<SyncEnd> {
-  const observed = await scope.drifts.observe(groups);
-  const unwritten = observed.filter(({ text, marked }) => marked || refusalOf(parseLink(text), marked));
+  const { directory, drifts, outbox, target } = scope;
+  const names = await readRecordNames(directory, groups);
+  const unwritten: Ref[] = [];
+  for (const { ref, text, marked } of await drifts.observe(groups)) {
+    const link = parseLink(text);
+    if (!marked && !refusalOf(link, marked)) continue;
+    const { suspectedDrift } = await outbox.resourceStatus(ref);
+    const isNamed = isNameConfirmed(link, target.mapping.groupName(names.get(ref) ?? ''));
+    if (link.id === undefined || !isNamed || suspectedDrift.length > 0) unwritten.push(ref);
+  }
   const [first] = unwritten;
   if (first === undefined) return end;
   const isOne = unwritten.length === 1;
-  const message = `${counted(unwritten.length, 'group')} of the person ${isOne ? 'is' : 'are'} not written yet: scim-bridge explain ${first.ref} tells why`;
+  const message = `${counted(unwritten.length, 'group')} of the person ${isOne ? 'is' : 'are'} not written yet: scim-bridge explain ${first} tells why`;
   return { outcome: 'waiting', message };
 }
 

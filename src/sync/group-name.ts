@@ -1,5 +1,5 @@
 // Writes the name of a group, and tells of a group that keeps the temporary name of an exchange (taken-name.ts).
-import { forgetObserved } from '../directory/outbox/links.ts';
+import { forgetObserved, type Link } from '../directory/outbox/links.ts';
 import type { PlatformPatchOperation } from '../platform/wire.ts';
 import { isAbsent } from './absence.ts';
 import { condition } from './condition.ts';
@@ -8,6 +8,10 @@ import { isGone, isStatus } from './failures.ts';
 import { warnOfRoles } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { nameBehind, waitForName } from './taken-name.ts';
+
+/** Returns whether the platform has confirmed the name as that of the linked group. */
+export const isNameConfirmed = ({ core, unsure }: Link, name: string | undefined): boolean =>
+  name !== undefined && core?.displayName === name && unsure === undefined;
 
 /** Renames the group. @returns an outcome while another group is to give up the name @throws PlatformError */
 export async function renameGroup(context: SyncContext, name: string): Promise<SyncOutcome | undefined> {

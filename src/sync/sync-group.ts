@@ -9,7 +9,7 @@ import { isGone } from './failures.ts';
 import { createPlatformGroup, findGroup } from './find-group.ts';
 import type { Exists } from './find-user.ts';
 import { ended, resetGate } from './gate.ts';
-import { renameGroup, temporaryNameLeft } from './group-name.ts';
+import { isNameConfirmed, renameGroup, temporaryNameLeft } from './group-name.ts';
 import { comeBack, leave, noteLeavers } from './left-members.ts';
 import { addMembers, dropPendingMembers, removeMembers, throwIfIgnored } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
@@ -82,8 +82,7 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
   const pending = await context.outbox.pendingMembers(context.work.id);
   const removed =
     policy.policy === 'sync' ? await removeMembers(context, pending) : { isWaiting: false, ignored: [] };
-  const isNameConfirmed = link.core?.displayName === name && link.unsure === undefined;
-  if (!isNameConfirmed) {
+  if (!isNameConfirmed(link, name)) {
     const waiting = await renameGroup(context, name);
     if (waiting) return waiting;
   }

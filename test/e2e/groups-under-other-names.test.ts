@@ -11,13 +11,14 @@ const test = createScenarios(
   (place) => place.stop(),
 );
 
-/** Creates two groups, of which the person is in the first. @returns the id of the first */
-async function foundGroups(place: Place): Promise<string> {
+/** Creates two groups with one member each, of which the first is the person. @returns the ids of the first group and of the other member */
+async function foundGroups(place: Place): Promise<{ ops: string; ann: string }> {
   const { idp } = place;
   const ops = await idp.createGroup('ops', [await idp.createUser(BOB)]);
-  await idp.createGroup('sales', [await idp.createUser('ann@acme.example')]);
+  const ann = await idp.createUser('ann@acme.example');
+  await idp.createGroup('sales', [ann]);
   await place.idle();
-  return ops;
+  return { ops, ann };
 }
 
 async function renameByHand(place: Place, from: string, to: string): Promise<void> {
@@ -53,7 +54,7 @@ test('explain and sync of a member tell that others took the name of a group awa
 }, 60_000);
 
 test('explain of a member does not say that a group with a pending rename is still to be joined', async (place) => {
-  const ops = await foundGroups(place);
+  const { ops } = await foundGroups(place);
   await place.commands.run('hold', '--note', 'maintenance');
   await place.idp.patch(`/Groups/${ops}`, { op: 'replace', path: 'displayName', value: 'operations' });
   const explained = await told(place, 'explain', BOB);
@@ -72,4 +73,20 @@ test('sync of a member does not end as equal while another group has the name of
   expect((await place.platform.user(BOB))?.groups).toEqual(['former ops']);
   expect(synced.text).toContain('1 group of the person is not written yet: scim-bridge explain Group:');
   expect(synced.code).not.toBe(0);
+}, 60_000);
+
+test('sync of a member ends as equal when it repaired the name of a group that waits for other members', async (place) => {
+  const { ops, ann } = await foundGroups(place);
+  await renameByHand(place, 'ops', 'former ops');
+  await place.stopApps();
+  // One new member has no account yet, so the group waits for both.
+  await place.start('api');
+  const members = [{ value: ann }, { value: await place.idp.createUser('eve@acme.example') }];
+  await place.idp.patch(`/Groups/${ops}`, { op: 'add', path: 'members', value: members });
+  const synced = await told(place, 'sync', BOB);
+  expect((await place.platform.user(BOB))?.groups).toEqual(['ops']);
+  // The group and the new member are marked.
+  expect((await place.commands.run('status', '--json')).json[0].dirty).toBe(2);
+  expect(synced.text).not.toContain('not written yet');
+  expect(synced.code).toBe(0);
 }, 60_000);
