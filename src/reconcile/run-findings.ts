@@ -1,5 +1,6 @@
 // Collects what a comparison found beside the plan: notes for the next run, which run.ts stores after the plan was applied.
 import type { Drift } from '../directory/outbox/drift.ts';
+import { isBySettingsOfThen } from '../directory/outbox/links.ts';
 import type { Cursor } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import type { PlanEntry } from './entry.ts';
@@ -57,7 +58,9 @@ export function unmappedUsers(
 ): Ref[] {
   const waiting = new Set(entries.filter(isWaitingActivation).map(({ ref }) => ref));
   return verified.flatMap(({ ref, isUnmappable, refusal }) =>
-    (isUnmappable || waiting.has(ref)) && refusal?.settings !== settings ? [ref] : [],
+    (isUnmappable || waiting.has(ref)) && (!refusal?.settings || isBySettingsOfThen(refusal, settings))
+      ? [ref]
+      : [],
   );
 }
 

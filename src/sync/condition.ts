@@ -1,4 +1,5 @@
 // Creates conditions of a resource: reason, message and time of transition.
+import { printFor } from '../directory/outbox/link.ts';
 import { isAwaitingDecision, type Condition } from '../directory/outbox/links.ts';
 import type { DueWork } from '../directory/outbox/work.ts';
 import type { SyncContext } from './context.ts';
@@ -12,7 +13,7 @@ export function condition(context: SyncContext, reason: string, message: string,
   if (status !== undefined) created.status = status;
   const { settings } = context.outbox;
   const hasPrint = settings !== '';
-  if (BY_SETTINGS.has(reason) && hasPrint) created.settings = settings;
+  if (BY_SETTINGS.has(reason) && hasPrint) created.settings = printFor(reason, settings);
   return { ...created, ...(isAwaitingDecision(created) ? causeOf(context) : knownCause(context)) };
 }
 

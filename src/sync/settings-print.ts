@@ -27,7 +27,10 @@ export function settingsPrint(
       onEmpty,
     ],
   );
-  const feeds = others.length > 0 ? { others: [...others].sort() } : {};
-  const text = canonicalJson({ attributes: attributes.sort(), users, groups, policy, adopt, ...feeds });
-  return createHash('sha256').update(text).digest('base64url').slice(0, LENGTH);
+  const text = canonicalJson({ attributes: attributes.sort(), users, groups, policy, adopt });
+  // The other connections decide about TakenByConnection alone, so they have a part of their own (`printFor`).
+  return digest(text) + (others.length > 0 ? `.${digest(canonicalJson([...others].sort()))}` : '');
 }
+
+const digest = (text: string): string =>
+  createHash('sha256').update(text).digest('base64url').slice(0, LENGTH);

@@ -1,5 +1,6 @@
 // Tests that commands say when a dead letter was caused by former settings, and that a retry uses the present ones.
 import '../support/load-modules.ts';
+import { TOKEN } from '../support/build-bridge.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const BOB = 'bob@acme.example';
@@ -25,6 +26,19 @@ test('with unchanged settings no command says that they changed', async () => {
   expect((await runCommand('explain', VIEWER)).text.replace(/\s+/g, ' ')).toMatch(
     /adopt to exact and restart, to take it over; or rename or delete one of the two\. In both cases then scim-bridge dead-letters retry \S+\./,
   );
+});
+
+test('after another connection was added to the target, no command says that settings have changed', async () => {
+  const { connections } = place.settings;
+  const hr = { tokens: [{ name: 'hr', secret: `${TOKEN}-hr` }] };
+  await place.change((settings) => {
+    settings.connections = { ...connections, hr };
+  });
+  for (const command of [['dead-letters', 'list'], ['explain', VIEWER, '--all'], ['plan'], ['exceptions']])
+    expect((await runCommand(...command)).text).not.toMatch(/settings (that )?have changed/);
+  await place.change((settings) => {
+    settings.connections = connections;
+  });
 });
 
 test('after adopt was changed, each command tells that the refusal is by former settings, and a retry takes the account over', async () => {

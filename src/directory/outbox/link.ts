@@ -41,8 +41,14 @@ export const isAwaitingDecision = (condition: Condition | undefined): condition 
  * Returns whether the condition arose under other settings than the present ones.
  * @param settings print of the present ones
  */
-export const isBySettingsOfThen = (condition: Pick<Condition, 'settings'>, settings: string): boolean =>
-  condition.settings !== undefined && condition.settings !== settings;
+export const isBySettingsOfThen = (
+  { reason, settings: former }: Pick<Condition, 'reason' | 'settings'>,
+  settings: string,
+): boolean => former !== undefined && former !== printFor(reason, settings);
+
+/** Returns the part of a print that decides about a reason: other connections (after the dot) only about TakenByConnection. */
+export const printFor = (reason: string, settings: string): string =>
+  reason === 'TakenByConnection' ? settings : settings.replace(/\..*/, '');
 
 const FORMER_SETTINGS = 'by settings that have changed meanwhile';
 
