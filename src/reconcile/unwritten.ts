@@ -42,7 +42,7 @@ const REASONS = {
   protected: 'the person is listed in users.protected, so it is not written',
 };
 /** Text behind the reason of a pending membership that waits. */
-const WAITS: Record<MembershipWait, string> = {
+const WAITS: Record<Exclude<MembershipWait, 'leaver'>, string> = {
   held: '; waits for the held account: see scim-bridge approvals list',
   heldRemoval:
     '; waits for the held removal of the person from another group: see scim-bridge approvals list',
@@ -56,7 +56,10 @@ const BEHIND_CLOSING = '; waits for the held deactivation of the person: see sci
  */
 const BEHIND = '; waits for the held change of who or what has its name now: see scim-bridge approvals list';
 
-/** Returns the entries; those that no sync would write have the effect `report`. */
+/**
+ * Returns the entries without additions of people whom the source took away; those that no sync would write have the effect
+ * `report`.
+ */
 export async function withoutUnwritten(
   scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts'>,
   entries: PlanEntry[],
@@ -66,8 +69,10 @@ export async function withoutUnwritten(
     target,
   } = scope;
   const why = new Map<PlanEntry, string>();
+  const unwanted = new Set<PlanEntry>();
   for (const [entry, wait] of await waitingMemberships(scope, entries))
-    why.set(entry, `${entry.reason}${WAITS[wait]}`);
+    if (wait === 'leaver') unwanted.add(entry);
+    else why.set(entry, `${entry.reason}${WAITS[wait]}`);
   for (const entry of await waitingValues(scope, entries))
     why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
   const closed = new Set<Ref>();
@@ -109,9 +114,10 @@ export async function withoutUnwritten(
   const listed = new Set(target.policy.users.protected.map(fold));
   for (const entry of entries)
     if (isChange(entry) && listed.has(fold(personIn(entry)))) why.set(entry, REASONS.protected);
-  return entries.map((entry) => {
+  return entries.flatMap((entry): PlanEntry[] => {
     const reason = why.get(entry);
-    return reason === undefined ? entry : { ...entry, effect: 'report', reason };
+    if (unwanted.has(entry)) return [];
+    return [reason === undefined ? entry : { ...entry, effect: 'report', reason }];
   });
 }
 

@@ -6,8 +6,11 @@ import { mayBeActive } from '../sync/account-state.ts';
 import { isChange, NEWLY_LINKED, type Action, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 
-/** Why a pending membership waits: the state of the account, or a held removal of the person from another group. */
-export type MembershipWait = 'held' | 'rejected' | 'heldRemoval';
+/**
+ * Why a membership waits: the state of the account, or a held removal of the person from another group. `leaver`: an addition of
+ * a person whom the source took away, so it is not wanted.
+ */
+export type MembershipWait = 'held' | 'rejected' | 'heldRemoval' | 'leaver';
 /** Actions on the values of an account that exists and is to be active. */
 const VALUES: ReadonlySet<Action> = new Set(['setAttribute', 'clearAttribute', 'update', 'reactivate']);
 
@@ -21,9 +24,9 @@ const WAITING: Readonly<Record<string, MembershipWait>> = {
 };
 
 /**
- * Returns the pending memberships that wait, with the reason. A removal waits for the held deactivation, whose sync writes
- * it. An addition waits until the condition of the account has ended, and until no removal of the person from another group
- * is held.
+ * Returns the memberships that wait, with the reason. A pending removal waits for the held deactivation, whose sync writes it.
+ * Each addition waits until the condition of the account has ended, and until no removal of the person from another group is
+ * held.
  */
 export async function waitingMemberships(
   { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
@@ -34,9 +37,9 @@ export async function waitingMemberships(
   const anew = new Set(entries.flatMap(({ ref, action }) => (NEWLY_LINKED.has(action) ? [ref] : [])));
   const pending = entries.flatMap((entry) => {
     const ref = entry.member?.ref;
-    // A group that is made anew makes the memberships of its members pending; those of a new account are written with it.
-    const isFollower = entry.follows !== undefined && !anew.has(ref ?? null);
-    const isPending = entry.attribution.cause === 'source changed' || isFollower;
+    // The memberships of a new account are written with it.
+    const isAddition = entry.action === 'addMember' && !anew.has(ref ?? null);
+    const isPending = entry.attribution.cause === 'source changed' || isAddition;
     return ref && isChange(entry) && isPending ? [{ entry, ref }] : [];
   });
   const users = [...new Set(pending.map(({ ref }) => ref))];
@@ -50,7 +53,8 @@ export async function waitingMemberships(
     ]);
     accounts.forEach(({ ref, text, marked }, index) => {
       const { condition } = parseLink(text);
-      const add = marked || !condition ? undefined : WAITING[condition.reason];
+      const wait = marked || !condition ? undefined : WAITING[condition.reason];
+      const add = wait && condition?.isLeaver ? 'leaver' : wait;
       waits.set(ref, { add, isLeaver: decisions[index] === 'follows' });
     });
   }

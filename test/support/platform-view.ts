@@ -28,7 +28,7 @@ export interface PlatformView {
     [more: string]: any;
   }>;
   user(userName: string): Promise<PlatformUser | undefined>;
-  group(displayName: string): Promise<{ displayName: string; members: string[] } | undefined>;
+  group(displayName: string): Promise<{ displayName: string; scimId: string; members: string[] } | undefined>;
   requests(): Promise<PlatformCallLine[]>;
   /** Returns the requests that change data. */
   writes(): Promise<PlatformCallLine[]>;

@@ -1,0 +1,68 @@
+// Tests that a plan adds no held leaver to a group that a person took the leaver out of, and that nothing of it is lost.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const NONE = { count: 0, percent: 100 };
+const WAITS =
+  'addMember, member at the source, taken out at the platform; waits for the held account: see scim-bridge approvals list';
+
+let place: Place;
+let ann: string;
+beforeEach(async () => {
+  place = await openPlace({ target: { guard: { deactivate: NONE, delete: NONE, removeMembers: NONE } } });
+  ann = await place.idp.createUser(ANN, { title: 'guest' });
+  await place.idp.createGroup('crew', [ann, await place.idp.createUser(BOB)]);
+  await place.idle();
+}, 30_000);
+afterEach(() => place.stop());
+
+const words = async (...args: string[]): Promise<string> =>
+  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const members = async () => (await place.platform.group('crew'))?.members;
+
+async function takeAnnOut(): Promise<void> {
+  const group = await place.platform.group('crew');
+  const account = await place.platform.user(ANN);
+  const path = `members[value eq "${account?.scimId}"]`;
+  await byHand(place, 'PATCH', `/Groups/${group?.scimId}`, { op: 'remove', path });
+  expect(await members()).toEqual([BOB]);
+}
+
+const setActive = (value: boolean) =>
+  place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value });
+async function setUsers(users: object): Promise<void> {
+  await place.change(({ targets: { main } }) => {
+    main.users = users;
+  });
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+}
+
+test('the plan does not add a person whom the scope left out to a group again; when the scope is removed, a reconcile does', async () => {
+  await setUsers({ scope: 'title ne "guest"' });
+  expect(await words('approvals', 'list')).toContain('1 to deactivate');
+  await takeAnnOut();
+  for (const command of [['plan'], ['explain', ANN]])
+    expect(await words(...command)).not.toMatch(/addMember|member at the source/);
+  await setUsers({});
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  expect(await members()).toEqual([BOB, ANN]);
+}, 60_000);
+
+test('the plan says that the membership of a person who is inactive at the source waits for the held account, and a reconcile after the end of the hold writes it', async () => {
+  await setActive(false);
+  await place.idle();
+  await takeAnnOut();
+  const plan = await words('plan');
+  expect(plan).not.toContain('1 change.');
+  expect(plan).toContain(WAITS);
+  await setActive(true);
+  await place.idle();
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  expect(await members()).toEqual([BOB, ANN]);
+}, 60_000);
