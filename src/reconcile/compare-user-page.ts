@@ -209,6 +209,7 @@ async function mapAll(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[
       ...{ ref, entries: own, refusal: refusalOf(link, marked) },
       ...{ memberOf: groupsOfAccount(user), isReturning: isReturning(link, known) },
       isUnmappable: isUnmappable(known),
+      isOut: !known.wanted.inScope,
       done: doneOfUser(mapped),
     };
     if (own.length < entries.length) {

@@ -56,7 +56,15 @@ export async function withFollowers(
   const told = written.map((entry) => toTypeConflict(entry, faults.conflicts, waiting));
   const all = await withAllFollowers(scan, told, verified, { ...faults, ...definitions });
   const lost = new Set(told.filter(isLostValue).map(({ ref }) => ref));
-  return withoutUnmappable(all, waiting, scan.scope.target.policy, lost);
+  return withoutUnmappable(withoutAddedLeavers(all, verified), waiting, scan.scope.target.policy, lost);
+}
+
+/** Returns the entries without additions of users who are out of scope: their syncs drop what is pending. */
+function withoutAddedLeavers(entries: PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
+  const out = new Set(verified.flatMap(({ ref, isOut }) => (isOut ? [ref] : [])));
+  return entries.filter(
+    ({ action, member }) => action !== 'addMember' || !member?.ref || !out.has(member.ref),
+  );
 }
 
 /** Returns the entries; a conflict takes the place of an adoption that the sync will refuse, and of the values and memberships behind it. */

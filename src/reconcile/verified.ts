@@ -30,6 +30,8 @@ export interface VerifiedResource {
   memberOf?: readonly GroupOfAccount[] | undefined;
   /** The user comes back into scope, so its sync writes all memberships again. */
   isReturning?: boolean;
+  /** The user is out of scope, or the source deleted the user, so no sync adds a membership. */
+  isOut?: boolean;
   /** Platform id of a group that the settings leave out since its last sync; only the next sync notes that it is left. */
   leftOut?: string;
   /** Held or rejected changes that the platform has already. */

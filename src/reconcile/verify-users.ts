@@ -110,6 +110,7 @@ async function verifyUser(
     account: present && { user: present, values },
     memberOf: groupsOfAccount(present ?? adoptable?.account),
     isReturning: isReturning(link, wanted),
+    isOut: wanted?.wanted.inScope !== true,
     done: doneOfUser(user),
     isUnmappable: isUnmappable(wanted),
     notAdopted: adoptable && (await whyNotAdopted(scan, common, adoptable.account)),
