@@ -1,4 +1,4 @@
-// Adds the entries that the sync of a created, adopted or relinked resource causes: memberships and attribute definitions.
+// Adds the entries that the sync of a created, adopted, relinked or returning resource causes: memberships and attribute definitions.
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { isChange, isProtected, NEWLY_LINKED, refusalOf, type PlanEntry } from './entry.ts';
@@ -35,27 +35,30 @@ interface GroupOfPlan {
 }
 
 /**
- * Returns the entries with those that follow from them. The resource of `follows` is marked, and its sync leads to the
- * write, so the followers are not marked themselves. Activations and memberships that wait for a value which cannot be written
- * are only reported.
- * @param definitions how the definitions of attributes are compared
+ * Returns the entries together with their followers: entries that the sync of another entry's resource writes too. A follower
+ * names that resource in `follows`. Only that resource is marked, never the follower itself. Activations and memberships that
+ * wait for a value which cannot be written are only reported.
+ * @param reads whether definitions are always read, and how a definition of another type is reported
  */
 export async function withFollowers(
   scan: ScanResult,
   entries: PlanEntry[],
   verified: readonly VerifiedResource[],
-  definitions: DefinitionReads = {},
+  reads: DefinitionReads = {},
 ): Promise<PlanEntry[]> {
   const written = withoutRefusedAdoptions(entries, verified);
-  const faults = await definitionEntries(scan, written, definitions);
-  const letters = verified.filter(({ refusal }) => refusal?.reason === 'AttributesNotWritten');
+  const definitions = await definitionEntries(scan, written, reads);
+  // Users whose last sync could not write a value; the next one tries all values that differ.
+  const refused = verified.filter(({ refusal }) => refusal?.reason === 'AttributesNotWritten');
+  // Users whose activation and memberships wait for a value.
   const waiting = new Set([
     ...verified.flatMap(({ ref, isUnmappable }) => (isUnmappable ? [ref] : [])),
-    ...withTypeConflict(written, faults.conflicts, new Set(letters.map(({ ref }) => ref))),
+    ...withTypeConflict(written, definitions.conflicts, new Set(refused.map(({ ref }) => ref))),
   ]);
-  const told = written.map((entry) => toTypeConflict(entry, faults.conflicts, waiting));
-  const all = await withAllFollowers(scan, told, verified, { ...faults, ...definitions });
-  const lost = new Set(told.filter(isLostValue).map(({ ref }) => ref));
+  const withConflicts = written.map((entry) => toTypeConflict(entry, definitions.conflicts, waiting));
+  const all = await withAllFollowers(scan, withConflicts, verified, { ...definitions, ...reads });
+  // Users of whom an applied value is lost at the platform and cannot be written again.
+  const lost = new Set(withConflicts.filter(isLostValue).map(({ ref }) => ref));
   return withoutUnmappable(withoutAddedLeavers(all, verified), waiting, scan.scope.target.policy, lost);
 }
 
@@ -79,7 +82,8 @@ function withoutRefusedAdoptions(entries: PlanEntry[], verified: readonly Verifi
   if (reasons.size === 0) return entries;
   return entries.flatMap((entry): PlanEntry[] => {
     const { member } = entry;
-    const reason = reasons.get((member ? member.ref : entry.ref) ?? 'User:');
+    const ref = member ? member.ref : entry.ref;
+    const reason = ref === null ? undefined : reasons.get(ref);
     if (reason === undefined || !isChange(entry)) return [entry];
     if (member)
       return [
@@ -97,15 +101,16 @@ async function withAllFollowers(
   verified: readonly VerifiedResource[],
   { definitions: missing, conflicts, inOne = false }: DefinitionFindings & DefinitionReads,
 ): Promise<PlanEntry[]> {
+  // With `inOne` a definition of another type is reported once, so the conflicts of the single users are left out.
   const found = goneWithDefinition(entries, missing).filter(
     ({ action, attribute }) => !inOne || action !== 'conflict' || attribute === undefined,
   );
-  const definitions = [...missing, ...(inOne ? [...conflicts].map(toDefinitionConflict) : [])];
+  const ofDefinitions = [...missing, ...(inOne ? [...conflicts].map(toDefinitionConflict) : [])];
   const parents = new Map<Ref, PlanEntry>();
   for (const entry of found)
     if (isChange(entry) && NEWLY_LINKED.has(entry.action) && entry.ref) parents.set(entry.ref, entry);
   const returning = returningUsers(found, verified);
-  if (parents.size + returning.length === 0) return [...definitions, ...found];
+  if (parents.size + returning.length === 0) return [...ofDefinitions, ...found];
   // A drift note of such a membership would name the account that is gone; the follower that is added below has the new
   // account.
   const kept = found.filter(
@@ -129,7 +134,7 @@ async function withAllFollowers(
   for (let start = 0; start < users.length; start += PORTION)
     for (const each of await groupsOf(scan, users.slice(start, start + PORTION), parents, memberOf))
       add(each);
-  return [...definitions, ...kept, ...followers];
+  return [...ofDefinitions, ...kept, ...followers];
 }
 
 /** Returns for each user who comes back into scope one of the user's changes, to which the memberships are added. */
@@ -153,7 +158,8 @@ function toEntry({ parent, group, user, link, name }: Following): PlanEntry {
   const refusal = refusalOf(link);
   const waits = refusal ? `; waits for the user, who needs a person (${refusal.reason})` : '';
   const why = parent.kind === 'User' ? 'the account' : 'the group';
-  const how = parent.action === 'create' ? 'created' : 'linked anew';
+  const isAnew = NEWLY_LINKED.has(parent.action);
+  const how = parent.action === 'create' ? 'created' : isAnew ? 'linked anew' : 'managed again';
   return {
     action: 'addMember',
     kind: 'Group',
@@ -230,6 +236,7 @@ async function groupsOf(
         const ref = refOf('Group', groupId);
         const name = target.mapping.groupName(displayName);
         const link = linkOf.get(ref) ?? {};
+        // Under create-only a group is changed only until its creation is complete (`making`).
         const isFrozen = target.policy.policy === 'create-only' && link.making !== true;
         // The members of a group that this plan creates or links are added by `membersOf`.
         const isThere = link.id !== undefined && link.departed !== true && !isFrozen && !parents.has(ref);

@@ -227,9 +227,11 @@ test('a plan lists adopted accounts and groups with their differences as they ar
 }, 60_000);
 
 test('a plan lists a user who is in scope again and the deletion of an adopted group as they are written', async () => {
-  await planned(async () => {
+  const { entries } = await planned(async () => {
     await pushUser('eve', { op: 'remove', path: 'nickName' });
     await pushGroup('readers', { op: 'remove', path: `members[value eq "${ids.get('ida')}"]` });
     await bridge.idp.send('DELETE', `/Groups/${ids.get('readers')}`);
   });
+  const reasons = entries.flatMap(({ action, reason }) => (action === 'addMember' ? [reason] : []));
+  expect(reasons).toEqual(['member at the source; the account is managed again']);
 }, 60_000);
