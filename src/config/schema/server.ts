@@ -1,4 +1,5 @@
-// Defines the settings of the process: addresses, Redis, logging, and the schedule of reconcile runs.
+// Defines the settings of the process: addresses, limits of requests, Redis, the schedule of reconcile runs, the provisioning log,
+// the key of backups, and logging. The default of a `choice` is its first word, unless a third argument names another one.
 import { signInSchema } from './sign-in.ts';
 import {
   choice,
@@ -119,7 +120,7 @@ export const redisSchema = section('Where the desired state is kept.', {
     { pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' },
   ),
   durability: choice(
-    'When an answer to the identity provider counts as safe: everysec (append-only file, written every second) or always (written before the answer).',
+    'When an answer to the identity provider counts as safe: everysec (append-only file, written every second) or always (written before the answer). The bridge does not change Redis; with always, /readyz reports a Redis that is not set up so.',
     ['everysec', 'always'],
   ),
   confirmation: choice(
