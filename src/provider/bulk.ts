@@ -32,7 +32,7 @@ interface BulkResult {
 interface BulkState {
   /** The id of each created resource by bulkId. */
   readonly ids: Map<string, string>;
-  /** Context of the operations: headers and projection of the Bulk request do not apply to them. */
+  /** Context of the operations: headers and projection of the Bulk request do not apply, and answers need no body (BulkResult). */
   readonly context: RequestContext;
 }
 
@@ -55,6 +55,7 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
     const results: (BulkResult | undefined)[] = operations.map(() => undefined);
     let errors = 0;
     for (const step of planBulk(operations)) {
+      // While it plans a large body, the plan yields undefined now and then, so that other requests get a turn.
       if (!step) {
         await nextTurn();
         continue;
@@ -75,6 +76,7 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
   /** Runs one operation. A SCIM error becomes its result, and the other operations continue. */
   async function attempt(operation: BulkOperation, step: BulkStep, state: BulkState): Promise<BulkResult> {
     const { method, bulkId, target } = operation;
+    // Another method has a fault, and the fault sets the status.
     const result: BulkResult = { method, status: SUCCESS.get(method) ?? '400' };
     if (bulkId !== undefined) result.bulkId = bulkId;
     try {
@@ -102,15 +104,20 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
     if (fault) throw fault;
     if (!target) throw new Error('an operation without fault has no target');
     const resource = resources[target.endpoint];
+    // A body without bulkIds is passed on as it is.
+    const readBody = (): unknown => (refers ? resolved(data, state.ids) : data);
+    if (method === 'POST') {
+      const answer = await resource.create(readBody(), state.context);
+      if (bulkId !== undefined) state.ids.set(bulkId, lastSegment(answer.location));
+      return answer;
+    }
     const id = String(resolved(target.id, state.ids));
     const context = { ...state.context, ifMatch: version };
     if (method === 'DELETE') return resource.remove(id, context);
-    const body = refers ? resolved(data, state.ids) : data;
-    if (method === 'PUT') return resource.replace(id, body, context);
-    if (method === 'PATCH') return resource.patch(id, patchOf(body), context);
-    const answer = await resource.create(body, state.context);
-    if (bulkId !== undefined) state.ids.set(bulkId, lastSegment(answer.location));
-    return answer;
+    const body = readBody();
+    return method === 'PUT'
+      ? resource.replace(id, body, context)
+      : resource.patch(id, patchOf(body), context);
   }
 
   // The example in RFC 7644 §3.7.3 sends the list of PATCH operations without the PatchOp message around it.
