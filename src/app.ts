@@ -135,7 +135,7 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
     ...{ isStopping: () => stopping, checkAdmin, readFleet },
   });
   const metrics = buildScrape(parts, instruments, {
-    ...{ targets, states, queues, credentialStore, events, readFleet, expectedGapMs: gapMs },
+    ...{ targets, states, queues, credentialStore, events, readFleet, reconcileGapMs: gapMs },
   });
   const { host, adminPort, metricsPort } = config.server;
   const ownPort = metricsPort !== null;

@@ -25,7 +25,7 @@ export function buildScrape(
     credentialStore,
     events,
     readFleet,
-    expectedGapMs,
+    reconcileGapMs,
   }: {
     targets: Map<string, Target>;
     states: DesiredState[];
@@ -33,7 +33,8 @@ export function buildScrape(
     credentialStore: CredentialStore;
     events: Pick<Events, 'feeds'>;
     readFleet: ReadFleet;
-    expectedGapMs: number | null;
+    /** Longest time between two scheduled reconciles; null without a schedule. */
+    reconcileGapMs: number | null;
   },
 ): ReturnType<typeof createMetricsRouter> {
   const sources: MetricSources = {
@@ -41,7 +42,7 @@ export function buildScrape(
     backlogs: (name) => Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.backlog())),
     breaker: async (name) => (await targets.get(name)?.breaker.read()) ?? { open: false },
     fleet: readFleet,
-    expectedGapMs,
+    reconcileGapMs,
     tokens: credentialStore.tokens,
     events: () =>
       Promise.all(
@@ -50,6 +51,7 @@ export function buildScrape(
           delivery: await feed.delivery(),
         })),
       ),
+    // Faults that the last proof of derived data found.
     faults: async () => (await lastProofs(states)).map(({ connection, faults }) => ({ connection, faults })),
     logChecks: async () => {
       const found = await Promise.all(
@@ -59,7 +61,8 @@ export function buildScrape(
         (last?.checks ?? []).map((check) => ({ connection, ...check })),
       );
     },
-    lastFetches: () => new Map([...queues].map(([name, queue]) => [name, queue.lastSweepAt()])),
+    // A sweep moves all due marks to the queue of the target.
+    lastSweeps: () => new Map([...queues].map(([name, queue]) => [name, queue.lastSweepAt()])),
   };
   // /metrics needs no token, and its text takes milliseconds. So all requests of one turn share one text.
   return createMetricsRouter(

@@ -18,8 +18,8 @@ export interface MetricSources {
   breaker: (target: string) => Promise<BreakerState>;
   /** The processes of the service. */
   fleet: ReadFleet;
-  /** Longest time between two reconciles of the schedule; null without one. */
-  expectedGapMs: number | null;
+  /** Longest time between two scheduled reconciles; null without a schedule. */
+  reconcileGapMs: number | null;
   /** Tokens of the connections; empty in a process without SCIM endpoints. */
   tokens: () => TokenTimes[];
   /** Security events of the connections that have a receiver. */
@@ -28,8 +28,8 @@ export interface MetricSources {
   faults: () => Promise<{ connection: string; faults: number }[]>;
   /** Last check of each hash chain. */
   logChecks: () => Promise<(LogCheck & { connection: string })[]>;
-  /** Time of the worker's last fetch by target, Unix milliseconds; empty in a process without workers. */
-  lastFetches: () => Map<string, number>;
+  /** Time of the last sweep, which moves due marks to the queue, by target, Unix milliseconds; empty in a process without workers. */
+  lastSweeps: () => Map<string, number>;
 }
 
 /**
@@ -37,8 +37,8 @@ export interface MetricSources {
  * of keeping old values.
  */
 export async function readShared(metrics: Metrics, targets: string[], sources: MetricSources): Promise<void> {
-  if (sources.expectedGapMs === null) metrics.reconcileGap.remove();
-  else metrics.reconcileGap.set(sources.expectedGapMs / 1000);
+  if (sources.reconcileGapMs === null) metrics.reconcileGap.remove();
+  else metrics.reconcileGap.set(sources.reconcileGapMs / 1000);
   const pulse = await sources.pulse();
   metrics.redisUp.set(pulse.up ? 1 : 0);
   metrics.redisRole.reset();
@@ -62,7 +62,7 @@ export async function readShared(metrics: Metrics, targets: string[], sources: M
     const fleet = await sources.fleet().catch(() => undefined);
     if (fleet) showFleet(metrics, fleet);
   }
-  for (const [target, at] of sources.lastFetches()) metrics.workerLastFetch.set({ target }, at / 1000);
+  for (const [target, at] of sources.lastSweeps()) metrics.workerLastFetch.set({ target }, at / 1000);
 }
 
 interface TargetState {

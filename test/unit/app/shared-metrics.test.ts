@@ -36,8 +36,8 @@ async function lastSuccessOf(...backlogs: Backlog[]): Promise<number | undefined
     events: () => Promise.resolve([]),
     faults: () => Promise.resolve([]),
     logChecks: () => Promise.resolve([]),
-    lastFetches: () => new Map(),
-    expectedGapMs: 1_800_000,
+    lastSweeps: () => new Map(),
+    reconcileGapMs: 1_800_000,
     fleet: () => Promise.resolve({ processes: [], findings: [] }),
   } as unknown as MetricSources);
   return (await metrics.reconcileLastSuccess.get()).values[0]?.value;
