@@ -18,7 +18,7 @@ function unused() {
   return `x${unusedCount.toString(36)}`;
 }
 
-/** The two requests to the comparison server (ceiling.mjs). */
+/** The same two requests to the comparison server, whose figures are the ceiling (ceiling.mjs). */
 export const ceilings = {
   write: {
     headers: plainHeaders,

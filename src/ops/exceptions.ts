@@ -81,7 +81,7 @@ async function isReleased(
   return (await withPresentCondition(outbox, ref, link)).condition === undefined;
 }
 
-/** Returns exceptions in the order of connections and targets, the oldest of each reason first. */
+/** Returns exceptions by connection and target as configured, then by reason (EXCEPTION_REASONS), within a reason the oldest first. */
 export async function listExceptions(
   states: readonly DesiredState[],
   { connection, target, reason, offset = 0, limit }: ExceptionFilter,

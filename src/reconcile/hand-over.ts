@@ -28,7 +28,8 @@ import type { ReconcileScope } from './scope.ts';
 const MOST_NAME = 200;
 
 /**
- * Moves the items of a plan, and moves items back to people who are active again.
+ * Moves the planned folders, workbooks and reports of closed accounts to the handover folder, and those of people who are
+ * active again back to where they were.
  * @returns the result for operators, with the reason if the handover stopped; undefined: nothing was due
  */
 export async function handOver(

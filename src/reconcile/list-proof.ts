@@ -31,7 +31,7 @@ export interface ProofKeeper<T extends { id: string }> {
   verdict(): ListProof;
 }
 
-/** Collects the proof of one scan. After a fault only a new scan can be complete. */
+/** Collects the proof of one scan. After a fault, such as a repeated id or a changed total, only a new scan can be complete. */
 export function createListProof<T extends { id: string }>(): ProofKeeper<T> {
   const ids = new Set<string>();
   let total: number | undefined;

@@ -81,7 +81,7 @@ async function verifyAgain(
   return new Map(verified.map((each) => [each.ref, each]));
 }
 
-/** Returns the parts by which two entries are compared; cause and text are left out. */
+/** Returns the parts by which an entry of the reviewed plan is compared with a present one: all but names, attribution and reason. */
 const essence = ({
   action,
   ref,

@@ -65,7 +65,11 @@ export async function scanGroups(
   return found;
 }
 
-/** Adds groups that the list cannot decide: absent, deleted, marked and lost ones, and all groups if names are mapped again. */
+/**
+ * Adds groups that are verified whatever the list of the platform shows: those that it does not contain, those that were
+ * deleted at the source, and those that are marked or lost. With `mapsAll` it adds every group, because each name is mapped
+ * again.
+ */
 async function addDesired(
   scan: ScanResult,
   found: GroupScan,

@@ -76,6 +76,7 @@ export function answer(runtime: SandboxRuntime, handler: Handler): RequestHandle
     const { caller, fault } = visitOf(response);
     if (!caller || !fault) throw new Error('A router was mounted without the checks of its family');
     const current = currentStateOf(runtime);
+    // Only reads may be stale.
     const cutoffMs = fault.staleMs > 0 && request.method === 'GET' ? current.nowMs - fault.staleMs : null;
     const read = viewOf(current.state, cutoffMs);
     const reply = await handler({

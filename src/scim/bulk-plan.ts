@@ -122,7 +122,7 @@ function splitCircular(start: Node, creators: Creators): Node {
     node.parts = parts;
     return node;
   }
-  // A circular reference that cannot be resolved runs unchanged; its references are then refused with 409.
+  // If no creation of the circle can be split, one operation runs unchanged; its references are then refused with 409.
   const unresolved = circular[0] ?? start;
   unresolved.blockers = 0;
   return unresolved;

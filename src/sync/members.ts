@@ -155,7 +155,8 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
 }
 
 /**
- * Returns undefined when the account must not be removed: it is managed by now, protected, gone, or the setting has changed.
+ * Returns the account as a leaver; undefined when it must not be removed: it is managed by now, is protected or gone, or
+ * `groups.members` is no longer authoritative.
  */
 async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {
   const { links, target, call } = context;

@@ -29,7 +29,7 @@ async function remove(index: number): Promise<void> {
   await place.idle();
 }
 
-test('a list that two persons approved restarts the count of the guard, and approvals show then counts 0 changes', async () => {
+test('after two operators approved one list the guard counts from 0, and approvals show says 0 counted', async () => {
   await remove(0);
   await remove(1);
   expect(await outputOf('approvals', 'show', await openId())).toMatch(

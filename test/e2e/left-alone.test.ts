@@ -87,7 +87,7 @@ test('verify-access names an excluded group in which the account still is after 
   expect(json.leftAlone).toContainEqual(GROUP_ONE);
 }, 30_000);
 
-test('verify-access names no group or value that the settings do not leave alone', async () => {
+test('verify-access lists nothing under leftAlone for a person whose groups and values are all managed', async () => {
   await place.change(({ targets }) => {
     Object.assign(targets.main, { attributes: { level, room } });
   });

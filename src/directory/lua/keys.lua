@@ -22,8 +22,9 @@ local DEACTIVATION, EDIT, NEW, RECONCILE = 0, 1, 2, 3
 -- A dirty score is priority * SPAN + due milliseconds, so marks are sorted by priority and then by due time.
 local SPAN = 10000000000000
 
--- Returns the key of a family, or of a family and an id (keys.ts).
+-- Built keys of families without an id.
 local names = {}
+-- Returns the key of a family, or of a family and an id (keys.ts).
 local function key(family, id)
   if id then return base .. family .. ':' .. id end
   local name = names[family]

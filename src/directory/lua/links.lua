@@ -1,5 +1,5 @@
 -- Reads and writes reverse links. The hash `linked:<target>` has under 'kind:platform id' (here `platform_key`) the ref of the
--- linked resource, or 'ref print': the fingerprint of an account that was equal to its link (drift.ts).
+-- linked resource; after the ref a space and a fingerprint may follow, if the account was equal to its link (drift.ts).
 
 -- Returns the ref and the whole text of a reverse link; false or nil: there is none.
 local function ref_linked_to(target, platform_key)

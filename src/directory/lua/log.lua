@@ -30,6 +30,7 @@ end
 -- Appends entries to a chained stream, and removes those that exceed its limits. Returns the number of removed entries.
 local function write_chained(name, id, log)
   local stream, chain, personal = key(name, id), key(name .. 'Chain', id), key(name .. 'Personal', id)
+  -- Without entries the stream is only trimmed, and `hash` is false.
   local hash = #log.entries > 0 and (redis.call('HGET', chain, 'end') or '')
   for _, entry in ipairs(log.entries) do
     local text, personal_data = entry[1], entry[2]

@@ -1,9 +1,10 @@
--- Proves `memberCount` by the sum of all member sets (lua/member_sum.lua). Step `begin` starts the sum, prove_members.lua
--- adds each member set to it, and step `end` compares. If another proof has restarted the sum, step `end` does nothing.
+-- Proves `memberCount`, the number of all memberships, by which the guard limits removals of members. It is compared with the sum
+-- of all member sets (lua/member_sum.lua): step `begin` starts the sum, prove_members.lua adds each member set to it, and step
+-- `end` compares. If another proof has restarted the sum, step `end` does nothing.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, step: begin | end, run (id of this proof), cursor ('0': from the start; else as `judge_removals_anew` returns
 --        it), repair (whether faults are repaired), request }
--- RETURN as prove_records.lua
+-- RETURN {"proved", next cursor, 1 (the count is one entry), [the fault, as in prove_records.lua]}
 -- NEEDS marks, proof
 local name = key('memberSum')
 -- Time after which the sum of a proof that was killed expires.
@@ -11,14 +12,16 @@ local ABANDONED_MS = 6 * 60 * 60 * 1000
 -- Held removals that one call reads.
 local PORTION = 500
 
--- Expires the approval of removals that were held because of the wrong count, and marks one portion of them, so that the guard
--- judges them again (guard_take.lua). `from`: cursor '<number of the target>-<last place>'. Returns the next cursor; '0' at
+-- Expires the approval of a target, because removals of members may be held by the wrong count, and marks one portion of them, so
+-- that the guard judges them again (guard_take.lua). Held changes of other kinds are judged again at their next sync, at the
+-- latest at the former expiry. `from`: cursor '<number of the target>-<last place>'. Returns the next cursor; '0' at
 -- the end.
 local function judge_removals_anew(from)
   local index, place = string.match(from, '^(%d+)-(%d+)$')
   index, place = tonumber(index or 1), place or '0'
   local target, now, seen = p.targets[index], clock(), {}
   local held = {}
+  -- The approval exists as long as a change is held. An operator cannot decide about an expired one.
   if redis.call('EXISTS', key('guardApproval', target)) == 1 then
     redis.call('HSET', key('guardApproval', target), 'expires', string.format('%d', now))
     -- [item, place, item, place, ...]; an item is 'ref user' (lua/guard_items.lua).

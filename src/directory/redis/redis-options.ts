@@ -4,7 +4,7 @@ import type { ClusterNode, RedisOptions } from 'ioredis';
 import { parseRedisAddress, type RedisAddress } from '../../support/redis-address.ts';
 
 export interface RedisSettings {
-  /** See support/redis-address.ts. */
+  /** redis://, rediss:// or redis+sentinel:// (support/redis-address.ts). */
   url: string;
   /** Addresses of cluster nodes, used instead of `url`. */
   cluster?: string[] | null;
@@ -31,6 +31,7 @@ export interface ClusterPlace {
   kind: 'cluster';
   nodes: Exclude<ClusterNode, string | number>[];
   options: ServerOptions;
+  /** Whether `options` have TLS: the certificates name hosts, so host names are then not resolved to addresses. */
   tls: boolean;
 }
 
@@ -105,6 +106,7 @@ function tlsOptions(files: RedisTls | undefined): NonNullable<ServerOptions['tls
     ['key', keyFile],
   ] as const) {
     if (file === null) continue;
+    // A file that is missing at the start is an error.
     let last = readFileSync(file, 'utf8');
     Object.defineProperty(options, name, {
       enumerable: true,

@@ -10,10 +10,13 @@ interface ReplicaState {
   countedAt: number;
   /** Number of replicas that have to confirm. */
   replicas: number;
-  /** Time at which this number was last counted or confirmed. */
+  /** Time at which `replicas` was last counted or confirmed. */
   seenAt: number;
-  /** The first count; later ones do not delay a confirmation. */
-  counting: Promise<void> | undefined;
+  /**
+   * The first count; undefined only until it is started. Every confirmation awaits it, because `replicas` is unknown before.
+   * Later counts run in the background.
+   */
+  firstCount: Promise<void> | undefined;
   /** The WAIT that is about to be sent. */
   waiting: Promise<boolean> | undefined;
 }
@@ -75,18 +78,18 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
         countedAt: -Infinity,
         replicas: 0,
         seenAt: -Infinity,
-        counting: undefined,
+        firstCount: undefined,
         waiting: undefined,
       };
       states.set(base, state);
-      state.counting = countReplicas(base, state).catch((error: Error) => {
+      state.firstCount = countReplicas(base, state).catch((error: Error) => {
         states.delete(base);
         throw error;
       });
     } else if (clock.now() - state.countedAt >= CHECK_MS) {
       void countReplicas(base, state).catch(() => undefined);
     }
-    await state.counting;
+    await state.firstCount;
     if (state.replicas === 0 && era === began) return;
     if (!(await wait(base, state)) || era !== began) {
       throw new Error('The write was not confirmed by a replica of Redis.');

@@ -63,7 +63,7 @@ export function createNameSearch(
     const count = hits > 0 || cursor === '0' ? FEWEST_KEYS : MOST_KEYS;
     const pattern = `*${wanted.replaceAll(/[*?[\]\\]/g, String.raw`\$&`)}*`;
     const [next, flat] = await redis.hscan(keys.key(family), cursor, 'MATCH', pattern, 'COUNT', count);
-    // The ids follow their names in the list.
+    // `flat` is [name, id, name, id, …].
     return { next, ids: flat.filter((_, index) => index % 2 === 1) };
   }
 

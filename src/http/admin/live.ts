@@ -18,9 +18,12 @@ const LIFE_MS = 5 * 60_000;
 const RETRY_AFTER_SECONDS = 10;
 
 export interface LiveStreams {
-  /** @param signal aborted when the client disconnects @throws Problem 503 when too many streams are open */
+  /**
+   * @param signal aborted when the client disconnects
+   * @throws Problem 503 when too many streams are open
+   */
   open: (caller: Pick<AdminCaller, 'isStillValid'>, signal: AbortSignal) => AdminAnswer;
-  /** Ends all streams, so that pages move to another process. */
+  /** Ends all streams, so that the operators' pages connect to another process. */
   end: () => void;
   /** Ends all streams and refuses new ones. */
   stop: () => void;

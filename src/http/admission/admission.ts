@@ -11,7 +11,7 @@ export interface AdmissionLimits {
   pageBytes: number;
 }
 
-/** The share of one connection. */
+/** The share of one connection: at most half of each limit, so that other connections can go on. */
 export interface Admitted {
   /** Bytes of request bodies in memory. */
   bodies: ByteShare;
@@ -51,6 +51,7 @@ export function createAdmission({
   limits: AdmissionLimits;
   maxBodyBytes: number;
 }): Admission {
+  // A share is at most half of a budget: one body of the largest size, or two full pages, always fit into it.
   const bodies = createByteBudget(Math.max(limits.inFlightBytes, 2 * maxBodyBytes));
   const answers = createByteBudget(Math.max(limits.inFlightBytes, 4 * limits.pageBytes));
   const lists = createTurns({ atOnce: limits.lists, ...LIST_QUEUE });

@@ -19,7 +19,7 @@ interface WithCorrelationId {
 
 /**
  * Returns the correlation id of a request. It identifies a push in all logs, and in the calls to the platform that the push
- * causes. A client may set it in `X-Request-Id`.
+ * causes. A client may set it in `X-Request-Id`. '-': the request did not pass `createRequestContext`.
  */
 export const correlationIdOf = (request: IncomingMessage): string =>
   (request as WithCorrelationId)[CORRELATION_ID] ?? '-';
@@ -74,6 +74,7 @@ export function createRequestContext(
           request: id,
           method,
           route: routeOf(originalUrl, root),
+          // The log keeps the status of the service and adds `aborted`; the report has CLIENT_CLOSED instead.
           status: response.statusCode,
           durationMs: endedAt - startedAt,
           ...(response.writableFinished ? {} : { aborted: true }),
@@ -127,6 +128,7 @@ const MAX_SEGMENTS = 8;
 export function routeOf(path: string, root = ''): string {
   const start = path.startsWith(root) ? root : '';
   const end = path.search(/[?#]/);
+  // One more for the empty text before the first slash, and one more that shows that the path is longer.
   const segments = path.slice(start.length, end < 0 ? undefined : end).split('/', MAX_SEGMENTS + 2);
   const route = segments
     .filter((each) => each !== '')

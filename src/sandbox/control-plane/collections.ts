@@ -40,7 +40,7 @@ export function listArray(name: string): (call: Call) => HandlerReply {
   return (call) => ({ status: 200, body: recordsOf(call, name) });
 }
 
-/** Handles `GET`: `{items, data, pageInfo}` with all records on one page. */
+/** Handles `GET`: `{items, data, pageInfo}` with all records on one page; `items` and `data` hold the same records. */
 export function listItems(name: string): Handler {
   return (call) => {
     const items = recordsOf(call, name);

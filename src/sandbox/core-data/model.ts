@@ -120,7 +120,7 @@ export interface Cube {
   readonly policies: readonly Policy[];
 }
 
-/** A stored value; text in the form of a timestamp is one in a TIMESTAMP column. */
+/** A value of a table; a TIMESTAMP column has its values as text. */
 export type CellValue = string | number | boolean | null;
 
 export interface ModelTable {

@@ -14,6 +14,7 @@ export function sqlQueryIn(value: unknown): SqlQuery {
   if (typeof query !== 'string') throw invalidQuery('query', 'must be a string');
   if (query.trim() === '') throw invalidQuery('query', 'is not allowed to be empty');
   const cache = own(body, 'cache');
+  // Only checked, as the platform does: the sandbox has no cache, so the mode changes nothing.
   if (cache !== undefined) oneOf(CACHE_MODES)(cache, 'cache');
   const timezone = own(body, 'timezone') ?? undefined;
   if (timezone === undefined) return { query };
@@ -28,7 +29,10 @@ export function sqlQueryIn(value: unknown): SqlQuery {
 
 const toLine = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
-/** Yields the lines of the answer; a failure becomes the last line, because the status was already sent. */
+/**
+ * Yields the lines of the answer; a failure becomes the last line, because the status was already sent.
+ * @param requestId `X-Request-Id` of the client; null without one
+ */
 export async function* toLines(
   parts: AsyncIterable<SqlPart>,
   refreshedAt: string,

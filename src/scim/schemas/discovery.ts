@@ -64,7 +64,7 @@ export function resourceTypeDocuments(
   }));
 }
 
-/** Removes the attributes that are not announced. */
+/** Leaves out attributes with `announced: false`: requests may use them, but no answer has them. */
 const announced = (attributes: readonly Attribute[]): Attribute[] =>
   attributes
     .filter((each) => each.announced !== false)

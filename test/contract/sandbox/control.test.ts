@@ -265,7 +265,7 @@ test('ERR-08 fault htmlAnswer answers 200 with a web page', async () => {
   expect([status, body.startsWith('<')]).toEqual([200, true]);
 });
 
-test('the sandbox stops within five seconds, and the client of a held answer gets ECONNRESET', async () => {
+test('the sandbox stops within five seconds, and the client of an answer that it withholds gets ECONNRESET', async () => {
   const other = await startRig({ faults: { timeoutAfterCommit: 1 } });
   const held = other.user('a@acme.example').catch((error: unknown) => error);
   await new Promise((resolve) => setTimeout(resolve, 50));

@@ -26,7 +26,7 @@ function readResults(file: string): (row: string) => string {
   return (row) => results.get(row) ?? 'no test';
 }
 
-test('test names are read as written in the source', () => {
+test('the row ids at the start of test names are found, also in names with %s or ${}; skipped tests and other calls count for none', () => {
   const source = `
     test('GEN-01 one', () => {}); it("GEN-02, GEN-03 and GEN-04 two", f);
     test.each([['GEN-05', 1]])('GEN-06 %s', f); test(\`GEN-07 \${x}\`, f);

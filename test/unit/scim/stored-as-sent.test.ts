@@ -34,7 +34,7 @@ const body = (forms: { name: object; work: object; home: object; enterprise: obj
 });
 const wanted = JSON.stringify(parse(body({ name, work, home, enterprise })));
 
-test('equal resources give the same canonical text', () => {
+test('resources that differ only in the order and letter case of their attribute names and in null values give the same canonical text', () => {
   const forms = fc.record({
     name: anyForm(name),
     work: anyForm(work),

@@ -35,7 +35,7 @@ describe('the verdict on a platform failure', () => {
     expect(verdict(response(503, 10), 20)).toMatchObject({ afterMs: 15_000, pauseMs: 10 });
   });
 
-  it('the delay grows with every failure', () => {
+  it('the delay before the next attempt grows with every failure of a resource', () => {
     const waits = [1, 2, 3, 4, 20].map(
       (attempt) => (verdict(response(500), attempt) as { afterMs: number }).afterMs,
     );

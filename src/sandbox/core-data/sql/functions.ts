@@ -1,5 +1,5 @@
-// Lists the functions that a client's SQL may call. Other functions, such as access to files and settings, are
-// refused.
+// Lists the functions that a client's SQL may call. Other functions of the engine (DuckDB), such as access to files and settings,
+// are refused.
 import { own } from '../../json.ts';
 import type { Cube } from '../model.ts';
 import { aggregateSql } from '../load-sql.ts';
@@ -70,6 +70,7 @@ function toRegularExpression(pattern: string): string {
     if (part === '%') return '.*';
     if (part === '_') return '.';
     const plain = part.length > 1 && part.startsWith('\\') ? part.slice(1) : part;
+    // ASCII punctuation is escaped.
     return /^[\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e]$/.test(plain) ? `\\${plain}` : plain;
   });
   return `^${written.join('')}$`;

@@ -154,7 +154,7 @@ describe('Entra SCIM validator', () => {
 });
 
 describe('PATCH requests of Okta', () => {
-  test('Okta deactivates and reactivates without a path', () => {
+  test("Okta's PATCH without a path deactivates and reactivates a user", () => {
     const off = patched(start, [{ op: 'replace', value: { active: false } }], 'okta');
     expect(off).toEqual({ ...start, active: false });
     expect(patched(off, [{ op: 'replace', value: { active: true } }], 'okta')).toEqual(start);
