@@ -1,5 +1,12 @@
-// Asks before a destructive order; without a terminal the order needs --yes.
+// Asks before an order changes something. `confirm` is for orders that are refused without an answer; `agrees` is for
+// changes that may also be applied unattended.
 import { createInterface } from 'node:readline/promises';
+
+/** Flags that decide whether an operator is asked. */
+interface AskFlags {
+  yes?: boolean;
+  json?: boolean;
+}
 
 /** Asks one question on the terminal. @returns the answer without blanks around it */
 export async function ask(question: string): Promise<string> {
@@ -18,7 +25,7 @@ export const NEEDS_YES = 'Nothing was changed: without a terminal, and with --js
  * @throws Error when the operator does not agree, or when `--yes` is missing without a terminal or with `--json`
  */
 export async function confirm(
-  { yes, json }: { yes?: boolean; json?: boolean },
+  { yes, json }: AskFlags,
   question: string,
   show: () => void | Promise<void> = () => undefined,
 ): Promise<void> {
@@ -27,3 +34,25 @@ export async function confirm(
   await show();
   if ((await ask(`${question} Type yes: `)) !== 'yes') throw new Error('Nothing was changed.');
 }
+
+/** Returns whether a question can be asked: the order runs on a terminal, and its output is not JSON. */
+export const isAskable = ({ json }: AskFlags): boolean =>
+  !json && process.stdin.isTTY && process.stdout.isTTY;
+
+/**
+ * Asks whether the changes of a plan are to be applied.
+ * @returns true also without a question: by `--yes`, or when none can be asked; the guard still limits removals
+ */
+export async function agrees(flags: AskFlags, question: string): Promise<boolean> {
+  if (flags.yes || !isAskable(flags)) return true;
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await lines.question(`\n${question} [y/N] `)).trim());
+  } finally {
+    lines.close();
+  }
+}
+
+/** Returns the question before this number of changes is applied. */
+export const carryOutQuestion = (count: number): string =>
+  count === 1 ? 'Carry out this change?' : `Carry out these ${count} changes?`;

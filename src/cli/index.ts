@@ -14,7 +14,7 @@ const COMMANDS: Record<CommandName, () => Promise<Add>> = {
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   plan: async () => (await import('./plan.ts')).planCommand,
-  apply: async () => (await import('./reconcile.ts')).applyCommand,
+  apply: async () => (await import('./apply.ts')).applyCommand,
   reconcile: async () => (await import('./reconcile.ts')).reconcileCommand,
   approvals: async () => (await import('./approvals.ts')).approvalsCommand,
   hold: async () => (await import('./hold.ts')).holdCommand,

@@ -1,0 +1,218 @@
+// Defines the command apply, which carries out what is left of a saved plan. A worker runs in the process of the command, so
+// that the changes are applied even when the service is not running.
+import { readFileSync, statSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { RunReport } from '../directory/outbox/runs.ts';
+import { DESTRUCTIVE, isChange, type PlanEntry } from '../reconcile/entry.ts';
+import { parseSaved, writesIn, type Plan } from '../reconcile/plan.ts';
+import type { PlanReview } from '../reconcile/review-plan.ts';
+import { counted } from '../support/counted.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { agrees, carryOutQuestion, confirm } from './confirm.ts';
+import { deadlineOf, withDeadline, type DeadlineFlags } from './deadline.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
+import { complain, say, sayJson } from './output.ts';
+import { printPlans } from './plan.ts';
+import { unreadable } from './private-file.ts';
+import { createProgressLine } from './progress.ts';
+import { exitCodeOf, printReport } from './run-report.ts';
+import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
+
+interface ApplyFlags extends OperatorFlags, DeadlineFlags {
+  yes?: boolean;
+  json?: boolean;
+}
+
+/** A saved plan that was compared with the present state, and the scope that it is for. */
+interface Reviewed {
+  review: PlanReview;
+  each: SelectedScope;
+}
+
+const EXIT_STALE = 3;
+/** Largest number of stale changes that are named. */
+const MOST_STALE = 3;
+/** Largest size of a plan file: its text is parsed as a whole, in memory. */
+const MAX_PLAN_BYTES = 256 * 1024 * 1024;
+/** Why no change of a plan can be applied after other settings. */
+const OTHER_RULES = 'the mapping rules have changed since it was made';
+
+export function applyCommand(program: Command, cli: Cli): void {
+  withDeadline(withOperator(program.command('apply <file>')))
+    .description(
+      'carry out what is left of a saved plan; exit 3 if a resource in it has changed since in another way',
+    )
+    .option('--yes', 'do not ask; needed without a terminal when the plan takes something away')
+    .option('--json', 'print as JSON')
+    .action(async (file: string, flags: ApplyFlags, command: Command) => {
+      const plans = parseSaved(readPlan(file));
+      const options = { worker: true, deadlineMs: deadlineOf(flags) };
+      await withScopes(readConfig(command, cli), options, async (context) => {
+        const { reviewed, stale } = await reviewAll(plans, context);
+        if (stale.length > 0) {
+          complainStale(stale);
+          cli.exit(EXIT_STALE);
+          return;
+        }
+        const reviews = reviewed.map(({ review }) => review);
+        if (!flags.json) await printLeft(plans[0]?.createdAt, reviews, cli);
+        const left = reviews.map((review) => review.left);
+        if (!(await isAgreed(left, flags))) {
+          cli.exit(1);
+          return;
+        }
+        const reports = [];
+        for (const { review, each } of reviewed)
+          reports.push(await applyOne(review, each, context, flags, cli));
+        if (flags.json) sayJson(reports);
+        cli.exit(exitCodeOf(reports));
+      });
+    });
+}
+
+/** Reads a plan file. @throws Error for a file that is missing or too large */
+function readPlan(file: string): string {
+  const size = sizeOf(file);
+  if (size > MAX_PLAN_BYTES)
+    throw new Error(
+      `The plan ${file} has ${size} bytes, and ${MAX_PLAN_BYTES} can be read: make one with --target, or use scim-bridge reconcile.`,
+    );
+  return readFileSync(file, 'utf8');
+}
+
+/** Returns the size of a file in bytes. @throws Error for a file that cannot be read */
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch (error) {
+    throw unreadable(file, error as NodeJS.ErrnoException);
+  }
+}
+
+/**
+ * Compares the saved plans with the present state.
+ * @returns a line for each stale change, or one for a plan that was made with other mapping rules
+ * @throws Error if the settings do not have the connection or target of a plan
+ */
+async function reviewAll(
+  plans: Plan[],
+  { scopes, signal }: CommandContext,
+): Promise<{ reviewed: Reviewed[]; stale: string[] }> {
+  // The scopes of all plans are looked up before the first read of the platform.
+  const pairs = plans.map((plan) => ({ plan, each: scopeOfPlan(plan, scopes) }));
+  const reviewed: Reviewed[] = [];
+  const stale: string[] = [];
+  for (const { plan, each } of pairs) {
+    const review = await reviewOf(plan, each, signal);
+    stale.push(...(review?.stale.map((entry) => staleText(entry, review)) ?? [OTHER_RULES]));
+    if (review) reviewed.push({ review, each });
+  }
+  return { reviewed, stale };
+}
+
+/** Returns the scope of a saved plan. @throws Error if the settings do not have it */
+function scopeOfPlan(plan: Plan, scopes: SelectedScope[]): SelectedScope {
+  const found = scopes.find(
+    ({ scope }) => scope.connection === plan.connection && scope.target.name === plan.target,
+  );
+  if (!found)
+    throw new Error(`The plan is for ${plan.connection} → ${plan.target}, which the settings do not have.`);
+  return found;
+}
+
+/** Compares a saved plan with the present state. @returns undefined when it was made with other mapping rules */
+async function reviewOf(
+  plan: Plan,
+  { name, scope }: SelectedScope,
+  signal: AbortSignal,
+): Promise<PlanReview | undefined> {
+  if (plan.mapping !== scope.digest) return undefined;
+  const { reviewPlan } = await import('../reconcile/review-plan.ts');
+  const { whileAnswering } = await import('../reconcile/while-answering.ts');
+  return whileAnswering(
+    scope,
+    signal,
+    (answering) => reviewPlan(scope, plan, answering),
+    (waiting) => complain(`${name}: ${waiting}`),
+  );
+}
+
+/** Returns a stale entry in words, with the reason if the platform has refused the change. */
+function staleText({ action, kind, name, ref }: PlanEntry, { refused }: PlanReview): string {
+  const isRefused = ref !== null && refused.has(ref);
+  return `${action} ${kind} ${name}${isRefused ? ': the platform refused it, see scim-bridge dead-letters list' : ''}`;
+}
+
+/** Prints that the plans cannot be applied, with the first stale changes. */
+function complainStale(stale: string[]): void {
+  complain(
+    `The plan is stale: ${stale.length} of its changes ${stale.length === 1 ? 'does' : 'do'} not hold any more, such as`,
+  );
+  for (const line of stale.slice(0, MOST_STALE)) complain(`  ${line}`);
+  complain('Nothing was changed. Make a new one with scim-bridge plan --out FILE.');
+}
+
+/**
+ * Prints what is left of saved plans, and of how many changes nothing is left.
+ * @param createdAt time at which the plans were saved; undefined: the file holds no plan
+ */
+async function printLeft(createdAt: string | undefined, reviews: PlanReview[], cli: Cli): Promise<void> {
+  if (createdAt !== undefined)
+    say(`Saved at ${createdAt}; only the resources that it changes were checked for later changes.`);
+  // A plan whose changes are all done is not printed.
+  const shown = reviews.filter(({ done, left }) => done === 0 || writesIn(left) > 0);
+  await printPlans(
+    shown.map(({ left }) => left),
+    false,
+    cli,
+  );
+  const done = reviews.reduce((sum, review) => sum + review.done, 0);
+  if (done > 0 && shown.length > 0)
+    say(
+      `Nothing is left to do of ${counted(done, 'change')}, by what the platform shows now; not shown above.`,
+    );
+}
+
+/**
+ * Asks the operator before plans are applied. A plan with removals needs a confirmation; one without may be applied unattended.
+ * @returns false: the operator said no
+ * @throws Error when a plan with removals is not confirmed
+ */
+async function isAgreed(left: Plan[], flags: ApplyFlags): Promise<boolean> {
+  const total = left.reduce((sum, plan) => sum + writesIn(plan), 0);
+  const question = carryOutQuestion(total);
+  if (!left.some(({ entries }) => entries.some(isRemoval))) return total === 0 || agrees(flags, question);
+  await confirm(flags, question);
+  return true;
+}
+
+/** Returns whether applying the entry takes access or values away. */
+const isRemoval = (entry: PlanEntry): boolean => isChange(entry) && DESTRUCTIVE.has(entry.action);
+
+/** Applies what is left of one plan and prints the report. */
+async function applyOne(
+  review: PlanReview,
+  { name, scope, guard }: SelectedScope,
+  { signal, deps }: CommandContext,
+  flags: ApplyFlags,
+  cli: Cli,
+): Promise<RunReport> {
+  const { applySaved } = await import('../reconcile/run.ts');
+  const { whileAnswering } = await import('../reconcile/while-answering.ts');
+  const progress = createProgressLine(name);
+  const report = await whileAnswering(
+    scope,
+    signal,
+    (answering) =>
+      applySaved(scope, review, {
+        guard,
+        signal: answering,
+        logger: deps.logger,
+        orderedBy: actorOf(cli, flags),
+        onProgress: progress.show,
+      }),
+    progress.note,
+  ).finally(progress.end);
+  if (!flags.json) printReport(name, report);
+  return report;
+}

@@ -1,0 +1,26 @@
+// Prints the report of a run, and turns the reports of a command into its exit code.
+import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
+import { say } from './output.ts';
+
+/** 2: a part waits for a person or was only reported; 1: not everything is as desired. */
+const EXIT_CODES: Record<Outcome, 0 | 1 | 2> = {
+  converged: 0,
+  held: 2,
+  drifted: 2,
+  blocked: 1,
+  unproven: 1,
+  incomplete: 1,
+  failed: 1,
+};
+
+/** Prints the outcome of a run. @param name of the connection and target */
+export function printReport(name: string, { outcome, message }: RunReport): void {
+  say('', `${name}: ${outcome}${message === undefined ? '' : `: ${message}`}`);
+}
+
+/** Returns the exit code of a command with these reports: 1 if one of them gives 1, else 2 if one gives 2, else 0. */
+export function exitCodeOf(reports: readonly RunReport[]): number {
+  const codes = reports.map(({ outcome }) => EXIT_CODES[outcome]);
+  if (codes.includes(1)) return 1;
+  return codes.includes(2) ? 2 : 0;
+}
