@@ -3,7 +3,7 @@ import { refOf } from '../directory/records.ts';
 import { formerWithName, type FoundResource } from '../ops/find.ts';
 import { refsOf } from '../ops/held-change.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { someOf } from './guard-reasons.ts';
+import { someOf } from './sentence-parts.ts';
 
 /** Words for held changes of each kind. */
 const HELD_WORDS = {

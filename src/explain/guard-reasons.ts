@@ -3,16 +3,7 @@ import type { DestructiveKind } from '../guard/judge.ts';
 import { membershipIn, waitsText } from '../reconcile/behind-closing.ts';
 import { counted } from '../support/counted.ts';
 import type { ExplainedFacts, MembershipState } from './explanation.ts';
-
-/** Largest number of names in a sentence. */
-export const MOST_NAMED = 5;
-
-/** Returns the first names, and the number of further ones. */
-export const someOf = (names: readonly string[]): string =>
-  names.slice(0, MOST_NAMED).join(', ') +
-  (names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '');
-
-export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+import { capital, MOST_NAMED, someOf } from './sentence-parts.ts';
 
 /** Name of one change of each kind; the words for removed members depend on the resource. */
 const GUARD_WORDS: Record<Exclude<DestructiveKind, 'removeMembers'>, string> = {

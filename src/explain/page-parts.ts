@@ -2,7 +2,7 @@
 import type { AttributeState, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { doneBy } from './guard-reasons.ts';
 import { timelineLines } from './timeline-lines.ts';
-import { redisRefusalOf } from './reasons.ts';
+import { redisRefusalOf } from './pending-reasons.ts';
 
 const SIGNS: Record<ExplanationVerdict, string> = {
   asDesired: '✔',

@@ -4,15 +4,10 @@ import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-wor
 import { counted } from '../support/counted.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 import { doneByHandSummary, isDoneByHand } from './guard-reasons.ts';
-import {
-  failingMembership,
-  isSettledValue,
-  noWorkerOf,
-  reasonsOf,
-  redisRefusalOf,
-  sideText,
-  TRIED_AGAIN,
-} from './reasons.ts';
+import { failingMembership, sideText, TRIED_AGAIN } from './membership-reasons.ts';
+import { noWorkerOf, redisRefusalOf } from './pending-reasons.ts';
+import { reasonsOf } from './reasons.ts';
+import { isSettledValue } from './value-reasons.ts';
 
 /** Returns the verdict, a sentence about it, and the reasons that this sentence does not contain. */
 export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 'summary' | 'reasons'> {

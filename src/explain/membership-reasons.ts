@@ -1,0 +1,64 @@
+// Converts the states of memberships and members to sentences: those that wait, that fail, and that are not written. Pure.
+import type { ExplainedFacts, MembershipState } from './explanation.ts';
+import { counted } from '../support/counted.ts';
+import { isUnderFormerName } from './memberships.ts';
+import { capital, someOf } from './sentence-parts.ts';
+
+/** Returns a sentence with the numbers of memberships that wait; '' if there are none. Their names are listed elsewhere. */
+export function membershipReason({ kind, memberships, members }: ExplainedFacts): string {
+  const renamed = memberships.filter(isUnderFormerName).length;
+  const waiting = (state: string): number =>
+    memberships.filter((each) => each.state === state && !isUnderFormerName(each)).length;
+  const noun = kind === 'User' ? 'group' : 'member';
+  const parts = [
+    [renamed, 'to get its new name'],
+    [members?.toAdd ?? waiting('toAdd'), kind === 'User' ? 'to be joined' : 'to be added'],
+    [members?.toRemove ?? waiting('toRemove'), kind === 'User' ? 'to be left' : 'to be removed'],
+  ] as const;
+  const said = parts
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${counted(count, noun)} still ${word}`)
+    .join(', ');
+  return said && `${capital(said)}.`;
+}
+
+/** Returns the first membership that the syncs try to write in vain. */
+export const failingMembership = ({
+  memberships,
+}: Pick<ExplainedFacts, 'memberships'>): MembershipState | undefined =>
+  memberships.find(({ triedSince }) => triedSince !== undefined);
+
+export const TRIED_AGAIN = 'It is tried again; if it stays, ask the operator of the platform.';
+
+/** Returns the other side of a membership, with the cause why it waits. */
+export const sideText = (kind: ExplainedFacts['kind'], { name, because }: MembershipState): string =>
+  `${kind === 'User' ? 'group' : 'member'} ${name}: ${because ?? ''}`;
+
+/**
+ * Returns a sentence about a membership that fails; '' if there is none, or the summary tells it. A summary about other
+ * differences does not.
+ */
+export function failingReason({ kind, memberships }: ExplainedFacts, summary: string): string {
+  const failing = failingMembership({ memberships });
+  if (!failing || summary.includes(sideText(kind, failing))) return '';
+  return `A membership has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. ${TRIED_AGAIN}`;
+}
+
+/** Returns a sentence about members of a group that the bridge leaves out of it. */
+export function leftAloneReason({ members }: ExplainedFacts): string | undefined {
+  if (!members || members.leftAlone === 0) return undefined;
+  return `The source has ${counted(members.leftAlone, 'member')} more, whose memberships the bridge does not write: protected, or outside users.scope.`;
+}
+
+/** Returns a sentence about members that the bridge cannot write yet, because it does not know them. */
+export function unknownMembersReason({ members }: ExplainedFacts): string | undefined {
+  if (!members || members.unknown.length === 0) return undefined;
+  return `The identity provider has not pushed ${counted(members.unknown.length, 'member')} yet: ${someOf(members.unknown)}.`;
+}
+
+/** Returns a sentence about nested groups: their members get no access by them, because they are not written. */
+export function nestedReason({ members }: ExplainedFacts): string | undefined {
+  const groups = members?.nestedGroups ?? [];
+  if (groups.length === 0) return undefined;
+  return `${counted(groups.length, 'member')} ${groups.length === 1 ? 'is a group' : 'are groups'}, and groups in groups are not written: ${someOf(groups)}.`;
+}

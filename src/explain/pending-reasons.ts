@@ -1,0 +1,76 @@
+// Converts the pending change of a resource to sentences: what its sync waits for, and which attempts failed. Pure.
+import type { ExplainedFacts } from './explanation.ts';
+import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
+import { counted } from '../support/counted.ts';
+import { capital, someOf } from './sentence-parts.ts';
+import { isSettledValue } from './value-reasons.ts';
+
+/** Returns the sentences about a pending change, and about findings that delay it. */
+export function pendingReasons(facts: ExplainedFacts): (string | false)[] {
+  const { mark, link, breaker, pause, condition, kind } = facts;
+  return [
+    waitingFor(facts),
+    ...delays(facts).map(({ message, advice }) => `${capital(message)}. ${advice}`),
+    // While all calls to the target stop, another sentence says so. Without a mark no attempt follows.
+    link.attempts > 0 &&
+      mark !== null &&
+      !breaker &&
+      !pause &&
+      `The platform has failed ${counted(link.attempts, 'time')} in a row; it is tried again.`,
+    link.waitsForName &&
+      mark !== null &&
+      !condition &&
+      `Another ${kind === 'User' ? 'person still has the userName or the account' : 'group still has the name'} at the platform and is to give it up; it is tried again.`,
+    link.creating &&
+      (mark?.state === 'running'
+        ? 'An account was asked for and no answer has come yet.'
+        : 'An account was asked for and the answer was lost: it is looked for before another one is made.'),
+  ];
+}
+
+/** Findings about the fleet that delay a change: in any case, before its sync, and before the next reconcile. */
+const DELAYS: readonly FleetFindingKind[] = ['noProcess', 'versionsDiffer', 'settingsDiffer'];
+const DELAYS_SYNC: readonly FleetFindingKind[] = [...DELAYS, 'noWorker'];
+const DELAYS_RECONCILE: readonly FleetFindingKind[] = [...DELAYS, 'noScheduler'];
+
+/**
+ * Returns the findings about the fleet that delay a marked change, or the next reconcile of a resource that differs. A Redis
+ * that takes no writes delays both, and the read of the platform.
+ */
+function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {
+  const refusal = redisRefusalOf(fleet);
+  if (refusal) return [refusal];
+  if (mark) return fleet.filter(({ finding }) => DELAYS_SYNC.includes(finding));
+  if (values.every(({ state }) => isSettledValue(state))) return [];
+  return fleet.filter(({ finding }) => DELAYS_RECONCILE.includes(finding));
+}
+
+/** Returns sentences about what a marked change waits for; '' if other sentences say it. */
+function waitingFor(facts: ExplainedFacts): string {
+  const { mark, link, memberships, pause } = facts;
+  // While the target is on hold, the due time of the change has no effect.
+  if (!mark || facts.hold) return '';
+  // A running sync waits for the end of a pause too, and the summary names the pause.
+  if (mark.state === 'running' && pause) return '';
+  if (mark.state === 'running') return 'A worker is at it right now.';
+  // The findings about the fleet say that no worker applies it.
+  if (noWorkerOf(facts)) return '';
+  if (mark.state === 'queued') return 'It waits in the queue for a free worker.';
+  const removals = memberships
+    .filter(({ state, condition }) => state === 'toRemove' && condition !== 'Rejected')
+    .map(({ name }) => name);
+  // The sync of a person with an account waits for the removals from groups; a group waits for none of its members.
+  const waits =
+    facts.kind === 'User' && removals.length > 0 && link.platformId !== null
+      ? ` It waits until ${someOf(removals)} ${removals.length === 1 ? 'is' : 'are'} left.`
+      : '';
+  return `It is due at ${mark.nextTry ?? 'once'}, in the priority ${mark.priority ?? 'edit'}.${waits}`;
+}
+
+/** Returns the finding that no worker applies changes: none runs, or Redis takes no writes. */
+export const noWorkerOf = ({ fleet }: ExplainedFacts): FleetFinding | undefined =>
+  redisRefusalOf(fleet) ?? fleet.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
+
+/** Returns the finding that Redis takes no writes; undefined: it takes them. */
+export const redisRefusalOf = (fleet: readonly FleetFinding[]): FleetFinding | undefined =>
+  fleet.find(({ finding }) => finding === 'redisRefuses');

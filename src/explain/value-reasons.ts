@@ -1,0 +1,52 @@
+// Converts the states of attribute values to sentences. Pure.
+import type { AttributeState, ExplainedFacts } from './explanation.ts';
+import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
+import { counted } from '../support/counted.ts';
+import { MOST_NAMED, someOf } from './sentence-parts.ts';
+
+/** Returns whether no sync writes the value: it is equal, its attribute left the settings, or it is kept by `onEmpty: keep`. */
+export const isSettledValue = (state: AttributeState['state']): boolean =>
+  state === 'equal' || state === 'unmapped' || state === 'kept';
+
+/** Returns sentences about values that differ, cannot be mapped, or stay against the source. */
+export function valueReasons(
+  { values, inScope, link, target, deadLetterSince }: ExplainedFacts,
+  summary: string,
+): string[] {
+  const namesOf = (state: string): string[] =>
+    values.filter((each) => each.state === state).map(({ name }) => name);
+  // Without an account every value differs, which the summary tells. Out of scope no value is desired.
+  const differing = inScope && link.platformId !== null ? namesOf('differs').length : 0;
+  const unsure = namesOf('unsure').length;
+  const unmappable = values.filter(
+    ({ state, reason }) => state === 'unmappable' && !summary.includes(String(reason)),
+  );
+  // Values of one source have the same fault, which is told once.
+  const faults = [...new Set(unmappable.map(({ reason }) => reason))];
+  const sentences = faults.slice(0, MOST_NAMED).map((fault) => {
+    const names = unmappable.filter(({ reason }) => reason === fault).map(({ name }) => name);
+    const left = names.length - MOST_NAMED;
+    return `${names.slice(0, MOST_NAMED).join(', ')}${left > 0 ? ` and ${left} more` : ''} cannot be mapped: ${fault ?? 'no value'}.`;
+  });
+  if (faults.length > MOST_NAMED)
+    sentences.push(`Values with ${counted(faults.length - MOST_NAMED, 'other fault')} cannot be mapped.`);
+  if (differing > 0)
+    sentences.push(
+      `${counted(differing, 'value')} ${differing === 1 ? 'differs' : 'differ'} from what was last applied.`,
+    );
+  for (const name of namesOf('unmapped').slice(0, MOST_NAMED)) {
+    const attribute = name.slice('attributes.'.length);
+    sentences.push(`${name} ${UNMAPPED}. ${unmappedAdvice(target, attribute)}`);
+  }
+  const kept = namesOf('kept');
+  if (kept.length > 0)
+    sentences.push(
+      `Kept at the platform though the source has no value, because onEmpty is keep: ${someOf(kept)}.`,
+    );
+  // The values of a dead letter are not written again by themselves.
+  if (unsure > 0)
+    sentences.push(
+      `${counted(unsure, 'value')} sent and not confirmed, or seen to differ${deadLetterSince === null ? ': written again' : ''}.`,
+    );
+  return sentences;
+}
