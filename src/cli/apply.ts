@@ -197,7 +197,7 @@ async function applyOne(
   flags: ApplyFlags,
   cli: Cli,
 ): Promise<RunReport> {
-  const { applySaved } = await import('../reconcile/run.ts');
+  const { applySaved } = await import('../reconcile/apply-saved.ts');
   const { whileAnswering } = await import('../reconcile/while-answering.ts');
   const progress = createProgressLine(name);
   const report = await whileAnswering(

@@ -1,0 +1,72 @@
+// Applies what is left of a saved plan: acquires the lock, marks, waits for the worker, and reports. The plan was compared
+// with the present state before (review-plan.ts).
+import type { RunReport } from '../directory/outbox/runs.ts';
+import { withHandover } from './handover-after-run.ts';
+import { toReport } from './make-report.ts';
+import { markPlan, type MarkedPlan } from './mark.ts';
+import { changesIn, writesIn, type Plan } from './plan.ts';
+import { recordOrder } from './record-order.ts';
+import type { PlanReview } from './review-plan.ts';
+import { keepRight, untilTaken } from './run-lock.ts';
+import type { RunOptions } from './run.ts';
+import type { ReconcileScope } from './scope.ts';
+import { untilApplied, type End } from './until-applied.ts';
+
+/**
+ * Applies what is left of a saved plan (review-plan.ts). @param review.done number of changes that are already made
+ * @throws RunLost when another run took the lock
+ */
+export async function applySaved(
+  scope: ReconcileScope,
+  { left: plan, done }: Pick<PlanReview, 'left' | 'done'>,
+  options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress' | 'orderedBy'>,
+): Promise<RunReport> {
+  await recordOrder(scope, 'apply', options, { subject: `plan:${plan.id}`, count: writesIn(plan) });
+  const { clock } = scope;
+  const fence = await untilTaken(scope, options.signal);
+  const startedAt = clock.now();
+  const right = keepRight(scope, fence, options.signal);
+  try {
+    const { refs, noted } = await markPlan(scope, plan, options.guard, fence);
+    const isDone = noted.applied === 0 && (await scope.drifts.stillMarked(refs)).length === 0;
+    const end = await untilApplied(scope, { ...options, signal: right.signal }, refs, plan);
+    const { exceptions } = await scope.outbox.backlog();
+    const own = end.outcome === 'converged' ? endOfApply(plan, noted, { done, isDone }) : end;
+    const { signal } = right;
+    const result = await withHandover(scope, plan, own, { id: plan.id, signal, logger: options.logger });
+    return { ...toReport(plan, startedAt, clock.now(), result), exceptions };
+  } finally {
+    await right.release();
+  }
+}
+
+/**
+ * Returns the end of a run that applied a saved plan. For an empty plan the end says that nothing was compared.
+ * @param was.done number of changes that the review took out of the plan
+ * @param was.isDone whether no change of the plan was left to write when the run began
+ */
+function endOfApply(
+  plan: Plan,
+  { stale, busy }: MarkedPlan['noted'],
+  was: { done: number; isDone: boolean },
+): End {
+  const moved = stale + busy;
+  if (moved > 0)
+    return {
+      outcome: 'failed',
+      message: `resources skipped because they changed or were being synced: ${moved}; make a new plan`,
+    };
+  const count = was.done + changesIn(plan);
+  if (was.isDone && count > 0) {
+    // A 404 without a list proves no removal, so the sentence claims none.
+    const changes = count === 1 ? 'the change' : `all ${count} changes`;
+    const message = `nothing is left to do of ${changes} of the plan, by what the platform shows now`;
+    return { outcome: 'converged', message };
+  }
+  return writesIn(plan) > 0
+    ? { outcome: 'converged' }
+    : {
+        outcome: 'converged',
+        message: 'the saved plan has no changes; differences since then are not known',
+      };
+}
