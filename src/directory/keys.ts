@@ -2,7 +2,8 @@
 // braces are a Redis Cluster hash tag: all keys of one connection are on one node, so that one script can change them.
 
 /**
- * Content of each family. `<t>` is a target's name, a ref is `User:<id>` or `Group:<id>`.
+ * Content of each family. `<t>` is a target's name, a ref is `User:<id>` or `Group:<id>`. A folded value is in NFC and lower case,
+ * the form in which names are compared.
  *
  * | family | type | content |
  * |---|---|---|
@@ -16,7 +17,7 @@
  * | groupsOf | hash | user id → ids of groups joined by commas; derived from `members` |
  * | unresolved:<group> | hash | member value without a stored user → its folded form |
  * | references:<raw or folded value> | set | `<group> <value>` that waits for a user with this value |
- * | tombstones | hash | id → what was deleted and when |
+ * | tombstones | hash | id → kind, version and time of the deleted resource |
  * | sequence | string | one counter for order, generations, deliveries and fences |
  * | marks:<t> | hash | ref → dirty mark: `generation since request` |
  * | accepted:<t> | zset | refs that were handed to the queue, by the `since` of their marks; the lag of the target is the age of the oldest in `accepted` or `dirty` |

@@ -1,5 +1,6 @@
-// Names the cause of a difference. Pure. The cause follows from the platform's audit log and from three times: when the
-// platform last changed the resource, when the bridge last wrote the resource, and when it last wrote the differing value.
+// Names the cause of a difference, the `attribution` of its plan entry. Pure. The cause follows from the platform's audit log
+// and from three times: when the platform last changed the resource, when the bridge last wrote the resource, and when it last
+// wrote the differing value.
 import type { Attribution, PlanEntry } from './entry.ts';
 import { isDrift } from './entry.ts';
 import type { Restored } from './restored.ts';

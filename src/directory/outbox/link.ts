@@ -129,10 +129,10 @@ export interface Link {
   /** Whether the user left: deleted at the source, out of scope, or protected. All memberships are added again on return. */
   departed?: boolean;
   /**
-   * Users whom the source removed from this group while it is out of scope, or while the policy forbids removals. They
-   * are removed at the platform when the group is back in scope, or the policy is `sync` again. An entry is `@` and the platform
-   * id of the account, or the id of a user without an account. Absent in a
-   * departed group: there is no list, so each managed user who is no member at the source is removed.
+   * Users whom the source removed from this group while it is out of scope, or while the policy forbids removals. They are
+   * removed at the platform when the group is back in scope, or the policy is `sync` again. An entry is `@` and the platform id of
+   * the account, or the id of a user without an account. Absent in a departed group: there is no list, so each managed user who
+   * is no member at the source is removed.
    */
   leavers?: string[];
   /** The account may be active although it should not be, because the policy of the target closes none. */
