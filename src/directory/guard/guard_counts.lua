@@ -2,9 +2,10 @@
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, windowMs (duration of the guard's window), kinds }
 -- RETURN {"counts", users, groups, memberships, [used, waiting, held, approved, rejected] of each kind}
---        users and groups include those that were deleted within the window; used: allowed within the window without an
---        approval, whether or not the write succeeded; waiting: accepted deactivations that no sync has judged yet, 0 for other kinds; held: waiting for a
---        decision; approved: not written yet
+--        users, groups: with those that were deleted within the window
+--        used: allowed within the window without an approval, whether or not the write succeeded
+--        waiting: accepted deactivations that no sync has asked the guard for yet; 0 for other kinds
+--        held: waiting for a decision; approved: not written yet; rejected: by a rejection that is in force
 local now = clock()
 -- Returns the number of stored resources and of those that were deleted within the window (`gone`: ids by time).
 local function population(family, kind)

@@ -76,6 +76,7 @@ local function is_in_force(older)
 end
 -- The oldest decisions are removed. A rejection in force is kept, because an operator withdraws it by the id of its decision.
 for _, text in ipairs(redis.call('LRANGE', decisions, p.kept, -1)) do
+  -- -1: one entry, searched from the oldest.
   if not is_in_force(cjson.decode(text)) then redis.call('LREM', decisions, -1, text) end
 end
 redis.call('HSET', deciding, 'action', p.action, 'source', p.source, 'number', number, 'ranges', cjson.encode(p.ranges),

@@ -27,7 +27,7 @@ local function sets(family, kind) return key(family, p.target .. ':' .. kind) en
 -- more changes this portion may move.
 local priorities, moved, left = {}, {}, p.count
 
--- Moves one change. `item`: 'ref' or 'ref subject' (lua/guard_items.lua).
+-- Moves one change. `item`: 'ref' or 'ref subject', the removed member or cleared attribute (lua/guard_items.lua).
 local function move(kind, item)
   local ref = string.match(item, '^%S+')
   redis.call('ZREM', sets(source, kind), item)
@@ -48,7 +48,7 @@ end
 
 -- Returns whether a chosen change is still in the list of the decision: a push or a sync may have ended it.
 local function is_listed(kind, item)
-  local place = tonumber(redis.call('ZSCORE', sets(source, kind), item) or nil)
+  local place = tonumber(redis.call('ZSCORE', sets(source, kind), item))
   if not place then return false end
   for _, range in ipairs(ranges) do
     if place >= range[1] and place <= range[2] then return true end
@@ -91,7 +91,7 @@ end
 
 -- Returns the reason of the resource's exception (nil: none) by its changes that are still held or rejected, whether one may
 -- be held, and since when the exception is there. Of more than MOST_READ changes none is read.
-local serial = tonumber(redis.call('HGET', key('guardApproval', p.target), 'serial') or nil)
+local serial = tonumber(redis.call('HGET', key('guardApproval', p.target), 'serial'))
 local function exception_of(ref)
   local items, reason = key('guardItems', p.target .. ':' .. ref), action == 'reject' and 'Rejected' or nil
   local since = now
@@ -99,7 +99,7 @@ local function exception_of(ref)
   for _, entry in ipairs(redis.call('SMEMBERS', items)) do
     local kind, subject = string.match(entry, '^(%S+) (.*)$')
     local item = subject == '' and ref or ref .. ' ' .. subject
-    local place = tonumber(redis.call('ZSCORE', sets('guardHeld', kind), item) or nil)
+    local place = tonumber(redis.call('ZSCORE', sets('guardHeld', kind), item))
     local is_held = place and serial and place > serial -- under the open approval
     if is_held then
       -- The deactivation of the last administrator keeps the more exact reason.

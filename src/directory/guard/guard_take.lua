@@ -22,27 +22,28 @@ if is_expired then serial = nil end
 
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
 
--- Returns the verdict of an earlier decision or count; nil: the item is to be judged. `item`: 'ref' or 'ref subject'.
-local function decided(kind, item)
-  if p.always then redis.call('ZREM', sets('guardApproved', kind), item); redis.call('ZREM', sets('guardUsed', kind), item) end
-  local approved_until = tonumber(redis.call('ZSCORE', sets('guardApproved', kind), item) or 0)
+-- Returns the verdict of an earlier decision or count; nil: the item is to be judged. `name`: 'ref' or 'ref subject' of the
+-- item, by which the lists of its kind have it.
+local function decided(kind, name)
+  if p.always then redis.call('ZREM', sets('guardApproved', kind), name); redis.call('ZREM', sets('guardUsed', kind), name) end
+  local approved_until = tonumber(redis.call('ZSCORE', sets('guardApproved', kind), name) or 0)
   if approved_until > now then return 'allowed' end
-  local counted_at = tonumber(redis.call('ZSCORE', sets('guardUsed', kind), item) or 0)
+  local counted_at = tonumber(redis.call('ZSCORE', sets('guardUsed', kind), name) or 0)
   if counted_at > now - p.windowMs then
     -- A repeated or retried change is counted once, at its latest time.
-    redis.call('ZADD', sets('guardUsed', kind), now, item)
+    redis.call('ZADD', sets('guardUsed', kind), now, name)
     return 'allowed'
   end
-  if redis.call('ZSCORE', sets('guardRejected', kind), item) then return 'rejected' end
-  local place = tonumber(redis.call('ZSCORE', sets('guardHeld', kind), item) or 0)
+  if redis.call('ZSCORE', sets('guardRejected', kind), name) then return 'rejected' end
+  local place = tonumber(redis.call('ZSCORE', sets('guardHeld', kind), name) or 0)
   local is_held = serial and place > serial -- under the open approval
   if is_held then
     -- A decision about another change of the resource may have ended its exception (guard_move.lua).
-    local by_ref, ref = key('exceptionReasons', p.target), string.match(item, '^%S+')
+    local by_ref, ref = key('exceptionReasons', p.target), string.match(name, '^%S+')
     if not redis.call('HGET', by_ref, ref) then set_exception(p.target, ref, 'Held', now) end
     return 'held'
   end
-  redis.call('ZREM', sets('guardHeld', kind), item)
+  redis.call('ZREM', sets('guardHeld', kind), name)
 end
 
 -- Returns whether `more` changes of a kind fit into its allowance, next to those that were allowed in the window and that are
@@ -62,12 +63,12 @@ end
 
 -- Holds a change for approval, and opens an approval if there is none. An alarm at its expiry has the resource synced again, so
 -- that a change without a decision is judged again.
-local function hold(kind, ref, subject, item)
+local function hold(kind, ref, subject, name)
   if not serial then
     serial, expires = next_number(), now + p.expiryMs
     redis.call('HSET', approval, 'serial', serial, 'opened', string.format('%d', now), 'expires', string.format('%d', expires))
   end
-  redis.call('ZADD', sets('guardHeld', kind), next_number(), item)
+  redis.call('ZADD', sets('guardHeld', kind), next_number(), name)
   redis.call('SADD', key('guardItems', p.target .. ':' .. ref), kind .. ' ' .. subject)
   redis.call('ZADD', key('alarms', p.target), string.format('%d', expires), ref)
   -- The change of the last administrator is held too; its exception keeps the more exact reason.
@@ -76,8 +77,8 @@ local function hold(kind, ref, subject, item)
   end
 end
 
--- undecided: number of items of each kind without an earlier verdict. stop: verdict other than `allowed` of an item; `rejected`
--- counts more than `held`.
+-- names: 'ref' or 'ref subject' of each item. undecided: number of items of each kind without an earlier verdict. stop: verdict
+-- other than `allowed` of an item; `rejected` counts more than `held`.
 local verdicts, names, undecided, stop = {}, {}, {}, p.stop
 for index, item in ipairs(p.items) do
   local kind, ref, subject = unpack(item)

@@ -1,8 +1,9 @@
--- Holds a target by order of an operator: no more marks are delivered to the queue, and running syncs lose their lease before
--- their next step. `hold:<target>` has the order as JSON: since, by, note. A hold because of another tenant replaces that of an
--- operator, whose release would let syncs write there; each keeps the other one: the operator's as operator and operatorNote.
+-- Holds a target by order of an operator, or of a reconcile run that found another tenant at its address: no more marks are
+-- delivered to the queue, and running syncs lose their lease before their next step. `hold:<target>` has the order as JSON:
+-- since, by, note. A hold of a run replaces that of an operator, whose release would let syncs write to the other tenant. Each
+-- keeps the other one: the operator's is in `operator` and `operatorNote` then.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, by (name of the operator), note (of the operator) }
+-- ARGV { target, by (name of the operator; 'reconcile': a reconcile run), note (reason, for display) }
 -- RETURN {"held"} | {"already"}: another hold is in force
 local hold = key('hold', p.target)
 local order = { since = clock(), by = p.by, note = p.note }

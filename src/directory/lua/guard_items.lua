@@ -23,8 +23,8 @@ end
 
 -- Ends a change that the current push takes back: the source wants the account or the member again. Done here and not by the
 -- next sync, because the source may make the change again before that sync, and then it needs a new decision. An emptied value
--- and a person out of scope end only with the next sync: the mapping and the scope, which sync runs, tell whether the push takes
--- them back. Returns whether there was such a change.
+-- and a person out of scope end only with the next sync: the mapping and the scope, which sync runs, tell whether the push
+-- takes them back. Returns whether there was such a change.
 local function take_back(target, ref, kind, subject)
   local items = key('guardItems', target .. ':' .. ref)
   if redis.call('SISMEMBER', items, kind .. ' ' .. subject) == 0 then return false end

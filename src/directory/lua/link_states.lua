@@ -93,8 +93,8 @@ local function is_left_behind(target, group)
 end
 
 -- Returns the state of a stored resource without a mark: `missing` (no link), `stale` (changed without a mark, or a pending
--- membership without a mark), or a state of `rest_of`; nil and the platform id: it is synced. `stored`: its record; `link`: false if there
--- is none.
+-- membership without a mark), or a state of `rest_of`; nil and the platform id: it is synced. `stored`: its record; `link`: its
+-- text, false if there is none.
 local function settled_state(target, kind, id, stored, link, rules_read_groups)
   if not link then return 'missing' end
   local platform_id, basis = parse_link_head(link)

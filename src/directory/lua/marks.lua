@@ -40,7 +40,7 @@ end
 local function make_known(target, ref, priority, due, mark_text, score)
   if priority == DEACTIVATION then count_deactivation(target, ref) end
   if not mark_text then
-    -- A ref without a previous mark has no job and no dirty score, and it may be blocked.
+    -- A ref without a previous mark has no job and no dirty score, and it may be a dead letter (`blocked`).
     redis.call('ZREM', key('blocked', target), ref)
     return enqueue(target, ref, priority * SPAN + due)
   end

@@ -6,9 +6,9 @@
 -- refused key succeeded with another method) and partial (the refusal was repeated after that).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, weight (of the failure; 0: the platform answered), limit (weight at which the breaker opens), status and
---        method (of the call), keyMark (digest of the API key of this process), grows (whether probes become rarer),
---        firstMs and longestMs (first and longest probe interval), keepMs (time without failures after which the count
---        expires) }
+--        method (of the call), keyMark (digest of the API key of this process), grows (whether each probe interval is twice the
+--        last one), firstMs and longestMs (first and longest probe interval), keepMs (time without failures after which the
+--        count expires) }
 -- RETURN the state afterwards: {"fine"}: no failures | {"failing"}: not open | {"opened"}: by this call | {"open"} |
 --        {"closed"}: by this call
 local breaker = key('breaker', p.target)
@@ -21,7 +21,7 @@ local is_late = opened_at and not probing
 local function is_refused_elsewhere()
   redis.call('HDEL', breaker, 'refused:' .. p.method)
   for _, each in ipairs(redis.call('HKEYS', breaker)) do
-    if string.sub(each, 1, 8) == 'refused:' then return true end
+    if string.sub(each, 1, #'refused:') == 'refused:' then return true end
   end
   return false
 end

@@ -41,7 +41,7 @@ end
 
 if p.brief and p.cursor == '0' then reset_synced_of_changed_targets() end
 local cursor = p.inOrder and read_by_order() or read_all()
-local linked, others, in_line = {}, {}, {}
+local linked, others, newly_synced = {}, {}, {}
 if #ids == 0 then return { 'read', cursor, p.brief and linked_count or linked, others } end
 
 local refs = {}
@@ -70,12 +70,12 @@ for place, id in ipairs(ids) do
     elseif p.brief then
       linked_count = linked_count + 1
       local has_pending = p.kind == 'Group' and redis.call('EXISTS', key('pendingMembers', p.target .. ':' .. id)) == 1
-      if not has_pending then in_line[#in_line + 1] = id end
+      if not has_pending then newly_synced[#newly_synced + 1] = id end
     else
       linked[#linked + 1] = id
       linked[#linked + 1] = platform_id
     end
   end
 end
-if #in_line > 0 then call_with('SADD', name_synced(p.target, p.kind), in_line) end
+if #newly_synced > 0 then call_with('SADD', name_synced(p.target, p.kind), newly_synced) end
 return { 'read', cursor, p.brief and linked_count or linked, others }

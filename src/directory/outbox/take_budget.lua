@@ -6,7 +6,7 @@
 -- RETURN {"taken", milliseconds until the request may be sent, 1 when calls have failed lately}
 --        | {"paused", milliseconds left} | {"open", milliseconds until the breaker lets a probe through}
 local now = clock()
-local paused = redis.call('PTTL', key('paused', p.target))
+local paused = redis.call('PTTL', key('paused', p.target)) -- negative: there is no pause
 local bucket = key('budget', p.target)
 local full_at = math.max(tonumber(redis.call('GET', bucket) or '0'), now)
 local wait = math.max(0, full_at - (p.burst - 1) * p.intervalMs - now)
@@ -19,5 +19,6 @@ if probe_at then
   -- This request is the probe; the next one is allowed after the probe interval.
   redis.call('HSET', breaker, 'probeAt', now + probe_ms, 'probing', 1)
 end
+-- A full bucket need not be stored, so it expires, a second after it is full again.
 redis.call('SET', bucket, string.format('%.3f', full_at + p.intervalMs), 'PX', math.ceil(full_at - now + p.intervalMs) + 1000)
 return { 'taken', math.ceil(wait), redis.call('EXISTS', breaker) }

@@ -10,7 +10,7 @@ local is_of_resource = p.family == 'guardItems'
 local name = key(p.family, p.target .. ':' .. p.id)
 local reply = redis.call(is_of_resource and 'SSCAN' or 'ZSCAN', name, p.cursor, 'COUNT', p.count)
 
--- Proves an entry of `guardItems`: one of the three lists has its item.
+-- Proves an entry of `guardItems`: one of the three lists has its item. An entry of another form than 'kind subject' has none.
 local function prove_entry(entry)
   local kind, subject = string.match(entry, '^(%S+) (.*)$')
   local item = subject == '' and p.id or p.id .. ' ' .. tostring(subject)
@@ -23,12 +23,13 @@ end
 -- Proves an item of a list: `guardItems` of its resource has its entry.
 local function prove_item(item)
   local ref, subject = string.match(item, '^(%S+) ?(.*)$')
-  if not ref then return end
+  if not ref then return end -- names no resource, so no `guardItems` can have it
   local items_of_ref, entry = key('guardItems', p.target .. ':' .. ref), p.id .. ' ' .. subject
   if redis.call('SISMEMBER', items_of_ref, entry) == 1 then return end
   fault('guardItems', 'missing', ref, function() redis.call('SADD', items_of_ref, entry) end, ref .. ' ' .. entry)
 end
 
+-- SSCAN returns members; ZSCAN returns each member with its score.
 local step = is_of_resource and 1 or 2
 for index = 1, #reply[2], step do
   if is_of_resource then prove_entry(reply[2][index]) else prove_item(reply[2][index]) end

@@ -47,6 +47,7 @@ local function belongs_to_resource(ref)
   return is_stored(ref) or redis.call('HEXISTS', key('links', p.target), ref) == 1 or redis.call('HEXISTS', marks, ref) == 1
 end
 
+-- SSCAN returns members; HSCAN and ZSCAN return each with a value.
 local step = command == 'SSCAN' and 1 or 2
 for index = 1, #reply[2], step do
   local ref = reply[2][index]

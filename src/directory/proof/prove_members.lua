@@ -55,6 +55,7 @@ local function prove_reference(reference)
   fault('references', 'surplus', 'Group:' .. (group or ''), repair, p.id .. ' ' .. reference)
 end
 
+-- HSCAN returns each field with its value; SSCAN returns members.
 local step = p.family == 'unresolved' and 2 or 1
 for index = 1, #reply[2], step do
   local member = reply[2][index]
@@ -62,6 +63,6 @@ for index = 1, #reply[2], step do
   elseif p.family == 'unresolved' then prove_unresolved(member, reply[2][index + 1])
   else prove_reference(member) end
 end
--- '0': this was the last portion.
+-- Cursor '0': this was the last portion. `0` more members: the set is only added to the sum.
 if p.family == 'members' and reply[1] == '0' then keep_member_sum(p.id, 0) end
 return proved(reply[1], #reply[2] / step)

@@ -3,7 +3,7 @@
 -- that was killed.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], count, repair (false: nothing is written), request }
--- RETURN as prove_records.lua; the cursor is 0 when `readding` is empty
+-- RETURN as prove_records.lua; the next cursor is '0' when `readding` is empty, else '1'. The entries checked are members.
 -- NEEDS pending_groups, proof
 local name = key('readding', p.target)
 local group = p.repair and redis.call('HRANDFIELD', name)

@@ -7,7 +7,7 @@
 local name = name_synced(p.target, p.kind)
 local reply = redis.call('SSCAN', name, p.cursor, 'COUNT', p.count)
 
-local function is_in_line(id)
+local function is_synced(id)
   local ref, stored = p.kind .. ':' .. id, redis.call('HGET', key(RECORDS[p.kind]), id)
   if not stored or redis.call('HEXISTS', key('marks', p.target), ref) == 1 then return false end
   local link = redis.call('HGET', key('links', p.target), ref)
@@ -15,7 +15,7 @@ local function is_in_line(id)
 end
 
 for _, id in ipairs(reply[2]) do
-  if not is_in_line(id) then
+  if not is_synced(id) then
     fault('synced', 'surplus', p.kind .. ':' .. id, function() redis.call('SREM', name, id) end)
   end
 end
