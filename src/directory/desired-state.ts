@@ -39,13 +39,17 @@ export function createDesiredState(
     settingsOf?: (target: string) => string;
     /** Returns whether the settings of a target delete the account of a leaver after its deactivation. */
     deletesLeaversAt?: (target: string) => boolean;
+    /** Whether mapping rules read the groups of users. */
     rulesReadGroups: boolean;
+    /** Duration of the lease of a sync. */
     leaseMs: number;
+    /** Limits of the provisioning log; absent: the default ones. */
     log?: StreamLimits;
     /** Undefined: no security events. */
     events?: DirectoryOptions['events'];
+    /** Whether two users may not have the same externalId. */
     uniqueExternalIds?: boolean;
-    /** Returns the names of other connections of a target. */
+    /** Returns the names of other connections of a target; absent: there are none. */
     othersOf?: (target: string) => readonly string[];
   },
 ) {

@@ -70,6 +70,7 @@ export function parseStored(id: string, stored: string): StoredRecord {
   const checksum = checksumOf(stored.slice(third + 1, fourth), stored.slice(fifth + 1));
   const isSound = line > 0 && stored.slice(fourth + 1, fifth) === checksum && record.lastModified >= 0;
   if (isSound) return { ...record, text: stored.slice(line + 1) };
+  // The version may be readable although the record is damaged; 0: it is not.
   return { id, version: record.version || 0, created: 0, lastModified: 0, text: '', damaged: true };
 }
 

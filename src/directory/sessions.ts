@@ -26,6 +26,7 @@ export function createSessionStore(
   // The dot keeps these keys apart from those of connections, whose names have no dot.
   const keys = createKeyspace(options.prefix, 'bridge.sessions');
   const keyOf = (id: string): string => keys.key('session', hash('sha256', id, 'base64url'));
+  /** At least 1, because Redis accepts no expiry of 0. */
   const lifetime = ({ endsAt }: Session): number =>
     Math.max(1, Math.min(options.idleMs, endsAt - clock.now()));
 

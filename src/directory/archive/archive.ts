@@ -166,7 +166,7 @@ const SEQUENCE_GAP = 1_000_000;
 /** Largest expected difference between the clocks of processes. */
 const CLOCK_DIFFERENCE_MS = 300_000;
 
-/** Returns the time in the stored form of a record, which is the value of an item `[id, record]`. */
+/** Returns the time of the last change of an item `[id, record]`: the third word of a record (records.ts). */
 function modifiedAt(item: unknown): number {
   const [, stored = ''] = item as string[];
   return Number(stored.split(' ', 3)[2] ?? 0);

@@ -21,7 +21,7 @@ export const agreeOn = (processes: readonly Announcing[], feed: Omit<FeedRules, 
   return processes.every((each) => linesOf(each, RULES).includes(own));
 };
 
-/** Columns of a line that name the feed, that belong to the rules, and all columns. */
+/** How many columns of a line are compared: connection and target; also the rules; also the other settings. */
 const [FEED, RULES, ALL] = [2, 3, 4];
 
 /**

@@ -38,6 +38,10 @@ export interface RemovedTarget extends TargetFeed {
  * and an operator has ordered that its accounts and groups stay.
  */
 type FeedState = 'fed' | 'removed' | 'kept';
+/** Argument `rules` of note_anew.lua: the next run maps everything, by whichever rules the last one mapped. */
+const ANY_RULES = undefined;
+/** The same, if a run has mapped everything at all: no rules have this digest. */
+const NO_RULES = '';
 type LinkCounts = Pick<RemovedTarget, 'accounts' | 'groups'> & { links: number };
 
 export type KnownTargets = ReturnType<typeof createKnownTargets>;
@@ -63,10 +67,10 @@ export function createKnownTargets(
     const names = new Set(fed.map(toField));
     for (const feed of fed) {
       const isBack = (known[toField(feed)] ?? 'fed') !== 'fed';
-      await noteAnew(feed, isBack ? undefined : feed.rules);
+      await noteAnew(feed, isBack ? ANY_RULES : feed.rules);
     }
     const removed = Object.entries(known).filter(([name]) => !names.has(name));
-    for (const [name] of removed) await noteAnew(toFeed(name), '');
+    for (const [name] of removed) await noteAnew(toFeed(name), NO_RULES);
     const states = [
       ...[...names].map((name): [string, FeedState] => [name, 'fed']),
       ...removed.map(([name, state]): [string, FeedState] => [name, state === 'fed' ? 'removed' : state]),
@@ -75,6 +79,7 @@ export function createKnownTargets(
     await redis.del(countsKey);
   }
 
+  /** Notes that the next run maps everything, unless the last one did so by these rules (note_anew.lua). */
   async function noteAnew({ connection, target }: TargetFeed, rules: string | undefined): Promise<void> {
     await scripts.run('note_anew', createKeyspace(prefix, connection).base, { target, rules });
   }

@@ -121,6 +121,7 @@ export function createChainedStream<Entry extends object>(
       const oldest = found.at(-1);
       if (!oldest) return;
       const kept = found
+        // The fields of an entry: `e`, its text, `h`, its hash (lua/log.lua).
         .map(([id, [, text = '{}']]) => ({ id, text }))
         .filter(({ text }) => keep?.(JSON.parse(text) as Entry) ?? true);
       for (let start = 0; start < kept.length; start += PORTION) {
@@ -165,6 +166,7 @@ export function createChainedStream<Entry extends object>(
       const [start, end, found] = await portionAfter(after);
       chained ??= start;
       const texts = await personalOf(found.map(([id]) => id));
+      // The fields of an entry: `e`, its text, `h`, its hash.
       for (const [index, [id, [, text = '{}', , hash]]] of found.entries()) {
         const state = checkPersonal(text, texts[index] ?? null);
         const order = orderOf(texts[index] ?? null);

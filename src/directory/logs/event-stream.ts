@@ -109,6 +109,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   async function refusals(): Promise<RefusedEvent[]> {
     const all: RefusedEvent[] = [];
     for await (const found of streamPortions(redis, keys.key('eventsRefused'), REFUSED_AT_ONCE)) {
+      // The fields of an entry: `e`, the event, `r`, its refusal (acknowledge_events.lua).
       for (const [, [, text = '{}', , reason = '{}']] of found) {
         const { id, ...refusal } = JSON.parse(reason) as EventRefusal;
         const event = parseEvent(id, text);

@@ -56,6 +56,7 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     const multi = redis.multi();
     multi.set(keys.key('operation', operation.id), JSON.stringify(operation), 'EX', KEEP_SECONDS);
     multi.zadd(list, operation.startedAt, operation.id);
+    // All but the newest MOST_OPERATIONS; -1 is the newest.
     multi.zremrangebyrank(list, 0, -MOST_OPERATIONS - 1);
     await multi.exec();
   }

@@ -102,6 +102,7 @@ export function createBreaker(
     if (weight === 0 && isWebPage(end)) return;
     if (weight === undefined || (weight === 0 && !troubled)) return;
     troubled = weight > 0;
+    // Without Redis the result is lost: the breaker opens by later ones.
     void report(end, weight).catch(() => undefined);
   }
 

@@ -67,7 +67,7 @@ const RECONCILE = PRIORITIES.indexOf('reconcile');
 /** Resources per script call, because a script blocks Redis and records may be long. */
 const PORTION = 200;
 /** Resources per script call when most records are not read. */
-const IDS = 1000;
+const IDS_PORTION = 1000;
 
 /** The count that a state adds to; undefined: a closed account and an orphan are not desired. */
 const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
@@ -147,7 +147,13 @@ export function createCoverageReader(
     ]);
     // Only a complete index `order:<kind>` may replace the records.
     const inOrder = stored === ordered;
-    const args = { kind, targets, rulesReadGroups, brief: true, ...(inOrder ? { inOrder, count: IDS } : {}) };
+    const args = {
+      kind,
+      targets,
+      rulesReadGroups,
+      brief: true,
+      ...(inOrder ? { inOrder, count: IDS_PORTION } : {}),
+    };
     for await (const [, , linked, others] of portions('read_coverage', args)) {
       yield {
         linked: Number(linked),

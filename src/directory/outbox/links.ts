@@ -8,6 +8,9 @@ import { pairsOf, scanned } from '../redis/portions.ts';
 
 export * from './link.ts';
 
+/** Links that one step of a scan reads. */
+const SCAN_COUNT = 500;
+
 export type Links = ReturnType<typeof createLinks>;
 
 /** Reads links of one connection; only a running sync writes them (work.ts). */
@@ -32,7 +35,7 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Els
 
   /** Returns up to `count` random links of a kind. */
   async function some(target: string, kind: Kind, count: number): Promise<Link[]> {
-    // More than `count` are read, because links of the other kind are left out.
+    // Four times as many are read, because links of the other kind are left out. Fewer than `count` may remain.
     const found = (await redis.hrandfield(keys.key('links', target), 4 * count, 'WITHVALUES')) as string[];
     const ofKind = pairsOf(found).filter(([ref]) => ref.startsWith(`${kind}:`));
     return ofKind.slice(0, count).map(([, text]) => parseLink(text));
@@ -55,6 +58,6 @@ export async function* linkTexts(
   target: string,
 ): AsyncGenerator<[ref: Ref, text: string]> {
   const links = keys.key('links', target);
-  for await (const found of scanned((cursor) => redis.hscan(links, cursor, 'COUNT', 500)))
+  for await (const found of scanned((cursor) => redis.hscan(links, cursor, 'COUNT', SCAN_COUNT)))
     yield* pairsOf(found) as [Ref, string][];
 }

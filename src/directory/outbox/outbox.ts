@@ -59,6 +59,7 @@ export function createOutbox(
     settings?: string | undefined;
     /** Whether the settings delete the account of a leaver after its deactivation. */
     deletesLeavers?: boolean | undefined;
+    /** Limits of the provisioning log; absent: the default ones. */
     log?: StreamLimits | undefined;
   },
 ) {

@@ -56,7 +56,7 @@ export async function readResourceStatus(
       redis.smembers(keys.key('guardItems', `${target}:${ref}`)),
       redis.hget(key('guardApproval'), 'serial'),
     ]);
-  // A held change whose place is not behind the serial is of an expired approval.
+  // A held change whose place is not behind the serial is of an expired approval. Without an open approval all are.
   const openSerial = Number(serial ?? Infinity);
   return {
     mark: mark === null ? null : toMarkState(mark, score, delivery, leased === 1),
@@ -84,6 +84,7 @@ export function toMarkState(
   leased: boolean,
 ): MarkState {
   const [generation = '', since = '0', ...request] = mark.split(' ');
+  // -1: not known, because the job was lost.
   const priority =
     score === null ? Number(delivery?.split(' ')[1] ?? -1) : Math.floor(Number(score) / PRIORITY_SPAN);
   const waiting = score === null ? 'queued' : 'due';

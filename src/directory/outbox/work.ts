@@ -58,8 +58,8 @@ export interface DueWork {
 /** `clean`: the ref has no mark. `busy`: another sync of the ref is running, or the target is stopped. */
 export type Begin = { kind: 'begun'; work: DueWork } | { kind: 'clean' } | { kind: 'busy' };
 /**
- * Reply to the end of a sync. `cleared`: the mark is gone; `lagMs`: time since its oldest change was accepted. `kept`: the sync continues later.
- * `changed`: the resource was marked again during the sync. `fenced`: the lease was lost.
+ * Reply to the end of a sync. `cleared`: the mark is gone; `lagMs`: time since its oldest change was accepted. `kept`: the sync
+ * continues later. `changed`: the resource was marked again during the sync. `fenced`: the lease was lost.
  */
 export type Ack =
   { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };

@@ -66,6 +66,7 @@ export function createPersonData(
   }: LogName): AsyncGenerator<[id: string, entry: string, personal: string]> {
     for await (const found of streamPortions(redis, keys.key(name, target), PORTION)) {
       const texts = await redis.hmget(keys.key(`${name}Personal`, target), ...found.map(([id]) => id));
+      // The fields of an entry begin with `e` and its chained part (lua/log.lua).
       for (const [index, [id, [, entry = '{}']]] of found.entries()) {
         const text = texts[index] ?? '';
         if (text !== '' && !isForgotten(text)) yield [id, entry, text.slice(text.indexOf('{'))];
@@ -202,7 +203,7 @@ export function createPersonData(
   };
 }
 
-/** Returns a stored order. Older releases stored the names only. */
+/** Returns a stored order. Older releases stored the names only, so the rest is not known; 0: long ago. */
 function parseOrder(text: string): ForgetOrder {
   const stored = JSON.parse(text) as ForgetOrder | string[];
   if (!Array.isArray(stored)) return stored;

@@ -90,7 +90,7 @@ export function createProof(
         signal?.throwIfAborted();
         for (const each of found.map((name) => name.slice(keys.base.length)))
           if (SETS.test(each) || CHANGES.test(each)) names.add(each);
-        await rest(REST_AFTER);
+        await rest(REST_AFTER); // a SCAN takes as long as a portion of entries
       }
       return [...names];
     }

@@ -60,9 +60,10 @@ export const CHANGES = new RegExp(`^(${[...SIGNS, ...HOLDS].join('|')}):`);
 export function scanOfKey(name: string, targets: readonly string[]): ProofScan | undefined {
   const [family = '', first = ''] = name.split(':', 2);
   if (OF_GROUPS.includes(family))
-    return { script: 'members', args: { family, id: name.slice(family.length + 1) } };
+    return { script: 'members', args: { family, id: name.slice(`${family}:`.length) } };
   if (!targets.includes(first)) return undefined;
-  const args = { family, target: first, id: name.slice(family.length + first.length + 2) };
+  // The id follows the family, the target and their colons.
+  const args = { family, target: first, id: name.slice(`${family}:${first}:`.length) };
   if (SIGNS.includes(family)) return { script: 'signs', args };
   return HOLDS.includes(family) ? { script: 'guard', args } : undefined;
 }

@@ -21,6 +21,8 @@ const AWAY =
 const ANSWER_LIMIT_MS = 5000;
 /** Longest time in which a connection is opened. */
 const CONNECT_LIMIT_MS = 5000;
+/** Time without traffic after which TCP asks whether the other side still exists. */
+const KEEP_ALIVE_MS = 10_000;
 /** Longest pause between two attempts to connect. */
 const LONGEST_PAUSE_MS = 2000;
 /** Interval at which the slots of a cluster are read, in addition to redirections. */
@@ -59,8 +61,8 @@ export function connectRedis(settings: RedisSettings, role: ConnectionRole, logg
   return redis;
 }
 
-/** Returns the pause before an attempt to connect: it doubles from 100 ms on. */
-const pauseBefore = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), LONGEST_PAUSE_MS);
+/** Returns the pause before an attempt to connect, counted from 1: it doubles from 100 ms on. */
+const pauseBefore = (attempt: number): number => Math.min(50 * 2 ** attempt, LONGEST_PAUSE_MS);
 
 function common(role: ConnectionRole): ServerOptions {
   return {
@@ -70,7 +72,7 @@ function common(role: ConnectionRole): ServerOptions {
     connectTimeout: CONNECT_LIMIT_MS,
     // A silent connection is replaced, because its server may hang. Queue connections wait for jobs and have no such limit.
     ...(role === 'commands' ? { socketTimeout: ANSWER_LIMIT_MS } : {}),
-    keepAlive: 10000,
+    keepAlive: KEEP_ALIVE_MS,
     // READONLY comes from an old primary after a failover; a new connection may reach the new primary.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   };

@@ -59,6 +59,7 @@ async function findingsOf(
   }
   const refusal = await writeRefusalOf(node, info);
   if (refusal)
+    // Findings end without the full stop that an advice has.
     findings.push(`Redis takes no writes, because ${refusal.reason}: ${refusal.advice.slice(0, -1)}`);
   if (durability === 'always') {
     const reply = await node.config('GET', 'appendfsync').catch(() => ['', 'unknown: CONFIG is forbidden']);
@@ -168,6 +169,7 @@ async function writeRefusalOf(node: Redis, info: Map<string, string>): Promise<S
   }
   const followers = Number(info.get('min_slaves_good_slaves') ?? Infinity);
   if (followers === Infinity) return undefined;
+  // Where CONFIG is forbidden, one replica counts as demanded.
   const demanded = await node.config('GET', 'min-replicas-to-write').catch(() => ['', 1]);
   return followers >= Number((demanded as unknown[])[1])
     ? undefined

@@ -129,7 +129,8 @@ export function toPutOutcome(reply: string): PutOutcome {
         version: Number(first),
         created: Number(second),
         lastModified: Number(third),
-        groups: toGroupNames(reply.slice(tag.length + first.length + second.length + third.length + 4)),
+        // The groups follow the first four words.
+        groups: toGroupNames(reply.slice(`${tag} ${first} ${second} ${third} `.length)),
       };
     case 'taken':
       return { kind: 'taken', attribute: attributeOf(first), holder: second };

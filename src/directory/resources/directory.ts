@@ -228,6 +228,7 @@ function toUsers(lines: string, ids: string[] | undefined): ReadUser[] {
     const space = lines.indexOf(' ', at);
     const head = lines.indexOf('\n', space) + 1;
     const text = lines.indexOf('\n', head) + 1;
+    // The last line has no line break; the end counts as one.
     const next = lines.indexOf('\n', text) + 1 || lines.length + 1;
     const id = ids?.[users.length] ?? lines.slice(at, space);
     users.push({

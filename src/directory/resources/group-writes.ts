@@ -104,6 +104,7 @@ export function createGroupWrites(
     const script = kind === 'User' ? 'delete_user' : 'delete_group';
     let tag: string;
     for (let { expected } = removal; ; expected = undefined) {
+      // The events of a deletion do not depend on the method.
       const args = { ...argumentsOf('patch'), ...removal, expected, most: MOST_AT_ONCE };
       [tag] = await scripts.run(script, base, args);
       if (tag !== MANY) return { kind: tag as RemoveOutcome['kind'] };

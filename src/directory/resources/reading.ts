@@ -65,6 +65,7 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
       redis.zcard(order),
       count === 0 ? [] : redis.zrange(order, String(startIndex - 1), String(startIndex + count - 2)),
     ]);
+    // Infinity has no form in the JSON arguments of a script.
     return { total, records: (await portion(kind, ids, Math.min(bytes, Number.MAX_SAFE_INTEGER))).records };
   }
 

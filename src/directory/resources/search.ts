@@ -43,8 +43,8 @@ const MOST_KEYS = 2000;
 const FEWEST_KEYS = 100;
 /** Bytes of records that one step reads, about 2 ms. */
 const BYTES_A_STEP = 256 * 1024;
-/** Largest number of records that one step reads. */
-const MOST_RECORDS = 400;
+/** Smallest and largest number of records that one step reads, and the number of the first step. */
+const [FEWEST_RECORDS, MOST_RECORDS, FIRST_RECORDS] = [10, 400, 100];
 /**
  * Matches runs of characters that have one spelling in stored records. A space does not match, because a record may store
  * the names before and after it apart.
@@ -56,7 +56,7 @@ export function createNameSearch(
   portion: ReadPortion,
 ) {
   /** Records that the next step reads; adapted to their size. */
-  let records = 100;
+  let records = FIRST_RECORDS;
 
   async function byKey(family: 'userNames' | 'displayNames', cursor: string, wanted: string, hits: number) {
     // A common text has many hits among few keys, so small steps suffice. The first step shows whether the text is common.
@@ -74,7 +74,9 @@ export function createNameSearch(
       ...needlesOf(wanted),
     });
     const average = Number(bytes) / records;
-    records = Math.min(MOST_RECORDS, Math.max(10, Math.round(BYTES_A_STEP / Math.max(1, average))));
+    // An empty portion has the average 0.
+    const fitting = Math.round(BYTES_A_STEP / Math.max(1, average));
+    records = Math.min(MOST_RECORDS, Math.max(FEWEST_RECORDS, fitting));
     return { next: String(next), ids: ids as string[] };
   }
 
