@@ -19,6 +19,11 @@ const coreOf = (index) => {
   return { userName: userName(index), externalId, displayName, name };
 };
 
+/** Teams of the observed users: as many as the measurement has groups by default. */
+const TEAMS = 1000;
+/** Time of the bridge's last write of the first user. */
+const WRITTEN_AT = Date.parse('2026-01-01T00:00:00Z');
+
 /** Returns the platform's record of a user. */
 export function observedUser(index, changedAt) {
   const { region, clearance } = user(index)[ATTRIBUTES];
@@ -28,7 +33,7 @@ export function observedUser(index, changedAt) {
     ...coreOf(index),
     emails: [{ value: userName(index), type: 'work', primary: true }],
     active: true,
-    groups: [{ value: `group-${index % 1000}`, display: groupName(index % 1000) }],
+    groups: [{ value: `group-${index % TEAMS}`, display: groupName(index % TEAMS) }],
     [ATTRIBUTES]: { region, clearance },
     meta: { resourceType: 'User', created: changedAt, lastModified: changedAt },
   };
@@ -50,7 +55,7 @@ export function linkOf(index) {
     id: `scim-${index}`,
     origin: 'created',
     account: String(index + 1),
-    writtenAt: 1767225600000 + index,
+    writtenAt: WRITTEN_AT + index,
   };
 }
 

@@ -16,10 +16,14 @@ import { user } from './people.mjs';
 import { createStage, TOKEN } from './processes.mjs';
 
 const SELF = fileURLToPath(import.meta.url);
+/** Requests before the measured one, so that files that only a first request runs are left out. */
 const WARM_UP = 5;
-/** Longer than each interval of the timers of an idle bridge, and than a sync takes. */
+/** Longer than each interval of the timers of an idle bridge. */
 const IDLE_MS = 14_000;
+/** Longer than a sync takes. */
 const SYNC_MS = 1500;
+/** Longer than the bridge needs to write the list after it has created the file. */
+const WRITE_MS = 50;
 
 /** Runs in the bridge: at each SIGUSR2 it writes the files that ran since the previous one to `report`. */
 async function recordFiles(report) {
@@ -59,7 +63,7 @@ async function filesOfPost(main, toPlatform) {
       rmSync(report, { force: true });
       process.kill(bridge.pid, 'SIGUSR2');
       while (!existsSync(report)) await sleep(20);
-      await sleep(50);
+      await sleep(WRITE_MS);
       const urls = JSON.parse(readFileSync(report, 'utf8')).filter((url) => url.startsWith(root));
       return urls.map((url) => relative(root, url)).sort();
     };

@@ -11,6 +11,8 @@ import { URL } from 'node:url';
 const [port, waitMs] = process.argv.slice(2).map(Number);
 const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 const LONGEST_PAGE = 1000;
+/** Page size of the platform for a request without `count`. */
+const DEFAULT_PAGE = 20;
 const users = { byId: new Map(), byName: new Map(), byExternalId: new Map() };
 const groups = { byId: new Map(), byName: new Map() };
 const definitions = new Map();
@@ -21,7 +23,7 @@ const refused = (status) => ({ status, body: { schemas: [], status: String(statu
 
 function list(all, query, show = (each) => each) {
   const start = Math.max(1, Number(query.get('startIndex') ?? 1));
-  const count = Math.min(LONGEST_PAGE, Number(query.get('count') ?? 20));
+  const count = Math.min(LONGEST_PAGE, Number(query.get('count') ?? DEFAULT_PAGE));
   const page = all.slice(start - 1, start - 1 + count).map(show);
   return found({ totalResults: all.length, startIndex: start, itemsPerPage: page.length, Resources: page });
 }
@@ -48,11 +50,11 @@ function createUser(body) {
 function patchUser(user, { Operations }) {
   for (const { op, path, value } of Operations) {
     if (path.startsWith(`${EXTENSION}:`)) {
-      const name = path.slice(EXTENSION.length + 1);
+      const name = path.slice(`${EXTENSION}:`.length);
       if (!definitions.has(name)) return refused(400);
       user[EXTENSION] = { ...user[EXTENSION], [name]: op === 'remove' ? undefined : value };
     } else if (path.startsWith('name.')) {
-      user.name = { ...user.name, [path.slice(5)]: value };
+      user.name = { ...user.name, [path.slice('name.'.length)]: value };
     } else user[path] = op === 'remove' ? undefined : value;
   }
   return found(user);
@@ -92,6 +94,7 @@ function setValue({ userId, userAttributeId, value }) {
   const user = users.byId.get(`scim-${userId}`);
   const definition = [...definitions.values()].find(({ id }) => String(id) === userAttributeId);
   if (!user || !definition) return refused(404);
+  // null clears the value.
   user[EXTENSION] = { ...user[EXTENSION], [definition.name]: value ?? undefined };
   return found({ userId: Number(userId), userAttributeId: definition.id, name: definition.name, value });
 }

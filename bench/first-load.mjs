@@ -33,11 +33,16 @@ const groupSize = Number(flags.group);
 const movers = Math.min(people, Number(flags.movers));
 /** The load is over when the platform has not been called for this long. */
 const QUIET_MS = 1500;
+/** Longest time from the first change to its first call. */
+const START_MS = 1000;
+/** Pushes that are sent at the same time. */
+const AT_ONCE = 16;
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const ATTRIBUTES = 'urn:cube:params:1.0:UserAttribute';
 const single = (from, type = 'string') => ({ type, from });
 const target = {
   concurrency,
+  // The burst is a tenth of a second at this rate, and never less than 50 calls.
   rateLimit: { requestsPerSecond: rate, burst: Math.max(50, Math.ceil(rate / 10)) },
   attributes: {
     region: single(`${ATTRIBUTES}:region`),
@@ -88,13 +93,13 @@ async function push(bridge, method, path, body) {
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** Calls `work` with 0 to `total` - 1, sixteen at a time. */
+/** Calls `work` with 0 to `total` - 1, AT_ONCE at a time. */
 async function atOnce(total, work) {
   let next = 0;
   const run = async () => {
     while (next < total) await work(next++);
   };
-  await Promise.all(Array.from({ length: 16 }, run));
+  await Promise.all(Array.from({ length: AT_ONCE }, run));
 }
 
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
@@ -122,7 +127,7 @@ try {
     platform: { url, token: 'a-key-of-the-double' },
   };
   const api = await stage.startBridge({ ...common, role: 'api' });
-  const bridge = new Pool(`http://127.0.0.1:${api.port}`, { connections: 16 });
+  const bridge = new Pool(`http://127.0.0.1:${api.port}`, { connections: AT_ONCE });
   const ids = [];
   await atOnce(people, async (index) => {
     ids[index] = (await push(bridge, 'POST', '/Users', user(index))).id;
@@ -148,7 +153,7 @@ try {
 
   await counts(platform, 'DELETE');
   await atOnce(movers, (index) => push(bridge, 'PATCH', `/Users/${ids[index]}`, move));
-  await sleep(1000);
+  await sleep(START_MS);
   const moved = await untilQuiet(platform, () => true);
   const writes = Object.entries(moved.calls).filter(([kind]) => /^(patch|create|set)/.test(kind));
   const result = {

@@ -29,6 +29,8 @@ const platformMs = Number(flags['platform-ms']);
 const QUIET_MS = 300;
 /** A push that is not applied within this time fails the measurement. */
 const APPLY_LIMIT_MS = 10_000;
+/** Time after which the calls that the bridge makes at its start have ended. */
+const STARTED_MS = 1000;
 const SCIM_ROOT = '/scim/v2';
 
 /**
@@ -41,6 +43,7 @@ async function startProxy(target) {
   const calls = [];
   const { hostname, port } = new URL(target);
   const server = createServer((request, response) => {
+    // Infinity until the answer: the call is in progress.
     const call = { method: request.method, arrivedAt: performance.now(), answeredAt: Infinity };
     calls.push(call);
     const { method, url: path, headers } = request;
@@ -134,7 +137,7 @@ try {
   const options = { node: flags.node, main, role: 'all', name: 'latency', redisUrl: redis.url, platform };
   const { port } = await stage.startBridge({ ...options, requestsPerSecond: 1000 });
   bridge = new Pool(`http://127.0.0.1:${port}`, { connections: 1 });
-  await sleep(1000);
+  await sleep(STARTED_MS);
 
   const answer = await bridge.request({
     method: 'POST',

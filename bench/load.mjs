@@ -44,7 +44,7 @@ function createReader(onAnswer) {
     const end = held.indexOf(HEAD_END);
     if (end < 0) return;
     head = held.latin1Slice(0, end);
-    status = Number(head.slice(9, 12));
+    status = Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
     const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
     missing = length - (held.length - end - HEAD_END.length);
     held = Buffer.alloc(0);

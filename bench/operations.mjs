@@ -63,6 +63,7 @@ export function createOperations(users) {
     }),
     make('patch', 'write', () => ({ path: userPath(randomUser()), ...patchOf(change('title', unused())) })),
     make('member', 'write', () => {
+      // When all created users are members, a value without a user is added: it changes the group too.
       const member = createdIds.pop() ?? unused();
       return { path: `${BASE}/Groups/${GROUP_ID}`, ...patchOf(addMember(member)) };
     }),
@@ -71,6 +72,7 @@ export function createOperations(users) {
       const filter = encodeURIComponent(`userName eq "${userName(randomUser())}"`);
       return { method: 'GET', path: `${BASE}/Users?filter=${filter}` };
     }),
+    // The comparison server has no lists.
     make('page', undefined, () => {
       const startIndex = 1 + Math.floor(Math.random() * Math.max(1, users - PAGE));
       return { method: 'GET', path: `${BASE}/Users?startIndex=${startIndex}&count=${PAGE}` };

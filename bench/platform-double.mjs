@@ -9,6 +9,8 @@ import { groupName, groupOf, observedUser } from './estate.mjs';
 
 const [users, groups, membersEach, port, waitMs] = process.argv.slice(2).map(Number);
 const LONGEST_PAGE = 1000;
+/** Page size of the platform for a request without `count`. */
+const DEFAULT_PAGE = 20;
 const changedAt = '2026-01-01T00:00:00.000Z';
 const SCIM = '/api/scim/v2';
 const texts = new Map();
@@ -34,7 +36,7 @@ function groupText(index, withMembers) {
 
 function list(query, total, show) {
   const start = Math.max(1, Number(query.get('startIndex') ?? 1));
-  const count = Math.min(LONGEST_PAGE, Number(query.get('count') ?? 20));
+  const count = Math.min(LONGEST_PAGE, Number(query.get('count') ?? DEFAULT_PAGE));
   const texts = [];
   for (let index = start - 1; index < Math.min(total, start - 1 + count); index++) texts.push(show(index));
   return `{"totalResults":${total},"startIndex":${start},"itemsPerPage":${texts.length},"Resources":[${texts.join(',')}]}`;

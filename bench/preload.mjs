@@ -15,7 +15,8 @@ const { groupResourceType, parseResource, profileOf, userResourceType } = await 
 const AT_ONCE = 64;
 const MEMBERS_AT_ONCE = 1000;
 const redis = new Redis(url);
-const options = { prefix, connection: 'default', targets: [], groupsMatter: false, leaseMs: 1000 };
+// Without targets no change leaves a mark, and no lease is taken.
+const options = { prefix, connection: 'default', targets: [], rulesReadGroups: false, leaseMs: 1000 };
 const { directory } = createDesiredState({ redis, scripts: loadScripts(redis) }, options);
 const context = { operation: 'create', profile: profileOf('auto') };
 const userType = userResourceType({ userAttributes: [] });
@@ -32,7 +33,8 @@ async function put(kind, type, id, body, steps) {
     request: 'bench',
   };
   const outcome = await (kind === 'User'
-    ? (directory.createUser ?? directory.putUser)(change)
+    ? // An older build to compare with may store new users by `putUser`.
+      (directory.createUser ?? directory.putUser)(change)
     : directory.putGroup(change, steps ?? []));
   if (outcome.kind !== 'stored') throw new Error(`preloading ${kind} ${id}: ${JSON.stringify(outcome)}`);
 }

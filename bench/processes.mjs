@@ -20,6 +20,9 @@ const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status
 /** Unit of the processor times in /proc. */
 const TICKS_PER_SECOND = 100;
 const START_LIMIT_MS = 20_000;
+const STOP_LIMIT_MS = 15_000;
+/** A platform for processes that never call it: nothing listens on this port. */
+const NO_PLATFORM = { url: 'http://127.0.0.1:9', token: 'a-key-that-nobody-asks-for' };
 
 /** Pins all threads of this process to a core. @returns whether pinning is possible on this machine */
 export function pinSelf(core) {
@@ -112,7 +115,7 @@ export function createStage() {
     target = {},
   }) {
     const port = await freePort();
-    const { url, token } = platform ?? { url: 'http://127.0.0.1:9', token: 'a-key-that-nobody-asks-for' };
+    const { url, token } = platform ?? NO_PLATFORM;
     const settings = {
       server: { host: '127.0.0.1', port },
       redis: { url: redisUrl, prefix: name },
@@ -168,7 +171,7 @@ export function createStage() {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
-    const timer = startTimer(() => child.kill('SIGKILL'), 15_000);
+    const timer = startTimer(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
     await ended;
     clearTimeout(timer);
   }
@@ -184,6 +187,7 @@ export function createStage() {
 /** Returns the processor seconds that a process has used; NaN on systems that do not report them. */
 export function processorSeconds(pid) {
   try {
+    // Without pid and name the times are the fields 11 (utime, in the program) and 12 (stime, in the kernel).
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ');

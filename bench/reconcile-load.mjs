@@ -17,8 +17,11 @@ const { loadScripts } = await part('directory/redis/scripts.js');
 const { groupResourceType, parseResource, profileOf, userResourceType } = await part('scim/index.js');
 
 const AT_ONCE = 64;
+/** Basis of a synced link: the version of a record that was stored once. */
+const FIRST = '1';
 const redis = new Redis(url);
-const options = { prefix, connection: 'default', targets: [], groupsMatter: false, leaseMs: 1000 };
+// Without targets no change leaves a mark, and no lease is taken.
+const options = { prefix, connection: 'default', targets: [], rulesReadGroups: false, leaseMs: 1000 };
 const { directory } = createDesiredState({ redis, scripts: loadScripts(redis) }, options);
 const keys = createKeyspace(prefix, 'default');
 const context = { operation: 'create', profile: profileOf('auto') };
@@ -37,13 +40,14 @@ async function atOnce(total, work) {
 
 await atOnce(users, async (index) => {
   const resource = parseResource(userType, user(index), context);
+  // An older build to compare with may store new users by `putUser`.
   await (directory.createUser ?? directory.putUser)({
     id: userId(index),
     resource,
     text: JSON.stringify(resource),
     ...common,
   });
-  await redis.hset(keys.key('links', 'main'), refOf(index), toLinkText({ ...linkOf(index), basis: '1' }));
+  await redis.hset(keys.key('links', 'main'), refOf(index), toLinkText({ ...linkOf(index), basis: FIRST }));
   await redis.hset(keys.key('linked', 'main'), `User:scim-${index}`, refOf(index));
 });
 await atOnce(groups, async (index) => {
@@ -56,7 +60,7 @@ await atOnce(groups, async (index) => {
   await directory.putGroup(change, [{ kind: 'add', values }]);
   const link = {
     id: `group-${index}`,
-    basis: '1',
+    basis: FIRST,
     origin: 'created',
     core: { displayName: groupName(index) },
   };

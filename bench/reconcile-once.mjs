@@ -17,16 +17,17 @@ const { openScopes } = await part('app.js');
 const { reconcile } = await part('reconcile/run.js');
 const { connectPlatform } = await part('platform/client.js');
 
-const PAGE = 500;
+/** Page sizes of users and groups, as reconcile asks for them. */
+const [USERS, GROUPS] = [500, 200];
 const config = loadConfig({ cwd: '/', env: process.env, file });
 const { url, token, concurrency, guard } = config.targets.main;
 
 async function walk() {
   const client = connectPlatform({ url, token, allowLoopbackHttp: true, connections: concurrency * 2 });
   let seen = 0;
-  const options = { count: PAGE, inFlight: Math.ceil(concurrency / 2) };
+  const options = { count: USERS, inFlight: Math.ceil(concurrency / 2) };
   const startedAt = performance.now();
-  for await (const page of client.groups.pages({ count: 200, inFlight: 2, members: false }))
+  for await (const page of client.groups.pages({ count: GROUPS, inFlight: 2, members: false }))
     seen += page.resources.length;
   for await (const page of client.users.pages(options)) seen += page.resources.length;
   const wallMs = performance.now() - startedAt;

@@ -26,6 +26,8 @@ const { values } = parseArgs({
   },
 });
 const dist = join(process.cwd(), dirname(values.bridge));
+/** Time after which the double listens. */
+const START_MS = 500;
 const here = (file) => new URL(file, import.meta.url).pathname;
 
 const memoryOf = async (redis) => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
@@ -62,7 +64,7 @@ async function measure(users) {
     const port = await freePort();
     const double = [users, values.groups, values.members, port, values['platform-ms']].map(String);
     stage.start(LOAD_CORE, values.node, [here('./platform-double.mjs'), ...double]);
-    await sleep(500);
+    await sleep(START_MS);
     const url = `http://127.0.0.1:${port}`;
     const file = join(stage.folder, 'settings.json');
     const rateLimit = { requestsPerSecond: 5000, burst: 5000 };
