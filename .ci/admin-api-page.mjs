@@ -7,6 +7,7 @@ const INTRODUCTION = `# Admin API by address
 
 Written by \`npm run admin-api-page\` from the OpenAPI document, which a bridge serves at \`/admin/v1/openapi.json\`. How the API is opened and called: [admin API](api.md). All addresses are below \`/admin/v1\`. Fields with \`?\` may be absent.
 `;
+/** Statuses with which every address may refuse; the page describes them once. */
 const ALWAYS = ['400', '401', '403', '429', '500', '503'];
 const REF = '#/components/schemas/';
 
@@ -79,7 +80,8 @@ export function adminApiPage({ paths, components }) {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => [method, path, operation]),
   );
-  const { responses } = operations[0][2];
+  // Every operation describes the statuses of ALWAYS, so the first one serves for all.
+  const [[, , { responses }]] = operations;
   const always = ALWAYS.map((code) => `- ${code}: ${responses[code].description}`).join('\n');
   const schemas = Object.entries(components.schemas).map(([name, schema]) =>
     [`### ${name}`, ...(schema.description ? [schema.description] : []), ...list(fields(schema))].join(

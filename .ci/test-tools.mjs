@@ -17,6 +17,7 @@ function fetchPromtool() {
   console.error('Fetching promtool (apt-get download prometheus) ...');
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-promtool-'));
   try {
+    // The user of apt's own sandbox may not write to this folder.
     if (!apt(['download', '-o', 'APT::Sandbox::User=root', 'prometheus'], { cwd: folder })) return;
     const [archive = ''] = readdirSync(folder);
     mkdirSync(bin, { recursive: true });

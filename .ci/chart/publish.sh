@@ -7,6 +7,7 @@ rm -rf .local/chart
 step helm package helm/scim-bridge --destination .local/chart
 echo "+ helm push .local/chart/scim-bridge-$version.tgz oci://$charts"
 if [ "${DRY_RUN:-}" = 1 ]; then
+  # Nothing was pushed: a digest that fills the commands to be printed.
   digest=sha256:0000000000000000000000000000000000000000000000000000000000000000
 else
   # helm tells the digest on standard error.

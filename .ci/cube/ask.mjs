@@ -6,9 +6,11 @@ import { EVERYTHING } from './requests/forms.mjs';
 
 /* global fetch, AbortSignal, URL */
 
+/** Longest wait for one answer, number of repetitions of a request, and largest answer. */
 const TIMEOUT_MS = 30_000;
 const WAITS = 60;
 const MOST_BYTES = 8 * 1024 * 1024;
+/** Headers that are compared. */
 const HEADERS = [
   'access-control-allow-origin',
   'access-control-allow-methods',
@@ -49,6 +51,7 @@ async function readBody(response) {
   }
 }
 
+/** The token is sent as `tokenHeader: prefix token`; `authorization` replaces both, and '' sends none. */
 function headersOf(request, server, nowMs) {
   const { authorization, prefix = '', tokenHeader = 'authorization', body, headers = {} } = request;
   const token = authorization ?? `${prefix}${tokenOf(request, server.secret, nowMs)}`;
@@ -59,7 +62,10 @@ function headersOf(request, server, nowMs) {
   };
 }
 
-/** Sends one request and repeats it while the server answers `Continue wait`. */
+/**
+ * Sends one request and repeats it while the server answers `Continue wait`. `raw`: the body as text; `atRoot`: the path is
+ * not below the base path of the data API.
+ */
 export async function ask(server, request, nowMs = Date.now()) {
   const { method, path, body, raw } = request;
   for (let turn = 0; turn < WAITS; turn += 1) {

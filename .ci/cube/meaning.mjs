@@ -2,6 +2,7 @@
 // without an order that nobody promised, and none of the parts that are the engine's own.
 import { createHash } from 'node:crypto';
 
+/** Digits by which numbers are compared. */
 const SIGNIFICANT = 9;
 
 /** Returns text and numbers of equal value in one form; other values as they are. */
@@ -120,6 +121,7 @@ export function differenceOf(left, right, place = '') {
   return { place, left: short(left), right: short(right) };
 }
 
+/** A longer list is replaced by its digest. */
 const MOST_ENTRIES = 40;
 
 /** @returns a meaning whose long lists are replaced by their length and digest, so that a file of records is small */

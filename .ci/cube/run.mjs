@@ -17,6 +17,7 @@ const TYPES = { TIMESTAMP: 'TIMESTAMP', VARCHAR: 'TEXT' };
 
 function rowsAsSql() {
   const tables = SALES_MODEL.sample({
+    // Id, name and branch of the seed's first deployment, whose rows the sandbox draws by them.
     roll: createDice('1/sales/main'),
     untilMs: ROWS_AT,
     isProduction: true,
@@ -94,8 +95,12 @@ function print(title, differences) {
   }
 }
 
-/** Compares the sandbox with another server: `answerOf` gives the time and the answer of that one.
- * `shown` is applied to the answers of the sandbox. */
+/**
+ * Compares the sandbox with another server.
+ * @param answerOf returns the time and the answer of the other server to a request
+ * @param options.shown applied to the answers of the sandbox, so that they have the form of the other ones
+ * @returns the exit code
+ */
 async function compare(answerOf, { shown = (meaning) => meaning, requests = REQUESTS } = {}) {
   const reference = await startReference();
   const differences = [];

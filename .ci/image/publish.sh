@@ -14,6 +14,7 @@ step docker buildx build . --platform linux/amd64,linux/arm64 --push "${tags[@]}
   --sbom=true --provenance=mode=max --metadata-file "$metadata" \
   --build-arg VERSION="$version" --build-arg REVISION="$revision" --build-arg SOURCE="$source_url"
 if [ "${DRY_RUN:-}" = 1 ]; then
+  # Nothing was pushed: a digest that fills the commands to be printed.
   digest=sha256:0000000000000000000000000000000000000000000000000000000000000000
 else
   digest=$(node -p 'JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8"))["containerimage.digest"]' "$metadata")

@@ -23,6 +23,7 @@ export function moduleClosure(entries) {
     if (!existsSync(file)) throw new Error(`${file} is imported and does not exist: run npm run build`);
     files.add(file);
     for (const specifier of specifiersOf(file)) {
+      // The types of csv-parse import `stream` without `node:`.
       if (specifier.startsWith('node:') || specifier === 'stream') continue;
       if (!specifier.startsWith('.')) packages.add(specifier);
       else {

@@ -6,6 +6,7 @@ need npm node
 step node .ci/prepare.mjs --without-redis
 step node .ci/release/packages.mjs --repository "git+$source_url.git"
 step node .ci/release/try-packages.mjs
+# Without a version npm installs `latest`: a patch of an older line and a preview get tags of their own.
 tag=latest
 # npm accepts no tag that reads as a range of versions, such as 1.2.
 is_newest "" || tag=patch-${version%.*}

@@ -4,13 +4,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 const BASE = /^ARG NODE_IMAGE=([^@\s]+)@(sha256:[0-9a-f]{64})$/m;
 
-/** @returns the Dockerfile with the digest, and the name of the image */
+/** @returns the Dockerfile with another digest of the base image */
 export function withDigest(dockerfile, digest) {
   return dockerfile.replace(BASE, (_line, name) => `ARG NODE_IMAGE=${name}@${digest}`);
 }
 
 if (process.argv[1]?.endsWith('base-image.mjs')) {
   const dockerfile = readFileSync('Dockerfile', 'utf8');
+  // `present`: the digest that the Dockerfile has now.
   const [, name, present] = BASE.exec(dockerfile) ?? [];
   const inspect = spawnSync(
     'docker',

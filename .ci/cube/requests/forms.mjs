@@ -32,7 +32,7 @@ export const get = (path, query, more = {}) => ({
   ...more,
 });
 
-/** Why the sandbox answers 400 to a request that is answered 500 by Cube. */
+// Reasons of known differences, as the comparison prints them (`known` of a request).
 export const SERVER_ERROR = 'a client’s mistake is 400, Cube answers 500';
 export const ROW_TEXT = 'the database names a value of a row';
 export const ANY_CASE = 'the name of a granularity in another case is passed to the database';
