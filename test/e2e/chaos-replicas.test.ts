@@ -111,7 +111,7 @@ test('after kill -9 of bridge processes and of Redis, the platform equals the ac
     dropAfter: { share: 0.03 },
   });
   for (let index = 0; index < PEOPLE; index++) await company.hire();
-  for (let index = 0; index < TEAMS; index++) await company.found();
+  for (let index = 0; index < TEAMS; index++) await company.createTeam();
   const restarting: Promise<void>[] = [];
   for (let index = 0; index < EVENTS; index++) {
     for (const kill of kills.get(index) ?? []) restarting.push(kill());

@@ -43,7 +43,7 @@ test('after kill -9 at random moments and every kind of platform fault, the plat
     dropAfter: { share: 0.02 },
   });
   for (let index = 0; index < PEOPLE; index++) await company.hire();
-  for (let index = 0; index < TEAMS; index++) await company.found();
+  for (let index = 0; index < TEAMS; index++) await company.createTeam();
   const killAt = new Set(
     Array.from({ length: KILLS }, (_, index) => Math.floor(((index + 0.5) * EVENTS) / KILLS)),
   );

@@ -79,7 +79,7 @@ test.each(SEEDS)(
     };
     try {
       for (let n = 0; n < 10; n++) await company.hire();
-      for (let n = 0; n < 3; n++) await company.found();
+      for (let n = 0; n < 3; n++) await company.createTeam();
       await rec.untilSynced();
       // Keys are deleted while pushes and syncs run.
       const lost: string[] = [];

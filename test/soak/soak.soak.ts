@@ -94,7 +94,7 @@ test(
     const counts = { events: 0, lists: 0, attacks: 0, reconciles: 0, kills: 0 };
     const wrong: string[] = [];
     for (let index = 0; index < PEOPLE; index++) await company.hire();
-    for (let index = 0; index < TEAMS; index++) await company.found();
+    for (let index = 0; index < TEAMS; index++) await company.createTeam();
 
     const startedAt = Date.now();
     const minute = (): number => (Date.now() - startedAt) / 60_000;

@@ -5,7 +5,8 @@ import type { Scrape } from './scrape.ts';
 const some = (now: Scrape, name: string, labels: Record<string, string> = {}): boolean =>
   now.find(name, labels).some(({ value }) => value > 0);
 const finding = (name: string) => (now: Scrape) => some(now, 'bridge_fleet_findings', { finding: name });
-const limit = (now: Scrape): number =>
+/** Age in seconds at which a reconcile is too old: two gaps of the schedule and half an hour, as in the rules of the chart. */
+const staleAfter = (now: Scrape): number =>
   2 * (now.find('bridge_reconcile_expected_gap_seconds')[0]?.value ?? Infinity) + 1800;
 
 const DAY = 86_400;
@@ -46,7 +47,7 @@ const ALERTS: Record<string, (now: Scrape) => boolean> = {
   ReconcileStale: (now) =>
     now
       .find('bridge_reconcile_last_success_timestamp_seconds')
-      .some((each) => each.value > 0 && age(each) > limit(now)),
+      .some((each) => each.value > 0 && age(each) > staleAfter(now)),
   ReconcileFails: (now) => some(now, 'bridge_reconcile_failures'),
   // The wait grows until it is longer than the limit.
   ReconcileNever: (now) => some(now, 'bridge_reconcile_awaited_since_timestamp_seconds'),

@@ -26,6 +26,8 @@ export interface BridgeProcess {
 
 /** A start needs one second of processor time; several starts on a busy machine run one after the other. */
 const START_MS = 45_000;
+/** Characters of the output that are kept for the message of a failure. */
+const MOST_OUTPUT = 200_000;
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
 /** @param env variables added to the environment of the tests */
@@ -51,8 +53,9 @@ export async function startBridgeProcess(
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     });
-    child.stdout?.on('data', (data: Buffer) => (output = (output + data.toString()).slice(-200_000)));
-    child.stderr?.on('data', (data: Buffer) => (output = (output + data.toString()).slice(-200_000)));
+    const keep = (data: Buffer): void => void (output = (output + data.toString()).slice(-MOST_OUTPUT));
+    child.stdout?.on('data', keep);
+    child.stderr?.on('data', keep);
     await eventually(
       'the bridge is ready',
       async () => {

@@ -42,6 +42,7 @@ export async function buildBridge(options: BridgeOptions = {}): Promise<Bridge> 
   const sandbox = await startSandbox(options.sandbox);
   const { platformUrl, fixtures } = sandbox.ready;
   const config = loadConfig({
+    // A folder without a settings file: the variables are all settings.
     cwd: '/nonexistent',
     env: {
       PLATFORM_URL: platformUrl,

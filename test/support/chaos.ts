@@ -7,7 +7,8 @@ import type { PlatformView } from './platform-view.ts';
 
 export const CHAOS_TOKEN = 'a-token-for-tests-only-0123456789';
 
-const ALL = { count: 1_000_000, percent: 100 };
+/** Limit of the guard that holds nothing. */
+const NO_LIMIT = { count: 1_000_000, percent: 100 };
 const EQUAL_MS = 120_000;
 
 /** Returns the settings of a bridge whose Redis keeps every acknowledged write. */
@@ -24,7 +25,7 @@ export function chaosSettings(redisUrl: string, { platformUrl, fixtures }: Ready
         rateLimit: { requestsPerSecond: 1000, burst: 200 },
         attributes: companyAttributes,
         // Half of the users of this company leave and return within a minute.
-        guard: { deactivate: ALL, delete: ALL, removeMembers: ALL, clearAttributes: ALL },
+        guard: { deactivate: NO_LIMIT, delete: NO_LIMIT, removeMembers: NO_LIMIT, clearAttributes: NO_LIMIT },
       },
     },
     logging: { level: 'info' },

@@ -28,6 +28,9 @@ export function createRandom(seed: number): () => number {
   };
 }
 
+/** Pause before a push is repeated, and repetitions after which a bridge without an answer is an error (ten seconds). */
+const REPEAT_MS = 25;
+const MOST_REPEATS = 400;
 const COUNTRIES = ['PT', 'DE', 'FR', 'JP', 'BR'];
 const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 
@@ -52,9 +55,9 @@ export function createCompany(idp: Idp, random: () => number) {
         const answer = await idp.send(method, path, body);
         if (answer.status !== 503) return answer;
       } catch (error) {
-        if (attempt > 400) throw error;
+        if (attempt > MOST_REPEATS) throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, 25));
+      await new Promise((resolve) => setTimeout(resolve, REPEAT_MS));
     }
   }
 
@@ -88,6 +91,7 @@ export function createCompany(idp: Idp, random: () => number) {
     addresses: [{ type: 'work', country: person.country }],
     active: person.active,
     [EXTENSION]: { clearance: person.clearance },
+    // Okta sends these two; the bridge ignores them.
     password: 'Random-1',
     groups: [],
   });
@@ -161,10 +165,10 @@ export function createCompany(idp: Idp, random: () => number) {
     } else if (roll < 0.9 && open().length > 2) {
       await write('DELETE', path);
       team.deleted = true;
-    } else await found();
+    } else await createTeam();
   }
 
-  async function found(): Promise<void> {
+  async function createTeam(): Promise<void> {
     const displayName = `team ${++serial}`;
     const members = alive().filter(() => random() < 0.2);
     const body = {
@@ -242,7 +246,7 @@ export function createCompany(idp: Idp, random: () => number) {
     return faults;
   }
 
-  return { people, teams, hire, found, live, differences };
+  return { people, teams, hire, createTeam, live, differences };
 }
 
 /**

@@ -1,5 +1,6 @@
 /**
  * Polls until `probe` returns something other than undefined or false, or fails with the last value after `limitMs`.
+ * @param what the awaited condition in words, for the message of a failure
  */
 export async function eventually<T>(
   what: string,

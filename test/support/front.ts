@@ -22,6 +22,7 @@ export interface Front {
 export async function startFront(): Promise<Front> {
   const server = createServer((incoming, outgoing) => {
     const { url = '', method = 'GET', headers } = incoming;
+    // These two headers are about the connection to this proxy, not about the request.
     const { host: _host, connection: _connection, ...rest } = headers;
     void buffer(incoming)
       .then(async (sent) => {

@@ -26,6 +26,7 @@ export interface PushLoadOptions {
   next: () => string;
 }
 
+/** Pause before a push is repeated, and attempts after which it is an error (45 s). */
 const PAUSE_MS = 300;
 const ATTEMPTS = 150;
 
@@ -51,8 +52,12 @@ export function startPushLoad({ prefix, token, perSecond, next }: PushLoadOption
     return { status: answer.statusCode, retryAfter: answer.headers['retry-after'] };
   }
 
-  /** @returns whether the first attempt was answered */
-  async function create(first: string | undefined): Promise<boolean> {
+  /**
+   * Creates one user, with repetitions.
+   * @param first address of the first attempt; absent: that of `next`, as for the others
+   * @returns whether the first attempt was answered
+   */
+  async function create(first?: string): Promise<boolean> {
     const userName = `${prefix}${count++}@acme.example`;
     let isAnswered = true;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -79,7 +84,7 @@ export function startPushLoad({ prefix, token, perSecond, next }: PushLoadOption
     work.then(() => running.delete(work)).catch(() => undefined);
     return work;
   }
-  const timer = setInterval(() => void watched(create(undefined)).catch(() => undefined), 1000 / perSecond);
+  const timer = setInterval(() => void watched(create()).catch(() => undefined), 1000 / perSecond);
 
   return {
     stored,

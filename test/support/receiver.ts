@@ -65,6 +65,7 @@ export async function startReceiver(): Promise<Receiver> {
  * claims
  */
 export function createCheck(keysUri: string): (text: string) => Promise<Told> {
+  // Without a pause between two fetches, a new key is found at once.
   const keys = createRemoteJWKSet(new URL(keysUri), { cooldownDuration: 0 });
   return async (text) => {
     const expected = { issuer: ISSUER, audience: AUDIENCE, typ: 'secevent+jwt' };

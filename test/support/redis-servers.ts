@@ -40,9 +40,11 @@ export function startRedisServer(args: string[], settings: StartOptions = {}): P
 
 class ServerEnded extends Error {}
 
+const REPEATS = 3;
+
 /** Attempts to start a server, because another test may take a port that was free a moment ago. */
 async function untilPortsAreFree<T>(start: () => Promise<T>): Promise<T> {
-  for (let left = 3; ; left--) {
+  for (let left = REPEATS; ; left--) {
     try {
       return await start();
     } catch (error) {
@@ -133,6 +135,7 @@ export async function startSentinelSet(replicas = 1): Promise<SentinelSet> {
   await eventually('replicas are connected', async () =>
     (await servers[0]?.client.info('replication'))?.includes(`connected_slaves:${replicas}`),
   );
+  // Two of the three sentinels have to agree that the primary is gone.
   const watched = [
     `sentinel monitor main 127.0.0.1 ${servers[0]?.port} 2`,
     'sentinel down-after-milliseconds main 500',
@@ -188,6 +191,7 @@ const SLOTS = 16384;
 export async function startCluster({ replicaOf }: { replicaOf?: string } = {}): Promise<RedisCluster> {
   const busOf = new Map<number, number>();
   const start = async (): Promise<RedisServer> => {
+    // The default bus port, 10,000 higher, may be taken or above the largest port.
     const bus = await freePort();
     const args = ['cluster-enabled yes', `cluster-port ${bus}`, 'cluster-node-timeout 1500'];
     const node = await startRedisServer([...DURABLE, ...args]);
@@ -219,7 +223,7 @@ export async function startCluster({ replicaOf }: { replicaOf?: string } = {}): 
   await everybody('the nodes know each other', (info) =>
     info.includes(`cluster_known_nodes:${nodes.length}`),
   );
-  /** Returns the state of the cluster as this node sees it. */
+  /** Returns the server that stores a key, as this node sees the cluster. */
   const holderSeenBy = async ({ client }: RedisServer, key: string): Promise<RedisServer> => {
     const slot = Number(await client.cluster('KEYSLOT', key));
     const ranges = (await client.cluster('SLOTS')) as unknown as [number, number, [string, number]][];

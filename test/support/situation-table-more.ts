@@ -1,4 +1,5 @@
-// Defines the situations of docs/situations.md about Redis, tokens, receivers, changed settings, the rights of the platform key and a second connection.
+// Defines the situations of docs/situations.md about Redis, tokens, receivers, changed settings, the rights of the platform key
+// and a second connection.
 import { generateKeyPairSync } from 'node:crypto';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { createIdp } from './idp.ts';
@@ -54,6 +55,7 @@ export const MORE_SITUATIONS: Situation[] = [
   {
     ...REDIS,
     name: 'Redis is a replica',
+    // No primary listens on port 1.
     cause: ({ redis }) => redis.replicaof('127.0.0.1', 1),
     status: /Redis takes no writes \(it is a replica\)/,
     plan: /Redis does not answer, or takes no writes \(.*\)/,
@@ -102,6 +104,7 @@ export const MORE_SITUATIONS: Situation[] = [
   {
     topic: 'Tokens and receivers',
     name: 'The receiver of security events is away',
+    // Nothing listens on port 1.
     rest: eventsTo('http://127.0.0.1:1/'),
     cause: async (place) => {
       await place.idp.createUser('bob@acme.example');

@@ -1,5 +1,5 @@
-// Defines the situations of docs/situations.md that need no Redis of their own: how each is caused, and the words of
-// each command.
+// Defines the situations of docs/situations.md about the service, the platform, decisions, refusals, reconcile and stored data:
+// how each is caused, and the words of each command. The others: situation-table-more.ts.
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
 import { scimPatch } from './reconciling.ts';
@@ -33,15 +33,18 @@ export const run = async (place: Place, ...args: string[]): Promise<void> => {
   if (code !== 0) throw new Error(`${args.join(' ')}: ${code} ${text}`);
 };
 const status = async (place: Place) => (await place.commands.run('status', '--json')).json[0];
-const some = async (place: Place, count = 8): Promise<void> => {
+/** Creates users; eight are more than the breaker needs to open. */
+const createPeople = async (place: Place, count = 8): Promise<void> => {
   for (let n = 0; n < count; n++) await place.idp.createUser(`late${n}@acme.example`);
 };
-const broken = (place: Place) =>
+const untilBreakerOpens = (place: Place) =>
   eventually('the breaker is open', async () => (await status(place)).breaker.open, 60_000);
 const wrongTitle = (place: Place) =>
   place.idp.send('POST', '/Users', { userName: 'bob@acme.example', title: 'high', active: true });
 
-const NO_ONE_MAY = { guard: { deactivate: { count: 0, percent: 0 } } };
+/** Settings by which the guard holds every deactivation. */
+const ALL_HELD = { guard: { deactivate: { count: 0, percent: 0 } } };
+/** An attribute that needs a number, mapped from a title that is none (`wrongTitle`). */
 const LEVEL = { attributes: { level: { type: 'number', from: 'title' } } };
 
 export const SITUATIONS: Situation[] = [
@@ -96,7 +99,7 @@ export const SITUATIONS: Situation[] = [
     target: { concurrency: 1 },
     cause: async (place) => {
       await faults(place, { latencyMs: 1000 });
-      await some(place, 80);
+      await createPeople(place, 80);
     },
     person: 'late79@acme.example',
     isWell: false,
@@ -109,8 +112,8 @@ export const SITUATIONS: Situation[] = [
     name: 'The platform is away',
     cause: async (place) => {
       await place.sandbox.stop();
-      await some(place);
-      await broken(place);
+      await createPeople(place);
+      await untilBreakerOpens(place);
     },
     person: 'late0@acme.example',
     status: /the platform does not answer since/,
@@ -123,8 +126,8 @@ export const SITUATIONS: Situation[] = [
     name: 'The platform answers 503',
     cause: async (place) => {
       await faults(place, { status5xx: { share: 1 } });
-      await some(place);
-      await broken(place);
+      await createPeople(place);
+      await untilBreakerOpens(place);
     },
     person: 'late0@acme.example',
     status: /the platform answers 503 since/,
@@ -137,8 +140,8 @@ export const SITUATIONS: Situation[] = [
     name: 'The platform refuses the key (401)',
     cause: async (place) => {
       await faults(place, { status5xx: { share: 1, status: 401 } });
-      await some(place);
-      await broken(place);
+      await createPeople(place);
+      await untilBreakerOpens(place);
     },
     person: 'late0@acme.example',
     status: /the platform refuses the key \(401\) since [^;]*; set a new targets\.main\.token/,
@@ -151,7 +154,7 @@ export const SITUATIONS: Situation[] = [
     name: 'The platform limits the rate (429)',
     cause: async (place) => {
       await faults(place, { status429: { share: 1, retryAfter: 60 } });
-      await some(place, 2);
+      await createPeople(place, 2);
       await eventually('refused', async () =>
         (await place.platform.requests()).some(({ status: each }) => each === 429),
       );
@@ -166,7 +169,7 @@ export const SITUATIONS: Situation[] = [
     topic: 'The platform',
     name: 'Its list of users is incomplete',
     cause: async (place) => {
-      await some(place, 5);
+      await createPeople(place, 5);
       await place.idle();
       await faults(place, {
         rules: [
@@ -196,7 +199,7 @@ export const SITUATIONS: Situation[] = [
   {
     topic: 'Decisions',
     name: 'The guard holds a deactivation',
-    target: NO_ONE_MAY,
+    target: ALL_HELD,
     cause: async (place, { ann }) => {
       await leave(place, ann);
       await place.idle();
@@ -208,7 +211,7 @@ export const SITUATIONS: Situation[] = [
   {
     topic: 'Decisions',
     name: 'A deactivation was rejected: the leaver stays active',
-    target: NO_ONE_MAY,
+    target: ALL_HELD,
     cause: async (place, { ann }) => {
       await leave(place, ann);
       await place.idle();

@@ -54,22 +54,26 @@ export interface PlaceOptions {
   ownRedis?: boolean;
 }
 
+/** The environment of the tests does not count: REDIS_URL would name the shared server, and others would be settings. */
+const NO_VARIABLES = {};
+
 export async function openPlace(options: PlaceOptions): Promise<Place> {
   const { target, rest, roles = ['all'], before, ownRedis = false } = options;
   const sandbox = await startSandbox();
   const settings = settingsFor(sandbox, target, rest);
-  const server = ownRedis ? await startLocalRedis({ env: {} }) : undefined;
+  const server = ownRedis ? await startLocalRedis({ env: NO_VARIABLES }) : undefined;
   if (server) settings.redis.url = server.url;
   const { url, prefix } = settings.redis;
   const listening = { ...settings.server, port: 0, host: '127.0.0.1' };
   const commands = createCommands({ ...settings, server: listening });
   const platform = createPlatformView(sandbox.ready.controlUrl);
   await before?.(platform);
+  // null: does not connect again, because a situation may stop the server.
   const redis = new Redis(url, { retryStrategy: () => null });
   redis.on('error', () => undefined);
   const apps: App[] = [];
   const file = join(commands.folder, 'bridge.json');
-  const read = () => readSettings({ env: {}, cwd: commands.folder, file });
+  const read = () => readSettings({ env: NO_VARIABLES, cwd: commands.folder, file });
   const start = async (role: Role = 'all', version?: string, clock = systemClock): Promise<App> => {
     const identity = version === undefined ? {} : { identity: { version, host: `pod-${role}` } };
     const deps = {

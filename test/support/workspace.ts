@@ -65,7 +65,7 @@ export async function openWorkspace() {
     if (found.length !== 1) throw new Error(`${found.length} items are called ${name}`);
     return found[0] as Item;
   };
-  /** Names of the folders above an item, outermost first. */
+  /** Returns the names of the folders above an item, outermost first, joined by slashes. */
   async function pathOf(name: string): Promise<string> {
     const all = await items();
     const path: string[] = [];

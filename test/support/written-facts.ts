@@ -84,7 +84,7 @@ function* valuesOf(subject: string, values: Record<string, any>): Generator<[str
     if (path === EXTENSION)
       for (const [name, each] of Object.entries(value)) yield [`${subject} attributes.${name}`, each];
     else if (path.startsWith(`${EXTENSION}:`))
-      yield [`${subject} attributes.${path.slice(EXTENSION.length + 1)}`, value];
+      yield [`${subject} attributes.${path.slice(`${EXTENSION}:`.length)}`, value];
     else if (path === 'emails') yield [`${subject} emails`, value?.[0]?.value ?? null];
     else if (path === 'name')
       for (const [part, each] of Object.entries(value)) yield [`${subject} name.${part}`, each];
@@ -112,7 +112,8 @@ function valueIn({ users, groups, namesBefore }: ReturnType<typeof renamed>, key
     if (path === '') return 'exists';
     if (path.startsWith('attributes.')) return user.attributes[path.slice('attributes.'.length)] ?? null;
     const all = user as unknown as Record<string, any>;
-    if (path.startsWith('name.')) return all.name?.[path.slice(5)] ?? all[path.slice(5)] ?? null;
+    const part = path.slice('name.'.length);
+    if (path.startsWith('name.')) return all.name?.[part] ?? all[part] ?? null;
     if (path === 'emails') return all.emails?.[0]?.value ?? all.email ?? null;
     return all[path] ?? null;
   }
