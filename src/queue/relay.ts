@@ -57,7 +57,12 @@ const FAILED = 'outbox cannot be read, trying again every second';
 
 /** Starts the relay of one target. @param deps.outboxes outboxes of all connections of the target, by connection */
 export function createRelay(
-  deps: { connection: ConnectionOptions; outboxes: ReadonlyMap<string, Outbox>; clock: Clock; logger: Logger },
+  deps: {
+    connection: ConnectionOptions;
+    outboxes: ReadonlyMap<string, Outbox>;
+    clock: Clock;
+    logger: Logger;
+  },
   options: RelayOptions,
 ) {
   const { connection, outboxes, clock, logger } = deps;

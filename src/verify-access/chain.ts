@@ -78,7 +78,7 @@ export function nobody(asked: string): AccessReport {
 }
 
 /** Returns the report of a known user. */
-export function toReport(facts: Facts): AccessReport {
+export function toAccessReport(facts: Facts): AccessReport {
   const { asked, target, person, reading, differences, context, visibility } = facts;
   const chain = [...acceptedLinks(facts), appliedLink(facts), visibleLink(facts)];
   return {

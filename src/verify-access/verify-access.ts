@@ -8,7 +8,7 @@ import { messageWithPlatformText, PlatformError } from '../platform/errors.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { AccessFault, AccessReport } from './report.ts';
 import { readAccount, type Reading } from './account.ts';
-import { nobody, pushedAt, toReport, type Facts } from './chain.ts';
+import { nobody, pushedAt, toAccessReport, type Facts } from './chain.ts';
 import { differencesOf, desiredAccessOf } from './desired-access.ts';
 import { connectionsOf } from '../explain/explain.ts';
 import { leftAloneOf } from './left-alone.ts';
@@ -179,7 +179,7 @@ async function checkAccess(
       readTookMs: readMs - storedMs,
       isQueryAsked: question.query !== undefined,
     };
-    return toReport(facts);
+    return toAccessReport(facts);
   } finally {
     await platform.close();
   }

@@ -1,5 +1,5 @@
 // Tests the times of the chain that verify-access reports.
-import { toReport, type Facts } from '../../../src/verify-access/chain.ts';
+import { toAccessReport, type Facts } from '../../../src/verify-access/chain.ts';
 import type { LastWrites } from '../../../src/verify-access/last-write.ts';
 
 const PUSHED = Date.parse('2026-01-05T19:14:21.000Z');
@@ -32,7 +32,7 @@ function timesOf(writes: LastWrites): { at: string | undefined; afterMs: number 
     storedTookMs: 1,
     readTookMs: 1,
   } as unknown as Facts;
-  return toReport(facts).chain.map(({ at, afterMs }) => ({ at, afterMs }));
+  return toAccessReport(facts).chain.map(({ at, afterMs }) => ({ at, afterMs }));
 }
 
 test('verify-access shows the push time and no duration when a later reconcile wrote the values', () => {
