@@ -17,6 +17,10 @@ const OUTCOMES = {
 };
 /** Number of changes that are read at once. */
 const SHOWN = 100;
+/** Number of changes up to which they are shown unfolded. */
+const MOST_UNFOLDED = 25;
+/** Number of recent decisions that are listed. */
+const MOST_DECIDED = 20;
 const CAUSES = {
   deleted: 'deleted at the source',
   deactivated: 'deactivated at the source',
@@ -62,7 +66,7 @@ export async function approvals({ id, redraw }) {
         'section',
         { class: 'card' },
         h('h2', {}, 'Decided lately'),
-        h('ul', { class: 'rows' }, decided.slice(0, 20).map(decision)),
+        h('ul', { class: 'rows' }, decided.slice(0, MOST_DECIDED).map(decision)),
       ),
   ]
     .filter(Boolean)
@@ -131,8 +135,8 @@ function details(approval, redraw) {
 function firstApproval(first, redraw) {
   const { id, by, at, total, selection, note } = first;
   // The text of the button is the title of its question without the question mark.
-  const order = (action, title, text, danger) => async () => {
-    if (!(await confirmed(title, text, title.replace('?', ''), { danger }))) return;
+  const order = (action, title, text, options) => async () => {
+    if (!(await confirmed(title, text, title.replace('?', ''), options))) return;
     const { outcome, items } = await post(pathOf(id, `/${action}`), { by: operator() });
     say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(items, 'change', 'changes')}.`);
     redraw();
@@ -161,18 +165,13 @@ function firstApproval(first, redraw) {
             'approve',
             'Approve as second person?',
             `${count(total, 'change', 'changes')}, as ${by} approved. Exactly this is carried out at the platform.`,
-            true,
+            { danger: true },
           ),
           { class: 'danger', right: 'approve' },
         ),
       actionButton(
         'Take it back',
-        order(
-          'withdraw',
-          'Take the approval back?',
-          `${by} approved; this approval no longer counts.`,
-          false,
-        ),
+        order('withdraw', 'Take the approval back?', `${by} approved; this approval no longer counts.`),
         { right: 'approve' },
       ),
     ),
@@ -244,7 +243,7 @@ function changes(approval) {
   tell();
   return h(
     'details',
-    { class: 'diff', open: approval.total <= 25 },
+    { class: 'diff', open: approval.total <= MOST_UNFOLDED },
     h('summary', {}, count(approval.total, 'change', 'changes')),
     list,
     rest,
@@ -291,7 +290,7 @@ function decide(approval, redraw) {
   /** Returns the filter of the selected part; empty: all changes. */
   const chosen = () => ({ person: person.value.trim(), group: group.value.trim(), cause: cause.value });
 
-  const choose = (action, title, text, danger) => async () => {
+  const choose = (action, title, text, options) => async () => {
     const given = Object.entries(chosen()).filter(([, value]) => value !== '');
     // Read anew, because the source takes changes back and other operators decide meanwhile.
     const query = given.map(([name, value]) => `${name}=${encodeURIComponent(value)}&`).join('');
@@ -309,7 +308,7 @@ function decide(approval, redraw) {
         : left < now.total
           ? `${count(left, 'change', 'changes')} of ${now.total.toLocaleString('en')}`
           : countsOf(now);
-    if (!(await confirmed(title, `${meant}. ${text}`, title.replace('?', ''), { danger }))) return;
+    if (!(await confirmed(title, `${meant}. ${text}`, title.replace('?', ''), options))) return;
     const { outcome, items, remaining } = await post(pathOf(approval.id, `/${action}`), {
       by: operator(),
       ...(note.value.trim() === '' ? {} : { note: note.value.trim() }),
@@ -340,18 +339,14 @@ function decide(approval, redraw) {
     h(
       'div',
       { class: 'buttons' },
-      actionButton('Approve', choose('approve', 'Approve?', consequence(approval), true), {
+      actionButton('Approve', choose('approve', 'Approve?', consequence(approval), { danger: true }), {
         class: 'danger',
         right: 'approve',
       }),
       approval.state === 'rejected' &&
-        actionButton(
-          'Withdraw',
-          choose('withdraw', 'Withdraw?', 'The guard judges these changes anew.', false),
-          {
-            right: 'approve',
-          },
-        ),
+        actionButton('Withdraw', choose('withdraw', 'Withdraw?', 'The guard judges these changes anew.'), {
+          right: 'approve',
+        }),
       approval.state === 'held' &&
         actionButton(
           'Reject',
@@ -359,7 +354,6 @@ function decide(approval, redraw) {
             'reject',
             'Reject?',
             'The platform keeps what it has until the source takes the change back.',
-            false,
           ),
           { right: 'approve' },
         ),

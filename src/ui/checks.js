@@ -78,6 +78,7 @@ function report({ result, chain, differences, notes, entities }) {
           ? pill('calm', 'not looked at')
           : pill(isThere ? 'good' : 'bad', isThere ? 'yes' : 'no'),
         detail,
+        // Clocks that differ may show a step before the one that it follows.
         afterMs === undefined ? '–' : duration(Math.max(0, afterMs)),
       ]),
     ),

@@ -1,5 +1,5 @@
-// The service names commands in its advice, because the command line and the admin API give the same sentences. On the page each
-// becomes the place that does the same.
+// Replaces the commands in sentences of the service by the places of the page that do the same. The service names commands,
+// because the command line and the admin API give the same sentences.
 
 /** Command → words of the page, and its view. A command comes before one that begins with the same words. */
 const PLACES = {
@@ -43,7 +43,7 @@ const COMMANDS_ONLY = [
   'approvals [a-z]+',
   'hold',
 ];
-const NAMES = [...Object.keys(PLACES).filter((name) => !name.includes(' --')), ...COMMANDS_ONLY].join('|');
+const NAMES = [...Object.keys(PLACES), ...COMMANDS_ONLY].join('|');
 /** A command with its options and their values. */
 const COMMAND = new RegExp(
   String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| (?:FILE|NAME)\b|(?<=--(?:connection|target|role)) [\w.-]*\w|(?<=approvals (?:show|approve|withdraw)) [\w.~-]*\w|(?<=sync|dead-letters retry|--ref) (?:User|Group):[\w.-]*\w)*)`,
@@ -78,8 +78,7 @@ function placeOf(command, rest) {
     const [, role] = /--role ([\w-]+)/.exec(rest) ?? [];
     return `a process of the bridge${role ? ` with the role ${role}` : ''}`;
   }
-  const [option] = rest.match(/--[a-z-]+/) ?? [];
-  const place = PLACES[`${command} ${option}`] ?? PLACES[command];
+  const place = PLACES[command];
   if (!place || OPTION_ONLY.test(rest)) return `the command ${command}${wordsOf(rest)}`;
   const [text, view] = place;
   const [, id] = command.startsWith('approvals') ? (/^ (\w[\w.~-]+)/.exec(rest) ?? []) : [];

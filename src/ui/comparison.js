@@ -5,6 +5,8 @@ import { saveText } from './log-download.js';
 import { planDiff } from './plan-diff.js';
 
 const TONES = { running: 'info', succeeded: 'good', failed: 'bad', cancelled: 'warn', lost: 'bad' };
+/** Number of operations that are listed. */
+const MOST_OPERATIONS = 5;
 /** Outcomes after which nothing is left to do. */
 const GOOD = ['converged', 'no changes', 'no faults', 'repaired'];
 
@@ -27,7 +29,7 @@ export async function comparison(operations, redraw, readPlan) {
     h(
       'ul',
       { class: 'rows' },
-      operations.slice(0, 5).map((operation) => line(operation, redraw)),
+      operations.slice(0, MOST_OPERATIONS).map((operation) => line(operation, redraw)),
     ),
     plan?.result &&
       h(
@@ -60,6 +62,7 @@ function line(operation, redraw) {
         'label',
         { class: 'progress' },
         `${running.phase} `,
+        // The largest value has to be above 0; the total is 0 before it is known.
         h('progress', { max: Math.max(1, running.total), value: running.done }),
       ),
     state === 'succeeded'

@@ -125,6 +125,8 @@ export const advised = (sentence) =>
       : part,
   );
 
+/** Time for which the result of an action is shown; a bad one may be longer to read. */
+const [SHOWN_MS, BAD_SHOWN_MS] = [6000, 12_000];
 let fading;
 /** Shows the result of an action, also to screen readers. */
 export function say(text, tone = 'good') {
@@ -132,7 +134,7 @@ export function say(text, tone = 'good') {
   place.className = tone;
   place.textContent = pageWords(text);
   clearTimeout(fading);
-  fading = setTimeout(() => (place.textContent = ''), tone === 'bad' ? 12_000 : 6000);
+  fading = setTimeout(() => (place.textContent = ''), tone === 'bad' ? BAD_SHOWN_MS : SHOWN_MS);
 }
 
 /** Asks for a confirmation. @returns whether the person agreed */

@@ -17,10 +17,12 @@ const sign = document.getElementById('live');
 const spoken = document.getElementById('live-spoken');
 const listeners = new Set();
 let running;
+/** Rows of the last status. */
 let rows;
-/** Times of this browser: of the last event, of the last status, and of the age that the last keep-alive event reported for it. */
+/** Times by the clock of this browser: of the last event; and of the status, by the age that the last keep-alive event reported. */
 let heardAt = 0;
 let freshAt = 0;
+/** Why the service refused the last stream; undefined: it did not, or did not answer. */
 let refusal;
 
 /** Calls `listener` with the rows of each status from now on. */

@@ -4,6 +4,8 @@ import { h, say } from './dom.js';
 
 /** Number of bytes at the end of an export that contain its last line. */
 const TAIL = 1000;
+/** Time after which the address of a saved file ends. */
+const REVOKE_MS = 60_000;
 
 /**
  * @param path of the export
@@ -17,6 +19,7 @@ export async function save(path, body, format, name) {
   const file = format === 'csv' ? new Blob(['\ufeff', content]) : content;
   saveFile(file, `${name}-${new Date().toISOString().slice(0, 10)}.${format}`);
   const last = (await content.slice(-TAIL).text()).trimEnd().split('\n').at(-1);
+  // An export that is not complete ends with such a line, as NDJSON or as CSV.
   if (/^(\{"more":true|"?There is more: )/.test(last))
     say('Saved, but there is more than one file takes: choose a shorter time for the rest.', 'bad');
   else say('Saved.');
@@ -28,5 +31,6 @@ export const saveText = (text, name) => saveFile(new Blob([text], { type: 'appli
 function saveFile(file, download) {
   const href = URL.createObjectURL(file);
   h('a', { href, download }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+  // Later, because the browser may still ask where to save the file.
+  setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS);
 }

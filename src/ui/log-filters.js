@@ -137,5 +137,8 @@ function createRange(query) {
 function toLocal(iso) {
   const at = Date.parse(iso ?? '');
   if (Number.isNaN(at)) return '';
-  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  // The offset is in minutes; the form of the input is that of ISO 8601 up to the minutes.
+  return new Date(at - new Date(at).getTimezoneOffset() * 60_000)
+    .toISOString()
+    .slice(0, 'YYYY-MM-DDTHH:MM'.length);
 }

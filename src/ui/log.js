@@ -23,6 +23,8 @@ const ACTIONS = [
   'none',
 ];
 const HEADINGS = ['When', 'Person or group', 'Action', 'Where', 'Status', 'Summary', 'Entry'];
+/** Number of changed values in a summary. */
+const MOST_VALUES = 2;
 const REF = /^(User|Group):/;
 
 /**
@@ -114,7 +116,10 @@ function summary({ provisioningStatusInfo, members, modifiedProperties: properti
   if (error) return error.reason || error.errorCode;
   if (members.length > 0) return `${members.length} ${members.length === 1 ? 'member' : 'members'}`;
   const first = properties
-    .slice(0, 2)
+    .slice(0, MOST_VALUES)
     .map(({ displayName, newValue }) => `${displayName}: ${shown(newValue)}`);
-  return first.join(', ') + (properties.length > 2 ? ` and ${properties.length - 2} more` : '') || '–';
+  return (
+    first.join(', ') +
+      (properties.length > MOST_VALUES ? ` and ${properties.length - MOST_VALUES} more` : '') || '–'
+  );
 }

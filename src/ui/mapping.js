@@ -10,6 +10,8 @@ const OUTCOMES = {
 };
 /** Pause after the last key before the mapping is tried, milliseconds. */
 const PAUSE_MS = 500;
+/** Pause before a trial is repeated that the service had no room for, milliseconds. */
+const BUSY_MS = 2000;
 
 /** Text of any direction, such as a value of a person. */
 const free = (value) => h('span', { dir: 'auto' }, shown(value));
@@ -88,7 +90,7 @@ export async function mapping({ signal }) {
       if (mine !== asked || signal.aborted) return;
       state.textContent = error.message;
       // The service limits concurrent trials; other pages use all of them at present.
-      if (error.status === 429) later(2000);
+      if (error.status === 429) later(BUSY_MS);
       else result.replaceChildren();
     }
   }

@@ -1,4 +1,4 @@
-// Navigation between the views, and who is signed in.
+// Switches between the views, and shows who is signed in.
 import { canSignOut, findCaller, hasToken, isSignedIn, readWays, signOut } from './api.js';
 import { doctor } from './checks.js';
 import { actionButton, advised, h, say } from './dom.js';

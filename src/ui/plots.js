@@ -9,6 +9,9 @@ const TONES = { plain: '--plot-plain', good: '--good', warn: '--plot-warn', bad:
 const FEW_VALUES = 12;
 /** Number of rows of the table; each row summarises a part of the time. */
 const ROWS = 12;
+/** A slot is young for at least this time, milliseconds. */
+const YOUNG_MS = 10_000;
+const HOUR_MS = 3_600_000;
 
 const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 function rounded(value) {
@@ -25,7 +28,8 @@ function mostOf(values) {
 
 function clockText(ms, stepMs) {
   const moment = new Date(ms);
-  return stepMs > 3_600_000
+  // Slots of hours belong to a month, whose marks are days.
+  return stepMs > HOUR_MS
     ? moment.toLocaleDateString('en-GB', { day: '2-digit', month: 'short' })
     : moment.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }
@@ -127,14 +131,14 @@ export function createPlot({ title, unit, per, hasLimit, lines }, signal) {
 }
 
 /**
- * Converts numbers of events to rates in `per` milliseconds. A slot that has just begun is left out, because its rate is
- * not reliable.
+ * Converts numbers of events to rates in `per` milliseconds; undefined: the values are no numbers of events. A slot that has
+ * just begun (YOUNG_MS, and a quarter of it) is left out, because its rate is not reliable.
  */
 function ratesOf(values, { from, now, stepMs }, per) {
   if (per === undefined) return values;
   return values.map((value, slot) => {
     const lengthMs = Math.min(stepMs, now - from - slot * stepMs);
-    const isYoung = lengthMs < Math.max(10_000, stepMs / 4);
+    const isYoung = lengthMs < Math.max(YOUNG_MS, stepMs / 4);
     return value === null || isYoung ? null : (value * per) / lengthMs;
   });
 }
@@ -153,6 +157,7 @@ function optionsOf(lines, { width, stepMs, onPoint }) {
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false } },
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+    // A tenth stays free above the highest value; without values the axis ends at 1.
     scales: { y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
     axes: [
       {
@@ -163,6 +168,7 @@ function optionsOf(lines, { width, stepMs, onPoint }) {
       { ...axis, size: 46, values: (_plot, marks) => marks.map((each) => each.toLocaleString('en')) },
     ],
     series: [
+      // The first series are the times.
       {},
       ...lines.map(([name, , tone = 'plain'], index) => ({
         label: name,

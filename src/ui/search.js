@@ -24,7 +24,10 @@ export function searchForm(rest) {
   let timer;
   let asked = 0;
 
-  /** Searches step by step until there are enough hits or the text changes. */
+  /**
+   * Searches step by step until there are enough hits or the text changes.
+   * @param place where an earlier search goes on, and `list` its hits; both absent: a new search
+   */
   async function look(place, list) {
     const mine = ++asked;
     const wanted = text.value.trim();

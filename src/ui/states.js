@@ -1,4 +1,4 @@
-// Links to the lists of people and groups by state, with their numbers.
+// Creates links to the lists of people and groups by state, with their numbers.
 import { h } from './dom.js';
 
 /** Creates links to lists, each with its number. @param links `[words, address, number, whether it is shown now]` */

@@ -3,6 +3,9 @@ import { breakerNote, failureLabel, isKeyRefused } from './breaker.js';
 import { advised, ago, count, duration, h, pill } from './dom.js';
 import { orders } from './target-orders.js';
 
+/** Lag above which the card warns. */
+const LONG_LAG_MS = 60_000;
+
 const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
 
 /** Returns the label of the most severe state of the target. */
@@ -43,7 +46,7 @@ export function targetCard(row, redraw) {
       'dl',
       { class: 'figures' },
       figure('Not applied', dirty, dirty > 0 && 'info', `#/waiting?target=${encodeURIComponent(target)}`),
-      figure('Lag', oldestMs > 0 ? duration(oldestMs) : '0', oldestMs > 60_000 && 'warn'),
+      figure('Lag', oldestMs > 0 ? duration(oldestMs) : '0', oldestMs > LONG_LAG_MS && 'warn'),
       figure('With queue or worker', inflight),
       figure('Need a person', blocked, blocked > 0 && 'bad', '#/dead-letters'),
       figure('Held by guard', guard.held, guard.held > 0 && 'warn', '#/approvals'),
@@ -91,6 +94,7 @@ function priorities({ priorities: waiting }) {
         h('span', {}, priority),
         h('meter', {
           min: 0,
+          // It has to be above 0.
           max: Math.max(1, total),
           value: waiting[priority],
           'aria-label': `Waiting in the priority ${priority}`,
@@ -123,6 +127,7 @@ function loadProgress({ done, total, perSecond, secondsLeft, bound }) {
   return h(
     'label',
     { class: 'progress load' },
+    // The largest value has to be above 0.
     h('progress', { max: Math.max(1, total), value: done }),
     h('span', {}, parts.filter(Boolean).join(', ')),
   );

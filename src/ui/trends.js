@@ -11,7 +11,10 @@ const RANGES = {
 /** Pause after a failed read, milliseconds. */
 const RETRY_MS = 5000;
 
-/** Each line is `[name, values of the series]`; `per`: the values are numbers of events, shown as so many in that time. */
+/**
+ * Each line is `[name, values of the series, tone]`, without a tone `plain`. `per`: the values are numbers of events, shown as
+ * so many in that time (milliseconds). `hasLimit`: the rate limit of the target is shown beside the present value.
+ */
 const PLOTS = [
   {
     title: 'Pushes',
@@ -36,7 +39,7 @@ const PLOTS = [
   {
     title: 'Lag',
     unit: 'seconds',
-    lines: [['Oldest change', ({ lagMs }) => lagMs.map((ms) => ms && ms / 1000)]],
+    lines: [['Oldest change', ({ lagMs }) => lagMs.map((ms) => ms && ms / 1000)]], // null stays null
   },
   {
     title: 'Backlog',
