@@ -74,7 +74,7 @@ const changesThere = async () => (await there.writes()).filter(({ method }) => m
 
 const ORDER = 'scim-bridge reconcile --target main --accept-tenant';
 
-test('plan says that the target may be another tenant, what its acceptance brings, and what the guard is to hold of it', async () => {
+test('plan of a target that may be another tenant says so, and lists the changes of --accept-tenant and those that the guard would hold', async () => {
   const plan = await words('plan');
   expect(plan).toMatch(
     /! main may be another tenant: its address changed, and none of 6 linked accounts is there\./,
@@ -95,7 +95,7 @@ test.each([
   ['doctor', ['doctor']],
   ['release', ['release', '--target', 'main']],
 ])(
-  '%s names the order for a target that may be another tenant, and no release',
+  '%s of a target that may be another tenant advises --accept-tenant, and not release',
   async (_command, args) => {
     const text = await words(...args);
     expect(text).toContain(ORDER);
@@ -125,7 +125,7 @@ test('--accept-tenant is refused without a terminal and without --yes', async ()
   expect(await changesThere()).toEqual([]);
 }, 30_000);
 
-test('the guard judges all removals of the acceptance together, and values of inactive accounts are emptied before they open', async () => {
+test('after --accept-tenant the guard judges all removals together, and values of inactive accounts are cleared before the accounts are activated', async () => {
   const answer = await place.commands.run('reconcile', '--target', 'main', '--accept-tenant', '--yes');
   expect(answer.code).toBe(2);
   await place.idle();

@@ -13,7 +13,7 @@ let place: OfficePlace;
 afterEach(() => place.stop());
 
 test.each(SEEDS)(
-  'random pushes, decisions and faults: every command tells the truth, and the platform becomes as desired (seed %d)',
+  'after random pushes, decisions and faults no command contradicts the source and the platform, and in the end both are equal (seed %d)',
   async (seed) => {
     const guard = { deactivate: one, delete: one, removeMembers: one, clearAttributes: one };
     place = await openOfficePlace({

@@ -100,7 +100,7 @@ test('approvals name the deletion behind the held deactivation of an inactive pe
   );
 }, 60_000);
 
-test('verify-access says that a change waits, not that a leaver stays undeleted, when the deactivation is approved but not written and the clearing of an attribute was rejected', async () => {
+test('verify-access of a leaver says that a change waits while the approved deactivation is not written, although the clearing of an attribute was rejected', async () => {
   const limits = { deactivate: NONE, delete: NONE, clearAttributes: NONE };
   await place.change(({ targets: { main } }) => {
     Object.assign(main, {

@@ -188,7 +188,7 @@ test.each<[string, (scope: ReconcileScope) => Promise<unknown>]>([
     },
   ],
 ])(
-  'accounts of another tenant are not changed either while every linked user %s',
+  'accounts of another tenant are not changed while every linked user %s',
   async (_has, change) => {
     await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
     const before = await namesThere();

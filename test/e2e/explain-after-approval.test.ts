@@ -58,7 +58,7 @@ test('explain does not call an approved deactivation held while the platform fai
   expect(await conditionOf(HAL)).toBe('Held');
 }, 60_000);
 
-test("after the approval of a leaver's deactivation, explain does not call the group held that the leaver leaves with the account", async () => {
+test("after a leaver's deactivation was approved, explain no longer calls the leaver's group held", async () => {
   await place.idp.send('DELETE', `/Users/${cid}`);
   await eventually('the group waits for the account', async () =>
     (await conditionOf('Sales')) === 'Held' ? true : undefined,

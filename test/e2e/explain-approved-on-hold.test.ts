@@ -39,7 +39,7 @@ test.each([['approved'], ['rejected, then approved']])(
   30_000,
 );
 
-test('explain tells of no held deactivation and no exception after the source took it back on hold', async () => {
+test('after the source took a deactivation back while the target is on hold, explain shows neither a held deactivation nor an exception', async () => {
   await place.commands.run('hold');
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: true });
   expect(await explain()).toMatchObject({ guard: [], exception: null, approval: null });

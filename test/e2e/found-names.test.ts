@@ -30,7 +30,7 @@ test('explain of a ref shows only the resource with this ref, even if another ha
   expect(await found(refs.person)).toEqual([refs.person]);
 });
 
-test('sync of a shared name asks for a ref', async () => {
+test('sync of a name that a person and a group share asks for a ref', async () => {
   const { code, text } = await place.commands.run('sync', 'sales', '--dry-run');
   expect(code).toBe(1);
   expect(text).toContain(`sales means more than one; name it by its ref: ${refs.person} sales (default), ${refs.group} Sales (default).`); // prettier-ignore

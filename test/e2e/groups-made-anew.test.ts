@@ -42,7 +42,7 @@ const told = async (...args: string[]): Promise<string> =>
 const membersOf = async (name: string): Promise<string[] | undefined> =>
   (await place.platform.group(name))?.members.toSorted();
 
-test('the plan of groups that are made anew lists the memberships that apply writes, and none of a held leaver', async () => {
+test('the plan of groups that are created again lists the memberships that apply writes, and none of a held leaver', async () => {
   const file = join(place.commands.folder, 'plan.json');
   const plan = await told('plan', '--out', file);
   for (const added of [`${DAN} in ops`, `${BOB} in sales`])
@@ -57,7 +57,7 @@ test('the plan of groups that are made anew lists the memberships that apply wri
   expect(await membersOf('sales')).toEqual([BOB]);
 }, 60_000);
 
-test('the held and rejected removals of a group end with the sync that makes it anew', async () => {
+test('the held and rejected removals of a group end with the sync that creates it again', async () => {
   await place.commands.run('reconcile', '--yes');
   await place.idle();
   expect(await membersOf('ops')).toEqual([DAN]);
@@ -71,7 +71,7 @@ test('the held and rejected removals of a group end with the sync that makes it 
   expect(await told('explain', 'ops')).not.toContain('It is an exception');
 }, 60_000);
 
-test('a held removal from a group that others deleted is not told as still to be made', async () => {
+test('after others deleted a group, a held removal from it is not shown as still to be made', async () => {
   const explained = await told('explain', BOB);
   expect(explained).not.toContain('1 group still to be left');
   expect(explained).not.toContain('holds :');

@@ -34,7 +34,7 @@ const memberships = (entries: any[]) =>
     .filter(({ member }) => member)
     .map(({ action, name, effect, reason }) => [`${action} ${name} ${effect}`, reason]);
 
-test('plan and sync only report the memberships of a person whose deactivation is held', async () => {
+test('plan and a dry run show the memberships of a person whose deactivation is held as waiting, not as changes', async () => {
   expect(memberships((await plan()).entries).toSorted()).toEqual([
     ['addMember Sales report', expect.stringContaining('; waits for the held account')],
     ['removeMember Finance report', expect.stringContaining('; waits for the held account')],
@@ -54,7 +54,7 @@ test('sync and explain of a group that waits for a held member say that it is he
   expect(found.reasons.join()).toContain(`holds changes of its member ${EVE}`);
 });
 
-test('plan and sync only report an addition of a person whose deactivation was rejected', async () => {
+test('plan and sync name the rejection as the reason why a person is not added to a group, and exit 0', async () => {
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'reject', approval.id, '--yes');
   await place.idle();

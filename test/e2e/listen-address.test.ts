@@ -7,7 +7,7 @@ const hasIpv6 = Object.values(networkInterfaces())
   .some((each) => each?.family === 'IPv6');
 const ADDRESSES = ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])];
 
-test('server.host :: → the bridge answers on IPv4, and on IPv6 where the machine has it', async () => {
+test('with :: as server.host the bridge answers on IPv4, and on IPv6 where the machine has it', async () => {
   const bridge = await buildBridge({
     configure: (config) => {
       config.server.host = '::';

@@ -142,7 +142,7 @@ async function additions(): Promise<string[]> {
     .reverse();
 }
 
-test('the log tells of no membership that stayed while a person was protected', async () => {
+test('the log names no membership as added that the platform kept while the person was protected', async () => {
   await protect([BOB]);
   await place.idp.createGroup('crew', [bob]);
   await place.idle();
@@ -153,7 +153,7 @@ test('the log tells of no membership that stayed while a person was protected', 
   expect((await additions()).slice(before)).toEqual([`crew: ${BOB}`]);
 }, 60_000);
 
-test('a group reads no list of members for a person whose memberships were completed after a protection', async () => {
+test('a group that gains a formerly protected person, whose other memberships are complete, is written without a read of its members', async () => {
   await protect([BOB]);
   await protect([]);
   await place.platform.forgetRequests();
@@ -166,7 +166,7 @@ test('a group reads no list of members for a person whose memberships were compl
   expect(reads).toEqual([]);
 }, 60_000);
 
-test('the log tells of no membership that was there before links were imported', async () => {
+test('after an import of links the log names only the memberships that the platform lacked as added', async () => {
   const account = await place.platform.user(BOB);
   const file = join(mkdtempSync(join(tmpdir(), 'links-')), 'links.ndjson');
   await place.commands.run('links', 'export', file);

@@ -129,7 +129,7 @@ test('a rejection ends when the source adds all members again', async () => {
   expect(await membersOf('day')).toBe(4);
 }, 120_000);
 
-test('a rejection ends when the group was deleted at the platform and is made anew without the member', async () => {
+test('a rejection ends when the group was deleted at the platform and is created again without the member', async () => {
   const group = await createGroup('anew');
   const members = ids.slice(2).map((value) => ({ value }));
   await idp.send('PUT', `/Groups/${group}`, { displayName: 'anew', members });

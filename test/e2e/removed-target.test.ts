@@ -229,7 +229,7 @@ test('links list, show and export name the account of a person who left after th
   );
 }, 60_000);
 
-test('the links of the admin API are those at removed targets too', async () => {
+test('the admin API lists the links at removed targets too', async () => {
   await open();
   const call = (method: 'GET' | 'POST', path: string, body?: object) =>
     send(`http://127.0.0.1:${place.port}`, method, `/admin/v1/links${path}`, {
@@ -288,7 +288,7 @@ test('status, doctor and /health find a removed target that is missing in the st
   expect(await commandsThatReport()).toEqual(ALL);
 }, 60_000);
 
-test('status, doctor and /health count an account whose link at a removed target is damaged, and main is compared at the start', async () => {
+test('status, doctor and /health count an account whose link at a removed target is damaged, and the remaining target main is compared at the start', async () => {
   await open();
   await place.stopApps();
   await place.redis.hset(await place.key(':{default}:links:analytics'), `User:${ids[ANN]}`, '{"id":');
@@ -330,7 +330,7 @@ test('a target whose scope had excluded everybody is not reported after its remo
   expect(await commandsThatReport('no longer configured')).toEqual([]);
 }, 60_000);
 
-test('a leaver with an account at a removed target is not forgotten without --leave-account', async () => {
+test('forget refuses a leaver with an account at a removed target unless --leave-account is given', async () => {
   await open();
   await place.change(removeAnalytics);
   await place.idp.send('DELETE', `/Users/${ids[BOB]}`);

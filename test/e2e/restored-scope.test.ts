@@ -59,7 +59,7 @@ test.each([
   ['attributes', 'not (title eq "guest")'],
   ['groups, which the scope did not read before', 'not (groups.display eq "guests")'],
 ])(
-  'after a restore, a narrower scope of today by %s closes nobody before an operator approves all of it',
+  'after a restore, a scope that was narrowed by %s since the backup closes no account before an operator approves all deactivations',
   async (_by, scope) => {
     await restored({ schedule: '0 3 1 1 *' }, scope);
     await place.start();
@@ -77,7 +77,7 @@ test.each([
   ['with onDrift: report', { schedule: '0 3 1 1 *', onDrift: 'report' }],
   ['without a schedule', { schedule: null }],
 ])(
-  'after a restore %s, the release applies a narrower scope of today up to the limit of the guard',
+  'after a restore %s, the release applies a scope that was narrowed since the backup up to the limit of the guard',
   async (_with, reconcile) => {
     await restored(reconcile, 'not (title eq "guest")');
     // No run repairs anything, so only the marks of the restore can.

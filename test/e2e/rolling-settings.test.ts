@@ -73,7 +73,7 @@ test('a narrower scope closes accounts although a worker with the former scope r
   await eventually('status is well', async () => (await place.commands.run('status')).code === 0, AGREED_MS);
 }, 60_000);
 
-test('another mapping reaches everybody although a worker with the former mapping ran beside the new scheduler', async () => {
+test('a new mapping is applied to all users although a worker with the former mapping ran beside the new scheduler', async () => {
   const mapping = (expression: string) => ({ attributes: { level: { type: 'string', expression } } });
   await open(mapping('"old"'));
   const levels = async () => {
@@ -87,7 +87,7 @@ test('another mapping reaches everybody although a worker with the former mappin
   await eventually('written', async () => (await levels()) === all('new'), AGREED_MS);
 }, 60_000);
 
-test('a push that a process without the new target takes reaches it, without an order to reconcile', async () => {
+test('a push that a process without the new target accepts reaches that target, without an order to reconcile', async () => {
   await open();
   const second = await startSandbox();
   try {
@@ -112,7 +112,7 @@ test('a push that a process without the new target takes reaches it, without an 
   }
 }, 60_000);
 
-test('an account that a worker with other settings closed is open again after its end, although no scheduler had its settings', async () => {
+test('an account that a worker with other settings closed is active again after that worker has ended, although no scheduler had those settings', async () => {
   await open();
   expect(await place.redis.get(await place.key(':mapped:main'))).toMatch(/^[0-9a-f]{16}$/);
   const text = readFileSync(file(), 'utf8');
@@ -129,7 +129,7 @@ test('an account that a worker with other settings closed is open again after it
   await eventually('open again', async () => (await active()) === ALL_OPEN, AGREED_MS);
 }, 60_000);
 
-test('new settings reach everybody after a worker with the former ones and the scheduler were killed', async () => {
+test('new settings are applied to all users after a worker with the former ones and the scheduler were killed', async () => {
   await open();
   const killed = await startBridgeProcess(JSON.parse(readFileSync(file(), 'utf8')) as object, 'worker');
   await former.stop();

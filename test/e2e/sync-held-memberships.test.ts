@@ -46,7 +46,7 @@ test.each([
   expect((await place.platform.user(person))?.groups).toContain(group);
 });
 
-test('a dry run and explain promise no removal of an inactive person from a group whose deletion is held', async () => {
+test('a dry run and explain announce no removal of an inactive person from a group whose deletion is held', async () => {
   const [code, text] = await run('sync', IDA, '--dry-run');
   expect(text).toContain(`differs and is not written: removeMember ${IDA} in south (held by the guard`);
   expect([code, text]).toEqual([0, expect.not.stringContaining('would write:')]);

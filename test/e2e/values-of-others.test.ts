@@ -54,7 +54,7 @@ async function giveRegions(person: string, regions: string[]): Promise<void> {
 
 const attributesOf = async (person: string) => (await place.platform.user(person))?.attributes;
 
-test('a text that the source does not have is cleared by the next reconcile, and a kept one stays', async () => {
+test('a text that the source does not have is cleared by the next reconcile, and stays with onEmpty: keep', async () => {
   await giveValues(BOB, { country: 'US', kept: 'US', emptied: 'all' });
   const plan = await place.commands.run('plan');
   expect(plan.text).toContain('country: "US" → nothing');

@@ -38,7 +38,7 @@ test('an order with a target reaches the dead letter of that target only, and an
 });
 
 describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
-  test('dead letters that are refused again after a retry come back into the list, and the pill of processes is true', async () => {
+  test('a dead letter that is refused again after a retry comes back into the list, and the page names no missing role when only Redis refuses writes', async () => {
     const browser = await chromium.launch({
       executablePath: CHROMIUM ?? '',
       args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'],

@@ -45,7 +45,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
     return page;
   }
 
-  test('no holder of the admin token is offered to be the second person behind another one', async () => {
+  test('the page offers no second approval to a holder of the admin token when another holder gave the first one', async () => {
     await leave(0);
     await rig.operator.post(`/approvals/${await heldId()}/approve`, { by: 'alice' });
     const page = await withToken('carol');

@@ -256,7 +256,7 @@ test('withdraw of a part of held changes says that no rejection of it exists, an
   expect(await firstIds()).toEqual([]);
 });
 
-test('no second person is asked for once the settings need one approver only', async () => {
+test('when the settings need one approver only, one approval applies the changes, and no command asks for a second person', async () => {
   await leave(0);
   const id = await heldId();
   await as('anna', 'approve', id);

@@ -56,7 +56,7 @@ describe('links and member notes', () => {
     await expect(store.state.links.holderOf('main', 'User', `p-${ADA}`)).resolves.toBe(`User:${BOB}`);
   });
 
-  it('a save that takes an account over takes the pending removals of its former user over too, unless the user has another account', async () => {
+  it('a save that takes an account over takes the pending removals of the former user over too, unless that user has another account', async () => {
     const signs = () => store.redis.hgetall(store.keys.key('pendingMembers', `main:${G}`));
     await store.members(G, drop(ADA));
     await store.putUser(CAT, { userName: 'cat' });
