@@ -70,12 +70,9 @@ function injectRefusal(runtime: SandboxRuntime): RequestHandler {
     else {
       const { status, retryAfter } = fault.refusal;
       const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
-      throw new SandboxProblem(
-        status,
-        status === 429 ? 'Too many requests' : 'Injected fault',
-        undefined,
-        headers,
-      );
+      const message = status === 429 ? 'Too many requests' : 'Injected fault';
+      // An injected status has no `scimType`.
+      throw new SandboxProblem(status, message, undefined, headers);
     }
   };
 }

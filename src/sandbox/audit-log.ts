@@ -3,6 +3,8 @@
 import type { Durable } from './durable.ts';
 import type { AuditRecord } from './records.ts';
 
+const KEPT_EVENTS = 15_000;
+
 export interface AuditLog extends Durable {
   add(event: AuditRecord): void;
   /** Returns at most `limit` events, oldest first. */
@@ -15,7 +17,7 @@ export function createAuditRecords(): AuditLog {
     add(event) {
       kept.push(event);
       // Removes many events at once: removing one at a time would copy the log on every write.
-      if (kept.length > 30_000) kept = kept.slice(-15_000);
+      if (kept.length > 2 * KEPT_EVENTS) kept = kept.slice(-KEPT_EVENTS);
     },
     events: (limit) => kept.slice(Math.max(0, kept.length - limit)),
     dump: () => [...kept],

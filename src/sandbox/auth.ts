@@ -12,6 +12,7 @@ export interface Caller {
 }
 
 function unauthorized(message: string): SandboxProblem {
+  // RFC 7644 has a `scimType` for 400 and 409 only.
   return new SandboxProblem(401, message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }
 
@@ -23,16 +24,20 @@ export function isMarkedPlain(request: Request): boolean {
 }
 
 /**
- * Returns the caller of a Platform or SCIM request: `Bearer <API key or OAuth token>` or, where `apiKeyScheme`
- * allows it, `Api-Key <API key>`. Throws 401 for missing, malformed, unknown and expired credentials, and for
+ * Returns the caller of a Platform or SCIM request: `Bearer <API key or OAuth token>` or, with
+ * `acceptsApiKeyScheme`, `Api-Key <API key>`. Throws 401 for missing, malformed, unknown and expired credentials, and for
  * credentials of a deactivated or deleted owner (ASSUMED-32).
  */
-export function authenticate(request: Request, current: CurrentState, apiKeyScheme: boolean): Caller {
+export function authenticate(
+  request: Request,
+  current: CurrentState,
+  { acceptsApiKeyScheme }: { readonly acceptsApiKeyScheme: boolean },
+): Caller {
   const header = request.headers.authorization;
   if (!header) throw unauthorized('Authorization header is missing');
   const [, scheme = '', secret = ''] = /^(\S+) +(\S+) *$/.exec(header) ?? [];
   const kind = scheme.toLowerCase();
-  if (secret === '' || (kind !== 'bearer' && !(kind === 'api-key' && apiKeyScheme))) {
+  if (secret === '' || (kind !== 'bearer' && !(kind === 'api-key' && acceptsApiKeyScheme))) {
     throw unauthorized('Authorization header is malformed');
   }
   const credential = current.state.credentials.get(secret);

@@ -10,7 +10,9 @@ export interface Certificate {
   readonly key: string;
 }
 
-const YEAR_MS = 365 * 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const YEAR_MS = 365 * DAY_MS;
 const CERT_FILE = 'certificate.pem';
 const KEY_FILE = 'certificate.key';
 
@@ -29,7 +31,8 @@ async function makeCertificate(host: string): Promise<Certificate> {
   const made = await selfsigned.default.generate([{ name: 'commonName', value: 'scim-bridge sandbox' }], {
     keyType: 'ec',
     algorithm: 'sha256',
-    notBeforeDate: new Date(nowMs - 3_600_000),
+    // Earlier than now, so that clients with a slow clock accept it.
+    notBeforeDate: new Date(nowMs - HOUR_MS),
     notAfterDate: new Date(nowMs + YEAR_MS),
     extensions: [
       // The certificate is its own authority, so a client has to trust this certificate only.
@@ -46,7 +49,7 @@ async function makeCertificate(host: string): Promise<Certificate> {
 function isUsable({ cert }: Certificate, host: string): boolean {
   const parsed = new X509Certificate(cert);
   const isNamed = isIP(host) ? parsed.checkIP(host) : parsed.checkHost(host);
-  return Date.parse(parsed.validTo) > Date.now() + 86_400_000 && isNamed !== undefined;
+  return Date.parse(parsed.validTo) > Date.now() + DAY_MS && isNamed !== undefined;
 }
 
 /**
@@ -58,7 +61,7 @@ export async function certificateFor(host: string, folder: DataFolder | undefine
   const key = await folder?.read(KEY_FILE);
   if (cert !== undefined && key !== undefined && isUsable({ cert, key }, host)) return { cert, key };
   const made = await makeCertificate(host);
-  await folder?.write(KEY_FILE, made.key, true);
+  await folder?.write(KEY_FILE, made.key, { isSecret: true });
   await folder?.write(CERT_FILE, made.cert);
   return made;
 }

@@ -1,6 +1,7 @@
 // Parses fault settings: the body of `PATCH /faults` and the file of `--faults`. Errors name the fault.
 import { isJsonObject, own, requireObject, type SandboxJsonObject } from './json.ts';
 import { SandboxProblem } from './problem.ts';
+import { LONGEST_LAG_MS } from './recent-changes.ts';
 
 /** Probability of a fault (0 to 1) and its details. */
 export interface Chance {
@@ -50,8 +51,10 @@ const isBetween =
   (least: number, most: number): Check =>
   (value) =>
     typeof value === 'number' && value >= least && value <= most;
+/** Longest latency, and longest time that a connection is held. */
+const HOUR_MS = 3_600_000;
 /** Detail of the faults that hold the connection. */
-const HOLD: Readonly<Record<string, Check>> = { holdMs: isBetween(0, 3_600_000) };
+const HOLD: Readonly<Record<string, Check>> = { holdMs: isBetween(0, HOUR_MS) };
 /**
  * Details that each fault accepts besides its share; other properties are ignored, as in every body
  * (ASSUMED-109).
@@ -65,8 +68,6 @@ const DETAILS: Readonly<Partial<Record<ChanceName, Readonly<Record<string, Check
 };
 
 const RULE_PROPERTIES = ['method', 'path', 'times', 'skip'];
-/** Longest lag of stale reads: recent-changes.ts keeps changes no longer. */
-const MAX_STALE_MS = 60_000;
 
 function requireNumber(value: unknown, name: string, least: number, most: number): number {
   if (typeof value !== 'number' || !(value >= least && value <= most)) {
@@ -97,7 +98,7 @@ function parseChance(value: unknown, name: ChanceName): Chance {
 function parseLatency(value: unknown): readonly [number, number] | undefined {
   if (value === undefined) return undefined;
   const [from, to] = Array.isArray(value) ? (value as unknown[]) : [value, value];
-  return [requireNumber(from, 'latencyMs', 0, 3_600_000), requireNumber(to, 'latencyMs', 0, 3_600_000)];
+  return [requireNumber(from, 'latencyMs', 0, HOUR_MS), requireNumber(to, 'latencyMs', 0, HOUR_MS)];
 }
 
 /** Parses the faults of an object; `otherProperties` are its properties that are not faults. */
@@ -113,7 +114,7 @@ function parseSet(source: SandboxJsonObject, otherProperties: readonly string[])
   const stale = own(source, 'staleReadsMs');
   return {
     latencyMs: parseLatency(own(source, 'latencyMs')),
-    staleReadsMs: stale === undefined ? undefined : requireNumber(stale, 'staleReadsMs', 0, MAX_STALE_MS),
+    staleReadsMs: stale === undefined ? undefined : requireNumber(stale, 'staleReadsMs', 0, LONGEST_LAG_MS),
     chances,
   };
 }

@@ -30,8 +30,8 @@ function parseCursor(kind: string, cursor: string): number {
 }
 
 /** Returns the position of the first row after `id` in rows sorted by id; the row of `id` may have been deleted. */
-function positionAfter(rows: readonly TableRow[], id: number, isDescending: boolean): number {
-  const found = rows.findIndex((row) => (isDescending ? row.id < id : row.id > id));
+function positionAfter(rows: readonly TableRow[], id: number, direction: 'ascending' | 'descending'): number {
+  const found = rows.findIndex((row) => (direction === 'descending' ? row.id < id : row.id > id));
   return found < 0 ? rows.length : found;
 }
 
@@ -47,30 +47,32 @@ function truncated<Item>(call: Call, whole: readonly Item[]): { page: Item[]; lo
 }
 
 /**
- * Returns the page that begins at position `start`. The query parameter `first` gives its length; `cursorAt`
- * returns the cursor for a position in the whole list.
+ * Returns the page that begins at position `start`. The query parameter `first` gives its length; `cursorOf`
+ * returns the cursor of a row at its position in the whole list.
  */
 function pageFrom<T extends TableRow, Item>(
   call: Call,
   rows: readonly T[],
   start: number,
-  cursorAt: (position: number) => string,
+  cursorOf: (row: T, position: number) => string,
   show: (row: T) => Item,
 ) {
   const first = queryCount(call, 'first', 1);
   const length = first === undefined ? rows.length : Math.min(first, call.settings.pageCap);
   const { page, looksComplete } = truncated(call, rows.slice(start, start + length));
+  const [firstRow] = page;
+  const lastRow = page.at(-1);
   const pageInfo = {
     hasNextPage: !looksComplete && start + page.length < rows.length,
     hasPreviousPage: start > 0,
-    startCursor: page.length > 0 ? cursorAt(start) : null,
-    endCursor: page.length > 0 ? cursorAt(start + page.length - 1) : null,
+    startCursor: firstRow ? cursorOf(firstRow, start) : null,
+    endCursor: lastRow ? cursorOf(lastRow, start + page.length - 1) : null,
   };
   return { items: page.map(show), pageInfo };
 }
 
 /**
- * Returns one cursor page of rows, sorted by id in either direction; `show` converts each row to an item.
+ * Returns one cursor page of rows, sorted by id in the given direction; `show` converts each row to an item.
  * Without `first` the page is the whole list (ASSUMED-34).
  * @throws SandboxProblem 400 for invalid numbers and for cursors of another list
  */
@@ -79,11 +81,11 @@ export function cursorPage<T extends TableRow, Item>(
   kind: string,
   rows: readonly T[],
   show: (row: T) => Item,
-  isDescending = false,
+  direction: 'ascending' | 'descending' = 'ascending',
 ) {
   const after = queryText(call, 'after');
-  const start = after === undefined ? 0 : positionAfter(rows, parseCursor(kind, after), isDescending);
-  return pageFrom(call, rows, start, (position) => toCursor(kind, rows[position]?.id ?? 0), show);
+  const start = after === undefined ? 0 : positionAfter(rows, parseCursor(kind, after), direction);
+  return pageFrom(call, rows, start, ({ id }) => toCursor(kind, id), show);
 }
 
 /**
@@ -107,12 +109,12 @@ export function orderedPage<T extends TableRow, Item>(
     const found = rows.findIndex((row) => row.id === Number(id));
     start = found < 0 ? Number(position) : found + 1;
   }
-  return pageFrom(call, rows, start, (position) => cursorAt(rows[position]?.id ?? 0, position), show);
+  return pageFrom(call, rows, start, ({ id }, position) => cursorAt(id, position), show);
 }
 
 /**
- * Returns one offset page and its `pagination` property, whose `limit` is the applied one. Without parameters the page begins
- * at 0 and has `pageDefault` items; it never has more than `pageCap`.
+ * Returns one offset page and its `pagination` property, whose `limit` is the applied one. Without parameters the
+ * page begins at 0 and has `pageDefault` items; it never has more than `pageCap`.
  * @throws SandboxProblem 400 for invalid numbers
  */
 export function offsetPage<Item>(call: Call, items: readonly Item[]) {

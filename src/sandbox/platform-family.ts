@@ -33,7 +33,9 @@ export function createPlatformFamily(runtime: SandboxRuntime, more: readonly Mou
       ...more,
     ],
     authenticate: (request) =>
-      authenticate(request, currentStateOf(runtime), !runtime.settings.strictAuthScheme),
+      authenticate(request, currentStateOf(runtime), {
+        acceptsApiKeyScheme: !runtime.settings.strictAuthScheme,
+      }),
     render: platformError,
     mediaType: () => 'application/json',
   };

@@ -38,12 +38,13 @@ export interface Addresses {
 
 export const ACCOUNT_NAME = 'acme';
 
+/** Returns a user of the seed; id 0 and no name after that user was deleted, as in a restored state. */
 function personOf(current: CurrentState, name: string): Person {
   const [user] = current.state.users.find('userName', `${name}@acme.example`);
   return { id: user?.id ?? 0, userName: user?.userName ?? '' };
 }
 
-/** Returns the ready line for a newly seeded state. */
+/** Returns the ready line of a seeded or restored state; a value of the seed that was deleted since is empty. */
 export function toReadyLine(current: CurrentState, addresses: Addresses): ReadyLine {
   const credentials = [...current.state.credentials.values()];
   const keys = credentials

@@ -1,7 +1,7 @@
 // Records recent changes, so that reads can return an earlier state (fault `staleReadsMs`).
 
 /** Longest lag that can be served, milliseconds. */
-const KEEP_MS = 60_000;
+export const LONGEST_LAG_MS = 60_000;
 
 export interface RecentChangesDeps {
   now(): number;
@@ -23,8 +23,9 @@ export function createRecentChanges<Entry>(deps: RecentChangesDeps) {
       }
       const atMs = deps.now();
       const first = notes[0];
-      if (first && first.atMs < atMs - 2 * KEEP_MS)
-        notes = notes.filter((kept) => kept.atMs >= atMs - KEEP_MS);
+      // Removes many changes at once: removing them one at a time would copy the list at every change.
+      if (first && first.atMs < atMs - 2 * LONGEST_LAG_MS)
+        notes = notes.filter((kept) => kept.atMs >= atMs - LONGEST_LAG_MS);
       notes.push({ atMs, entry });
     },
     /** Returns the changes after `cutoffMs`, newest first. */

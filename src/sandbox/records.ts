@@ -136,6 +136,7 @@ export interface AuditRecord {
   readonly timestamp: string;
   readonly userEmail: string;
   readonly eventName: string;
+  /** Empty for an event of the whole account. */
   readonly deploymentName: string;
   readonly ipAddress: string;
   readonly attributes: SandboxJsonObject;

@@ -111,9 +111,11 @@ function createSandboxRuntime(options: SandboxOptions): SandboxRuntime {
     coreData,
     faults: createFaults(options.faults),
     requests: createRequestLog(),
+    // Set when the listener has started.
     platformUrl: '',
     dataPath: dataPathOf(options),
     settings: DEFAULT_SETTINGS,
+    // Replaced after the first seed or restore, whose changes are saved as a whole.
     changed: () => undefined,
   };
   return Object.assign(runtime, { state: emptyState(runtime) });
@@ -175,6 +177,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const certificate = options.tls ? await certificateFor(host, folder) : undefined;
   const addresses = {
+    // Both are set below, when the listeners have started.
     platformUrl: '',
     controlUrl: '',
     dataPath: runtime.dataPath,

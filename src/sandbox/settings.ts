@@ -61,13 +61,16 @@ export const RESERVED_GROUP_PREFIX = 'system:';
 export const BUILT_IN_ROLES = ['Admin', 'Developer', 'Explorer', 'Viewer'] as const;
 /** Name of the container image of deployments; versions are shown as `<image>:v<version>` (ASSUMED-62). */
 export const RUNTIME_IMAGE = 'platform/runtime';
-/** Default and longest lifetime of a meta-sync token in seconds; the setting `vendorTokenCap` lowers it to the second value (ASSUMED-56). */
+/**
+ * Default and longest lifetime of a meta-sync token in seconds; the setting `vendorTokenCap` lowers it to the second
+ * value (ASSUMED-56).
+ */
 export const META_TOKEN_DEFAULT_SECONDS = 86_400;
 export const META_TOKEN_VENDOR_SECONDS = 3600;
 /** Port of the SQL protocol in environments; the sandbox does not serve it. */
 export const SQL_PORT = 15_432;
 
-/** Default lifetime of an external chat user, seconds (contract 8). */
+/** Default lifetime of an external chat user, seconds: seven days (contract 8). */
 export const EPHEMERAL_TTL_SECONDS = 604_800;
 /** Form of a `messageId` in chat (contract 8). */
 export const CHAT_MESSAGE_ID = /^\d{13,}-message$/;

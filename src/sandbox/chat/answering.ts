@@ -1,6 +1,6 @@
 // Runs the agent for a question: paces its records, stores them, and ends the run.
 import { systemClock } from '../../support/sources.ts';
-import type { DeploymentRecord } from '../records.ts';
+import { productionBranch } from '../control-plane/deployments.ts';
 import { CHAT_LEFT, CHAT_TOOL_ROWS } from '../settings.ts';
 import { currentStateOf, type SandboxRuntime } from '../runtime.ts';
 import type { CurrentState, State } from '../state.ts';
@@ -38,10 +38,6 @@ interface Job extends ChatQuestion {
   readonly script: AgentScript;
 }
 
-function productionBranch(deployment: DeploymentRecord): string {
-  return deployment.branches.find(({ kind }) => kind === 'production')?.name ?? '';
-}
-
 const now = (job: Job): CurrentState => ({ ...currentStateOf(job.runtime), state: job.state });
 
 /** Runs queries with the rights that the caller has when the query starts, and records every query. */
@@ -55,7 +51,7 @@ function createData(job: Job): AgentData {
     if (run.signal.aborted) throw new Error('The run is over');
     noteQuery(job.state, job.thread.id, {
       sqlQuery,
-      branchName: branchName ?? productionBranch(deployment),
+      branchName: branchName ?? productionBranch(deployment).name,
       tokenFingerprint: session.tokenFingerprint,
       securityContext: context,
     });
@@ -162,7 +158,7 @@ export function startAnswer(
   noteStart(state, thread, {
     messageId: body.messageId,
     agentId,
-    branchName: body.activeBranchName ?? productionBranch(deployment),
+    branchName: body.activeBranchName ?? productionBranch(deployment).name,
     isDefaultBranch: body.isDefaultBranch,
     startedAtMs: runtime.clock.now(),
     outcome: 'streaming',

@@ -93,7 +93,7 @@ function authenticateKey(request: Request, current: CurrentState, address: ChatA
   if (isKey && address.form === 'deployments')
     throw new SandboxProblem(403, 'agentId is required for Api-Key authentication');
   if (!isKey) throw unauthorized('Authorization header is malformed');
-  const { credential } = authenticate(request, current, true);
+  const { credential } = authenticate(request, current, { acceptsApiKeyScheme: true });
   requirePlan(current);
   const target = requireTarget(current, address);
   if (credential.deployments && !credential.deployments.has(target.deployment.id))

@@ -20,6 +20,8 @@ export interface ChatModelOptions {
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 /** Longest answer that is read, characters. */
 const LONGEST_ANSWER = 100_000;
+const LARGEST_TOP = 999;
+const DEFAULT_TIMEOUT_MS = 20_000;
 
 const INSTRUCTIONS = `Pick the members of a data model that answer the question. Reply with one JSON object:
 {"cube": name, "measures": [names], "dimensions": [names], "grain": "day|week|month|quarter|year" or null, "top": number or null}.
@@ -68,7 +70,7 @@ function parseChoice(reply: unknown, cubes: readonly CubeDocument[]): Choice | n
   const hasTime = dimensions.some(({ type }) => type === 'time');
   const grain = hasTime ? (GRAINS.find((name) => name === own(reply, 'grain')) ?? null) : null;
   const top = own(reply, 'top');
-  const isTop = typeof top === 'number' && Number.isInteger(top) && top > 0 && top < 1000;
+  const isTop = typeof top === 'number' && Number.isInteger(top) && top > 0 && top <= LARGEST_TOP;
   return { cube, measures, dimensions, grain, top: isTop ? top : null };
 }
 
@@ -103,7 +105,7 @@ export function createModelChoice(options: ChatModelOptions): Choose {
       headers,
       // A redirect would send question and credential to an address that was not configured.
       redirect: 'error',
-      signal: timeLimit(options.timeoutMs ?? 20_000),
+      signal: timeLimit(options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
       body: JSON.stringify({
         model: options.model,
         temperature: 0,

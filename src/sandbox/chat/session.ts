@@ -123,9 +123,8 @@ function keySession(
   current: CurrentState,
   settings: RequestedSession,
   externalId: string,
-  proof: ChatProof,
+  proof: Extract<ChatProof, { kind: 'apiKey' }>,
 ): ChatSession {
-  if (proof.kind !== 'apiKey') throw new Error('An API key session needs a key');
   const { credential } = proof;
   requireGroups(current, settings.groups ?? []);
   const given = contextOfClaims(settings.securityContext ?? {});
@@ -156,6 +155,7 @@ function tokenSession({ deployment }: ChatCaller, proof: Extract<ChatProof, { ki
     ...contextOfClaims(claims),
     externalId,
     email,
+    // A token names no lifetime; the default applies.
     isEphemeral: undefined,
     ephemeralTtlSeconds: undefined,
     securityContext: claims,

@@ -29,6 +29,7 @@ export function errorLine(message: string): string {
 /** Returns the lines of a stored thread: cutoff, messages, state. */
 export function storedLines(state: ThreadState, lastSort: number): string[] {
   const { messages } = state;
+  // Without messages the cutoff is at 0, as before a first message with the sort 1.
   return [
     cutoffLine({ ...state, messages: [] }, Math.max(0, (messages[0]?.sort ?? 1) - 1)),
     ...messages.map(toLine),

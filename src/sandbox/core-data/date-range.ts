@@ -41,6 +41,7 @@ export function wallClock(ms: number, timezone: string): Date {
     second: '2-digit',
   });
   const parts = new Map(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
+  // The format above has every part that is read here.
   const at = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
   return new Date(
     Date.UTC(at('year'), at('month') - 1, at('day'), at('hour'), at('minute'), at('second'), ms % 1000),

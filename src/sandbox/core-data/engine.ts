@@ -8,6 +8,8 @@ import type { Statement } from './statement.ts';
 
 /** Largest number of concurrent queries; below the size of Node's thread pool, so that other work gets a thread. */
 const PARALLEL = 3;
+/** Counted size of a number or a boolean. */
+const CELL_BYTES = 4;
 const OPTIONS = {
   threads: '2',
   memory_limit: '256MB',
@@ -84,7 +86,7 @@ async function collect(result: DuckDBResult, bounds: Bounds, keepsNumbers: boole
         const row = values.map((value, index) =>
           keepsNumbers ? toNativeCell(value, types[index] ?? '') : toCell(value),
         );
-        for (const cell of row) bytes += typeof cell === 'string' ? cell.length : 4;
+        for (const cell of row) bytes += typeof cell === 'string' ? cell.length : CELL_BYTES;
         if (rows.length >= bounds.maxRows || bytes > bounds.maxBytes) {
           return { columns, rows, failure: `The result is larger than ${bounds.maxRows} rows; add a LIMIT` };
         }

@@ -22,7 +22,7 @@ const SECONDS: Partial<Record<Unit, number>> = { second: 1, minute: 60, hour: 36
  * Number of units in the next longer one. The intervals of a granularity without an origin begin with the year, so
  * their length must divide this number; it is 1 where only an interval of one unit fits.
  */
-const UNITS_IN_NEXT: Readonly<Record<Unit, number>> = {
+const UNITS_IN_NEXT: Readonly<Record<Exclude<Unit, 'year'>, number>> = {
   second: 60,
   minute: 60,
   hour: 24,
@@ -30,7 +30,6 @@ const UNITS_IN_NEXT: Readonly<Record<Unit, number>> = {
   week: 1,
   month: 12,
   quarter: 4,
-  year: 0,
 };
 /** Largest number of counts and units in one interval. */
 const MAX_PARTS = 8;
@@ -95,6 +94,7 @@ function originOf(granularity: CustomGranularity, nowMs: number, timezone: strin
   const { interval, offset, origin } = granularity;
   if (origin !== undefined) return `TIMESTAMP '${momentOfFilter(origin, 'from', timezone)}'`;
   const start = new Date(Date.UTC(wallClock(nowMs, timezone).getUTCFullYear(), 0, 1));
+  // Intervals of weeks begin on a Monday.
   if (partsOf(interval)?.every(({ unit }) => unit === 'week'))
     start.setUTCDate(start.getUTCDate() - ((start.getUTCDay() + 6) % 7));
   const text = `TIMESTAMP '${start.toISOString().slice(0, -1).replace('T', ' ')}'`;

@@ -19,7 +19,7 @@ export interface LoadColumn {
 }
 
 /** Returns the aggregate of a measure over its column in the relation. */
-export function aggregateSql(measure: Measure, column: string): string {
+export function aggregateSql(measure: Pick<Measure, 'aggType' | 'aggregate'>, column: string): string {
   if (measure.aggregate) return measure.aggregate(column);
   switch (measure.aggType) {
     case 'count':

@@ -33,6 +33,7 @@ const incidents: Cube = {
   policies: policiesByCountry('operators'),
 };
 
+/** Returns the table; the values of a row are in the order of the columns below. */
 function sample(sampling: Sampling): ModelTable[] {
   const rows = Array.from({ length: INCIDENTS }, (_, index) => [
     index + 1,

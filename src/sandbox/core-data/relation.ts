@@ -28,7 +28,10 @@ export interface RelationParts {
  * cast would reveal their values. The engine moves no condition below a LIMIT.
  */
 const AFTER_POLICY = 'LIMIT 1000000000000';
-/** Name of the column with the primary key of a joined cube. The name of a member contains no `#`, so no member has this name. */
+/**
+ * Name of the column with the primary key of a joined cube. The name of a member contains no `#`, so no member has
+ * this name.
+ */
 export const KEY_COLUMN = '#key';
 
 /**

@@ -143,6 +143,7 @@ function createPrivateCube(name: string, view: Cube, reaches: readonly string[])
   };
 }
 
+/** Returns the tables; the values of a row are in the order of the columns below. */
 function sample(sampling: Sampling): ModelTable[] {
   const customerCount = sampling.isProduction ? CUSTOMERS : CUSTOMERS / 2;
   const orderCount = sampling.isProduction ? ORDERS : ORDERS / 2;

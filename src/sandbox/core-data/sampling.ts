@@ -26,12 +26,13 @@ export const COUNTRIES = [
 export function createDice(text: string): () => number {
   let state = 0x811c9dc5;
   for (const sign of text) state = Math.imul(state ^ (sign.codePointAt(0) ?? 0), 0x01000193);
+  // From the state 0 xorshift would return nothing but zeros.
   state = state >>> 0 || 1;
   return () => {
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;
-    return (state >>> 0) / 4_294_967_296;
+    return (state >>> 0) / 2 ** 32;
   };
 }
 

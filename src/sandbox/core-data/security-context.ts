@@ -4,7 +4,10 @@ import type { StoredAttributeValue, UserRecord } from '../records.ts';
 import type { CurrentState } from '../state.ts';
 import { effectiveValue, isAttributeValue } from '../users/attribute-types.ts';
 
-/** Groups and attributes that policies use. Only the claims inside `cubeCloud` become part of it; other claims give no rights. */
+/**
+ * Groups and attributes that policies use. Only the claims inside `cubeCloud` become part of it; other claims give no
+ * rights.
+ */
 export interface CoreDataSecurityContext {
   readonly groups: readonly string[];
   readonly userAttributes: Readonly<Record<string, StoredAttributeValue>>;

@@ -6,8 +6,8 @@ import type { ModelOf } from './models.ts';
 import { createDice } from './sampling.ts';
 
 /**
- * Longest time from the creation of a deployment to its newest row. Deployments of the seed were created this long ago, so their
- * newest rows are of today.
+ * Longest time from the creation of a deployment to its newest row: 30 days. Deployments of the seed were created
+ * this long ago, so their newest rows are of today.
  */
 const ROWS_UNTIL_MS = 30 * 86_400_000;
 

@@ -18,7 +18,7 @@ export interface DataFolder {
   /** Returns the text of another file of the folder, or undefined. */
   read(name: string): Promise<string | undefined>;
   /** Writes another file; `isSecret` = readable by its owner only. */
-  write(name: string, text: string, isSecret?: boolean): Promise<void>;
+  write(name: string, text: string, options?: { readonly isSecret: boolean }): Promise<void>;
   readonly path: string;
 }
 
@@ -94,7 +94,7 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
         throw error;
       });
     },
-    write: (name, text, isSecret = false) =>
-      writeFile(join(path, name), text, { mode: isSecret ? 0o600 : 0o644 }),
+    write: (name, text, options) =>
+      writeFile(join(path, name), text, { mode: options?.isSecret ? 0o600 : 0o644 }),
   };
 }

@@ -36,7 +36,7 @@ function render(problem: SandboxProblem): HandlerReply {
  * (ASSUMED-33), 403 not an administrator
  */
 function enter(runtime: SandboxRuntime, request: Request): Caller {
-  const caller = authenticate(request, currentStateOf(runtime), true);
+  const caller = authenticate(request, currentStateOf(runtime), { acceptsApiKeyScheme: true });
   if (!runtime.settings.scimEnabled || !runtime.settings.plan.scim)
     throw new SandboxProblem(403, 'SCIM provisioning is off');
   requireAdmin(caller);

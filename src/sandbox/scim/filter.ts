@@ -68,5 +68,6 @@ export function findMatches<T extends TableRow>(
       rows = (rows ?? table.rows()).filter((row) => target.test(row, literal));
     }
   }
+  // Set by now: a filter has at least one clause.
   return rows ?? [];
 }

@@ -1,4 +1,5 @@
 // Defines the schemas of the control plane (contract 4.1 to 4.6, 4.9, 10).
+import { META_TOKEN_DEFAULT_SECONDS } from '../settings.ts';
 import {
   each,
   anyObject,
@@ -82,7 +83,7 @@ export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
   ),
   MetaSyncTokenInput: record(['security_context'], {
     security_context: anyObject,
-    expires_in: { type: 'number', minimum: 1, default: 86_400, description: 'Seconds.' },
+    expires_in: { type: 'number', minimum: 1, default: META_TOKEN_DEFAULT_SECONDS, description: 'Seconds.' },
   }),
   MetaSyncToken: record(['data'], {
     data: record(['token', 'created_at', 'expires_at'], {

@@ -4,6 +4,7 @@ import { Router } from 'express';
 import { answer } from '../call.ts';
 import type { ApiFamily, MountedRouter } from '../family.ts';
 import type { SandboxRuntime } from '../runtime.ts';
+import { DEFAULT_SETTINGS } from '../settings.ts';
 import { CONTROL_PLANE_SCHEMAS } from './control-plane.ts';
 import { OPERATIONS, type OperationText } from './operations.ts';
 import { anything, integer, ref, textSchema, type SpecSchema } from './parts.ts';
@@ -14,17 +15,20 @@ const count = { type: 'integer', minimum: 0 };
 const positive = { type: 'integer', minimum: 1 };
 const PARAMETERS: Readonly<Record<string, SpecSchema>> = {
   offset: { ...count, default: 0 },
-  limit: { ...count, default: 20 },
+  limit: { ...count, default: DEFAULT_SETTINGS.pageDefault },
   first: positive,
   startIndex: { ...positive, default: 1 },
-  count: { ...count, default: 20 },
+  count: { ...count, default: DEFAULT_SETTINGS.pageDefault },
   parentId: integer,
   folderId: integer,
   workbookId: integer,
   type: ref('UserAttributeType'),
   environmentType: ref('EnvironmentType'),
 };
-/** Parameters whose name in the query is not their key in PARAMETERS: two parameters with different schemas are called `type`. */
+/**
+ * Parameters whose name in the query is not their key in PARAMETERS: two parameters with different schemas are called
+ * `type`.
+ */
 const QUERY_NAMES: Readonly<Record<string, string>> = { environmentType: 'type' };
 const REFUSALS: readonly (readonly [status: string, meaning: string])[] = [
   ['400', 'The request cannot be read, or breaks a rule.'],

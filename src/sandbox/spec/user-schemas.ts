@@ -1,4 +1,6 @@
 // Defines the schemas of SCIM (contract 2) and of the console API of users, roles, groups and attributes (contract 3).
+import { EXTENSION_URN } from '../scim/urns.ts';
+import { DEFAULT_SETTINGS } from '../settings.ts';
 import {
   each,
   anyObject,
@@ -51,7 +53,7 @@ export const PEOPLE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
     name: orNull(record([], nullableTexts('givenName', 'familyName'))),
     emails: listSchema(record(['value'], { value: textSchema, type: textSchema, primary: flagSchema })),
     active: flagSchema,
-    'urn:cube:params:1.0:UserAttribute': anyObject,
+    [EXTENSION_URN]: anyObject,
   }),
   ScimUser: {
     allOf: [
@@ -110,7 +112,7 @@ export const PEOPLE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
   MySettings: anyObject,
   BulkAction: record(['action', 'userIds'], {
     action: oneOfWords('DEACTIVATE', 'ACTIVATE', 'DELETE'),
-    userIds: { type: 'array', items: integer, minItems: 1, maxItems: 100 },
+    userIds: { type: 'array', items: integer, minItems: 1, maxItems: DEFAULT_SETTINGS.bulkLimit },
   }),
   BulkResult: record(['succeeded', 'failed'], {
     action: textSchema,

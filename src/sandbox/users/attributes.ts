@@ -39,7 +39,13 @@ export function listAttributes(call: Call): HandlerReply {
   const matches = newestFirst.filter(
     (definition) => (!name || definition.name === name) && (!type || definition.type === type),
   );
-  const { items, pageInfo } = cursorPage(call, 'user-attribute', matches, (definition) => definition, true);
+  const { items, pageInfo } = cursorPage(
+    call,
+    'user-attribute',
+    matches,
+    (definition) => definition,
+    'descending',
+  );
   const { page: data, pagination } = offsetPage(call, matches);
   return { status: 200, body: { items, pageInfo, data, count: pagination.total } };
 }
@@ -97,6 +103,7 @@ export function deleteAttribute(call: Call): HandlerReply {
   requireAdmin(call.caller);
   const { attributes, users } = call.state;
   attributes.remove(id);
+  // Undefined clears the value.
   for (const user of users.rows())
     if (user.values.has(id)) users.put({ ...user, values: withValue(user.values, id, undefined) });
   return { status: 200, body: {} };

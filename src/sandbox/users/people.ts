@@ -47,7 +47,7 @@ export function impliedFirstName(
   return person.displayName ?? (parts.length > 0 ? parts.join(' ') : null);
 }
 
-function requireFreeName(state: State, userName: string, ownId: number | undefined): void {
+function requireFreeName(state: State, userName: string, ownId?: number): void {
   const [holder] = state.users.find('userName', userName.toLowerCase());
   if (holder && holder.id !== ownId) throw new SandboxProblem(409, 'userName is already taken', 'uniqueness');
 }
@@ -66,7 +66,7 @@ function store(state: State, person: Omit<UserRecord, 'searchText'>): UserRecord
 /** Creates a user; without `roles` the user gets the default role. Throws 409 `uniqueness`. */
 export function createPerson(current: CurrentState, person: NewPerson): UserRecord {
   const { aliasSource, ...given } = person;
-  requireFreeName(current.state, given.userName, undefined);
+  requireFreeName(current.state, given.userName);
   const id = current.state.users.nextId();
   const alias: Alias = { id, username: given.userName, source: aliasSource, createdAtMs: current.nowMs };
   return store(current.state, {

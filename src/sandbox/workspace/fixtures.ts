@@ -27,6 +27,7 @@ function deploymentOf(current: CurrentState, source: SandboxJsonObject): string 
 function placingOf(current: CurrentState, source: SandboxJsonObject): Placing {
   const { users, activeAdmins } = current.state;
   const [admin] = activeAdmins;
+  // Without an administrator no user is found: ids begin at 1.
   const owner = own(source, 'owner') === undefined ? users.get(admin ?? 0) : requireOwner(current, source);
   if (!owner) throw new SandboxProblem(400, 'owner is required: there is no administrator');
   return { deploymentId: deploymentOf(current, source), ownerId: owner.id };

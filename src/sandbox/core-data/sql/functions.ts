@@ -137,7 +137,7 @@ function writeAggregate(name: string, node: Node, scope: WritingScope, writing: 
 export function writeFunction(node: Node, scope: WritingScope, writing: Writing): string {
   const name = textAt(node, 'function_name').toLowerCase();
   const schema = textAt(node, 'schema');
-  // `main` is the schema that the parser itself adds to `extract`, `substring` and similar; any other one comes from the client.
+  // The parser itself adds the schema `main` to `extract`, `substring` and similar; any other one comes from the client.
   if (schema !== '' && schema !== 'main') throw notSupported('a schema in front of a function');
   requireUnused(node, { catalog: 'a catalog in front of a function', export_state: 'EXPORT_STATE' });
   if (nodesAt(nodeAt(node, 'order_bys'), 'orders').length > 0)

@@ -14,7 +14,7 @@ type OverColumn = (column: string) => string;
 const part = (column: string, name: string): string => `struct_extract(${column}, '${name}')`;
 
 function plain(aggType: AggType, sql: string): Calculation {
-  const aggregate = (column: string): string => aggregateSql({ name: '', title: '', aggType, sql }, column);
+  const aggregate = (column: string): string => aggregateSql({ aggType }, column);
   return { sql, aggregate, single: (column) => column };
 }
 
@@ -30,7 +30,7 @@ function keyed(aggType: AggType, sql: string, key: string): Calculation {
       return `count(DISTINCT CASE WHEN ${value(column)} IS NOT NULL THEN ${part(column, 'k')} END)`;
     if (aggType === 'sum' || aggType === 'avg') return `list_${aggType}(${once(column)})`;
     // Repeated rows do not change min, max or a distinct count.
-    return aggregateSql({ name: '', title: '', aggType, sql }, value(column));
+    return aggregateSql({ aggType }, value(column));
   };
   return {
     sql: `CASE WHEN ${key} IS NOT NULL THEN struct_pack(k := ${key}, v := ${sql}) END`,
@@ -77,7 +77,10 @@ function calculated(
   };
 }
 
-/** Returns the measure of `source`. @param key SQL of the cube's key; set where a join repeats or leaves out rows of the cube */
+/**
+ * Returns the measure of `source`.
+ * @param key SQL of the cube's key; set where a join repeats or leaves out rows of the cube
+ */
 export function buildMeasure(
   source: MeasureSource,
   cube: CubeSource,

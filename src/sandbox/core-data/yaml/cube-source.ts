@@ -1,4 +1,5 @@
-// Reads cubes of Cube's YAML: tables, joins and members with their SQL templates.
+// Reads cubes of Cube's YAML: tables, joins and members with their SQL templates. After a reported fault any valid value
+// takes the place of the faulty one, so that one reading finds all faults; the model is refused then.
 import { granularityFault } from '../granularity.ts';
 import { own } from '../../json.ts';
 import type { AggType, CustomGranularity, Segment } from '../model.ts';
@@ -112,7 +113,7 @@ function readMeasure(node: SourceNode): MeasureSource {
   return {
     ...shared(node, name),
     aggType: aggType ?? 'count',
-    isPublic: isPublicIn(node, true),
+    isPublic: isPublicIn(node),
     countsKeys: aggType === 'count' && node.text('sql') === undefined,
     template,
   };
@@ -149,7 +150,7 @@ function readDimension(node: SourceNode): DimensionSource {
   const name = nameOf(node);
   const type = TYPES.find((known) => known === node.values['type']);
   if (!type) node.fail(`a dimension is of type ${TYPES.join(', ')}`, 'type');
-  const isKey = node.flag('primary_key', false);
+  const isKey = node.flag('primary_key');
   const granularities = listOf(node, 'granularities', 'granularity', readGranularity);
   if (granularities.length > 0 && type !== 'time')
     node.fail('only a dimension of type time has granularities', 'granularities');
@@ -184,7 +185,7 @@ export function readCube(node: SourceNode): CubeSource {
   const segments = listOf(node, 'segments', 'segment', (segment) => ({
     ...shared(segment, nameOf(segment)),
     sql: required(segment, 'sql'),
-    isPublic: isPublicIn(segment, true),
+    isPublic: isPublicIn(segment),
   }));
   const all = [...measures, ...dimensions, ...segments];
   for (const [at, member] of all.entries())
@@ -199,7 +200,7 @@ export function readCube(node: SourceNode): CubeSource {
     dimensions,
     segments,
     title: memberTitle(node, name),
-    isPublic: isPublicIn(node, true),
+    isPublic: isPublicIn(node),
     joins: listOf(node, 'joins', 'join', readJoin),
     members: new Map([...measures, ...dimensions].map((member) => [member.name, member.template])),
   };

@@ -11,7 +11,8 @@ export interface SourceNode {
   /** Reports a fault at the property with the path `below` this mapping. */
   fail(message: string, ...below: Path): void;
   text(name: string): string | undefined;
-  flag(name: string, absent: boolean): boolean;
+  /** Returns a flag; `absent` (default false) when the mapping does not have it. */
+  flag(name: string, absent?: boolean): boolean;
   /** Returns the mappings of a list; reports other entries. */
   nodes(name: string): SourceNode[];
   /** Returns a mapping, or undefined. */
@@ -95,7 +96,7 @@ export function parseModelFile({ name, text }: ModelFile, faults: string[]): Sou
         fail(`"${key}" must be text`, key);
         return undefined;
       },
-      flag(key, absent) {
+      flag(key, absent = false) {
         const found = values[key] ?? absent;
         if (typeof found === 'boolean') return found;
         fail(`"${key}" must be true or false`, key);
@@ -124,6 +125,7 @@ export function parseModelFile({ name, text }: ModelFile, faults: string[]): Sou
   };
   let value: unknown;
   try {
+    // With more aliases a small file could expand to a huge value.
     value = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
     report(0, (error as Error).message);
@@ -133,8 +135,8 @@ export function parseModelFile({ name, text }: ModelFile, faults: string[]): Sou
   return undefined;
 }
 
-/** Returns whether clients may use an entry; `shown` is the former name of `public`. */
-export const isPublicIn = (node: SourceNode, absent: boolean): boolean =>
+/** Returns whether clients may use an entry, by default `absent`; `shown` is the former name of `public`. */
+export const isPublicIn = (node: SourceNode, absent = true): boolean =>
   node.flag('public', node.flag('shown', absent));
 
 const NAME = /^[A-Za-z_]\w*$/;

@@ -82,7 +82,7 @@ export function readPolicies(
     const rows = policy.node('row_level');
     if (rows) requireKeys(rows, 'rowLevel');
     const row = policy.values['row_level'];
-    const filters = rows && !rows.flag('allow_all', false) ? rows.nodes('filters') : [];
+    const filters = rows && !rows.flag('allow_all') ? rows.nodes('filters') : [];
     if (isJsonObject(row) && row['allow_all'] !== true && filters.length === 0)
       rows?.fail('"row_level" needs "filters" or "allow_all: true"');
     return {

@@ -54,7 +54,7 @@ function readPart(node: SourceNode): ViewPart {
   requireKeys(node, 'viewCube');
   const path = (node.text('join_path') ?? '').split('.').map((name) => name.replace(/^\{(.*)\}$/, '$1'));
   if (path.some((name) => name === '')) node.fail('"join_path" is missing', 'join_path');
-  const prefix = node.flag('prefix', false) ? `${node.text('alias') ?? path.at(-1)}_` : '';
+  const prefix = node.flag('prefix') ? `${node.text('alias') ?? path.at(-1)}_` : '';
   return {
     node,
     path,
@@ -83,5 +83,5 @@ export function readView(node: SourceNode): ViewSource {
   const name = nameOf(node);
   const parts = node.nodes('cubes').map(readPart);
   if (parts.length === 0) node.fail('a view needs "cubes"', 'name');
-  return { node, name, title: memberTitle(node, name), isPublic: isPublicIn(node, true), parts };
+  return { node, name, title: memberTitle(node, name), isPublic: isPublicIn(node), parts };
 }
