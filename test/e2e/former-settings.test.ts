@@ -41,7 +41,7 @@ test('after another connection was added to the target, no command says that set
   });
 });
 
-test('after adopt was changed, each command tells that the refusal is by former settings, and a retry takes the account over', async () => {
+test('after adopt was changed, each command says that the account was refused under the former settings, and a retry takes it over', async () => {
   await place.change(({ targets: { main } }) => {
     main.adopt = 'exact';
   });

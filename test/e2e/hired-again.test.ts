@@ -40,7 +40,7 @@ test('when the policy changes from upsert-only to sync, a re-hired person leaves
   expect((await place.commands.run('plan')).text).toContain('no changes. The platform is as desired.');
 }, 60_000);
 
-test('a rejected removal of the former record is judged anew for the new record of the person', async () => {
+test('the rejection of a removal does not carry over to the new record of a person who was deleted and created again', async () => {
   const none = { count: 0, percent: 0 };
   place = await openPlace({ target: { guard: { deactivate: none, removeMembers: none } } });
   const decide = async (action: 'approve' | 'reject') => {

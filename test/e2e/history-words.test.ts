@@ -66,7 +66,7 @@ test('a decided approval shows a person who was deleted later as changed since t
   expect(text.split('changed at the source since the decision')).toHaveLength(3);
 });
 
-test('explain says of a reconcile that could not read a list that it did not compare everything', async () => {
+test('after a reconcile that could not read the whole user list, explain says that it did not compare everything', async () => {
   await place.platform.control('PATCH', '/faults', {
     rules: [{ method: 'GET', path: '/scim/v2/Users', truncateLists: { share: 1, keep: 0.5, mode: 'page' } }],
   });

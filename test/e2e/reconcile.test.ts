@@ -178,7 +178,7 @@ test('unmanaged accounts are counted and never changed', async () => {
   await expect(bridge.platform.user('stranger@acme.example')).resolves.toEqual(before);
 }, 60_000);
 
-test('onDrift: report finds the same differences and writes nothing', async () => {
+test('a reconcile that only reports finds a value changed at the platform, and writes nothing', async () => {
   await patchUser('ann', { op: 'replace', path: 'displayName', value: 'Meddled' });
   await bridge.platform.forgetRequests();
   await expect(rec.run({ repair: false })).resolves.toMatchObject({

@@ -57,7 +57,7 @@ test.each(['api', 'worker', 'scheduler'] as const)(
   30_000,
 );
 
-test('restore waits for a process that was killed until its last beat is overdue', async () => {
+test('restore waits for a killed process until its last heartbeat is overdue', async () => {
   const place = await openPlace({});
   try {
     await place.idp.createUser('ada@acme.example');

@@ -88,7 +88,7 @@ test('a deactivation that the source takes back and makes again on hold needs tw
 }, 60_000);
 
 test.each(['approve', 'reject'])(
-  'a deactivation that was decided with %s on hold, taken back and made again is held anew',
+  'a deactivation that was decided with %s on hold is held again after the source took it back and made it again',
   async (action) => {
     await open(1);
     await setActive(0, false);

@@ -157,7 +157,7 @@ test('without the API secret verify-access succeeds without rows', async () => {
   expect(writes.map((path) => path?.replace(/.*\//, ''))).toEqual(['tokens-for-meta-sync', 'load']);
 });
 
-test('the text output has four lines with ticks, the security context and the visible rows', async () => {
+test('the text output of verify-access has four lines with ticks, the security context and the visible rows', async () => {
   // The reconcile at the start of the process may mark people that were pushed meanwhile.
   await untilSynced();
   const { code, out, errors } = await run([nameOf('ada')], { DEPLOYMENT_API_SECRET: secret() });

@@ -23,7 +23,7 @@ describe('with the admin token', () => {
   beforeEach(() => void (left = new AbortController()));
   afterEach(() => left.abort());
 
-  test('a live stream sends the status at once and after each change, and a beat every two seconds', async () => {
+  test('a live stream sends the status at once and after each change, and a keep-alive event (beat) every two seconds', async () => {
     const answer = await watch(rig, left.signal);
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({

@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rig.bridge.stop());
 
-test('after a rejected removal, sync of the person and of the group show the pending sign r', async () => {
+test('after a rejected removal, a dry run of sync for the person and for the group shows the membership as rejected (r)', async () => {
   const { operator, bridge } = rig;
   const user = await bridge.idp.createUser('kept@acme.example');
   const group = await bridge.idp.createGroup('analysts', [user]);

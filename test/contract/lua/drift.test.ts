@@ -88,7 +88,7 @@ describe('notes of suspected drift', () => {
     await expect(notes.unlikePrints([])).resolves.toEqual([]);
   });
 
-  it('a drift note that changes during a sync survives the ack of that sync', async () => {
+  it('a noted difference that changes during a sync is kept when that sync ends', async () => {
     await notes.note([await drift()], 'plan:1');
     const work = await store.begun(`User:${ADA}`);
     await store.redis.hset(
@@ -100,7 +100,7 @@ describe('notes of suspected drift', () => {
     await expect(suspectedDrift()).resolves.toEqual({ [`User:${ADA}`]: '["displayName","active"]' });
   });
 
-  it('a second drift note of a marked user adds attributes to the first one and leaves the mark unchanged', async () => {
+  it('a second noted difference of a marked user adds attributes to the first one and leaves the mark unchanged', async () => {
     await notes.note([await drift()], 'plan:1');
     const before = await store.marks();
     await notes.note([await drift({ names: ['active', 'displayName'] })], 'plan:2');

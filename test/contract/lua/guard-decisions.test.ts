@@ -65,7 +65,7 @@ describe('a decision whose process ends between two portions', () => {
   };
 
   it.each(['approve', 'reject'] as const)(
-    'after an interrupted %s the next read moves the remaining changes, and nothing else',
+    'after an order to %s was interrupted, the next read applies it to the remaining changes of the order only',
     async (action) => {
       const id = await halfDecided(action);
       expect(await allHeld()).toBe(MANY + 1 - 120);
@@ -87,7 +87,7 @@ describe('a decision whose process ends between two portions', () => {
     expect([approved, rejected, held]).toEqual([MANY, 1, 0]);
   });
 
-  it('an interrupted decision about a part of the list moves that part only', async () => {
+  it('after an interrupted rejection of a part of the held changes, the next read rejects the rest of that part only', async () => {
     await halfDecided('reject', (page) => page.slice(0, 400));
     const [decision] = await rig.guardStore.decisions();
     expect(decision?.kinds.deactivate).toBe(400);

@@ -169,7 +169,7 @@ describe('links and member notes', () => {
     await expect(store.outbox.pendingMembers(idOf('old'))).resolves.toEqual(new Map([[ADA, '-']]));
   });
 
-  it('readiness is true for a synced user, and false for a user that is pending, departed or a dead letter', async () => {
+  it('a user counts as ready once synced, and as not ready with a newer change, out of scope, or with a dead letter', async () => {
     const ready = async () => (await store.outbox.readiness([ADA]))[0];
     await expect(ready()).resolves.toMatchObject({ ready: true, underWay: false });
     await store.outbox.mark([USER], 'edit');

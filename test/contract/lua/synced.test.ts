@@ -89,7 +89,7 @@ describe('the set of synced resources', () => {
     expect(groups).toEqual([`Group:${G} stale`]);
   });
 
-  it('a group that waits for the held deactivation of a member is scanned as held; without the guard item as stale (waiting for nothing); with a mark on the member as held again', async () => {
+  it('a group that waits for the deactivation of a member is scanned as held while the guard holds that deactivation or the member has a mark, and otherwise as stale', async () => {
     await store.members(G, drop(BOB));
     await store.outbox.guardStore.take([{ kind: 'deactivate', ref: `User:${BOB}` }], guard(0));
     const work = await store.begun(`Group:${G}`);

@@ -40,7 +40,7 @@ async function age(id: string, ms: number): Promise<void> {
 const ids = async () =>
   (await fleet.read()).processes.map(({ id, silent }) => (silent ? `${id} silent` : id));
 
-test('a process is listed with its facts from its first beat until it leaves', async () => {
+test('a process is listed with its facts from its first heartbeat until it leaves', async () => {
   await fleet.beat('w1', facts('worker'));
   const { processes, now, lastBeats } = await fleet.read();
   expect(processes).toEqual([
@@ -60,12 +60,12 @@ test('a process is listed with its facts from its first beat until it leaves', a
   expect(after.lastBeats.worker).toMatchObject({ host: 'host-worker', version: '1.0.0' });
 });
 
-test('a process of role all reports beats for every duty', async () => {
+test('the heartbeat of a process of role all counts for the duties api, scheduler and worker', async () => {
   await fleet.beat('a1', facts('all'));
   expect(Object.keys((await fleet.read()).lastBeats).sort()).toEqual(['api', 'scheduler', 'worker']);
 });
 
-test('a process without beats is listed as silent, and later removed', async () => {
+test('a process whose heartbeats stop is listed as silent, and later removed', async () => {
   await fleet.beat('w1', facts('worker'));
   await fleet.beat('a1', facts('api'));
   await age('w1', SILENT_MS + 1000);
@@ -107,7 +107,7 @@ test('versionsDifferSince is the start of the second of two running versions, an
   expect(await since()).toBeNull();
 });
 
-test('at most 200 processes are stored, and stored ones can still beat', async () => {
+test('at most 200 processes are stored, and the heartbeat of a stored one still counts', async () => {
   for (let index = 0; index < 203; index++) await fleet.beat(`p${index}`, facts('api', { port: index }));
   expect((await fleet.read()).processes).toHaveLength(200);
   await age('p0', SILENT_MS + 1000);

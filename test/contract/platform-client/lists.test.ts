@@ -162,7 +162,7 @@ describe('cursor and offset lists', () => {
     ]);
   });
 
-  test('the attribute list without items is read by offset', async () => {
+  test('a list of attributes that has data in place of items is read by offset', async () => {
     await start(({ url }, response) => {
       const offset = Number(url.searchParams.get('offset') ?? 0);
       const data = [0, 1, 2, 3, 4].slice(offset, offset + 2).map(attribute);
@@ -188,7 +188,7 @@ describe('cursor and offset lists', () => {
     ['a next page without cursor', { items: [attribute(1)], pageInfo: { hasNextPage: true } }],
     ['an empty page before the end', { items: [], pageInfo: { hasNextPage: true, endCursor: 'x' } }],
     ['the same page again', { items: [attribute(1)], pageInfo: { hasNextPage: true, endCursor: 'x' } }],
-  ])('a cursor list is not complete: %s', async (_, answer) => {
+  ])('the client throws IncompleteList for a list by cursor with %s', async (_, answer) => {
     await start((_asked, response) => answerJson(response, answer));
     expect(await thrownBy(names())).toBeInstanceOf(IncompleteList);
   });

@@ -270,7 +270,7 @@ describe('delivery of marks through BullMQ', () => {
     await expect(store.outbox.backlog()).resolves.toMatchObject({ dirty: 1 });
   });
 
-  it('the relay continues after a failed sweep', async () => {
+  it('the relay delivers marks again after an error of the store during one of its reads', async () => {
     const seen: string[] = [];
     startWorker(working(seen));
     let failing = true;

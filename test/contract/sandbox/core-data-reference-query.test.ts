@@ -83,7 +83,7 @@ describe('order, limit and ungrouped', () => {
   const byCountry = { ...count, dimensions: ['orders.country'] };
   const names = async (query: object) =>
     (await load(query)).body.data.map((row: any) => row['orders.country']);
-  test('order is an object or a list, and a name outside the query has no effect', async () => {
+  test('the order of a query is an object or a list, and a name that the query does not select has no effect', async () => {
     const ascending = (await load({ ...byCountry, order: { 'orders.count': 'asc' } })).body.data;
     expect(Number(ascending[0]['orders.count'])).toBeLessThan(Number(ascending[5]['orders.count']));
     const order = [

@@ -182,7 +182,7 @@ describe('the form of a query', () => {
     const { body: apart } = await load({ measures: ['orders.count', 'countries.count'] });
     expect(apart).toEqual({ type: 'UserError', error: expect.stringContaining("Can't find join path") });
   });
-  test('keys beside the query are ignored', async () => {
+  test('keys of a request body other than query are ignored', async () => {
     for (const more of [{ cache: 'no-cache' }, { queryType: 'none' }, { anything: 1 }])
       expect((await load(count, EVERYTHING, more)).body.data).toEqual([{ 'orders.count': '640' }]);
   });
