@@ -1,5 +1,5 @@
-// Installs what the project needs on a new machine: the locked npm packages, a Redis server (unless --without-redis)
-// and, with --build, a build. It skips every step that is done already, so every npm script may call it. It imports Node modules
+// Installs what the project needs on a new machine: the locked npm packages, a Redis server (unless --without-redis) and,
+// with --build, a build. It skips every step that is done already, so every npm script may call it. It imports Node modules
 // only.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';

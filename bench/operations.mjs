@@ -72,7 +72,7 @@ export function createOperations(users) {
       const filter = encodeURIComponent(`userName eq "${userName(randomUser())}"`);
       return { method: 'GET', path: `${BASE}/Users?filter=${filter}` };
     }),
-    // The comparison server has no lists.
+    // Without a ceiling to compare with: the comparison server has no lists.
     make('page', undefined, () => {
       const startIndex = 1 + Math.floor(Math.random() * Math.max(1, users - PAGE));
       return { method: 'GET', path: `${BASE}/Users?startIndex=${startIndex}&count=${PAGE}` };

@@ -22,7 +22,7 @@ function userText(index) {
   return texts.get(index);
 }
 
-function groupText(index, withMembers) {
+function groupText(index, { withMembers }) {
   const members = Array.from({ length: membersEach }, (_, each) => ({
     value: `scim-${(index * membersEach + each) % users}`,
   }));
@@ -47,8 +47,9 @@ function answer({ method, url }) {
   const { pathname, searchParams } = new URL(url, 'http://double');
   if (pathname === '/writes') return JSON.stringify({ writes });
   if (pathname === `${SCIM}/Users`) return list(searchParams, users, userText);
-  if (pathname === `${SCIM}/Groups`) return list(searchParams, groups, (index) => groupText(index, false));
-  if (pathname.startsWith(`${SCIM}/Groups/`)) return groupText(groupOf(pathname), true);
+  if (pathname === `${SCIM}/Groups`)
+    return list(searchParams, groups, (index) => groupText(index, { withMembers: false }));
+  if (pathname.startsWith(`${SCIM}/Groups/`)) return groupText(groupOf(pathname), { withMembers: true });
   if (pathname === '/api/v1/users/me')
     return JSON.stringify({
       id: 0,

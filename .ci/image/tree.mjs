@@ -54,7 +54,10 @@ function freePort() {
   });
 }
 
-/** Starts the service of a tree with a private Redis, or the one of REDIS_URL. @returns the milliseconds until /livez answers 200 */
+/**
+ * Starts the service of a tree with a private Redis, or the one of REDIS_URL.
+ * @returns the milliseconds until /livez answers 200
+ */
 export async function measureStart(tree) {
   const { startLocalRedis } = await import(join(tree, 'dist/demo/local-redis.js'));
   const redis = await startLocalRedis({ env: process.env });

@@ -2,8 +2,8 @@
 // braces are a Redis Cluster hash tag: all keys of one connection are on one node, so that one script can change them.
 
 /**
- * Content of each family. `<t>` is a target's name, a ref is `User:<id>` or `Group:<id>`. A folded value is in NFC and lower case,
- * the form in which names are compared.
+ * Content of each family. `<t>` is a target's name, a ref is `User:<id>` or `Group:<id>`. A folded value is in NFC and lower
+ * case, the form in which names are compared.
  *
  * | family | type | content |
  * |---|---|---|

@@ -59,7 +59,7 @@ export async function readWays() {
 }
 
 /** Returns the successful response. @throws Error with the message of the service; `status` 0 = no answer */
-async function request(method, path, body, signal) {
+async function request(method, path, { body, signal } = {}) {
   const headers = { 'x-scim-bridge-via': 'page' };
   const token = sessionStorage.getItem(TOKEN);
   if (token !== null) headers.authorization = `Bearer ${token}`;
@@ -88,19 +88,19 @@ const send = async (...call) => (await request(...call)).json().catch(() => ({})
 
 /** Reads a page of a log: `next` is the place of the next page, `resource` the person or group that the name identifies. */
 export async function readPage(path, body) {
-  const response = await request('POST', path, body);
+  const response = await request('POST', path, { body });
   const [next, resource] = ['x-next-before', 'x-resource'].map((name) => response.headers.get(name));
   return { entries: await response.json(), next, resource };
 }
 
-export const download = async (path, body) => (await request('POST', path, body)).blob();
+export const download = async (path, body) => (await request('POST', path, { body })).blob();
 
 /**
  * Reads server-sent events until the stream ends: `receive(event, data)`. EventSource could not send the token.
  * @throws Error when the stream is refused or breaks off
  */
 export async function watch(path, receive, signal) {
-  const { body } = await request('GET', path, undefined, signal);
+  const { body } = await request('GET', path, { signal });
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
@@ -115,5 +115,5 @@ export async function watch(path, receive, signal) {
 }
 
 export const get = (path) => send('GET', path);
-export const post = (path, body = {}, signal = undefined) => send('POST', path, body, signal);
+export const post = (path, body = {}, signal = undefined) => send('POST', path, { body, signal });
 export const remove = (path) => send('DELETE', path);

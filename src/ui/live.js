@@ -19,8 +19,9 @@ const listeners = new Set();
 let running;
 /** Rows of the last status. */
 let rows;
-/** Times by the clock of this browser: of the last event; and of the status, by the age that the last keep-alive event reported. */
+/** Time of the last event, by the clock of this browser; 0 = none yet. */
 let heardAt = 0;
+/** Time of the status by the same clock, from the age that the last keep-alive event reported; 0 = none yet. */
 let freshAt = 0;
 /** Why the service refused the last stream; undefined: it did not, or did not answer. */
 let refusal;

@@ -1,5 +1,5 @@
-// Compares the rules that the processes of the service announce. Resources that a process with other rules syncs, and pushes that
-// it takes, are not as the own rules want them.
+// Compares the rules that the processes of the service announce. Resources that a process with other rules syncs, and pushes
+// that it takes, are not as the own rules want them.
 import type { FeedRules, TargetFeed } from './known-targets.ts';
 
 /** Facts of a process about its settings; absent in a release that does not announce them. */

@@ -221,7 +221,10 @@ interface ReadUser {
   groups: GroupName[];
 }
 
-/** Parses the reply of read_users.lua: three lines for each user. @param ids the requested ids; undefined for a lookup by index */
+/**
+ * Parses the reply of read_users.lua: three lines for each user.
+ * @param ids the requested ids; undefined for a lookup by index
+ */
 function toUsers(lines: string, ids: string[] | undefined): ReadUser[] {
   const users: ReadUser[] = [];
   for (let at = 0; at < lines.length;) {

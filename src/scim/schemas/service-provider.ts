@@ -21,9 +21,8 @@ const address = (
   name: string,
   description: string,
   referenceTypes: string[],
-  isRequired = false,
-): Attribute =>
-  shown(name, description, { type: 'reference', caseExact: true, referenceTypes, required: isRequired });
+  more: Characteristics = {},
+): Attribute => shown(name, description, { type: 'reference', caseExact: true, referenceTypes, ...more });
 
 const serviceProviderConfigSchema: Schema = {
   id: SERVICE_PROVIDER_CONFIG_URN,
@@ -92,13 +91,13 @@ const resourceTypeSchema: Schema = {
     shown('id', 'Identifier of the resource type.', { caseExact: true }),
     shown('name', 'Name of the resource type.', required),
     shown('description', 'What the resource type is.'),
-    address('endpoint', 'Address of its resources, relative to the root.', ['uri'], true),
-    address('schema', 'Its core schema.', ['uri'], true),
+    address('endpoint', 'Address of its resources, relative to the root.', ['uri'], { required: true }),
+    address('schema', 'Its core schema.', ['uri'], { required: true }),
     shown('schemaExtensions', 'Schemas that extend it.', {
       type: 'complex',
       multiValued: true,
       subAttributes: [
-        address('schema', 'The extension.', ['uri'], true),
+        address('schema', 'The extension.', ['uri'], { required: true }),
         flag('required', 'Whether every resource has it.'),
       ],
     }),

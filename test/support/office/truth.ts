@@ -85,7 +85,9 @@ export function createTruth(place: Place, { people, teams, present, open }: Sour
     return found;
   }
 
-  /** Returns the resources of which the guard may hold something although nothing differs: a new team waits for a former one. */
+  /**
+   * Returns the resources of which the guard may hold something although nothing differs: a new team waits for a former one.
+   */
   async function behindFormer(): Promise<Set<string>> {
     const { users, groups } = await place.platform.state();
     const waiting = new Set<string>();
