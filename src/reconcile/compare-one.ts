@@ -8,7 +8,7 @@ import { NEWLY_LINKED, type PlanEntry } from './entry.ts';
 import { withFollowers } from './followers.ts';
 import { withTakenName } from './namesake.ts';
 import { createNarrowScan } from './narrow-scan.ts';
-import { accountOf, readLinkedUser, readValues } from './platform-reads.ts';
+import { readLinkedUser, readValues } from './platform-reads.ts';
 import type { ReconcileScope, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers } from './verify-users.ts';
@@ -62,7 +62,7 @@ async function readAlone(scan: ScanResult, entries: PlanEntry[], link: Link): Pr
   const user = await readLinkedUser(scan, link);
   if (user === 'unknown') return null;
   if (user === 'absent') return { entries, done: undefined };
-  const values = await readValues(scan, { account: await accountOf(scan, link, user) });
+  const values = await readValues(scan, link, user);
   if (values === 'unknown') return null;
   const account = { user, values };
   return { entries, done: undefined, account, groupsLeftAlone: groupsOfAccount(user) ?? [] };

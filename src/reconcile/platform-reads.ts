@@ -1,8 +1,8 @@
 // Reads single accounts and their attribute values at the platform for a comparison, and counts each call.
 import type { Link } from '../directory/outbox/links.ts';
 import { isStoreFailure } from '../directory/redis/why-away.ts';
-import type { WireUser } from '../platform/wire.ts';
-import { exactAccounts } from '../sync/attributes.ts';
+import type { ConsoleUser, WireUser } from '../platform/wire.ts';
+import { exactAccounts, isWithoutUserList } from '../sync/attributes.ts';
 import { echoedAttributes } from '../sync/diff.ts';
 import { isGone } from '../sync/failures.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
@@ -10,19 +10,39 @@ import type { DesiredAccount } from './compare.ts';
 import type { ScanResult } from './scope.ts';
 import type { AdoptableAccount } from './plan-users.ts';
 
-/** Returns the id of the account in the list of values, which a link does not know before the first value was written there. */
-export async function accountOf(
+/**
+ * Returns the value list of a linked account; undefined when no attribute is mapped, the user list has not exactly one account of
+ * the name, or the tenant has no such lists. A link knows the id in the value list only after the first value was written.
+ */
+export async function readValues(
   scan: ScanResult,
   { account }: Link,
   { userName, externalId }: { userName: string; externalId?: unknown },
-): Promise<string | undefined> {
-  if (account !== undefined) return account;
+): Promise<ReadonlyMap<string, unknown> | undefined | 'unknown'> {
+  const { types } = scan.scope.target.mapping;
+  if (Object.keys(types).length === 0) return undefined;
+  if (account !== undefined) return listValues(scan, account);
+  const found = await accountsNamed(scan, userName, externalId);
+  if (found === 'unknown') return found;
+  const [match, another] = found;
+  return match && !another ? listValues(scan, match.id) : undefined;
+}
+
+/** Returns the accounts of the user list with this name; none on a tenant without a user list. */
+async function accountsNamed(
+  scan: ScanResult,
+  userName: string,
+  externalId: unknown,
+): Promise<ConsoleUser[] | 'unknown'> {
+  const { client } = scan.scope.target;
   const found = await asking(scan, (signal) =>
-    scan.scope.target.client.accounts.search(userName, { signal }),
+    client.accounts.search(userName, { signal }).catch(async (error: unknown) => {
+      if (await isWithoutUserList(client, error, { signal })) return [];
+      throw error;
+    }),
   );
-  if (found === 'unknown' || found === 'absent') return undefined;
-  const [match, another] = exactAccounts(found, userName, externalId);
-  return another ? undefined : match?.id;
+  if (found === 'unknown') return found;
+  return found === 'absent' ? [] : exactAccounts(found, userName, externalId);
 }
 
 /** Reads an account with its attribute values as the sync does before it adopts one. */
@@ -37,13 +57,12 @@ export async function readAdoptable(
   const echoed = echoedAttributes(account, attributes as DesiredUser['attributes']);
   const areAllEchoed = Object.keys(attributes).every((name) => name in echoed);
   if (areAllEchoed) return { account, values: echoed };
-  const found = await asking(scan, (signal) => client.accounts.search(account.userName, { signal }));
-  if (found === 'unknown') return 'unknown';
-  const named = found === 'absent' ? [] : exactAccounts(found, account.userName, account.externalId);
+  const named = await accountsNamed(scan, account.userName, account.externalId);
+  if (named === 'unknown') return 'unknown';
   const [match] = named;
   // Without exactly one account of this name its value list is not known.
   if (!match || named.length > 1) return { account, values: echoed };
-  const values = await readValues(scan, { account: match.id });
+  const values = await listValues(scan, match.id);
   if (values === 'unknown') return 'unknown';
   return { account, values: { ...echoed, ...Object.fromEntries(values ?? []) } };
 }
@@ -73,12 +92,11 @@ export async function asking<T>(
   }
 }
 
-/** Returns the value list of an account; undefined when the account is unknown or the tenant has no such list. */
-export async function readValues(
+/** Returns the value list of an account; undefined when the platform answers 404. */
+async function listValues(
   scan: ScanResult,
-  { account }: { account?: string | undefined },
+  account: string,
 ): Promise<ReadonlyMap<string, unknown> | undefined | 'unknown'> {
-  if (account === undefined) return undefined;
   const found = await asking(scan, (signal) => scan.scope.target.client.values.list(account, { signal }));
   if (found === 'unknown') return found;
   return found === 'absent'

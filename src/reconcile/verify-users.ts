@@ -15,7 +15,7 @@ import type { ScanResult } from './scope.ts';
 import { takenElsewhereText } from './taken.ts';
 import { userEntries, type UserCase } from './plan-users.ts';
 import { groupsOfAccount, type VerifiedResource } from './verified.ts';
-import { accountOf, readAdoptable, readLinkedUser, readValues } from './platform-reads.ts';
+import { readAdoptable, readLinkedUser, readValues } from './platform-reads.ts';
 import { usersToVerify, isReturning, isUnmappable, type UserToVerify } from './desired-users.ts';
 import { takenId, findNamesake, type Strangers } from './namesake.ts';
 
@@ -88,9 +88,7 @@ async function verifyUser(
   // Only the value list shows whether a person has emptied a value by hand.
   const isEmptied = present && mayBeEmptied(link, wanted);
   const isRead = present && (isEmptied || withValues(ref));
-  const values = isRead
-    ? await readValues(scan, { account: await accountOf(scan, link, present) })
-    : undefined;
+  const values = isRead ? await readValues(scan, link, present) : undefined;
   if (values === 'unknown') return undefined;
   // Of a user without account: the account that its sync would find, which another connection may be linked to.
   const candidate =

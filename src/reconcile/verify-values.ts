@@ -7,7 +7,7 @@ import { createVisibility, differences, desiredFromLink, hasUnknownValue, LISTED
 import { usersToVerify } from './desired-users.ts';
 import { isEmpty } from '../sync/diff.ts';
 import type { ScanResult } from './scope.ts';
-import { accountOf, readValues } from './platform-reads.ts';
+import { readValues } from './platform-reads.ts';
 
 /** Number of users whose value list is read in each run, the longest unread first. */
 const VALUES_IN_TURN = 100;
@@ -102,9 +102,8 @@ export async function findLost(scan: ScanResult, hidden: ReadonlyMap<string, Ref
   return lost;
 }
 
-/** Returns the value list of a linked user; undefined when the account is not found or the tenant has no such list. */
-async function valuesOf(scan: ScanResult, link: Link): ReturnType<typeof readValues> {
+/** Returns the value list of a linked user, as `readValues`, by the names of the link. */
+function valuesOf(scan: ScanResult, link: Link): ReturnType<typeof readValues> {
   const { userName, externalId } = link.core ?? {};
-  const account = await accountOf(scan, link, { userName: String(userName), externalId });
-  return readValues(scan, { account });
+  return readValues(scan, link, { userName: String(userName), externalId });
 }

@@ -3,7 +3,9 @@
 import { forgetObserved, type Condition } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
+import type { PlatformClient } from '../platform/client.ts';
 import { EndpointAbsent, PlatformIntermediary } from '../platform/errors.ts';
+import type { CallOptions } from '../platform/request.ts';
 import type { AttributeValue, ConsoleUser, PlatformPatchOperation } from '../platform/wire.ts';
 import { mayBeActive } from './account-state.ts';
 import { condition } from './condition.ts';
@@ -270,17 +272,26 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
   };
 }
 
-/**
- * Returns whether an error of the user list means that the tenant has none (contract 12.9). Web pages that stop within
- * PASSING_PAGES attempts, or come in place of other lists too, come from a proxy.
- */
-async function hasNoUserList({ target, link, call }: SyncContext, error: unknown): Promise<boolean> {
-  const isPage = error instanceof EndpointAbsent || error instanceof PlatformIntermediary;
-  if (!isPage && !isStatus(error, 404)) return false;
+/** Returns whether the tenant has no user list. Web pages that stop within PASSING_PAGES attempts come from a proxy. */
+const hasNoUserList = async ({ target, link, call }: SyncContext, error: unknown): Promise<boolean> =>
   // The pages may still stop.
-  if (isPage && (link.attempts ?? 0) < PASSING_PAGES) return false;
-  // Throws if this list is answered with a web page too: then the pages come from a proxy.
-  await target.client.attributes.list(call);
+  (!isPage(error) || (link.attempts ?? 0) >= PASSING_PAGES) &&
+  (await isWithoutUserList(target.client, error, call));
+
+const isPage = (error: unknown): boolean =>
+  error instanceof EndpointAbsent || error instanceof PlatformIntermediary;
+
+/**
+ * Returns whether an error of the user list means that the tenant has none (contract 12.9).
+ * @throws PlatformError when the list of attributes fails too: then a proxy may have answered
+ */
+export async function isWithoutUserList(
+  client: PlatformClient,
+  error: unknown,
+  call: CallOptions,
+): Promise<boolean> {
+  if (!isPage(error) && !isStatus(error, 404)) return false;
+  await client.attributes.list(call);
   return true;
 }
 

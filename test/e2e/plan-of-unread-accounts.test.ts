@@ -1,0 +1,83 @@
+// Tests plan and reconcile while the user list, by which the values of an account are found, cannot be read.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+import { send } from '../support/send.ts';
+
+const BOB = 'bob@acme.example';
+
+let place: Place;
+beforeEach(async () => {
+  const regions = { type: 'string_array', expression: 'groups.display[$match($, /^region-/)]' };
+  place = await openPlace({ target: { attributes: { regions } } });
+  // The bridge writes no value of the person, so the link does not know the account in the value list.
+  await place.idp.createUser(BOB);
+  await place.idle();
+  await place.commands.run('reconcile', '--yes');
+  await giveRegions(['region-us']);
+}, 60_000);
+afterEach(() => place.stop());
+
+/** Gives the person a value that the source does not have. */
+async function giveRegions(value: string[]): Promise<void> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const headers = {
+    authorization: `Bearer ${fixtures.apiKeys.admin}`,
+    'content-type': 'application/json',
+  };
+  const definitions = await send(platformUrl, 'GET', '/api/v1/user-attributes', { headers });
+  const { items } = definitions.body as { items: { id: string; name: string }[] };
+  const body = {
+    userId: String((await place.platform.user(BOB))?.id),
+    userAttributeId: String(items.find(({ name }) => name === 'regions')?.id),
+    value,
+  };
+  const answer = await send(platformUrl, 'POST', '/api/v1/user-attribute-values', { headers, body });
+  expect(answer.status).toBeLessThan(300);
+}
+
+const fail = (...rules: object[]) => place.platform.control('PATCH', '/faults', { rules });
+const users = { method: 'GET', path: '/api/v1/users' };
+const always = { times: 9999 };
+
+test.each([
+  ['500', { status5xx: { share: 1, status: 500 } }],
+  ['403', { status5xx: { share: 1, status: 403 } }],
+])(
+  'a full plan and reconcile say that a person was not read when the user list answers %s, and find the value afterwards',
+  async (_status, fault) => {
+    await fail({ ...users, ...always, ...fault });
+    const plan = await place.commands.run('plan', '--full');
+    expect(plan.text).toContain('could not be read whole');
+    expect(plan.text).not.toContain('create');
+    expect(plan.code).not.toBe(0);
+    const run = await place.commands.run('reconcile', '--full', '--yes');
+    expect(run.text).toContain('1 resource could not be read');
+    expect(run.code).not.toBe(0);
+    await fail();
+    await place.commands.run('reconcile', '--full', '--yes');
+    expect((await place.platform.user(BOB))?.attributes.regions ?? []).toEqual([]);
+    expect((await place.commands.run('plan', '--full')).code).toBe(0);
+  },
+  60_000,
+);
+
+test('sync and explain of a person do not end as equal while the user list cannot be read', async () => {
+  await fail({ ...users, ...always, status5xx: { share: 1, status: 403 } });
+  const synced = await place.commands.run('sync', BOB);
+  expect(synced.text).toContain('The target main answers 403');
+  expect(synced.code).toBe(1);
+  expect((await place.commands.run('explain', BOB)).text).toMatch(/could not\s+be read now/);
+  await fail();
+  expect((await place.commands.run('sync', BOB)).code).toBe(0);
+  expect((await place.platform.user(BOB))?.attributes.regions ?? []).toEqual([]);
+}, 60_000);
+
+test('a full plan is whole at a tenant without a user list, and not while web pages come in place of all lists', async () => {
+  const pages = { ...always, htmlAnswer: 1 };
+  await fail({ ...users, ...pages });
+  expect((await place.commands.run('plan', '--full')).code).toBe(0);
+  await fail({ method: 'GET', path: '/api/v1/', ...pages });
+  const plan = await place.commands.run('plan', '--full');
+  expect(plan.text).toContain('could not be read');
+  expect(plan.code).not.toBe(0);
+}, 60_000);
