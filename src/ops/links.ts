@@ -90,18 +90,17 @@ async function importLink(
   const holder = await elsewhere.holderOf(target, kind, platformId);
   if (holder) return ofOther(holder);
   const own = await scope.links.holderOf(target, kind, platformId);
-  // The claim below removes the link of a former connection, so it is made only if this connection can have the link.
   if (own !== undefined && own !== ref && (await directoryHas(scope, own)))
     return refused('taken', `${platformId} is linked to another resource`);
   if (dryRun) return { outcome: 'imported' };
   await beforeFirst(scope);
-  const claimed = await elsewhere.claim(target, ref, { kind, platformId, isNew: false });
-  if (claimed === 'busy')
+  const reserved = await elsewhere.reserve(target, ref, { kind, platformId, isNew: false });
+  if (reserved === 'busy')
     return refused(
-      claimed,
+      reserved,
       'a sync of it runs, or a connection that left these settings holds it and no service runs with them alone; import the line again when it does',
     );
-  if (claimed !== 'claimed') return ofOther(claimed);
+  if (!Array.isArray(reserved)) return ofOther(reserved);
   // The platform may have the memberships already: what is there is neither added nor logged.
   const linked = kind === 'Group' ? { adopting: true as const } : { rejoining: true as const };
   const link = { id: platformId, ...(account === null ? {} : { account }), origin, ...linked };
@@ -109,6 +108,8 @@ async function importLink(
   if (outcome === 'taken') return refused(outcome, `${platformId} is linked to another resource`);
   if (outcome === 'busy') return refused(outcome, 'a sync of it runs; import the line again');
   if (outcome === 'unknown') return refused(outcome, 'it was deleted meanwhile');
+  // After a refusal the link of a former connection is the only one that names the account.
+  await elsewhere.giveWay(target, platformId, reserved);
   return { outcome };
 }
 

@@ -207,6 +207,31 @@ test('a dry run of links import refuses a group that another group of the connec
   expect(json.counts).toMatchObject({ taken: 1 });
 }, 60_000);
 
+test('links import that a running sync refuses keeps the link of the connection that left the settings', async () => {
+  const { redis, settings, commands } = place;
+  const former = `${settings.redis.prefix}:{default}:links:main`;
+  const { id } = JSON.parse((await redis.hget(former, `User:${ids[ANN]}`)) ?? '') as { id: string };
+  await place.change(takeOut);
+  await place.stopApps();
+  await place.start('api');
+  const ann = await hr().createUser(ANN, { externalId: ANN });
+  const file = join(commands.folder, 'links.jsonl');
+  writeFileSync(
+    file,
+    JSON.stringify({ connection: 'hr', target: 'main', kind: 'User', name: ANN, platformId: id }),
+  );
+  const countsOfImport = async () => (await commands.run('links', 'import', file, '--json')).json.counts;
+  // As while another process syncs the person.
+  const lease = `${settings.redis.prefix}:{hr}:lease:main:User:${ann}`;
+  await redis.set(lease, '1');
+  expect(await countsOfImport()).toEqual({ busy: 1 });
+  expect(await redis.hget(former, `User:${ids[ANN]}`)).toContain(id);
+  await redis.del(lease);
+  expect(await countsOfImport()).toEqual({ imported: 1 });
+  expect(await redis.hexists(former, `User:${ids[ANN]}`)).toBe(0);
+  expect(await outputOf('links', 'show', `User:${ann}`)).toContain(id);
+}, 60_000);
+
 test('a damaged link of another connection to an account is a dead letter that names its owner', async () => {
   await place.change(putBack);
   const { ann, hrLinks } = await linkTwice();

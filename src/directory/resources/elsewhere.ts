@@ -86,17 +86,33 @@ export function createElsewhere(
   }
 
   /**
-   * Claims an account or group right before its link is saved. `claimed`: no other connection is linked to it, and none
-   * can save a link before the claim expires. `busy`: another resource has a claim. A holder: another connection is linked.
+   * Claims an account or group right before its link is saved, and removes the links of former connections to it. `claimed`: no
+   * other connection is linked to it, and none can save a link before the claim expires. `busy` and a holder: as `reserve`.
    * @param isNew whether the account or group was just created, so that no former connection can be linked to it
    */
   async function claim(
     target: string,
     ref: Ref,
-    { kind, platformId, isNew }: { kind: Kind; platformId: string; isNew: boolean },
+    account: { kind: Kind; platformId: string; isNew: boolean },
   ): Promise<Holder | 'claimed' | 'busy'> {
+    const reserved = await reserve(target, ref, account);
+    if (!Array.isArray(reserved)) return reserved;
+    await giveWay(target, account.platformId, reserved);
+    return 'claimed';
+  }
+
+  /**
+   * Claims an account or group, and removes no link. `busy`: another resource has a claim, or a process with other settings
+   * syncs the resource of a former connection, or may do so. A holder: another connection is linked.
+   * @returns the resources of former connections whose links give way to the link that is saved next
+   */
+  async function reserve(
+    target: string,
+    ref: Ref,
+    { kind, platformId, isNew }: { kind: Kind; platformId: string; isNew: boolean },
+  ): Promise<Holder[] | Holder | 'busy'> {
     const former = isNew ? [] : await formerOf(target);
-    if (othersOf(target).length === 0 && former.length === 0) return 'claimed';
+    if (othersOf(target).length === 0 && former.length === 0) return [];
     const { base } = createKeyspace(prefix, `target.${target}`);
     const id = `${target}:${kind}:${platformId}`;
     const [tag] = await scripts.run('claim_platform_id', base, {
@@ -106,39 +122,30 @@ export function createElsewhere(
     });
     const holder = await holderOf(target, kind, platformId);
     if (holder || tag === 'busy') return holder ?? 'busy';
-    return takeOver(former, target, kind, platformId);
+    const found: Holder[] = [];
+    for (const name of former) {
+      const left = await holderAmong([name], target, kind, platformId);
+      if (!left) continue;
+      const lease = createKeyspace(prefix, name).key('lease', `${target}:${left.ref}`);
+      if (!(await hasLeft(name, target)) || (await redis.exists(lease)) === 1) return 'busy';
+      // A damaged link stays, because it may be of another account.
+      if (!left.isDamaged) found.push(left);
+    }
+    return found;
   }
 
   /**
    * Removes the links of former connections to an account or group, so that a connection that comes back does not write to
-   * what has another owner by then. `busy`: a process with other settings syncs it, or may do so.
+   * what has another owner by then.
    */
-  async function takeOver(
-    former: readonly string[],
-    target: string,
-    kind: Kind,
-    platformId: string,
-  ): Promise<'claimed' | 'busy'> {
-    const holder = await holderAmong(former, target, kind, platformId);
-    if (!holder) return 'claimed';
-    if (!(await hasLeft(holder.connection, target))) return 'busy';
-    const keys = createKeyspace(prefix, holder.connection);
-    const isBusy = (await redis.exists(keys.key('lease', `${target}:${holder.ref}`))) === 1;
-    if (isBusy) return 'busy';
-    // A damaged link stays, because it may be of another account.
-    if (!holder.isDamaged) {
-      const order = { target, targets: [target], ref: holder.ref, platformId };
-      await scripts.run('forget_link', keys.base, order);
+  async function giveWay(target: string, platformId: string, holders: readonly Holder[]): Promise<void> {
+    for (const { connection: former, ref } of holders) {
+      const { base } = createKeyspace(prefix, former);
+      await scripts.run('forget_link', base, { target, targets: [target], ref, platformId });
     }
-    return takeOver(
-      former.filter((each) => each !== holder.connection),
-      target,
-      kind,
-      platformId,
-    );
   }
 
-  return { holderOf, claim };
+  return { holderOf, claim, reserve, giveWay };
 }
 
 /**
