@@ -59,6 +59,15 @@ export async function blockedEntries(
 
 /** Dead letters of these reasons tell of the account or group that has the name already. */
 const ABOUT_ANOTHER = /^(NotAdopted|Conflict): /;
+
+/**
+ * Returns whether a conflict tells of the account or group that has its name. One of TakenByConnection may tell of another account,
+ * with the same externalId (sync/taken-by-connection.ts).
+ */
+const tellsOfName = ({ name, reason }: PlanEntry): boolean =>
+  ABOUT_ANOTHER.test(reason) ||
+  (reason.startsWith('TakenByConnection: ') && fold(reason).includes(fold(` belongs to ${name} (`)));
+
 const SAME_NAME =
   'has the name of a pushed resource that needs a person; the next sync of that resource may take it over';
 
@@ -81,11 +90,13 @@ export function unmanagedEntries(
       action === 'adopt' || action === 'relink' || action === 'conflict' ? [platformId, after?.id] : [],
     ),
   );
-  // By kind and name of each conflict without account or group: whether it tells of the one that has the name.
+  // By kind and name of the conflicts without account or group: whether one of them tells of the one that has the name.
   const pushed = new Map<string, boolean>();
-  for (const entry of found)
+  for (const entry of found) {
+    const key = `${entry.kind} ${fold(entry.name)}`;
     if (entry.action === 'conflict' && entry.platformId === null)
-      pushed.set(`${entry.kind} ${fold(entry.name)}`, ABOUT_ANOTHER.test(entry.reason));
+      pushed.set(key, pushed.get(key) === true || tellsOfName(entry));
+  }
   const entriesOf = (kind: PlanEntry['kind'], strangers: Map<string, string>): PlanEntry[] =>
     [...strangers]
       .filter(([id, name]) => !taken.has(id) && !pushed.get(`${kind} ${fold(name)}`))

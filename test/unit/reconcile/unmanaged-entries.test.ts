@@ -1,0 +1,50 @@
+// Tests which accounts without a link a plan lists beside dead letters of their names.
+import type { PlanEntry } from '../../../src/reconcile/entry.ts';
+import { unmanagedEntries } from '../../../src/reconcile/reported-entries.ts';
+
+const ANN = 'ann@acme.example';
+
+const letter = (reason: string): PlanEntry => ({
+  action: 'conflict',
+  kind: 'User',
+  ref: 'User:1',
+  platformId: null,
+  name: ANN,
+  before: null,
+  after: null,
+  effect: 'report',
+  reason,
+  attribution: { cause: 'none' },
+  basis: { version: 0, link: '' },
+});
+
+const listed = (...reasons: string[]): string[] =>
+  unmanagedEntries(
+    { unmanaged: new Map([['p-1', ANN]]) },
+    { unmanaged: new Map() },
+    reasons.map(letter),
+    undefined,
+  ).map(({ reason }) => reason);
+
+test.each(['NotAdopted', 'Conflict', 'TakenByConnection'])(
+  'an account that a dead letter of the reason %s tells of is not listed as unmanaged too',
+  (reason) =>
+    expect(listed(`${reason}: the account belongs to Ann@acme.example (User:2) of connection hr`)).toEqual(
+      [],
+    ),
+);
+
+test.each([
+  [['Conflict: the account has it', 'Forbidden: not allowed']],
+  [['Forbidden: not allowed', 'Conflict: the account has it']],
+])('of two dead letters of one name, one that tells of the account is enough: %j', (reasons) =>
+  expect(listed(...reasons)).toEqual([]),
+);
+
+test('an account is listed beside a dead letter that tells of another account with the same externalId', () =>
+  expect(listed('TakenByConnection: the account belongs to other@acme.example (User:2)')).toHaveLength(1));
+
+test('an account with the name of a dead letter that does not tell of it is listed with a warning', () =>
+  expect(listed('Forbidden: not allowed', 'Forbidden: not allowed')).toEqual([
+    expect.stringContaining('may take it over'),
+  ]));
