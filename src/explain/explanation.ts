@@ -140,6 +140,8 @@ export interface Explanation {
     done: number;
     /** Number of differences that the guard would hold if a run wrote them now. */
     toBeHeld: number;
+    /** Number of groups of a person that were not compared, because they are too many for one look. */
+    notCompared: number;
   } | null;
   /** Why the last sync did not reach the desired state; `status`: HTTP status of the platform. Null: none is stored. */
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;

@@ -57,6 +57,7 @@ export async function lookAtPlatform(
       defaults: [],
       done: 0,
       toBeHeld: 0,
+      notCompared: 0,
     },
     values,
     isAsDesired: false,
@@ -74,7 +75,7 @@ export async function lookAtPlatform(
     // Null: the platform could not be read, or the resource changed during each read.
     if (compared === null) return unread;
     // Held and rejected changes, and memberships that wait, become reports here: the explanation names them elsewhere.
-    const { account, groupsLeftAlone } = compared;
+    const { account, groupsLeftAlone, notCompared = 0 } = compared;
     const entries = await withoutUnwritten(scope, await withNames(scope, compared.entries));
     // Done: changes that wait for a decision or were rejected, but that somebody has already made at the platform.
     const found = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
@@ -125,9 +126,10 @@ export async function lookAtPlatform(
             : [],
         done: held + rejected,
         toBeHeld: await countToBeHeld(scope, differing),
+        notCompared,
       },
       values: observed,
-      isAsDesired: entries.every(({ action }) => action === 'unmanaged'),
+      isAsDesired: notCompared === 0 && entries.every(({ action }) => action === 'unmanaged'),
     };
   } catch (error) {
     // Without the budget in Redis the platform is not asked, and the state in Redis still explains the resource.

@@ -3,6 +3,7 @@
 import type { ExplainedFacts } from './explanation.ts';
 import { holdAdvice } from '../directory/guard/operator-hold.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
+import { notComparedText } from '../reconcile/compare-memberships.ts';
 import { EXCEPTION_WORDS, withoutGuardName } from '../reconcile/exception-words.ts';
 import {
   approvalReason,
@@ -53,6 +54,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     noLongerWanted(facts),
     partlyDone(facts),
     leftReason(facts),
+    notComparedReason(facts),
     ...valueReasons(facts, summary),
     ...platformReasons(facts),
     leftAloneReason(facts),
@@ -65,6 +67,11 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     lookAgainReason(facts),
   ];
   return sentences.filter((each): each is string => Boolean(each));
+}
+
+/** Returns how many groups of the person were not compared; undefined: all were. */
+function notComparedReason({ platform }: ExplainedFacts): string | undefined {
+  return platform?.notCompared ? `${notComparedText(platform.notCompared)}.` : undefined;
 }
 
 /** Returns a sentence about the exception; undefined: the resource is none. */

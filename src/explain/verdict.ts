@@ -98,13 +98,17 @@ function unreadText({ target, fleet }: ExplainedFacts): string {
     : `${target} could not be read now`;
 }
 
+/** Returns what limits a summary, when not all groups of a person were compared; '' otherwise. */
+const comparedText = ({ platform }: ExplainedFacts): string =>
+  (platform?.notCompared ?? 0) > 0 ? ' as far as it was compared' : '';
+
 /** Returns the summary of a verdict in one sentence. */
 function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
   const { name, target, condition, link, kind } = facts;
   const what = kind === 'User' ? 'account' : 'group';
   switch (verdict) {
     case 'asDesired':
-      return `${name} is at ${target} as desired${activityOf(facts)}${
+      return `${name} is at ${target} as desired${comparedText(facts)}${activityOf(facts)}${
         facts.platform?.state === 'unread' ? `, by the last answers: ${unreadText(facts)}` : ''
       }.`;
     case 'onItsWay':

@@ -12,7 +12,7 @@ import { isNameConfirmed } from '../sync/group-name.ts';
 import { removal } from '../sync/succession.ts';
 import type { FoundResource } from './find.ts';
 import { withPresentCondition } from './present-condition.ts';
-import { LEFT_OUT } from '../reconcile/compare-memberships.ts';
+import { LEFT_OUT, notComparedText } from '../reconcile/compare-memberships.ts';
 import type { Resource } from '../scim/index.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 
@@ -178,6 +178,16 @@ export function withConflicts(
     (entry) => entry.ref === ref && entry.action === 'conflict' && entry.attribute !== undefined,
   );
   return conflict ? { outcome: 'needsPerson', message: conflict.reason } : end;
+}
+
+/**
+ * Adds that groups of a person were not compared to an end without another reason why the person is not as desired.
+ * @param count number of these groups
+ */
+export function withNotCompared(end: SyncEnd, count = 0): SyncEnd {
+  if (count === 0 || (end.outcome ?? 'equal') !== 'equal') return end;
+  const message = [end.message, notComparedText(count)].filter(Boolean).join('; ');
+  return end.outcome === undefined ? { message } : { outcome: 'waiting', message };
 }
 
 const showText = ({ connection }: ReconcileScope, id: string): string =>

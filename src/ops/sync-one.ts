@@ -25,6 +25,7 @@ import {
   withConflicts,
   withHold,
   withLeftAlone,
+  withNotCompared,
   withUnwrittenGroups,
   withWaiting,
   type SyncEnd,
@@ -93,7 +94,12 @@ export async function syncOne(
     differences,
     pendingGroups,
   };
-  if (options.dryRun) return { ...common, steps: [], ...(await withHold(scope, found, differences)) };
+  if (options.dryRun)
+    return {
+      ...common,
+      steps: [],
+      ...withNotCompared(await withHold(scope, found, differences), look?.notCompared),
+    };
   // Groups of this user that are gone at the platform, or have another name there. Access goes by the groups, so they are
   // synced first.
   const ownGroups = (compared ?? []).flatMap((entry) =>
@@ -123,11 +129,8 @@ export async function syncOne(
   if (end.outcome !== 'equal') return { ...common, steps: steps.reported, ...end };
   // An end that has a message says the reason already.
   const told = end.message === undefined ? await withLeftAlone(scope, found, end) : end;
-  return {
-    ...common,
-    steps: steps.reported,
-    ...withConflicts(await withWaiting(scope, told, { ref, entries: named ?? [] }), common),
-  };
+  const whole = withConflicts(await withWaiting(scope, told, { ref, entries: named ?? [] }), common);
+  return { ...common, steps: steps.reported, ...withNotCompared(whole, look?.notCompared) };
 }
 
 /** Returns whether the entry is drift; pushed changes are marked already. */

@@ -4,6 +4,7 @@ import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
+import { counted } from '../support/counted.ts';
 import { leftBy, type PlanEntry } from './entry.ts';
 import { groupEntries, type Member, type MemberDifferences } from './plan-groups.ts';
 import type { ReconcileScope, ScanResult } from './scope.ts';
@@ -11,12 +12,19 @@ import { verifyGroups } from './verify-groups.ts';
 import { asking } from './platform-reads.ts';
 import type { GroupOfAccount } from './verified.ts';
 
-/** Largest number of groups that are read because the account does not name them; further groups are not compared. */
+/**
+ * Largest number of groups that are read because the account does not name them, and of those that are read because it names them
+ * otherwise. Further groups are not compared.
+ */
 const MOST_READ = 20;
 /** Number of groups that are read at the same time. */
 const READ_AT_ONCE = 2;
 /** Reason of an entry for a group that the settings exclude: the bridge no longer changes it, and its memberships stay. */
 export const LEFT_OUT = 'groups.include or groups.exclude leave this group out';
+
+/** Returns that groups of a person were not compared, and which command compares them. */
+export const notComparedText = (count: number): string =>
+  `${counted(count, 'group')} of the person ${count === 1 ? 'was' : 'were'} not compared, because they are too many for one look: scim-bridge reconcile --full compares all`;
 
 /** A user with an account, as the platform showed it. */
 export interface ComparedUser {
@@ -28,10 +36,18 @@ export interface ComparedUser {
   pending: ReadonlySet<string>;
 }
 
-/**
- * Returns the differences between the user's groups at the source and at the platform; null when a group could not be read.
- */
-export async function compareMemberships(scan: ScanResult, user: ComparedUser): Promise<PlanEntry[] | null> {
+export interface ComparedMemberships {
+  /** Differences between the user's groups at the source and at the platform. */
+  entries: PlanEntry[];
+  /** Number of groups beyond MOST_READ. */
+  notCompared: number;
+}
+
+/** Compares the user's groups at the source and at the platform; returns null when a group could not be read. */
+export async function compareMemberships(
+  scan: ScanResult,
+  user: ComparedUser,
+): Promise<ComparedMemberships | null> {
   const { directory, links, drifts, target } = scan.scope;
   const [joined = []] = await directory.groupsOf([parseRef(user.ref).id]);
   const wanted = joined.map(({ id }) => refOf('Group', id));
@@ -56,14 +72,12 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
   if (read.some(({ state }) => state === 'unknown')) return null;
   const inState = (wantedState: string) =>
     drifts.observe(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
-  const renamed = await underOtherName(
-    scan,
-    joined.flatMap((group, index) => {
-      const ref = wanted[index] ?? refOf('Group', group.id);
-      const name = named.get(known[index]?.id ?? '') ?? read.find((each) => each.ref === ref)?.name;
-      return name === undefined || isCalled(name, group) ? [] : [ref];
-    }),
-  );
+  const otherwise = joined.flatMap((group, index) => {
+    const ref = wanted[index] ?? refOf('Group', group.id);
+    const name = named.get(known[index]?.id ?? '') ?? read.find((each) => each.ref === ref)?.name;
+    return name === undefined || isCalled(name, group) ? [] : [ref];
+  });
+  const renamed = await underOtherName(scan, otherwise.slice(0, MOST_READ));
   if (renamed === null) return null;
   const missing = await inState('missing');
   const gone = await inState('gone');
@@ -78,7 +92,7 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
     each && parseLink(each.text).id === unmatched[index]?.id ? each : undefined,
   );
   const surplus = holders.filter((each) => each && !user.pending.has(parseRef(each.ref).id));
-  return [
+  const entries = [
     ...renamed,
     ...(await madeAgain(scan, gone, user)),
     ...(await managedEntries(scan, missing, (member) => ({ missing: [member], surplus: [] }), user)),
@@ -90,7 +104,11 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
       .filter(({ id }) => leftOut.has(id))
       .map((group) => unmanagedEntry(user.ref, group, LEFT_OUT)),
   ];
+  return { entries, notCompared: beyond(unnamed) + beyond(otherwise) };
 }
+
+/** Returns the number of groups that are not read. */
+const beyond = (groups: readonly unknown[]): number => Math.max(0, groups.length - MOST_READ);
 
 /** Reads a group that the account does not name, because a platform may leave groups out of its accounts. */
 async function membershipIn(

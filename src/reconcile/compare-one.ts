@@ -18,6 +18,8 @@ export interface ComparedOne {
   entries: PlanEntry[];
   /** Held or rejected changes that the platform has already. */
   done: DoneChanges | undefined;
+  /** Number of groups of a user that were not compared, because they are too many. */
+  notCompared?: number;
   /** The account of a user as it was read; undefined: there is none. */
   account?: ObservedAccount | undefined;
   /** Groups of the account of a user whom no run compares, as a protected one; undefined: the user was compared. */
@@ -54,7 +56,7 @@ export async function compareOne(
   if (!comparesMemberships(user, entries, link)) return { entries, done, account };
   const pending = new Set(pendingMemberships.keys());
   const memberships = await compareMemberships(scan, { ref, link, memberOf: user.memberOf, pending });
-  return memberships && { entries: [...entries, ...memberships], done, account };
+  return memberships && { ...memberships, entries: [...entries, ...memberships.entries], done, account };
 }
 
 /** Reads the account of a user whom no run compares, as a protected one. @returns null when it could not be read */

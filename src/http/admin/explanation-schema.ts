@@ -73,6 +73,10 @@ const platform = nullOr(
       integerField,
       'Number of differences that the guard holds when a run is to write them.',
     ),
+    notCompared: described(
+      integerField,
+      'Number of groups of a person that were not compared, because they are too many for one look.',
+    ),
   }),
   'The resource as the platform showed it just now; null: not asked, because nothing is linked or a change is known already.',
 );

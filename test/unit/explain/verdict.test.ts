@@ -73,3 +73,13 @@ test('explain calls a newly protected user left alone even before a sync has not
   const { verdict, summary } = told({ policy: { policy: 'sync', protected: true } });
   expect([verdict, summary]).toEqual(['leftAlone', 'ann is left alone at main: listed in users.protected.']);
 });
+
+test('explain calls a person as desired only as far as compared when groups were not compared', () => {
+  const platform = { state: 'equal', differences: [], notCompared: 3 };
+  const { verdict, summary, reasons } = told({ platform });
+  expect([verdict, summary]).toEqual([
+    'asDesired',
+    'ann is at main as desired as far as it was compared: active, in 0 groups.',
+  ]);
+  expect(reasons).toContainEqual(expect.stringContaining('3 groups of the person were not compared'));
+});
