@@ -127,7 +127,7 @@ export async function makePlan(
   const doneLetters = verified.flatMap(({ ref, refusal, entries: differing }) =>
     blocked.has(ref) && refusal && refusal.write !== 'delete' && differing.length === 0 ? [ref] : [],
   );
-  const letters = await blockedEntries(scope, [...blocked.keys()], found, doneLetters);
+  const letters = await blockedEntries(scope, [...blocked.keys()], found, { done: doneLetters, mapsAll });
   const entries = inReadingOrder(
     await withNames(
       scope,

@@ -1,5 +1,5 @@
 // Makes the entries of a plan that a run never applies: dead letters, and accounts and groups that only the platform has.
-import { conditionText } from '../directory/outbox/links.ts';
+import { conditionText, isBySettingsOfThen } from '../directory/outbox/links.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import type { PlanEntry } from './entry.ts';
@@ -16,12 +16,13 @@ export const letterDoneText = (ref: Ref): string =>
  * Returns entries for dead letters, with the reason that the worker stored.
  * @param compared entries of the comparison; a dead letter that is a conflict there gets no second entry
  * @param done dead letters without a difference
+ * @param mapsAll the comparison has mapped all users, so a value that former settings refused is a conflict only if it has one
  */
 export async function blockedEntries(
   scope: ReconcileScope,
   blocked: Ref[],
   compared: PlanEntry[],
-  done: readonly Ref[],
+  { done, mapsAll }: { done: readonly Ref[]; mapsAll: boolean },
 ): Promise<PlanEntry[]> {
   const named = new Set(compared.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
   const refs = blocked.filter((ref) => !named.has(ref));
@@ -29,31 +30,37 @@ export async function blockedEntries(
     scope.links.getMany(scope.target.name, refs),
     readRecordNames(scope.directory, refs),
   ]);
-  return refs.map((ref, index): PlanEntry => {
+  return refs.flatMap((ref, index): PlanEntry[] => {
     const link = links[index] ?? {};
+    const { condition } = link;
+    const isFormerValue =
+      condition?.reason === 'AttributesNotWritten' && isBySettingsOfThen(condition, scope.outbox.settings);
+    if (mapsAll && isFormerValue) return [];
     const wanted = names.get(ref);
     const applied = String(link.core?.userName ?? link.core?.displayName ?? '');
     // Without an account or group the link has the name that an earlier sync tried.
     const name = (link.id === undefined && wanted) || applied || (wanted ?? '');
     // The platform refused the new userName, and the account still has its former one.
     const isRenamed = ref.startsWith('User:') && wanted !== undefined && wanted !== name;
-    return {
-      action: 'conflict',
-      kind: ref.startsWith('User:') ? 'User' : 'Group',
-      ref,
-      platformId: link.id ?? null,
-      name,
-      before: isRenamed ? { userName: name } : null,
-      after: isRenamed ? { userName: wanted } : null,
-      effect: 'report',
-      reason: done.includes(ref)
-        ? `a dead letter: ${letterDoneText(ref)}`
-        : link.condition
-          ? `${link.condition.reason}: ${conditionText(link.condition, scope.outbox.settings)}`
-          : 'Refused: see scim-bridge dead-letters list',
-      attribution: { cause: 'none' },
-      basis: { version: 0, link: '' },
-    };
+    return [
+      {
+        action: 'conflict',
+        kind: ref.startsWith('User:') ? 'User' : 'Group',
+        ref,
+        platformId: link.id ?? null,
+        name,
+        before: isRenamed ? { userName: name } : null,
+        after: isRenamed ? { userName: wanted } : null,
+        effect: 'report',
+        reason: done.includes(ref)
+          ? `a dead letter: ${letterDoneText(ref)}`
+          : condition
+            ? `${condition.reason}: ${conditionText(condition, scope.outbox.settings)}`
+            : 'Refused: see scim-bridge dead-letters list',
+        attribution: { cause: 'none' },
+        basis: { version: 0, link: '' },
+      },
+    ];
   });
 }
 
