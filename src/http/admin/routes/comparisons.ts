@@ -146,7 +146,7 @@ async function repair(
   orderedBy: Actor,
   work: OperationWork,
 ): Promise<Finished> {
-  const reports: RunReport[] = [];
+  const reports: Placed[] = [];
   for (const each of chosen(context, order.target)) {
     const run = async (signal: AbortSignal): Promise<RunReport> => {
       const { report } = await reconcile(each.scope, {
@@ -162,7 +162,7 @@ async function repair(
       });
       return report;
     };
-    reports.push(await reportOf(context, each, work, run));
+    reports.push({ place: placeOf(each), report: await reportOf(context, each, work, run) });
   }
   return toFinished(reports);
 }
@@ -194,7 +194,7 @@ async function carryOut(
     const message = `The plan is stale: ${stale.length} of its changes ${stale.length === 1 ? 'does' : 'do'} not hold any more. Nothing was changed, make a new plan.`;
     return { outcome: 'stale', message, result: [JSON.stringify({ stale })] };
   }
-  const reports: RunReport[] = [];
+  const reports: Placed[] = [];
   for (const { scheduled, review } of reviewed) {
     const options = {
       guard: scheduled.guard,
@@ -204,7 +204,7 @@ async function carryOut(
     };
     const run = (signal: AbortSignal): Promise<RunReport> =>
       applySaved(scheduled.scope, review, { ...options, signal });
-    reports.push(await reportOf(context, scheduled, work, run));
+    reports.push({ place: placeOf(scheduled), report: await reportOf(context, scheduled, work, run) });
   }
   return toFinished(reports);
 }
@@ -220,11 +220,24 @@ const WORST_FIRST: Outcome[] = [
   'converged',
 ];
 
-function toFinished(reports: RunReport[]): Finished {
+/** The report of a run, and the words for its connection and target. */
+interface Placed {
+  place: string;
+  report: RunReport;
+}
+
+const placeOf = ({ scope: { connection, target } }: ScheduledScope): string =>
+  `${connection} → ${target.name}`;
+
+/** Returns the worst outcome. The message of an operation of several runs names the place of each message. */
+function toFinished(all: readonly Placed[]): Finished {
   const outcome =
-    WORST_FIRST.find((each) => reports.some((report) => report.outcome === each)) ?? 'converged';
-  const { message } = reports.find((report) => report.outcome === outcome) ?? {};
-  return { outcome, message, result: [JSON.stringify(reports)] };
+    WORST_FIRST.find((each) => all.some(({ report }) => report.outcome === each)) ?? 'converged';
+  const messages = all.flatMap(({ place, report: { outcome: own, message } }) =>
+    message === undefined ? [] : all.length === 1 ? [message] : [`${place}: ${own}: ${message}`],
+  );
+  const result = [JSON.stringify(all.map(({ report }) => report))];
+  return { outcome, message: messages.length > 0 ? messages.join('. ') : undefined, result };
 }
 
 /** Loads the stored result of a plan. @throws Problem 404 when there is none, 413 when it is too large */
