@@ -6,6 +6,8 @@ const TONES = { success: 'good', failure: 'bad', warning: 'warn', skipped: 'calm
 const NOTHING = '–';
 const text = (value) => (value === undefined || value === null || value === '' ? NOTHING : shown(value));
 const auto = (value) => h('span', { dir: 'auto' }, text(value));
+/** Shows a sentence of the service, with places of the page instead of commands. */
+const worded = (sentence) => h('span', { dir: 'auto' }, advised(text(sentence)));
 
 export const statusPill = ({ status, errorInformation }) =>
   pill(TONES[status] ?? 'calm', wordOf(status, errorInformation));
@@ -101,7 +103,7 @@ const refusal = ({ errorCode, reason, additionalDetails, recommendedAction }, to
   h(
     'div',
     { class: `refusal ${tone}` },
-    h('p', {}, h('strong', {}, errorCode), ': ', auto(reason)),
+    h('p', {}, h('strong', {}, errorCode), ': ', worded(reason)),
     additionalDetails && h('p', {}, h('code', {}, additionalDetails)),
     h('p', {}, advised(recommendedAction)),
   );
@@ -113,7 +115,7 @@ const step = ({ name, status, description }) =>
     name,
     ' ',
     pill(TONES[status] ?? 'calm', status),
-    description && h('p', { class: 'soft', dir: 'auto' }, description),
+    description && h('p', { class: 'soft', dir: 'auto' }, advised(description)),
   );
 
 function factsOf(record) {

@@ -1,5 +1,6 @@
 // Shows the provisioning log: every write, refusal, hold and skip of all connections in one order.
 import { get, readPage } from './api.js';
+import { pageWords } from './commands.js';
 import { h, personLink, say, shown } from './dom.js';
 import { save } from './log-download.js';
 import { actionOf, openEntry, statusPill } from './log-entry.js';
@@ -113,7 +114,7 @@ const cells = (record, place) => {
 
 function summary({ provisioningStatusInfo, members, modifiedProperties: properties }) {
   const { errorInformation: error } = provisioningStatusInfo;
-  if (error) return error.reason || error.errorCode;
+  if (error) return pageWords(error.reason || error.errorCode);
   if (members.length > 0) return `${members.length} ${members.length === 1 ? 'member' : 'members'}`;
   const first = properties
     .slice(0, MOST_VALUES)

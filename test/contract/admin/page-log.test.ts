@@ -17,6 +17,11 @@ const SHOTS = process.env.ADMIN_SCREENSHOTS;
 const SEEDED = 2300;
 const LONG = `${'x'.repeat(280)}@long-name.example`;
 const ARABIC = 'مريم.الحسيني@acme.example';
+const TAKEN = 'taken@acme.example';
+const TAKEN_REFUSAL = {
+  reason: 'TakenByConnection',
+  message: 'the account belongs to eve: order scim-bridge links forget User:eve0, then retry',
+};
 const ADA = 'ada.lovelace@acme.example';
 let rig: AdminRig;
 let browser: Browser;
@@ -32,7 +37,9 @@ async function fill(): Promise<void> {
   const entry = (serial: number): Partial<LogEntry> =>
     serial % 500 === 3
       ? { ref: 'User:rtl0000000000000000', name: ARABIC, status: 'held', reason: 'Held', message: LONG }
-      : {};
+      : serial === 4
+        ? { ref: 'User:tak0000000000000000', name: TAKEN, status: 'failure', ...TAKEN_REFUSAL }
+        : {};
   const from = Date.now() - 3 * 86_400_000;
   await seedLog(redis, { base, target: 'main', count: SEEDED, from, stepMs: 60_000, entry });
   redis.disconnect();
@@ -198,6 +205,18 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
       const names = new Set(await cellsIn('Person or group'));
       return names.size === 1 && names.has('system:all');
     });
+  }, 60_000);
+
+  test('the log and its details name no command to type', async () => {
+    await open('#/log?status=failure');
+    const words = 'the account belongs to eve: order the command links forget User:eve0, then retry';
+    expect(await cellsIn('Summary')).toContain(words);
+    await page.getByRole('button', { name: `Details: ${TAKEN}` }).press('Enter');
+    await see('write to the platform');
+    const text = await page.locator('dialog[open]').innerText();
+    expect(text.split(words)).toHaveLength(3);
+    expect(text).not.toContain('scim-bridge');
+    await page.keyboard.press('Escape');
   }, 60_000);
 
   test('older log entries are appended page by page, and the page keeps at most 2,000 rows', async () => {
