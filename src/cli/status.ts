@@ -94,7 +94,8 @@ function print(
   if (coverage.groups.desired > 0) say(`  groups: ${coverageText(coverage.groups, true)}`);
   const missing = coverage.users.missing + coverage.groups.missing;
   if (missing > 0) say('  somebody is missing: run scim-bridge reconcile, which brings them');
-  if (dirty > 0) say(`  waiting: ${waitingText(dirty, rest.priorities)}`);
+  if (dirty > 0)
+    say(`  waiting${hold ? ' for the end of the hold' : ''}: ${waitingText(dirty, rest.priorities)}`);
   if (failing !== undefined) say(`  ${failing}`);
   if (rest.load) say(`  ${loadText(rest.load, target)}`);
   for (const line of breakerLines(breaker, target, isWorkerMissing(rest.fleet))) say(`  ${line}`);

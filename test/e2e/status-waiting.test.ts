@@ -23,7 +23,7 @@ test('status does not call a change a deactivation after the source took the dea
   await activate(false);
   await activate(true);
   const text = await status();
-  expect(text).toContain('waiting: 1 in the priority deactivation');
+  expect(text).toContain('waiting for the end of the hold: 1 in the priority deactivation');
   expect(text).not.toContain('1 deactivation');
 }, 30_000);
 
@@ -37,4 +37,20 @@ test('status counts a change that a worker is writing among the waiting changes'
     return found.mark?.state === 'running' ? status() : undefined;
   });
   expect(text).toContain('waiting: 1 in the queue or with a worker');
+}, 30_000);
+
+test('after a reconcile on hold, status says that a change which the guard holds waits for the end of the hold', async () => {
+  await place.change(({ targets: { main } }) => {
+    main.guard = { deactivate: { count: 0, percent: 100 } };
+  });
+  await activate(false);
+  await place.idle();
+  await place.commands.run('hold');
+  await place.commands.run('reconcile', '--yes');
+  const text = await status();
+  expect(text).toContain('1 held by the guard');
+  expect(text).toContain('waiting for the end of the hold: 1 in the priority reconcile');
+  await place.commands.run('release');
+  await place.idle();
+  expect(await status()).toContain('0 not applied yet, 0 dead letters, 1 held by the guard');
 }, 30_000);
