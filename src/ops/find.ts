@@ -75,7 +75,7 @@ async function byRef(state: Searched, text: string): Promise<FoundResource | und
 async function findIn(state: Searched, text: string): Promise<FoundResource[]> {
   // A person and a group may have the same name.
   const found = await Promise.all(LOOKUPS.map((of) => findByIndex(state, of, text)));
-  return found.some((each) => each.length > 0) ? found.flat() : deletedWithName(state, text);
+  return found.some((each) => each.length > 0) ? found.flat() : namedAtTarget(state, text);
 }
 
 async function findByIndex(
@@ -122,13 +122,18 @@ async function lastName({ links, targets }: Searched, ref: Ref): Promise<string>
   return parseRef(ref).id;
 }
 
-/** Finds deleted resources, which are in no index, by the names in their links. Reads all links. */
-async function deletedWithName(state: Searched, text: string): Promise<FoundResource[]> {
+/**
+ * Finds deleted resources, which are in no index, and groups that the settings rename, by the names in their links. Reads all
+ * links.
+ */
+async function namedAtTarget(state: Searched, text: string): Promise<FoundResource[]> {
   const refs = new Set<Ref>();
   for (const target of state.targets) {
     for await (const { ref, link } of state.links.all(target)) if (hasName(ref, link, text)) refs.add(ref);
   }
-  return (await existing(state, refs)).filter(({ deleted }) => deleted !== undefined);
+  return (await existing(state, refs)).filter(
+    ({ deleted, kind }) => deleted !== undefined || kind === 'Group',
+  );
 }
 
 /** Returns whether the link has the text as a name, address or externalId. */

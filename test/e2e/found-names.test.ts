@@ -1,10 +1,11 @@
-// Tests which person or group a command finds by a name that has the form of a ref, or that a person and a group share.
+// Tests which person or group a command finds by a name that has the form of a ref, that a person and a group share, or that
+// only the platform has.
 import { openPlace, type Place } from '../support/situation.ts';
 
 let place: Place;
 let refs: Record<'odd' | 'person' | 'group', string>;
 beforeAll(async () => {
-  place = await openPlace({});
+  place = await openPlace({ target: { groups: { rename: [{ match: '^Sales$', to: 'idp/Sales' }] } } });
   refs = {
     odd: `User:${await place.idp.createUser('User:abc')}`,
     person: `User:${await place.idp.createUser('sales')}`,
@@ -34,4 +35,11 @@ test('sync of a name that a person and a group share asks for a ref', async () =
   const { code, text } = await place.commands.run('sync', 'sales', '--dry-run');
   expect(code).toBe(1);
   expect(text).toContain(`sales means more than one; name it by its ref: ${refs.person} sales (default), ${refs.group} Sales (default).`); // prettier-ignore
+});
+
+test('explain and log find a group by the name that the settings give it at the platform', async () => {
+  expect(await place.platform.group('idp/Sales')).toBeDefined();
+  expect(await found('idp/sales')).toEqual([refs.group]);
+  const { code, text } = await place.commands.run('log', '--resource', 'idp/Sales');
+  expect([code, text]).toEqual([0, expect.stringContaining('Sales  create')]);
 });
