@@ -108,7 +108,7 @@ function print(
     say('  the address changed: nothing is written before scim-bridge reconcile recognises the accounts');
   if (rest.hasNewRules)
     say(
-      '  mapping, scope, group names or policy in the settings changed, or the target was not in them, since the last reconcile: the counts are by the former ones until scim-bridge reconcile has brought the new ones to everybody',
+      '  mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former ones until scim-bridge reconcile has brought the new ones, which it cannot do while an attribute has another type at the platform',
     );
   const { last } = reconcile;
   if (last) {

@@ -127,3 +127,24 @@ test('a reconcile makes a person with a closed account a dead letter when a new 
   expect(await words('dead-letters', 'list')).toContain(DAN);
   expect((await place.platform.user(DAN))?.active).toBe(false);
 }, 30_000);
+
+test('status says that no reconcile brings new settings to everybody while an attribute has another type at the platform', async () => {
+  await place.change(({ targets: { main } }) => {
+    main.attributes = {};
+  });
+  await place.commands.run('reconcile', '--yes');
+  await place.change(({ targets: { main } }) => {
+    main.attributes = { level: { type: 'number', from: 'title', onEmpty: 'keep' } };
+  });
+  for (let runs = 0; runs < 2; runs++) {
+    await place.commands.run('reconcile', '--yes');
+    expect(await words('status')).toContain(
+      'since a reconcile last brought them to everybody: the counts may be by the former ones until scim-bridge reconcile has brought the new ones, which it cannot do while an attribute has another type at the platform',
+    );
+  }
+  await place.change(({ targets: { main } }) => {
+    main.attributes = { level: { type: 'string', from: 'title', onEmpty: 'keep' } };
+  });
+  await place.commands.run('reconcile', '--yes');
+  expect(await words('status')).not.toContain('brought them to everybody');
+}, 60_000);
