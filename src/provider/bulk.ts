@@ -30,7 +30,7 @@ interface BulkResult {
 
 /** State of a running bulk request. */
 interface BulkState {
-  /** The id of each created resource by bulkId. */
+  /** The id of each created resource by bulkId; no bulkId is empty. */
   readonly ids: Map<string, string>;
   /** Context of the operations: headers and projection of the Bulk request do not apply, and answers need no body (BulkResult). */
   readonly context: RequestContext;

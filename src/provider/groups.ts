@@ -47,7 +47,7 @@ export type Groups = ReturnType<typeof createGroups>;
 export function createGroups(deps: ProviderDeps) {
   const { directory, groupType, profile, limits, lists, clock, ids, serially } = deps;
 
-  // The answer with a larger group would exceed the unread bytes that one connection may have.
+  // One connection may have half of the unread bytes; the answer with a larger group would exceed them.
   const mostMembers = Math.floor(limits.inFlightBytes / 2 / MEMBER_BYTES);
 
   async function answer(
@@ -90,6 +90,7 @@ export function createGroups(deps: ProviderDeps) {
     const text = JSON.stringify(resource);
     checkLengths(resource, text, limits);
     checkMemberLengths(members, limits);
+    // expected 0: no group has the id yet.
     const change = { id, expected: 0, resource, text, now: clock.now(), request: context.request };
     const steps: DirectoryStep[] = members.length > 0 ? [{ kind: 'add', values: members }] : [];
     const stored = toStored('Group', id, await directory.putGroup(change, steps));
@@ -167,6 +168,7 @@ export function createGroups(deps: ProviderDeps) {
     if (context.attributes === undefined && context.excludedAttributes === undefined) {
       return { status: 204, etag: weakVersion(version) };
     }
+    // If-None-Match of a PATCH does not apply to its answer.
     return get(id, { ...context, ifNoneMatch: undefined });
   }
 

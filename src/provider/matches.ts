@@ -98,7 +98,7 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
     for (let at = 0; at < records.length; at += most) {
       const some = records.slice(at, at + most);
       const texts = await textsOf(kind, some, baseUrl, isNamed);
-      for (const [index, record] of some.entries()) yield [record, JSON.parse(texts[index] ?? '{}')];
+      for (const [index, record] of some.entries()) yield [record, JSON.parse(texts[index] as string)];
     }
   }
 

@@ -155,6 +155,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     let seen = 0;
     let hasMore = false;
     crawl: for (const [index, each] of wanted.slice(start).entries()) {
+      // Only the type of the cursor continues behind its place; the types after it are listed from their start.
       const after = index === 0 ? from?.after : undefined;
       for await (const matches of matchesOf(each, asked, after)) {
         seen += matches.length;
