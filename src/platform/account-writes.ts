@@ -31,6 +31,7 @@ export interface AccountChange {
 export interface BulkOutcome {
   /** Account ids, in the order of the platform. */
   succeeded: string[];
+  /** `status` is 0 and `message` empty where the platform does not send them. */
   failed: { userId: string; status: number; message: string }[];
 }
 

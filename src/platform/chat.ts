@@ -11,6 +11,8 @@ import type { OpenAnswer } from './streams.ts';
 
 /** Part of the platform's message for a thread that is streaming another answer. */
 const BUSY = 'Streaming for thread is in progress';
+/** Pause before the first resume, milliseconds; each further pause is twice the previous one. */
+const FIRST_PAUSE_MS = 100;
 
 /**
  * Requires exactly one of `agentId` and `deploymentId`, and one of `apiKey` and `token`; an API key needs
@@ -99,31 +101,32 @@ function asRefusal(fault: unknown, call: CallContext): unknown {
 /** @throws PlatformConfiguration unless exactly one of agent and deployment is given, with a credential that fits */
 function addressOf(options: ChatOptions): { base: string; params: Record<string, string> } {
   const { accountName, agentId, deploymentId } = options;
-  if ((agentId === undefined) === (deploymentId === undefined)) {
-    throw new PlatformConfiguration('agentId', 'or deploymentId is needed, and only one of them');
-  }
   const base = '/api/v1/public/{accountName}';
-  if (agentId !== undefined) {
+  if (agentId !== undefined && deploymentId === undefined) {
     return { base: `${base}/agents/{agentId}/chat`, params: { accountName, agentId } };
+  }
+  if (agentId !== undefined || deploymentId === undefined) {
+    throw new PlatformConfiguration('agentId', 'or deploymentId is needed, and only one of them');
   }
   if (options.token === undefined) {
     throw new PlatformConfiguration('agentId', 'is needed with an API key');
   }
   return {
     base: `${base}/deployments/{deploymentId}/chat`,
-    params: { accountName, deploymentId: deploymentId ?? '' },
+    params: { accountName, deploymentId },
   };
 }
 
 function serviceOf(options: ChatOptions): Service {
   const { apiKey, token } = options;
-  if ((apiKey === undefined) === (token === undefined)) {
+  const credential = apiKey ?? token;
+  if (credential === undefined || (apiKey !== undefined && token !== undefined)) {
     throw new PlatformConfiguration('apiKey', 'or token is needed, and only one of them');
   }
   const header = options.tokenHeader ?? 'x-service-auth-token';
   return createService(
     options.url,
-    apiKey ?? token ?? '',
+    credential,
     (secret) => (apiKey === undefined ? { [header]: secret } : { authorization: `Api-Key ${secret}` }),
     options,
   );
@@ -154,7 +157,7 @@ export function createChatClient(options: ChatOptions): ChatClient {
   async function* records(
     body: object,
     callOptions: CallOptions,
-    isSafe: boolean,
+    { isSafe }: { isSafe: boolean },
   ): AsyncGenerator<ChatRecord, void, undefined> {
     const request = { family: 'chat', method: 'POST', route, params, body, isSafe } as const;
     try {
@@ -173,7 +176,7 @@ export function createChatClient(options: ChatOptions): ChatClient {
     let lastSort = 0;
     for (let losses = 0; ; losses += 1) {
       try {
-        const answer = records({ ...question, messageId, chatId }, callOptions, false);
+        const answer = records({ ...question, messageId, chatId }, callOptions, { isSafe: false });
         for await (const record of answer) {
           chatId = record.state?.chatId ?? chatId;
           if (record.id === CUTOFF && losses > 0) yield* missedRecords(record, lastSort);
@@ -184,14 +187,14 @@ export function createChatClient(options: ChatOptions): ChatClient {
       } catch (fault) {
         // A repeated message id does not ask again, so a stream lost before its first record is resumed too.
         if (!(fault instanceof PlatformConnection) || losses >= resumes) throw fault;
-        await service.clock.sleep(100 * 2 ** losses, callOptions.signal);
+        await service.clock.sleep(FIRST_PAUSE_MS * 2 ** losses, callOptions.signal);
       }
     }
   }
 
   return {
     ask,
-    read: (thread, callOptions = {}) => records(thread, callOptions, true),
+    read: (thread, callOptions = {}) => records(thread, callOptions, { isSafe: true }),
     abort: ({ chatId, externalId }, callOptions) =>
       service.send(
         {

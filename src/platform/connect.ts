@@ -61,17 +61,15 @@ function createCredentials({ token, scimToken = token }: PlatformClientOptions):
   const usedKeys = new Set<string>();
   let redact: RedactText = (text) => text;
   const headersOf = (option: 'token' | 'scimToken', source: string | (() => string)) => {
-    let known: string | undefined;
-    let headers = { authorization: '' };
+    let known: { key: string; headers: { authorization: string } } | undefined;
     return () => {
       const key = typeof source === 'string' ? source : source();
-      if (key !== known) {
-        known = checkToken(option, key);
-        headers = { authorization: `Bearer ${key}` };
+      if (known?.key !== key) {
+        known = { key: checkToken(option, key), headers: { authorization: `Bearer ${key}` } };
         usedKeys.add(key);
         redact = createRedactor([...usedKeys]);
       }
-      return headers;
+      return known.headers;
     };
   };
   const families = { rest: headersOf('token', token), scim: headersOf('scimToken', scimToken) };

@@ -118,6 +118,7 @@ async function loadUntilReady(
       throw new QueryRefused(typeof error === 'string' ? error.slice(0, 1000) : 'error', call);
     if (service.clock.now() + pauseMs > deadlineMs) throw new PlatformTimeout(queryTimeoutMs, call);
     await service.clock.sleep(pauseMs, signal);
+    // Nothing to redact: the reason is the caller's own.
     if (signal?.aborted) throw new PlatformAborted(call, { cause: signal.reason, redact: (text) => text });
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }

@@ -77,6 +77,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
 
   function openPool(): Pool {
     pool ??= new Pool(address.origin, {
+      // null: no limit.
       connections: null,
       pipelining: 1,
       headersTimeout: timeoutMs,
