@@ -69,7 +69,8 @@ function linkPaths(nodes: Nodes, creators: Creators): void {
     const { target, fault } = node.operation;
     if (fault || target?.id === undefined) continue;
     const place = `${target.endpoint}/${target.id}`;
-    const creator = creators.get(referenceIn(target.id) ?? '');
+    const bulkId = referenceIn(target.id);
+    const creator = bulkId === undefined ? undefined : creators.get(bulkId);
     const before = lastAt.get(place);
     if (before) node.follows.add(before);
     if (creator) node.follows.add(creator);

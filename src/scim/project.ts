@@ -128,9 +128,10 @@ function partsOf(
   value: unknown,
   field: Field | undefined,
   chosen: true | Names | undefined,
-  mode: Projection['mode'],
+  projection: Projection | undefined,
 ) {
-  return chosen instanceof Map && field?.attribute.returned !== 'always' ? pick(value, chosen, mode) : value;
+  const isPicked = projection && chosen instanceof Map && field?.attribute.returned !== 'always';
+  return isPicked ? pick(value, chosen, projection.mode) : value;
 }
 
 /** Selects the attributes of an extension. */
@@ -140,7 +141,6 @@ function projectSection(
   projection: Projection | undefined,
 ): Record<string, unknown> {
   const whole = projection?.names.get(section.urn);
-  const mode = projection?.mode ?? 'except';
   const result: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(members)) {
     const field = section.fields.byName.get(name);
@@ -149,7 +149,7 @@ function projectSection(
     // when its own name is given.
     const named = field?.attribute.returned === 'request' && whole === true ? undefined : chosen;
     if (!isShown(field, named, projection)) continue;
-    const shown = partsOf(value, field, chosen, mode);
+    const shown = partsOf(value, field, chosen, projection);
     if (shown === value || !isEmpty(shown)) result[name] = shown;
   }
   return result;
@@ -178,7 +178,7 @@ export function project(
     if (!section && !isShown(field, chosen, projection)) continue;
     const shown = section
       ? projectSection(section, value as Record<string, unknown>, projection)
-      : partsOf(value, field, chosen, projection?.mode ?? 'except');
+      : partsOf(value, field, chosen, projection);
     if (shown === value || !isEmpty(shown)) result[key] = shown;
   }
   return result;

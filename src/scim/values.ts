@@ -225,6 +225,7 @@ export function readValue(field: Field, raw: unknown, profile: Profile): unknown
   }
   const input = toComplexInput(field, raw, profile);
   if (!input || !field.parts) return undefined;
+  // The sub-attributes of a stored value are in order.
   if (isStored(field.parts, input)) return settleComplex(field, input, profile, true);
   const parts: JsonObject = {};
   readParts(field, input, parts, profile);

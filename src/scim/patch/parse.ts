@@ -107,6 +107,7 @@ function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown
   if (field.attribute.returned === 'never') return;
   if (type.name === 'Group' && field.name === 'members') {
     checkRemoval(parsing, value);
+    // The steps contain the value.
     return push(parsing, { kind: 'members', steps: toMemberSteps(op, target, value, profile) }, undefined);
   }
   if (sub?.attribute.mutability === 'readOnly')
