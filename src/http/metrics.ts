@@ -1,5 +1,5 @@
 // Serves the metrics endpoint for Prometheus.
-import { BlockList } from 'node:net';
+import type { BlockList } from 'node:net';
 import express, { type RequestHandler, type Router } from 'express';
 import type { AdminCheck } from './admin/authenticate.ts';
 import { createProblemHandler, Problem } from './admin/problem.ts';
@@ -40,7 +40,8 @@ export function protectMetrics(
   deps: Parameters<typeof createProblemHandler>[0],
   checkAdmin: AdminCheck | undefined,
 ): Router {
-  const networks = toNetworks(PRIVATE_NETWORKS) ?? new BlockList();
+  // Undefined only for an empty list.
+  const networks = toNetworks(PRIVATE_NETWORKS) as BlockList;
   const peerOf = createClientAddress([]);
   const check: RequestHandler = (request, _response, next) => {
     const { 'x-forwarded-for': forwardedFor, forwarded } = request.headers;

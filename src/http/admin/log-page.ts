@@ -169,7 +169,7 @@ export async function page<Found, Entry>(
 ): Promise<JsonAnswer> {
   const end = clock.now() + SEARCH_MS;
   const found: Entry[] = [];
-  let last: string | undefined;
+  let last = '';
   let bytes = 0;
   for await (const { place, entry } of steps) {
     if (entry) {
@@ -180,13 +180,13 @@ export async function page<Found, Entry>(
       found.push(one);
     }
     last = place;
+    // A step without entry only tells how far the search has come.
     if (!entry && clock.now() >= end) return withNext(found, last);
   }
   return json(found);
 }
 
-const withNext = (found: unknown, place: string | undefined): JsonAnswer =>
-  json(found, 200, place === undefined ? {} : { [NEXT_BEFORE]: place });
+const withNext = (found: unknown, place: string): JsonAnswer => json(found, 200, { [NEXT_BEFORE]: place });
 
 function toUnixMs(name: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;

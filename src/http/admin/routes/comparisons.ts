@@ -75,6 +75,7 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
       413: 'The plan is too large for this route.',
     },
     handle: async ({ operation, saved }, by) => {
+      // The schema requires exactly one of both (oneOf).
       const document = saved === undefined ? await resultOf(context, operation ?? '') : JSON.stringify(saved);
       const pairs = pairUp(context, parsePlans(document));
       return start(context, 'apply', { by: by.by }, (work) => carryOut(context, pairs, by, work));
@@ -93,6 +94,9 @@ async function start(
   return accepted(await context.operations.start({ kind, target, by }, work));
 }
 
+/** Waits for the rate limit are not told: an operation has no field for them. */
+const ignoreWaits = (): void => undefined;
+
 /** Returns the scopes of one target, or all. */
 const chosen = ({ scopes }: AdminContext, target: string | undefined): readonly ScheduledScope[] =>
   scopes.filter(({ scope }) => target === undefined || scope.target.name === target);
@@ -108,7 +112,7 @@ const atTarget = <T>(
   { scope }: ScheduledScope,
   { signal }: OperationWork,
   run: (signal: AbortSignal) => Promise<T>,
-): Promise<T> => whileAnswering(scope, signal, run, () => undefined);
+): Promise<T> => whileAnswering(scope, signal, run, ignoreWaits);
 
 /** Does a run at a target. @returns its report, also when the target does not answer */
 async function reportOf(
@@ -134,7 +138,7 @@ async function plan(context: AdminContext, order: Order, work: OperationWork): P
       onProgress: progressOf(each, work),
       readTrail: each.readTrail,
     };
-    const made = await planWhileAnswering(each.scope, options, () => undefined);
+    const made = await planWhileAnswering(each.scope, options, ignoreWaits);
     plans.push(order.driftOnly ? driftOnly(made) : made);
   }
   return { outcome: outcomeOf(plans), result: savedPieces(plans) };

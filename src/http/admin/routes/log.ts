@@ -127,7 +127,7 @@ async function search(
   const span = spanOf(query);
   const found = resource === undefined ? undefined : await findResources(toSearched(states), resource);
   // The log has entries of a person who was forgotten.
-  const lost = found?.length === 0 ? refIn(resource ?? '') : undefined;
+  const lost = resource !== undefined && found?.length === 0 ? refIn(resource) : undefined;
   if (found?.length === 0 && !lost) throw new Problem(404, 'No person and no group has this name.');
   const refs = lost ? [lost] : found?.map(({ ref }) => ref);
   const filter = { refs, actions: action, statuses: status, connection, target, ...span };

@@ -29,6 +29,7 @@ const MOST_CHARACTERS = 65_536;
 const MOST_TRIALS = 2;
 /** Time limit of counting an effect. */
 const EFFECT_MS = 30_000;
+const RETRY_SECONDS = 2;
 
 const target = textField;
 const attributes = {
@@ -179,7 +180,8 @@ const unknown = (): Problem =>
 function createLimit(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   return async (work) => {
-    if (running >= most) throw tooManyProblem('Another mapping is being tried here: wait for its end.', 2);
+    if (running >= most)
+      throw tooManyProblem('Another mapping is being tried here: wait for its end.', RETRY_SECONDS);
     running += 1;
     try {
       return await work();

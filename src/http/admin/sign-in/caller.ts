@@ -45,8 +45,9 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
   const proxies = toNetworks(proxy?.from ?? []);
 
   async function bySession(request: IncomingMessage): Promise<AdminCaller | undefined> {
-    const id = sessions?.cookie.read(request);
-    const session = id === undefined ? undefined : await sessions?.store.find(id);
+    if (!sessions) return undefined;
+    const id = sessions.cookie.read(request);
+    const session = id === undefined ? undefined : await sessions.store.find(id);
     if (id === undefined || !session) return undefined;
     return {
       name: session.name,
@@ -55,8 +56,8 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
       via: 'openid',
       rights: rightsOf(session.roles as OperatorRole[]),
       // A session keeps the roles of its sign-in; a role that is taken away later stays until the session ends.
-      isStillValid: async () => (await sessions?.store.isOpen(id)) ?? false,
-      signOut: async () => sessions?.store.end(id),
+      isStillValid: () => sessions.store.isOpen(id),
+      signOut: () => sessions.store.end(id),
     };
   }
 

@@ -86,6 +86,7 @@ export function createProvider(
     const config = await openid.discovery(
       new URL(issuer),
       clientId,
+      // No metadata of the client: the next argument says how it authenticates.
       undefined,
       clientSecret === null ? openid.None() : bySecret(clientSecret),
       {
