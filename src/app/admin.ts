@@ -116,6 +116,7 @@ function buildCompileTried({ config }: Pick<Parts, 'config'>): CompileTried {
       attributes,
       faults,
       userType: userTypeFor([{ ...settings, attributes }], schemas),
+      // Tells only whether a person is in scope, so it has no attributes.
       scope: compileMapping({ ...settings, attributes: {} }, userTypeFor([settings], schemas)),
     };
   };

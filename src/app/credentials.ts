@@ -27,10 +27,10 @@ export async function openCredentials(parts: Parts, states: DesiredState[]): Pro
   const subscriber = connectRedis(config.redis, 'subscriber', logger);
   releasers.add('subscriber for tokens', () => subscriber.disconnect());
   const connectionOf = new Map(states.map(({ connection, tokens }) => [tokens.channel, connection]));
-  subscriber.on(
-    'message',
-    (channel: string) => void credentialStore.refresh(connectionOf.get(channel) ?? ''),
-  );
+  subscriber.on('message', (channel: string) => {
+    const connection = connectionOf.get(channel);
+    if (connection !== undefined) void credentialStore.refresh(connection);
+  });
   // The subscription waits until Redis is reachable; until then the credentials are polled.
   void subscriber.subscribe(...connectionOf.keys()).catch(() => undefined);
   return credentialStore;

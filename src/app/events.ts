@@ -54,6 +54,7 @@ export function buildEvents(
       feed,
       poll: {
         ask: createPoll({ ...parts, turns: admission.of(feed.connection).polls }, feed, draining.signal),
+        // Read at each poll, because it may be rotated.
         token: () => poll.token,
       },
     };

@@ -55,7 +55,8 @@ export async function joinFleet(
     rules: announced(feedRulesOf(config)),
   };
   const facts = () => ({ ...own, sentAt: clock.now(), ...(readWork && { work: readWork() }) });
-  const beats = startBeats({ clock }, createFleetStore(parts, config.redis), ids.request(), facts);
+  const processId = ids.request();
+  const beats = startBeats({ clock }, createFleetStore(parts, config.redis), processId, facts);
   releasers.add('fleet', beats.stop);
   await beats.started();
 }

@@ -70,6 +70,7 @@ export function buildHealth(
     const findings: string[] = [];
     if (breaker.open) findings.push(`calls fail (${answerWords(breaker.status)}): only probes are sent`);
     if (isKeyRefused(breaker)) {
+      // The status that `isKeyRefused` has found.
       const refusal = breakerWords({ ...breaker, status: 401 });
       findings.push(`the platform ${refusal}: ${newKeyAdvice(name, breaker)}`);
     }
@@ -124,6 +125,7 @@ export function buildHealth(
     return {
       ok: stalled.length === 0,
       findings: stalled.map(({ name }) => `target ${name}: outbox is not read any more`),
+      // Ages of the last sweeps, in which the relays fetch due marks.
       lastFetchAgeMs: Object.fromEntries(ages.map(({ name, ageMs }) => [name, ageMs])),
     };
   };

@@ -105,6 +105,7 @@ function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
   metrics.tokenExpiry.reset();
   metrics.tokenLastUsed.reset();
   for (const { connection, token, expiresAt, lastUsedAt } of tokens) {
+    // 0: the token never expires.
     metrics.tokenExpiry.set({ connection, token }, Number.isFinite(expiresAt) ? expiresAt / 1000 : 0);
     metrics.tokenLastUsed.set({ connection, token }, lastUsedAt / 1000);
   }
@@ -112,7 +113,7 @@ function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
 
 /** Returns the connection name of a mount path: `default` for `/scim/v2`, `<name>` for `/connections/<name>/scim/v2`. */
 const connectionAt = (root: string): string =>
-  root.startsWith('/connections/') ? (root.split('/')[2] ?? 'none') : 'default';
+  root.startsWith('/connections/') ? (root.split('/')[2] as string) : 'default';
 
 /**
  * Returns whether an answer counts as a failure, at every connection. A 404 to GET or DELETE is expected: identity providers

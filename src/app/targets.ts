@@ -107,6 +107,7 @@ export const buildFormerState = ({ config, redis, scripts }: Store, connection: 
       prefix: config.redis.prefix,
       connection,
       targets: [],
+      // The rest is used at targets only.
       addressOf: () => '',
       rulesReadGroups: false,
       leaseMs: LEASE_MS,

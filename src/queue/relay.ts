@@ -53,7 +53,7 @@ const CLAIM_LIMIT = 200;
 const PORTION_MS = 10;
 /** Longest wait for the last sweep at shutdown; its marks remain in the outbox. */
 const LAST_SWEEP_MS = 3000;
-const FAILED = 'outbox cannot be read, trying again every second';
+const FAILED = 'outbox cannot be read: tried again';
 
 /** Starts the relay of one target. @param deps.outboxes outboxes of all connections of the target, by connection */
 export function createRelay(
