@@ -82,6 +82,7 @@ export function startNoticeChannel(
   const isPaused = ({ pause }: NoticeChannelState): boolean =>
     pause !== null &&
     pause.address === digestOfAddress(settings.url) &&
+    // null: the receiver is gone from this address for good.
     (pause.until === null || leftUntil(pause.until) > 0);
 
   /** Composes and stores the next message. Undefined: nothing changed, or no change has lasted for the grouping time. */

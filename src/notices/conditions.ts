@@ -14,6 +14,7 @@ export function conditionsOf({ now, backlogs, breakers, tokens }: NoticeFacts): 
     ...backlogs.flatMap(({ backlog, ...place }) => backlogConditions(backlog, place, now)),
     ...breakers.flatMap(({ target, state: { open, status, since } }) => {
       if (!open) return [];
+      // Reason '0': no answer.
       return [condition('breaker', { target, count: 1, reason: String(status ?? 0), since: since ?? null })];
     }),
     ...tokens.flatMap(({ connection, expiresAt }) => tokenConditions(connection, expiresAt, now)),

@@ -12,6 +12,6 @@ export interface BackoffOptions {
  * retry together. The delay after attempt 1 is from `baseMs / 2` to `baseMs`. `random` returns a number from 0 to below 1.
  */
 export function backoffMs(attempt: number, options: BackoffOptions, random: () => number): number {
-  const full = Math.min(options.maxMs, options.baseMs * 2 ** Math.min(attempt - 1, 30));
+  const full = Math.min(options.maxMs, options.baseMs * 2 ** (attempt - 1));
   return Math.round(full / 2 + (full / 2) * random());
 }

@@ -32,6 +32,7 @@ function widthOf(text: string): number {
 export function clipLine(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = '';
+  // One column is for the `…`.
   let width = 1;
   for (const character of text) {
     width += widthOf(character);
@@ -64,16 +65,16 @@ export const clipWords = (text: string): string =>
 function fill(text: string, columns: number, indent: string): string[] {
   const glued = text.replace(COMMAND, (command) => command.replaceAll(' ', GLUE)).replace(COUNT, GLUE);
   const lines: string[] = [];
-  let line: string | undefined;
-  for (const word of glued.split(/(?<=\S) /)) {
-    if (line === undefined) line = word;
-    else if (widthOf(line) + 1 + widthOf(word) <= columns) line += ` ${word}`;
+  const [first = '', ...words] = glued.split(/(?<=\S) /);
+  let line = first;
+  for (const word of words) {
+    if (widthOf(line) + 1 + widthOf(word) <= columns) line += ` ${word}`;
     else {
       lines.push(line);
       line = indent + word.trimStart();
     }
   }
-  return [...lines, line ?? ''].map((each) => each.replaceAll(GLUE, ' '));
+  return [...lines, line].map((each) => each.replaceAll(GLUE, ' '));
 }
 
 /** Returns at most `most` lines, the second and later ones with `indent`; `…` stands for what does not fit. */
@@ -92,6 +93,7 @@ export function wrapLines(
 /** Clips a line as clipLine does, but never inside a command, because a command that is cut cannot be run. */
 function clipBesideCommands(line: string, columns: number): string {
   const clipped = clipLine(line, columns);
+  // The text before the `…`.
   const end = clipped.length - 1;
   for (const { index, 0: command } of clipped === line ? [] : line.matchAll(COMMAND)) {
     const after = index + command.length;
@@ -102,6 +104,7 @@ function clipBesideCommands(line: string, columns: number): string {
 
 /** Returns the whole text in lines, the second and later ones two columns further in than the first. */
 export function wholeLines(text: string, columns = LINE_COLUMNS): string[] {
+  // A character takes at most two columns, so the width of a short text need not be measured.
   if (text.length <= columns / 2 || widthOf(text) <= columns) return [text];
   const [blanks = ''] = /^ */.exec(text) ?? [];
   return fill(text, columns, `${blanks}  `);

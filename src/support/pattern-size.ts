@@ -33,6 +33,7 @@ export function patternSize(source: string): number {
       last = 0;
       at++;
     } else if (letter === ')') {
+      // The group itself is one step.
       const inner = sum + 1;
       sum = outer.pop() ?? 0;
       add(inner);

@@ -44,6 +44,7 @@ function createRandomIds(): Ids {
       used = 0;
     }
     let id = '';
+    // The lower five bits of a byte select one of the 32 letters.
     for (const end = used + length; used < end; used++) id += ALPHABET[(drawn[used] ?? 0) & 31];
     return id;
   }

@@ -129,8 +129,8 @@ function idsOf(request: string): { traceId: string; spanId: string } {
 export function parseTraceparent(text: string | undefined): SpanContext | undefined {
   const [, traceId, spanId, flags] =
     /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(text ?? '') ?? [];
-  if (!traceId || !spanId || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
-  return { traceId, spanId, traceFlags: parseInt(flags ?? '0', 16), isRemote: true };
+  if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, traceFlags: parseInt(flags, 16), isRemote: true };
 }
 
 /**
