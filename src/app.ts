@@ -128,7 +128,7 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   const secretFiles = watchSecretFiles(deps, config, credentialStore.renew);
   releasers.add('secret files', secretFiles.stop);
   const scimParts = scimConnections(config, scim, credentialStore);
-  const connections = createScimRouters({ ...deps, admission, onDeviation }, scimParts, config.server);
+  const scimRouters = createScimRouters({ ...deps, admission, onDeviation }, scimParts, config.server);
   let stopping = false;
   const checkAdmin = buildAdminCheck(parts);
   const health = buildHealth(parts, targets, states, queues, {
@@ -147,8 +147,8 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
     admin: admin?.router,
     metrics: ownPort ? undefined : protectMetrics(metrics, parts, checkAdmin),
   };
-  const forProviders = { connections, events: events.routers };
-  const inner = createHttpApp({ ...observed, ...forOperators, connections: new Map() });
+  const forProviders = { scim: scimRouters, events: events.routers };
+  const inner = createHttpApp({ ...observed, ...forOperators, scim: new Map() });
   const app = createHttpApp({ ...observed, ...forProviders, ...(adminPort === null ? forOperators : {}) });
   // Opened first, so that it is closed last: probes and operators are answered until the end.
   const operators = adminPort === null ? undefined : await listen(inner, { host, port: adminPort });

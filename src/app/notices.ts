@@ -18,6 +18,7 @@ export function startNotices(
   breakers: ReadonlyMap<string, Pick<Breaker, 'read'>>,
 ): void {
   const { clock, config, instruments, releasers } = parts;
+  // With a channel, pageUrl is set (notice-checks.ts).
   const { channels, pageUrl } = config.notices;
   const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
   const read = () => readNoticeFacts({ states, breakers, tokensOf, clock });

@@ -1,12 +1,7 @@
 // Starts relay and worker of every target and the subscription that notifies them.
 import { connectRedis } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import {
-  createTargetQueue,
-  type QueueConnection,
-  type SyncHandler,
-  type TargetQueue,
-} from '../queue/worker.ts';
+import { createTargetQueue, type SyncHandler, type TargetQueue } from '../queue/worker.ts';
 import { probeWhileIdle } from '../sync/probe.ts';
 import { recogniseAddress } from '../sync/recognise.ts';
 import { syncResource } from '../sync/sync-resource.ts';
@@ -27,7 +22,6 @@ export function startQueues(
   const { prefix } = config.redis;
   const queueRedis = connectRedis(config.redis, 'queue', logger);
   releasers.add('queue connection', () => queueRedis.disconnect());
-  const connection = queueRedis as unknown as QueueConnection;
   const byConnection = new Map(states.map((state) => [state.connection, state]));
   const queues = new Map<string, TargetQueue>();
   const stopping = new AbortController();
@@ -57,7 +51,7 @@ export function startQueues(
       return open || pause !== undefined;
     };
     const queue = createTargetQueue(
-      { connection, outboxes, handler, isPaused, clock, logger },
+      { redis: queueRedis, outboxes, handler, isPaused, clock, logger },
       { prefix, target: name, concurrency: target.concurrency },
     );
     releasers.add(`queue of ${name}`, queue.stop);

@@ -79,6 +79,7 @@ export function buildStates(
         prefix: config.redis.prefix,
         connection: connection.name,
         targets: connection.targets,
+        // The settings have every target of a connection.
         addressOf: (target) => config.targets[target]?.url ?? '',
         settingsOf: (target) => settingsPrint(config.targets[target], othersOf(target)),
         deletesLeaversAt: (target) => {

@@ -22,7 +22,7 @@ export interface HttpDeps {
   /** Router of the health endpoints; undefined when they have a port of their own. */
   health?: Router | undefined;
   /** SCIM routers by mount path. */
-  connections: Map<string, Router>;
+  scim: Map<string, Router>;
   /** Routers for receivers of security events, by mount path. */
   events?: Map<string, Router>;
   /** Router of /admin; undefined: the admin API is off. */
@@ -41,7 +41,7 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   const refuseUnknownPath = (): never => {
     throw notFound('No such address: SCIM is served at /scim/v2 and /connections/{name}/scim/v2.');
   };
-  for (const [path, scim] of deps.connections) app.use(path, contextOf(path, path), scim);
+  for (const [path, router] of deps.scim) app.use(path, contextOf(path, path), router);
   // Mounted without request log, because probes come every few seconds.
   if (deps.health) app.use(deps.health);
   if (deps.metrics) app.use(deps.metrics);

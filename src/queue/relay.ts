@@ -58,19 +58,20 @@ const FAILED = 'outbox cannot be read: tried again';
 /** Starts the relay of one target. @param deps.outboxes outboxes of all connections of the target, by connection */
 export function createRelay(
   deps: {
-    connection: ConnectionOptions;
+    /** Redis connection for BullMQ. */
+    redis: ConnectionOptions;
     outboxes: ReadonlyMap<string, Outbox>;
     clock: Clock;
     logger: Logger;
   },
   options: RelayOptions,
 ) {
-  const { connection, outboxes, clock, logger } = deps;
+  const { redis, outboxes, clock, logger } = deps;
   const queues = new Map<JobStream, Queue<SyncJob>>(
     STREAMS.map((stream) => [
       stream,
       new Queue<SyncJob>(queueName(options.target, stream), {
-        connection,
+        connection: redis,
         prefix: queuePrefix(options.prefix, options.target),
       }),
     ]),
@@ -84,15 +85,15 @@ export function createRelay(
   let lastSweepAt = clock.now();
 
   /** Adds the jobs of claimed marks. */
-  async function handOver(name: string, claims: Claim[]): Promise<void> {
+  async function addJobs(connection: string, claims: Claim[]): Promise<void> {
     for (const [stream, queue] of queues) {
       const jobs = claims
         .filter((claim) => streamOf(claim.priority) === stream)
         .map(({ ref, deliveryId, priority }) => ({
           name: 'sync',
-          data: { connection: name, ref, priority },
+          data: { connection, ref, priority },
           opts: {
-            jobId: jobId(name, ref, deliveryId),
+            jobId: jobId(connection, ref, deliveryId),
             priority: BULLMQ_PRIORITY[priority],
             removeOnComplete: true,
             removeOnFail: true,
@@ -104,10 +105,10 @@ export function createRelay(
 
   /** Moves all due marks of all outboxes. */
   async function sweep(): Promise<void> {
-    for (const [name, outbox] of outboxes) {
+    for (const [connection, outbox] of outboxes) {
       for (;;) {
         const claims = await outbox.claim(CLAIM_LIMIT, options.mostJobs);
-        if (claims.length > 0) await handOver(name, claims);
+        if (claims.length > 0) await addJobs(connection, claims);
         if (claims.length < CLAIM_LIMIT || stopping.signal.aborted) break;
       }
     }

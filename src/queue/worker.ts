@@ -8,9 +8,6 @@ import type { Logger } from '../support/logger.ts';
 import { settledWithin } from '../support/within.ts';
 import { createRelay, queueName, queuePrefix, STREAMS, type JobStream, type SyncJob } from './relay.ts';
 
-/** Redis connection for BullMQ, opened by app/queues.ts. */
-export type QueueConnection = ConnectionOptions;
-
 export interface TargetQueueOptions {
   /** Prefix of all Redis keys of the service. */
   prefix: string;
@@ -46,7 +43,8 @@ const PASS_ON_MS = 100;
 const MOST_PASSES = 30;
 
 interface WorkerDeps {
-  connection: ConnectionOptions;
+  /** Redis connection for BullMQ. */
+  redis: ConnectionOptions;
   /** Outboxes of all connections of the target, by connection. */
   outboxes: ReadonlyMap<string, Outbox>;
   handler: SyncHandler;
@@ -81,7 +79,7 @@ export function createSyncWorker(deps: WorkerDeps, options: TargetQueueOptions) 
         running.delete(sync);
       },
       {
-        connection: deps.connection,
+        connection: deps.redis,
         prefix: queuePrefix(options.prefix, options.target),
         concurrency: slotsOf(stream),
         lockDuration: LOCK_MS,
@@ -139,7 +137,6 @@ const SYNC_DEADLINE_MS = 20_000;
 /** Starts the relay and the worker. */
 export function createTargetQueue(
   deps: WorkerDeps & {
-    connection: QueueConnection;
     /** Returns whether syncs wait, because no call may be sent to the target now. */
     isPaused: () => Promise<boolean>;
   },

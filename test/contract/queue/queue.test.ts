@@ -14,12 +14,7 @@ import {
   type Relay,
   type SyncJob,
 } from '../../../src/queue/relay.ts';
-import {
-  createSyncWorker,
-  type QueueConnection,
-  type SyncHandler,
-  type SyncWorker,
-} from '../../../src/queue/worker.ts';
+import { createSyncWorker, type SyncHandler, type SyncWorker } from '../../../src/queue/worker.ts';
 import { systemClock } from '../../../src/support/sources.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -32,7 +27,6 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 describe('delivery of marks through BullMQ', () => {
   let store: Store;
   let queueRedis: Redis;
-  let connection: QueueConnection;
   let relays: Relay[];
   let workers: SyncWorker[];
   const clock = systemClock;
@@ -41,7 +35,6 @@ describe('delivery of marks through BullMQ', () => {
   beforeEach(async () => {
     store = await openStore({ leaseMs: 400 });
     queueRedis = connectRedis({ url: process.env.TEST_REDIS_URL ?? '' }, 'queue', logger);
-    connection = queueRedis;
     relays = [];
     workers = [];
   });
@@ -56,7 +49,7 @@ describe('delivery of marks through BullMQ', () => {
   function startRelay(sweepMs = 30, mostJobs = 500): Relay {
     const options = { prefix: store.prefix, target: 'main', sweepMs, mostJobs };
     const relay = createRelay(
-      { connection, outboxes: new Map([['idp', store.outbox]]), clock, logger },
+      { redis: queueRedis, outboxes: new Map([['idp', store.outbox]]), clock, logger },
       options,
     );
     relays.push(relay);
@@ -66,7 +59,7 @@ describe('delivery of marks through BullMQ', () => {
   function startWorker(handler: SyncHandler, { concurrency = 2, connections = ['idp'] } = {}): SyncWorker {
     const options = { prefix: store.prefix, target: 'main', concurrency: () => concurrency };
     const outboxes = new Map(connections.map((name) => [name, store.outbox]));
-    const worker = createSyncWorker({ connection, outboxes, handler, clock, logger }, options);
+    const worker = createSyncWorker({ redis: queueRedis, outboxes, handler, clock, logger }, options);
     workers.push(worker);
     return worker;
   }
@@ -88,7 +81,7 @@ describe('delivery of marks through BullMQ', () => {
     STREAMS.map(
       (stream) =>
         new Queue<SyncJob>(queueName('main', stream), {
-          connection,
+          connection: queueRedis,
           prefix: queuePrefix(store.prefix, 'main'),
         }),
     );
@@ -280,7 +273,10 @@ describe('delivery of marks through BullMQ', () => {
         failing ? Promise.reject(new Error('away')) : store.outbox.claim(...args),
     };
     const options = { prefix: store.prefix, target: 'main', sweepMs: 20, mostJobs: 10 };
-    const relay = createRelay({ connection, outboxes: new Map([['idp', outbox]]), clock, logger }, options);
+    const relay = createRelay(
+      { redis: queueRedis, outboxes: new Map([['idp', outbox]]), clock, logger },
+      options,
+    );
     relays.push(relay);
     await edit('one');
     await pause(60);
