@@ -23,6 +23,7 @@ export interface NoticeTestDeps {
   states: readonly DesiredState[];
   /** The channels of the settings by name. */
   channels: Readonly<Record<string, NoticeReceiver>>;
+  /** Null only without channels. */
   pageUrl: string | null;
 }
 

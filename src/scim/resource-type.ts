@@ -173,7 +173,7 @@ const hasAll = (values: Readonly<Record<string, unknown>>, names: readonly strin
   names.every((name) => values[name] !== undefined);
 
 const isSorted = (names: readonly string[]): boolean =>
-  names.every((name, index) => index === 0 || (names[index - 1] ?? '') < name);
+  names.every((name, index) => index === 0 || (names[index - 1] as string) < name);
 
 /** Returns the members of an extension in canonical order: schema order, or alphabetical for an open schema. */
 function orderSection(

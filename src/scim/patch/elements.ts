@@ -49,6 +49,7 @@ function withoutListed(
   }
   const isHit = (element: JsonObject, key: unknown): boolean =>
     byValue.get(key)?.some((each) => isListed(field, element, each)) ?? false;
+  // A listed element without `value` is under undefined.
   return elements.filter(
     (element) => !isHit(element, foldPart(field, 'value', element.value)) && !isHit(element, undefined),
   );

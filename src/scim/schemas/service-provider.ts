@@ -21,8 +21,9 @@ const address = (
   name: string,
   description: string,
   referenceTypes: string[],
-  more: Characteristics = {},
-): Attribute => shown(name, description, { type: 'reference', caseExact: true, referenceTypes, ...more });
+  characteristics: Characteristics = {},
+): Attribute =>
+  shown(name, description, { type: 'reference', caseExact: true, referenceTypes, ...characteristics });
 
 const serviceProviderConfigSchema: Schema = {
   id: SERVICE_PROVIDER_CONFIG_URN,
@@ -91,13 +92,13 @@ const resourceTypeSchema: Schema = {
     shown('id', 'Identifier of the resource type.', { caseExact: true }),
     shown('name', 'Name of the resource type.', required),
     shown('description', 'What the resource type is.'),
-    address('endpoint', 'Address of its resources, relative to the root.', ['uri'], { required: true }),
-    address('schema', 'Its core schema.', ['uri'], { required: true }),
+    address('endpoint', 'Address of its resources, relative to the root.', ['uri'], required),
+    address('schema', 'Its core schema.', ['uri'], required),
     shown('schemaExtensions', 'Schemas that extend it.', {
       type: 'complex',
       multiValued: true,
       subAttributes: [
-        address('schema', 'The extension.', ['uri'], { required: true }),
+        address('schema', 'The extension.', ['uri'], required),
         flag('required', 'Whether every resource has it.'),
       ],
     }),

@@ -118,6 +118,7 @@ async function verify(context: AdminContext, body: AccessBody, signal: AbortSign
 
 async function start(context: AdminContext, kind: 'doctor' | 'repair', by: Actor) {
   const proveConnections = (work: OperationWork): Promise<Finished> => proveAll(context, kind, by, work);
+  // A proof is of connections, not of targets.
   return accepted(await context.operations.start({ kind, target: undefined, by: by.by }, proveConnections));
 }
 
