@@ -95,8 +95,10 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   const { noted, stop: stopNoting } = noteTargets(parts);
   recordHistory(parts, instruments.tallies, states);
 
+  const isApi = role === 'all' || role === 'api';
+  const isWorker = role === 'all' || role === 'worker';
   let queues = new Map<string, TargetQueue>();
-  if (role === 'all' || role === 'worker') {
+  if (isWorker) {
     // Imported here, because an `api` process does not need BullMQ in memory.
     const { startQueues } = await import('./app/queues.ts');
     queues = startQueues(parts, targets, states);
@@ -116,30 +118,23 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
     const finishing = startFinishingForgets({ ...deps, operations }, states, (name) => config.targets[name]);
     releasers.add('orders to forget', finishing);
   }
-  const scim = role === 'all' || role === 'api' ? states : [];
+  const scimStates = isApi ? states : [];
   const { requests: observe, onDeviation } = instruments;
   const admission = createAdmission(config.server);
-  const events = buildEvents(parts, states, {
-    admission,
-    api: role === 'all' || role === 'api',
-    worker: role === 'all' || role === 'worker',
-  });
-  const credentialStore = await openCredentials(parts, scim);
+  const events = buildEvents(parts, states, { admission, api: isApi, worker: isWorker });
+  const credentialStore = await openCredentials(parts, scimStates);
   const secretFiles = watchSecretFiles(deps, config, credentialStore.renew);
   releasers.add('secret files', secretFiles.stop);
-  const scimParts = scimConnections(config, scim, credentialStore);
+  const scimParts = scimConnections(config, scimStates, credentialStore);
   const scimRouters = createScimRouters({ ...deps, admission, onDeviation }, scimParts, config.server);
   let stopping = false;
   const checkAdmin = buildAdminCheck(parts);
-  const health = buildHealth(parts, targets, states, queues, {
-    ...{ isStopping: () => stopping, checkAdmin, readFleet },
-  });
-  const metrics = buildScrape(parts, instruments, {
-    ...{ targets, states, queues, credentialStore, events, readFleet, reconcileGapMs: gapMs },
-  });
+  const forHealth = { isStopping: () => stopping, checkAdmin, readFleet };
+  const health = buildHealth(parts, targets, states, queues, forHealth);
+  const measured = { targets, states, queues, credentialStore, events, readFleet, reconcileGapMs: gapMs };
+  const metrics = buildScrape(parts, instruments, measured);
   const { host, adminPort, metricsPort } = config.server;
   const ownPort = metricsPort !== null;
-  const isApi = role === 'all' || role === 'api';
   const admin = isApi ? buildAdmin(parts, targets, states, { admission, checkAdmin, readFleet }) : undefined;
   const observed = { ...deps, observe: parts.tracing ? traced(observe, parts.tracing) : observe };
   const forOperators = {
@@ -163,7 +158,7 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
     http.drain();
     events.drain();
     admin?.live.end();
-    return deps.clock.sleep(scim.length > 0 ? config.server.drainMs : 0);
+    return deps.clock.sleep(scimStates.length > 0 ? config.server.drainMs : 0);
   };
   const stop = releasers.releaseAll;
   const ports = { port: http.port, adminPort: operators?.port ?? http.port };

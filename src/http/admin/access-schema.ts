@@ -83,7 +83,9 @@ export const accessSchema: JsonSchema = {
     ),
     leftAlone: arrayOf(
       objectOf<LeftAlone>()({
-        ...{ name: textField, kind: { enum: ['group', 'attribute'] }, actual: anyField },
+        name: textField,
+        kind: { enum: ['group', 'attribute'] },
+        actual: anyField,
         why: {
           enum: ['leftOut', 'kept', 'unmapped', 'policy'],
           description:
