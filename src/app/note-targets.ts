@@ -47,7 +47,7 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
         );
   }
   const noted = untilStored(clock, signal, async () => void (await known.note(fed)));
-  // Runs do not wait for this: status and /health tell of removed targets too.
+  // Runs do not wait for the warning: status and /health tell of removed targets too.
   void noted.then(() => (signal.aborted ? undefined : warnOfRemoved())).catch(() => undefined);
   return { noted, stop: () => stopping.abort() };
 }

@@ -79,7 +79,7 @@ export function buildStates(
         prefix: config.redis.prefix,
         connection: connection.name,
         targets: connection.targets,
-        // The settings have every target of a connection.
+        // The settings have every target of a connection, so the defaults below are never used.
         addressOf: (target) => config.targets[target]?.url ?? '',
         settingsOf: (target) => settingsPrint(config.targets[target], othersOf(target)),
         deletesLeaversAt: (target) => {
@@ -108,7 +108,7 @@ export const buildFormerState = ({ config, redis, scripts }: Store, connection: 
       prefix: config.redis.prefix,
       connection,
       targets: [],
-      // The rest is used at targets only.
+      // Without targets the values below are never used.
       addressOf: () => '',
       rulesReadGroups: false,
       leaseMs: LEASE_MS,

@@ -1,6 +1,5 @@
 // Streams the status to open pages as server-sent events. The status is read once for all streams of this process, and only
-// while a stream is open. An event every two seconds (keep-alive, named `beat`) shows a page that
-// this process still runs.
+// while a stream is open. An event every two seconds (keep-alive, named `beat`) shows a page that this process still runs.
 import { settledWithin } from '../../support/within.ts';
 import type { Clock } from '../../support/sources.ts';
 import { Problem } from './problem.ts';
