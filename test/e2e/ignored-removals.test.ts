@@ -14,7 +14,7 @@ afterEach(async () => {
   front.stop();
 });
 
-test('a removal that the platform does not apply does not keep others from joining the group', async () => {
+test('while the platform ignores a removal from a group, others can still join the group', async () => {
   place = await openPlace({});
   front = await startFront();
   front.platformUrl = place.sandbox.ready.platformUrl;

@@ -18,7 +18,7 @@ afterEach(() => place.stop());
 
 const outputOf = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 
-test('the log does not attribute an approved group deletion whose answer was lost to somebody else', async () => {
+test('the log does not say that somebody else deleted a group whose approved deletion got no answer', async () => {
   const crew = await place.idp.createGroup('crew', [ann]);
   await place.idle();
   await place.idp.send('DELETE', `/Groups/${crew}`);

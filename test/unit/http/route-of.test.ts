@@ -27,6 +27,6 @@ test('a mount path of the settings is kept in the route, and the same text sent 
   expect(routeOf('http://jo.example/scim/v2/Users/1', '/scim/v2')).toBe('/{id}/{id}/scim/v2/Users/{id}');
 });
 
-test('the route of a long path is short', () => {
+test('the route of a path with more than eight segments ends with ... after the eighth', () => {
   expect(routeOf('/x'.repeat(8000))).toBe(`${'/{id}'.repeat(8)}/...`);
 });

@@ -205,7 +205,7 @@ test('a reconcile plan reports a deleted account and a reactivated account as dr
   ]);
 });
 
-test('after a change of the mapping no account is read alone for a value that the platform shows of no account', async () => {
+test('after a change of the mapping, a value that the platform shows of no account causes no read of single accounts', async () => {
   const all = people(40);
   let gets = 0;
   const scope = scopeOf(all, { list: (page) => page, one: () => void gets++ });

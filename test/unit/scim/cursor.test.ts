@@ -136,7 +136,7 @@ describe('names in a query over several types (RFC 7644 §3.4.2.1)', () => {
     },
   );
 
-  test('an attribute of the other type never has a value', () => {
+  test('in a query over users and groups, an attribute that only the other type has is without a value', () => {
     const named = { displayName: 'a', userName: 'a' };
     const key = (type: typeof users, sortBy: string) => parseSort(type, sortBy, rfc).keyOf(named);
     expect([key(users, 'displayName'), key(users, `${USER}:displayName`)]).toEqual(['a', 'a']);

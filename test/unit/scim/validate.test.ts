@@ -296,7 +296,7 @@ describe('refused POST bodies', () => {
     expect(refusal(() => post(full))).toBe('accepted');
   });
 
-  test('rfc ignores unknown attributes on POST and PUT', () => {
+  test('the profile rfc ignores unknown attributes on POST and PUT', () => {
     expect(post({ schemas: [USER], userName: 'jo', foo: 1 }, rfc)).toEqual({
       schemas: [USER],
       userName: 'jo',
@@ -304,7 +304,7 @@ describe('refused POST bodies', () => {
   });
 });
 
-test('every accepted deviation is reported', () => {
+test('parsing a resource reports every deviation that the profile accepts', () => {
   const seen: DeviationName[] = [];
   const profile = profileOf('auto', (kind) => seen.push(kind));
   post({ userName: 'jo', active: 'True', foo: 1 }, profile);
@@ -321,7 +321,7 @@ test.each([1e21, 2 ** 53, -(2 ** 53)])('the number %d is refused with the larges
   expect(() => post(body)).toThrow(/clearance" must be a number of at most 2\^53 - 1/);
 });
 
-test('text for a number is refused without a limit', () => {
+test('the error for text in place of a number names the attribute and the type', () => {
   const body = { schemas: [USER, ATTRIBUTES], userName: 'a', [ATTRIBUTES]: { clearance: 'high' } };
   expect(() => post(body)).toThrow(/clearance" must be a number\.$/);
 });

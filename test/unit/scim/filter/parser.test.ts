@@ -130,7 +130,7 @@ describe('the equality that an index can answer', () => {
 });
 
 describe('a filter that was seen before', () => {
-  test('a cached filter counts its deviations again', () => {
+  test('the deviations of a filter are counted each time the same text is parsed', () => {
     const seen: DeviationName[] = [];
     const profile = profileOf('auto', (kind) => seen.push(kind));
     const first = parseFilter(userType, 'manager eq boss', profile);
@@ -138,7 +138,7 @@ describe('a filter that was seen before', () => {
     expect(seen).toEqual(Array(2).fill(['unqualified-extension', 'unquoted-filter-value']).flat());
   });
 
-  test('a cached filter with a deviation is judged again after a change of the profile', () => {
+  test('a filter that one profile has accepted is refused under a profile that does not allow its deviation', () => {
     parseFilter(userType, 'userName eq lent', auto);
     expect(refusal(() => parseFilter(userType, 'userName eq lent', rfc))).toBe('400 invalidFilter');
   });

@@ -71,7 +71,7 @@ describe('conversion of PATCH operations to member steps', () => {
     expect(applyPatch(groupType, group, rest, auto)).toEqual({ ...group, displayName: 'Finance' });
   });
 
-  test('authentik: pathless replace of the group with its members', () => {
+  test("authentik's replace without a path replaces attributes and members of the group", () => {
     const value = {
       schemas: [GROUP],
       id: '1',
