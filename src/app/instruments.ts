@@ -7,7 +7,7 @@ import type { PlatformCall } from '../platform/client.ts';
 import type { Clock } from '../support/sources.ts';
 import { createMetrics, type Metrics } from '../support/metrics.ts';
 import { packageVersion } from '../support/version.ts';
-import type { WriteOutcome } from '../sync/sync-resource.ts';
+import type { WriteOutcome } from '../sync/create-context.ts';
 import type { TokenTimes } from '../tokens/credentials.ts';
 import { readShared, type MetricSources } from './shared-metrics.ts';
 

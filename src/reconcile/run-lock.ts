@@ -22,6 +22,7 @@ interface Right {
 /** Keeps the lock with heartbeats. @param fence fence of the run that took the lock */
 export function keepRight({ runs }: ReconcileScope, fence: string, signal: AbortSignal): Right {
   const lost = new AbortController();
+  // A third: the lock outlives two heartbeats that fail.
   const keepAlive = setInterval(() => {
     runs.keep(fence, RIGHT_MS).then(
       (held) => {

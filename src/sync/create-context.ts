@@ -1,0 +1,127 @@
+// Creates the context of one sync: how it saves its link, sends each write under the lease, and logs it.
+import { takeObserved } from '../directory/outbox/links.ts';
+import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
+import { PlatformError } from '../platform/errors.ts';
+import type { SyncContext } from './context.ts';
+import { outcomeOfFailure } from './failures.ts';
+import { openGate } from './gate.ts';
+import { WriteIgnored } from './outcome.ts';
+import { createProvisioningWriter } from './provisioning-writer.ts';
+
+export type WriteOutcome = 'applied' | 'refused' | 'failed';
+
+export interface ContextDeps extends Pick<
+  SyncContext,
+  'target' | 'directory' | 'outbox' | 'links' | 'clock' | 'logger'
+> {
+  /** Called for every write, such as `activate user`. */
+  onWrite?: ((operation: string, outcome: WriteOutcome) => void) | undefined;
+}
+
+/** The right of this process to write the resource. */
+export interface Lease {
+  /** True: a save found that another worker has taken over. */
+  lost: boolean;
+  /** Time at which the lease expires unless a save extends it, Unix milliseconds. */
+  heldUntil: number;
+}
+
+/** Creates the context of a sync. Each save extends the lease, and a write without the lease is refused. */
+export function createContext(
+  deps: ContextDeps,
+  work: DueWork,
+  signal: AbortSignal,
+  lease: Lease,
+): SyncContext {
+  const { outbox, target, links, clock } = deps;
+  const logger = deps.logger.child({ target: target.name, request: work.request });
+  const provisioning = createProvisioningWriter(work, target.policy.policy);
+  const context: SyncContext = {
+    work,
+    link: work.link,
+    target,
+    outbox,
+    links,
+    directory: deps.directory,
+    clock,
+    logger,
+    gate: openGate(),
+    provisioning,
+    call: {
+      signal,
+      ...(work.priority === 'deactivation' && { urgent: true }),
+      // '-': the bridge itself marked the resource, without a push or an order.
+      ...(work.request === '-' ? {} : { correlationId: work.request }),
+    },
+    writes: 0,
+    save: async (options = {}) => {
+      const renewedAt = clock.now();
+      if (options.linked) provisioning.linked();
+      provisioning.append();
+      await outbox.save(work, context.link, options);
+      lease.heldUntil = renewedAt + outbox.leaseMs;
+      if (options.rewriteMemberships) for (const group of work.groups) work.pendingGroups.set(group.id, '+');
+    },
+    attempt: async (names, operation, run, { why, ignoredText } = {}) => {
+      const { unsure: before = [], observed } = context.link;
+      const clearUnsure = (): void => {
+        const others = before.filter((name) => !names.includes(name));
+        if (others.length > 0) context.link.unsure = others;
+        else delete context.link.unsure;
+      };
+      context.link.unsure = [...new Set([...before, ...names])];
+      // Once the write is sent, observed values from before it are out of date, even if no answer arrives.
+      const seen = takeObserved(context.link, names);
+      await context.save();
+      let isAnswered = false;
+      try {
+        /** How the answer shows that the write was not carried out; undefined: it was. */
+        let ignored: string | undefined;
+        const result = await context.write(operation, run, async (answer) => {
+          isAnswered = true;
+          ignored = await ignoredText?.(answer);
+          return ignored === undefined ? { names, observed: seen, ...(why && { why }) } : 'ignored';
+        });
+        if (ignored !== undefined) throw new WriteIgnored(ignored);
+        clearUnsure();
+        return result;
+      } catch (error) {
+        // A refused write changed nothing; values that were unsure before stay unsure. An error after the answer is about a
+        // later read, and not about the write.
+        if (!isAnswered && error instanceof PlatformError && !error.mayHaveCommitted) {
+          context.link.unsure = before;
+          if (observed) context.link.observed = observed;
+        }
+        throw error;
+      }
+    },
+    write: async (operation, run, detail) => {
+      signal.throwIfAborted();
+      // A process that was suspended notices the lost lease before it writes.
+      if (lease.lost || clock.now() >= lease.heldUntil) throw new LeaseLost(`lost the lease of ${work.ref}`);
+      const startedAt = clock.now();
+      const result = await run().catch((error: unknown) => {
+        provisioning.failed(operation, error);
+        context.failedWrite = { operation, error };
+        if (error instanceof PlatformError) deps.onWrite?.(operation, outcomeOfFailure(error));
+        throw error;
+      });
+      const durationMs = clock.now() - startedAt;
+      context.writes++;
+      context.link.writtenAt = clock.now();
+      const told = typeof detail === 'function' ? await detail(result) : detail;
+      const line = { ref: work.ref, operation, durationMs };
+      if (told === 'ignored') {
+        provisioning.ignored(operation);
+        deps.onWrite?.(operation, 'failed');
+        logger.warn(line, 'the platform answered success and did not carry out the write');
+        return result;
+      }
+      provisioning.wrote(operation, durationMs, told);
+      deps.onWrite?.(operation, 'applied');
+      logger.info(line, 'applied');
+      return result;
+    },
+  };
+  return context;
+}
