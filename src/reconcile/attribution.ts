@@ -71,6 +71,7 @@ export function earliestDrift(verified: VerifiedResource[], lastWrite: ValueWrit
 const timeOf = (changedAt: string | undefined): number =>
   changedAt === undefined ? NaN : Date.parse(changedAt);
 
+/** Returns the cause of one difference, with actor and time if they are known. */
 function attributionOf(
   entry: PlanEntry,
   { changedAt, writtenAt = 0 }: VerifiedResource,

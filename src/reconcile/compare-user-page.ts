@@ -27,7 +27,7 @@ export interface UserScan {
   matched: number;
   /** Counts by which tenant.ts recognises the tenant. */
   recognition: Recognition;
-  /** Users to verify one by one, because they differ or were not shown; with the names of the differing attributes if known. */
+  /** Users to verify one by one, because they differ or were not shown; with the names of the differing values, [] if not known. */
   suspects: Map<Ref, string[]>;
   /** Suspects whose value list is read, because the user list does not show the values of any account. */
   valued: Set<Ref>;
@@ -206,8 +206,11 @@ async function mapAll(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[
     const entries: PlanEntry[] = [...userEntries(mapped, rules), ...faultEntries(common, known)];
     const own = entries.filter((entry) => !isDrift(entry));
     const settled: VerifiedResource = {
-      ...{ ref, entries: own, refusal: refusalOf(link, marked) },
-      ...{ memberOf: groupsOfAccount(user), isReturning: isReturning(link, known) },
+      ref,
+      entries: own,
+      refusal: refusalOf(link, marked),
+      memberOf: groupsOfAccount(user),
+      isReturning: isReturning(link, known),
       isUnmappable: isUnmappable(known),
       isOut: !known.wanted.inScope,
       done: doneOfUser(mapped),
@@ -235,6 +238,7 @@ function namesOfDrift(entries: readonly PlanEntry[]): string[] {
   return names;
 }
 
+/** Adds accounts that no resource of this connection is linked to: as unmanaged, or as those of another connection. */
 async function takeStrangers(scan: ScanResult, draft: UserScanDraft, users: WireUser[]): Promise<void> {
   const ids = users.map(({ id }) => id);
   const elsewhere = await Promise.all(scan.scope.others.map((notes) => notes.linkedTo('User', ids)));

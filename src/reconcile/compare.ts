@@ -66,9 +66,11 @@ const PATHS = ['userName', 'externalId', 'displayName', 'name.givenName', 'name.
 export function printOf(user: WireUser): string {
   // The digit changes with what counts as equal, so that no fingerprint of former rules is taken for one of these.
   let text = user.active === false ? '2-' : '2+';
+  // Names and addresses contain neither the separator nor the sign of a value that is not shown.
   for (const path of PATHS) text += `\u0000${shownCore(user, path) ?? '\u0001'}`;
   const extension = user[EXTENSION];
   if (extension !== undefined) text += `\u0000${JSON.stringify(extension)}`;
+  // 96 bits tell accounts apart; shorter fingerprints save memory in Redis.
   return hash('sha1', text, 'base64').slice(0, 16);
 }
 
@@ -209,10 +211,10 @@ export function differences(
     }
     // The user list shows no value of this type, so only `values` can differ.
     if (!LISTED.has(type)) continue;
-    const held = extension?.[name] ?? null;
-    if (value !== null || held !== null) visibility.note(`attributes.${name}`, held !== null);
-    if (held !== value && !isSameShown(held, value))
-      found.push({ name: `attributes.${name}`, before: held, after: value });
+    const shown = extension?.[name] ?? null;
+    if (value !== null || shown !== null) visibility.note(`attributes.${name}`, shown !== null);
+    if (shown !== value && !isSameShown(shown, value))
+      found.push({ name: `attributes.${name}`, before: shown, after: value });
   }
   return found;
 }

@@ -64,6 +64,7 @@ export async function countDecidable(
 
 /** Returns the drift note that tells the next sync of the resource which changes are done. */
 export function toDoneNote({ items, basis }: Pick<DoneChanges, 'items' | 'basis'>): Drift {
+  // `DoneChanges` are made with one item at least, all of the same resource.
   const [first] = items as [Destruction, ...Destruction[]];
   const { kind } = parseRef(first.ref);
   const observed = Object.fromEntries(
@@ -117,6 +118,7 @@ export async function noteDone(
         request,
         priority,
         members,
+        // '-': no mark caused this entry.
         generation: '-',
         accepted: clock.now(),
         attempt: 1,

@@ -52,8 +52,8 @@ export interface PlanOptions {
 
 /**
  * Compares all users and groups of the scope with the platform.
- * @returns the plan, and the notes that run.ts stores afterwards. If the target may be another tenant, the plan is that of its
- * acceptance: all links count as forgotten
+ * @returns the plan, and the notes that apply-plan.ts stores afterwards. If the target may be another tenant, the plan is that
+ * of its acceptance: all links count as forgotten
  */
 export async function makePlan(
   scope: ReconcileScope,
@@ -98,6 +98,7 @@ export async function makePlan(
   const leftOut = verifiedGroups.flatMap(({ ref, leftOut: id }) => (id === undefined ? [] : [{ ref, id }]));
   const back = verifiedGroups.filter(({ isBack }) => isBack).map(({ ref }) => ref);
   const values = await verifyValues(scan, full);
+  // []: verifySuspects reads all values of these users.
   for (const ref of values.suspects) users.suspects.set(ref, []);
   const seen = [...users.settled, ...(await verifySuspects(scan, users, values.suspects)), ...verifiedGroups];
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
@@ -165,6 +166,7 @@ export async function makePlan(
     cost: {
       calls: scan.counts.calls,
       values: { read: values.read, of: values.of },
+      // A group that came back or was lost is read too, and does not count as linked yet.
       members: { read: membersRead, of: Math.max(membersRead, groupCoverage.linked) },
       durationMs: scope.clock.now() - startedAt,
     },

@@ -39,13 +39,14 @@ export async function markPlan(
   const outcomes = await scope.drifts.note(toDrifts(own), `plan:${plan.id}`, fence);
   const noted = { applied: 0, stale: 0, busy: 0 };
   for (const outcome of outcomes) noted[outcome]++;
-  const holds = new Set(held.map(nameOf));
-  const ordered = own.filter((entry) => !toDestruction(entry).some((item) => holds.has(nameOf(item))));
+  const holds = new Set(held.map(keyOf));
+  const ordered = own.filter((entry) => !toDestruction(entry).some((item) => holds.has(keyOf(item))));
   await scope.runs.noteWrites(countsOf(ordered));
   const refs = plan.entries.flatMap((entry) => (isChange(entry) && entry.ref ? [entry.ref] : []));
   return { refs: [...new Set(refs)], noted, held };
 }
 
+/** The guard's kind of each action that takes something away. */
 const KINDS: Partial<Record<PlanEntry['action'], DestructiveKind>> = {
   deactivate: 'deactivate',
   delete: 'delete',
@@ -67,7 +68,8 @@ function toDestruction(entry: PlanEntry): Destruction[] {
   return [{ kind, ref: entry.ref, ...(subject === undefined ? {} : { subject }) }];
 }
 
-const nameOf = ({ kind, ref, subject }: Destruction): string => `${kind} ${ref} ${subject ?? ''}`;
+/** Returns the key by which equal changes are found. */
+const keyOf = ({ kind, ref, subject }: Destruction): string => `${kind} ${ref} ${subject ?? ''}`;
 
 /** Returns the deactivation that has to be decided before an account is deleted or leaves a group. */
 function awaitedBy({ action, kind, ref, member }: PlanEntry): Destruction[] {
@@ -82,8 +84,8 @@ export function removalsOf(plan: Plan): (item: Destruction) => boolean {
   const items = plan.entries
     .filter(isChange)
     .flatMap((entry) => [...toDestruction(entry), ...awaitedBy(entry)]);
-  const names = new Set(items.map(nameOf));
-  return (item) => names.has(nameOf(item));
+  const keys = new Set(items.map(keyOf));
+  return (item) => keys.has(keyOf(item));
 }
 
 /**
@@ -133,7 +135,7 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
     }
     const member = memberName(entry);
     if (member !== undefined) drift[entry.action === 'removeMember' ? 'remove' : 'add'].push(member);
-    // A deactivation gets the highest priority.
+    // One urgent entry makes the whole note urgent.
     if (entry.action === 'deactivate') drift.priority = 'deactivation';
   }
   return [...drifts.values()];

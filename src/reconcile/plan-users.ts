@@ -116,10 +116,11 @@ const created = (
   reason,
 });
 
-/** Returns the userName: the desired one, or the last known. */
+/** Returns the userName: the desired one, or the last known; '' if neither is known. */
 const nameOf = ({ link, observed, wanted }: UserCase): string =>
   String(wanted?.core.userName ?? observed?.userName ?? link.core?.userName ?? '');
 
+/** Returns the fields that all entries of a user share. */
 function base(user: UserCase, cause: Cause): Omit<PlanEntry, 'action' | 'before' | 'after' | 'reason'> {
   return {
     kind: 'User',
@@ -150,6 +151,7 @@ function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules)
   return [{ ...found, action: 'conflict', after, reason: `an account exists already and adopt is ${adopt}` }];
 }
 
+/** Returns the conflict of a user whose account another connection is linked to. */
 const taken = (user: UserCase, after: Values, reason: string): PlanEntry => ({
   ...base(user, 'none'),
   action: 'conflict',
@@ -289,14 +291,17 @@ function changes(
 export const masked = (attribute: string, value: unknown): unknown =>
   value !== null && /pass|secret|token|key/i.test(attribute) ? '[hidden]' : value;
 
+/** Returns whether the name of a difference is the path of a core attribute. */
 const isCore = (name: string): boolean => name !== 'active' && !name.startsWith('attributes.');
 
+/** Returns a desired value. @param name as in `Difference` */
 function valueOf(wanted: DesiredAccount, name: string): unknown {
   if (name === 'active') return wanted.active;
   if (name.startsWith('attributes.')) return wanted.attributes[name.slice('attributes.'.length)];
   return wanted.core[name];
 }
 
+/** Returns why `active` differs. */
 function activeReason(
   { wanted: mapped, link }: UserCase,
   wanted: DesiredAccount,

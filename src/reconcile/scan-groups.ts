@@ -110,12 +110,14 @@ async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupSca
       return scope.target.client.groups.list({ startIndex, count, members: false }, { signal: pageSignal });
     },
     reader,
+    // Most of the concurrent calls are left for the list of users, which is longer and is read at the same time.
     { clock: scope.clock, random: scope.random, signal, count: PAGE, inFlight: 2 },
   );
   let done = 0;
   for await (const groups of pages) {
     await takePage(scan, draft, groups, choice);
     done += groups.length;
+    // The list may have grown since the platform told its total.
     scan.onProgress({ phase: 'groups', done, total: Math.max(done, reader.verdict().total) });
   }
   draft.proof = reader.verdict();
@@ -133,6 +135,7 @@ async function takePage(
   const ids = groups.map(({ id }) => id);
   const holders = await drifts.linkedTo('Group', ids);
   const elsewhere = await Promise.all(others.map((notes) => notes.linkedTo('Group', ids)));
+  // 'Group:' names no group: it keeps the place of a listed group that no resource is linked to.
   const seen = await runs.groupsSeen(holders.map((holder) => holder?.ref ?? 'Group:'));
   groups.forEach((group, index) => {
     const holder = holders[index];

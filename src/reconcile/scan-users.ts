@@ -77,6 +77,7 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScanDra
       random: scope.random,
       signal,
       count: PAGE,
+      // The other half of the concurrent calls is for the groups, which are read meanwhile.
       inFlight: Math.max(1, Math.ceil(scope.concurrency / 2)),
     },
   );
@@ -96,7 +97,7 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScanDra
   return draft;
 }
 
-/** Counts users whose link fulfils a condition. */
+/** Returns the number of users whose link fulfils a condition. */
 async function countLinks(
   { scope }: ScanResult,
   refs: Ref[],
@@ -152,7 +153,11 @@ async function decideHidden(
   }
 }
 
-/** Adds users that the list cannot decide: absent, deleted, marked and lost ones, and with `mapsAll` all others. */
+/**
+ * Sets the coverage and the recognition of the tenant, and adds users that are verified whatever the list shows: those that it
+ * does not contain, those that were deleted at the source, and those that are marked or lost. With `mapsAll` (every record goes
+ * through the mapping again) it adds every user whom the pages did not compare.
+ */
 async function addDesired(
   scan: ScanResult,
   found: UserScanDraft,
@@ -166,10 +171,10 @@ async function addDesired(
   // One recognised account proves the tenant, so nothing else is counted.
   if (recognition.same === 0) {
     // A pending, lost or refused change does not make the account of the link another one.
-    const others = [...cover.pending, ...cover.lost, ...cover.atRest];
-    recognition.linked += await countLinks(scan, others, ({ id }) => id !== undefined);
+    const notCounted = [...cover.pending, ...cover.lost, ...cover.atRest];
+    recognition.linked += await countLinks(scan, notCounted, ({ id }) => id !== undefined);
     // The account of the link is gone while another account has its name.
-    recognition.namesakes = await countLinks(scan, [...cover.absent, ...others], ({ core }) =>
+    recognition.namesakes = await countLinks(scan, [...cover.absent, ...notCounted], ({ core }) =>
       found.strangers.byName.has(fold(String(core?.userName ?? ''))),
     );
   }
@@ -177,9 +182,10 @@ async function addDesired(
   // A user that a list does not show counts as absent only if the list is proven complete.
   const waiting = found.proof.complete ? await unlistedWaiting(scan, 'User', found.isListed) : [];
   const suspects = found.proof.complete ? [...orphans.lost, ...cover.absent, ...waiting] : orphans.lost;
+  // []: no account was compared, so no differing attribute is known.
   for (const ref of suspects) found.suspects.set(ref, []);
-  const others = mapsAll ? [...cover.absent, ...cover.atRest] : [];
-  for (const refs of [orphans.pending, cover.pending, cover.lost, others])
+  const remapped = mapsAll ? [...cover.absent, ...cover.atRest] : [];
+  for (const refs of [orphans.pending, cover.pending, cover.lost, remapped])
     for (const ref of refs) if (!found.seen.has(ref) && !found.suspects.has(ref)) found.unseen.add(ref);
 }
 

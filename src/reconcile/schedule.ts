@@ -73,6 +73,7 @@ export function startScheduler(
   for (const each of scopes) {
     const watch = () => watchRules(deps, each.scope, { isDue, signal, run: (why) => run(each, why) });
     // An empty directory is noted without a wait for `options.noted`, because the first pushes may arrive during that wait.
+    // After an error `reasonAtStart` looks again.
     const isEmptyNoted = noteEmptyDirectory(each.scope).catch(() => false);
     track(Promise.all([isEmptyNoted, options.noted]).then(watch));
   }
