@@ -5,6 +5,7 @@ import type { PlatformPatchOperation, WireUser } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
 import { permitClosing } from './gate.ts';
 import type { Why } from './provisioning-writer.ts';
+import { platformIdOf } from './platform-id.ts';
 
 const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
   core?.active === active || core?.active === undefined || (unsure ?? []).includes('active');
@@ -41,7 +42,7 @@ export async function deactivate(context: SyncContext): Promise<Permission> {
  */
 async function isClosedByOthers({ clock, link, target, call }: SyncContext): Promise<boolean> {
   if (!mayBeActive(link) || link.observed?.active !== false) return false;
-  const { active } = await target.client.users.get(link.id ?? '', call);
+  const { active } = await target.client.users.get(platformIdOf(link), call);
   forgetObserved(link, 'active');
   if (active !== false) return false;
   link.core = { ...link.core, active };
@@ -56,7 +57,7 @@ async function isClosedByOthers({ clock, link, target, call }: SyncContext): Pro
 export async function setActive(context: SyncContext, active: boolean, why?: Why): Promise<void> {
   const { link, target } = context;
   const change: PlatformPatchOperation[] = [{ op: 'replace', path: 'active', value: active }];
-  const run = () => target.client.users.patch(link.id ?? '', change, context.call);
+  const run = () => target.client.users.patch(platformIdOf(link), change, context.call);
   await context.attempt(['active'], active ? 'activate user' : 'deactivate user', run, {
     why,
     ignoredText: async (account) =>
@@ -79,7 +80,7 @@ async function keepsState(
   active: boolean,
 ): Promise<boolean> {
   if (answer?.active === undefined || answer.active === active) return false;
-  return (await target.client.users.get(link.id ?? '', call)).active !== active;
+  return (await target.client.users.get(platformIdOf(link), call)).active !== active;
 }
 
 /**

@@ -15,6 +15,7 @@ import { isGone, isStatus } from './failures.ts';
 import { attributeChanges, EXTENSION, fitsExtension, isEmpty, mayHaveValue, writeOrder } from './diff.ts';
 import type { DesiredUser } from './mapping.ts';
 import { writeCombinedPatch } from './combined-patch.ts';
+import { platformIdOf } from './platform-id.ts';
 
 /** How the writing of attributes ended. */
 export type AttributeResult =
@@ -126,7 +127,7 @@ async function writeValues(
   for (const [name, id] of ids) {
     if (await writeValue(context, account.id, id, name, desired.attributes[name] ?? null)) continue;
     // If the SCIM user is gone too, this read throws 404, and the sync starts again and creates a new account.
-    await target.client.users.get(link.id ?? '', context.call);
+    await target.client.users.get(platformIdOf(link), context.call);
     link.attempts = (link.attempts ?? 0) + 1;
     return { kind: 'later', afterMs: Math.min(RETRY_STEP_MS * link.attempts, NEW_ACCOUNT_MS) };
   }
@@ -206,7 +207,7 @@ async function writeThroughExtension(
     });
     const paths = carried.map((name) => `attributes.${name}`);
     await context.attempt(paths, 'set attributes', () =>
-      target.client.users.patch(link.id ?? '', operations, context.call),
+      target.client.users.patch(platformIdOf(link), operations, context.call),
     );
     link.attributes = { ...link.attributes };
     for (const name of carried) link.attributes[name] = desired.attributes[name];

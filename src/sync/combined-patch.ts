@@ -4,6 +4,7 @@ import type { SyncContext } from './context.ts';
 import { coreOperations, echoedAttributes, EXTENSION } from './diff.ts';
 import { isStatus } from './failures.ts';
 import type { DesiredUser } from './mapping.ts';
+import { platformIdOf } from './platform-id.ts';
 
 /** Time for which a target that refused the combined PATCH is not asked again, milliseconds. */
 const REMEMBERED_MS = 3_600_000;
@@ -42,7 +43,7 @@ export async function writeCombinedPatch(
   let answer: WireUser | undefined;
   try {
     answer = await context.attempt(written, 'update user', () =>
-      target.client.users.patch(link.id ?? '', [...core, ...values], context.call),
+      target.client.users.patch(platformIdOf(link), [...core, ...values], context.call),
     );
   } catch (error) {
     // Another status says nothing about the combined form, so failures.ts judges the error.

@@ -10,6 +10,7 @@ import { isGone } from './failures.ts';
 import { ended, permitOne } from './gate.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { resumeRemovals } from './protected-user.ts';
+import { platformIdOf } from './platform-id.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -60,7 +61,7 @@ function deletionDue({ target, work }: SyncContext): number | undefined {
 async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
   const { link, target } = context;
   const { client } = target;
-  const id = link.id ?? '';
+  const id = platformIdOf(link);
   try {
     const account = await client.users.get(id, context.call);
     const reason = whyNotDelete(context, account) ?? (await whoseToo(context, id));

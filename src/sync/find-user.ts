@@ -12,6 +12,7 @@ import { isStatus, mayHaveCommitted } from './failures.ts';
 import type { Core, DesiredUser } from './mapping.ts';
 import { claim, takenElsewhere } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, keptForLeaver, successionWait } from './succession.ts';
+import { platformIdOf } from './platform-id.ts';
 
 export type FoundAccount =
   | { kind: 'linked' }
@@ -126,7 +127,7 @@ async function observe(context: SyncContext, desired: DesiredUser, user: WireUse
  */
 export async function observeLinked(context: SyncContext, desired: DesiredUser): Promise<void> {
   const { link, target, call } = context;
-  await observe(context, desired, await target.client.users.get(link.id ?? '', call));
+  await observe(context, desired, await target.client.users.get(platformIdOf(link), call));
   await context.save();
 }
 

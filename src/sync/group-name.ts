@@ -8,6 +8,7 @@ import { isGone, isStatus } from './failures.ts';
 import { warnOfRoles } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { nameBehind, waitForName } from './taken-name.ts';
+import { platformIdOf } from './platform-id.ts';
 
 /** Returns whether the platform has confirmed the name as that of the linked group. */
 export const isNameConfirmed = ({ core, unsure }: Link, name: string | undefined): boolean =>
@@ -20,7 +21,7 @@ export async function renameGroup(context: SyncContext, name: string): Promise<S
   const rename: PlatformPatchOperation[] = [{ op: 'replace', path: 'displayName', value: name }];
   try {
     await context.attempt(['displayName'], 'rename group', () =>
-      target.client.groups.patch(link.id ?? '', rename, context.call),
+      target.client.groups.patch(platformIdOf(link), rename, context.call),
     );
   } catch (error) {
     // 409: another group has the name, which may be about to give it up.

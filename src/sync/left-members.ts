@@ -5,6 +5,7 @@ import { isUnmanaged, unmanagedId, unmanagedName } from '../directory/member-nam
 import { parseRef, refOf } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
 import { membersWithSign } from './members.ts';
+import { platformIdOf } from './platform-id.ts';
 
 /** Most leavers that the link of a group out of scope lists. With more, the list is dropped. */
 const MOST_LEAVERS = 1000;
@@ -99,7 +100,7 @@ export async function noteLeavers(context: SyncContext): Promise<void> {
  */
 export async function comeBack(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
-  const group = await target.client.groups.get(link.id ?? '', { members: true }, context.call);
+  const group = await target.client.groups.get(platformIdOf(link), { members: true }, context.call);
   const members = await Promise.all(
     (group.members ?? []).map(async ({ value }) => {
       const holder = await links.holderOf(target.name, 'User', value);

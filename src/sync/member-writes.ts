@@ -6,6 +6,7 @@ import { isAbsent } from './absence.ts';
 import type { SyncContext } from './context.ts';
 import { namesGroup } from './diff.ts';
 import { isGone, isStatus } from './failures.ts';
+import { platformIdOf } from './platform-id.ts';
 
 /** A member with an account. */
 export interface LinkedMember {
@@ -38,7 +39,7 @@ export async function writeMembers(
     let written: string[] = [];
     await context.write(
       sign === '+' ? 'add members' : 'remove members',
-      () => target.client.groups.patch(link.id ?? '', operations, context.call),
+      () => target.client.groups.patch(platformIdOf(link), operations, context.call),
       async (group) => {
         const confirmed = new Set(await confirmedOf(context, sign, group, members));
         const users = members.map(({ user }) => user);
@@ -128,7 +129,7 @@ async function handleRefused(context: SyncContext, member: LinkedMember, error: 
 /** Returns whether the platform answers 404 for the group. */
 async function groupIsGone(context: SyncContext): Promise<boolean> {
   try {
-    await context.target.client.groups.get(context.link.id ?? '', { members: false }, context.call);
+    await context.target.client.groups.get(platformIdOf(context.link), { members: false }, context.call);
     return false;
   } catch (error) {
     return isGone(error);

@@ -8,6 +8,7 @@ import { permit, refuse } from './gate.ts';
 import { writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { LISTED_AS_PROTECTED } from './target.ts';
 import { WriteIgnored } from './outcome.ts';
+import { platformIdOf } from './platform-id.ts';
 
 /** Most members in one PATCH. */
 const PORTION = 100;
@@ -265,7 +266,7 @@ async function lacking(
   if (!isRead) return ready;
   let present: Set<string>;
   try {
-    const { members = [] } = await target.client.groups.get(link.id ?? '', { members: true }, call);
+    const { members = [] } = await target.client.groups.get(platformIdOf(link), { members: true }, call);
     present = new Set(members.map(({ value }) => value));
   } catch (error) {
     logger.warn(

@@ -25,6 +25,7 @@ import { rememberRefusal } from './combined-patch.ts';
 import { removal } from './succession.ts';
 import { resumeRemovals, leaveAlone, endProtection, whyUntouchable } from './protected-user.ts';
 import { depart } from './depart-user.ts';
+import { platformIdOf } from './platform-id.ts';
 
 /** Number of restarts within one sync after the platform lost the account. */
 const RESTARTS = 2;
@@ -159,7 +160,7 @@ async function writeCore(context: SyncContext, desired: DesiredUser): Promise<Sy
     if (typeof externalId === 'string' && paths.includes('externalId'))
       await target.recentExternalIds.note(externalId);
     await context.attempt(paths, 'update user', () =>
-      target.client.users.patch(link.id ?? '', operations, context.call),
+      target.client.users.patch(platformIdOf(link), operations, context.call),
     );
   } catch (error) {
     // 409: another account has the userName, whose holder may be about to give it up.

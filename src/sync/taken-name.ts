@@ -5,6 +5,7 @@ import type { SyncContext } from './context.ts';
 import { mayHaveCommitted } from './failures.ts';
 import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
+import { platformIdOf } from './platform-id.ts';
 
 /** Number of failed attempts before a circle is searched. */
 const CIRCLE_AFTER = 2;
@@ -115,8 +116,10 @@ async function stepAside(context: SyncContext, name: string): Promise<void> {
   link.observed = { ...observed, [path]: core?.[path] };
   try {
     await (work.kind === 'User'
-      ? context.attempt([path], 'update user', () => users.patch(link.id ?? '', rename, context.call))
-      : context.attempt([path], 'rename group', () => groups.patch(link.id ?? '', rename, context.call)));
+      ? context.attempt([path], 'update user', () => users.patch(platformIdOf(link), rename, context.call))
+      : context.attempt([path], 'rename group', () =>
+          groups.patch(platformIdOf(link), rename, context.call),
+        ));
   } catch (error) {
     if (!mayHaveCommitted(error)) Object.assign(link, { core, observed });
     throw error;
