@@ -58,10 +58,10 @@ export function createCatalogue(
     const names = Object.keys(types);
     if (names.length === 0) return new Map();
     let existing = await byName(signal);
-    for (const name of names) {
+    for (const [name, type] of Object.entries(types)) {
       if (existing.has(name)) continue;
       try {
-        const made = await client.attributes.create({ name, type: types[name] ?? 'string' }, { signal });
+        const made = await client.attributes.create({ name, type }, { signal });
         existing.set(made.name, made);
       } catch (error) {
         // Another process created the definition at the same time (409, or 400 at some tenants).
@@ -80,6 +80,7 @@ export function createCatalogue(
     return new Map(names.map((name) => [name, judgeDefinition(name, types[name], existing.get(name))]));
   }
 
+  /** Returns the platform's definitions by name. */
   async function byName(signal: AbortSignal): Promise<Map<string, UserAttribute>> {
     return new Map(
       (await client.attributes.list({ signal })).map((definition) => [definition.name, definition]),
@@ -165,6 +166,7 @@ export function createCatalogue(
   };
 }
 
+/** Compares a definition of the platform with the mapping. @param found undefined: the platform has none */
 function judgeDefinition(
   name: string,
   wanted: UserAttributeType | undefined,

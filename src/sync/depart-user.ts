@@ -18,7 +18,8 @@ const DAY_MS = 86_400_000;
 export async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { gate, link, target, work } = context;
   if (link.creating && link.core) {
-    // A create with a lost answer may have created an account, which has to be found and closed.
+    // A create with a lost answer may have created an account, which has to be found and closed. Without attributes the adoption
+    // reads no values, because none is to be written.
     const left = { inScope: false, active: false, core: link.core, attributes: {}, faults: [] };
     await findUser(context, left, exists);
   }
@@ -64,7 +65,7 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
   const id = platformIdOf(link);
   try {
     const account = await client.users.get(id, context.call);
-    const reason = whyNotDelete(context, account) ?? (await whoseToo(context, id));
+    const reason = whyNotDelete(context, account) ?? (await whyShared(context, id));
     if (reason !== undefined)
       return {
         kind: 'blocked',
@@ -86,7 +87,7 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
 }
 
 /** Returns why an account to which another connection is linked too must be deleted by hand; undefined: there is no such link. */
-async function whoseToo({ links, target }: SyncContext, id: string): Promise<string | undefined> {
+async function whyShared({ links, target }: SyncContext, id: string): Promise<string | undefined> {
   const other = await links.elsewhere.holderOf(target.name, 'User', id);
   return (
     other && `the account belongs to ${other.name} of connection ${other.connection} too: delete it by hand`

@@ -15,8 +15,11 @@ import { isHandedOn, isOutdated, keptForLeaver, successionWait } from './success
 import { platformIdOf } from './platform-id.ts';
 
 export type FoundAccount =
+  /** The account was adopted or created, and the link has its id. */
   | { kind: 'linked' }
+  /** The platform has no account of this user. */
   | { kind: 'absent' }
+  /** Another resource or connection may be about to release the name or the account. */
   | { kind: 'later'; afterMs: number }
   | { kind: 'blocked'; condition: Condition };
 
@@ -221,17 +224,18 @@ async function exactMatches(
     // Checked again, because another user may have received the externalId during the platform call.
     if (exact.length > 0 && (await context.directory.identifies(externalId))) return exact;
   }
-  const called = async (wanted: string): Promise<WireUser[]> => {
+  const withUserName = async (wanted: string): Promise<WireUser[]> => {
     const found = await users.findBy('userName', wanted, context.call);
     return found.filter((user) => fold(user.userName) === fold(wanted));
   };
-  const exact = await called(userName);
+  const exact = await withUserName(userName);
+  /** userName of an earlier create whose answer was lost; without one, the present userName. */
   const tried = context.link.creating ? String(context.link.core?.userName ?? userName) : userName;
   if (exact.length > 0) return exact;
   if (fold(tried) === fold(userName)) return renamed(context, core, externalId);
   // An earlier create used another userName. An account with that name may belong to another user by now.
   const { links, target, work } = context;
-  const made = (await called(tried)).filter((user) => mayBeCreatedByThis(context, user));
+  const made = (await withUserName(tried)).filter((user) => mayBeCreatedByThis(context, user));
   const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'User', id)));
   return made.filter((_, index) => holders[index] === undefined || holders[index] === work.ref);
 }
@@ -259,7 +263,10 @@ async function renamed(context: SyncContext, core: Core, externalId: string | nu
 /** Attributes that distinguish two people with the same externalId. */
 const PERSONAL = ['displayName', 'name.givenName', 'name.familyName'];
 
-/** Returns whether an earlier create of this user, whose answer was lost, may have made the account. */
+/**
+ * Returns whether an earlier create of this user, whose answer was lost, may have made the account: it has no externalId, or the
+ * one that was sent.
+ */
 export const mayBeCreatedByThis = ({ link }: Pick<SyncContext, 'link'>, { externalId }: WireUser): boolean =>
   link.creating === true && (!externalId || externalId === (link.core?.externalId ?? externalId));
 

@@ -74,7 +74,7 @@ async function lookUp(
     (account) => account.isAdmin && (account.id === link.account || fold(account.username) === closing),
   );
   if (!isAdministrator) return 'replaceable';
-  // Protected accounts are looked up by name in a tenant of any size.
+  // Protected accounts are looked up by name in a tenant of any size; then, with '', the whole list is read.
   for (const text of [...policy.users.protected, '']) {
     await accountsLike(context, text, call);
     if (administrators.remainsWithout(leaving)) return 'replaceable';

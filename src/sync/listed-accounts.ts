@@ -40,7 +40,7 @@ export async function readAccountList(
   const first = await users.list({ startIndex: 1, count: PAGE_SIZE }, call);
   const total = first.totalResults;
   const size = first.resources.length;
-  // Each account has up to two keys, and a page of new accounts may follow.
+  // Each account has up to two keys, and one page of new accounts may be added while the list is read.
   const names = createBloomFilter(2 * (total + PAGE_SIZE));
   const ids = new Set<string>();
   let last: WireUser | undefined;
@@ -120,6 +120,7 @@ export function createListedAccounts(deps: {
   clock: Clock;
 }): ListedAccounts {
   const { client, clock } = deps;
+  /** New users since a time; at first there were none. */
   let seen = { since: Number.NEGATIVE_INFINITY, users: 0 };
   let list: { names: BloomFilter; readAt: number; lifetimeMs: number } | undefined;
   let reading: Promise<void> | undefined;
@@ -194,6 +195,7 @@ function createBloomFilter(capacity: number): BloomFilter {
 
   /** Calls `visit` with the bit positions of a text until it returns false. */
   function visitAll(text: string, visit: (bit: number) => boolean): boolean {
+    // Two hashes with different seeds give all positions: the first one, and the step from each to the next.
     const first = hash(text, 0x811c9dc5);
     // The step is odd, so it is never 0.
     const second = hash(text, 0x01000193) | 1;
@@ -213,7 +215,7 @@ function createBloomFilter(capacity: number): BloomFilter {
   };
 }
 
-/** FNV-1a with a final mix, 32 bits. */
+/** FNV-1a (prime 0x01000193) with the final mix of MurmurHash3, 32 bits. */
 function hash(text: string, seed: number): number {
   let value = seed;
   for (let index = 0; index < text.length; index++)

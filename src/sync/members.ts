@@ -242,9 +242,9 @@ export async function addMembers(
   delete link.coalescingSince;
   const ignored: Ignored = [];
   for (const portion of portions(await lacking(context, ready), PORTION)) {
-    const members = portion.map(({ user, link: { id = '' }, isListed }) => ({
+    const members = portion.map(({ user, link: account, isListed }) => ({
       user,
-      platformId: id,
+      platformId: platformIdOf(account), // a ready member has an account
       isListed,
     }));
     ignored.push(...(await writeMembers(context, '+', members)));

@@ -95,6 +95,7 @@ function wantedName({ target }: SyncContext, kind: Kind, text: string): string |
   return kind === 'User' ? String(userName) : target.mapping.groupName(String(displayName));
 }
 
+/** Returns the path of the attribute that holds the name. */
 const pathOf = (kind: Kind) => (kind === 'User' ? 'userName' : 'displayName');
 
 /** Returns the name that a resource with the temporary name of `stepAside` waits for; undefined: its name is not temporary. */
