@@ -11,6 +11,7 @@ import { ended, permitOne } from './gate.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { resumeRemovals } from './protected-user.ts';
 import { platformIdOf } from './platform-id.ts';
+import { withTemporaryName } from './temporary-name.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -35,7 +36,7 @@ export async function depart(context: SyncContext, exists: Exists): Promise<Sync
       gate.isLeaver = isOpen;
       // A user out of scope may come back, so held removals of attributes are kept.
       if (isOpen && work.record) gate.unasked = ['clearAttributes'];
-      if (isOpen) return ended(context, { dropGrants: true });
+      if (isOpen) return await withTemporaryName(context, ended(context, { dropGrants: true }));
     } catch (error) {
       if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
       noteDeleted(context, 'delete user');

@@ -9,7 +9,6 @@ import { isGone } from './failures.ts';
 import { findGroup } from './find-group.ts';
 import type { Exists } from './find-user.ts';
 import { ended, permit, refuse } from './gate.ts';
-import { temporaryNameLeft, withTemporaryName } from './group-name.ts';
 import { noteLeavers, takeUpLeavers } from './left-members.ts';
 import type { LinkedMember } from './member-writes.ts';
 import {
@@ -26,6 +25,7 @@ import {
 } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { LISTED_AS_PROTECTED } from './target.ts';
+import { temporaryNameLeft, withTemporaryName } from './temporary-name.ts';
 
 const DELETED = 'the group was deleted at the source';
 

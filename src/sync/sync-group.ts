@@ -9,11 +9,12 @@ import { isGone } from './failures.ts';
 import { createPlatformGroup, findGroup } from './find-group.ts';
 import type { Exists } from './find-user.ts';
 import { ended, resetGate } from './gate.ts';
-import { isNameConfirmed, renameGroup, temporaryNameLeft } from './group-name.ts';
+import { isNameConfirmed, renameGroup } from './group-name.ts';
 import { comeBack, leave, noteLeavers } from './left-members.ts';
 import { addMembers, dropPendingMembers, removeMembers, throwIfIgnored } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { nameBehind } from './taken-name.ts';
+import { temporaryNameLeft } from './temporary-name.ts';
 
 /** Returns the outcome. A group that is gone at the platform is looked up or created anew, once. @throws PlatformError */
 export async function syncGroup(context: SyncContext, exists: Exists): Promise<SyncOutcome> {

@@ -96,18 +96,18 @@ function wantedName({ target }: SyncContext, kind: Kind, text: string): string |
 }
 
 /** Returns the path of the attribute that holds the name. */
-const pathOf = (kind: Kind) => (kind === 'User' ? 'userName' : 'displayName');
+export const namePathOf = (kind: Kind) => (kind === 'User' ? 'userName' : 'displayName');
 
 /** Returns the name that a resource with the temporary name of `stepAside` waits for; undefined: its name is not temporary. */
 export function nameBehind({ link, work }: SyncContext): string | undefined {
-  const name = String(link.core?.[pathOf(work.kind)]);
+  const name = String(link.core?.[namePathOf(work.kind)]);
   return name.startsWith(`${work.id}.`) ? name.slice(work.id.length + 1) : undefined;
 }
 
 /** Renames the resource to a unique temporary name, which releases the old name for the others. */
 async function stepAside(context: SyncContext, name: string): Promise<void> {
   const { link, target, work } = context;
-  const path = pathOf(work.kind);
+  const path = namePathOf(work.kind);
   const { core, observed } = link;
   const temporaryName = `${work.id}.${name}`;
   const rename = [{ op: 'replace' as const, path, value: temporaryName }];

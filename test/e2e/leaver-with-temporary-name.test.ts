@@ -1,0 +1,54 @@
+// Tests a person who is deleted at the source while the account has the temporary userName of an exchange, and whose
+// deactivation the guard holds.
+import '../support/load-modules.ts';
+import { parseLink, toLinkText } from '../../src/directory/outbox/links.ts';
+import { byHand } from '../support/by-hand.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+
+let place: Place;
+let ann: string;
+let temporaryName: string;
+beforeEach(async () => {
+  place = await openPlace({ target: { guard: { deactivate: { count: 0, percent: 0 } } } });
+  ann = await place.idp.createUser(ANN);
+  await place.idle();
+  await place.stopApps();
+  await place.start('api');
+  // A kill in an exchange of userNames leaves this behind.
+  temporaryName = `${ann}.bob@acme.example`;
+  const links = await place.key(':links:main');
+  const link = parseLink((await place.redis.hget(links, `User:${ann}`)) ?? '');
+  await byHand(place, 'PATCH', `/Users/${link.id ?? ''}`, {
+    op: 'replace',
+    path: 'userName',
+    value: temporaryName,
+  });
+  const core = { ...link.core, userName: temporaryName };
+  await place.redis.hset(links, `User:${ann}`, toLinkText({ ...link, core }));
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.start('worker');
+  await eventually('the deactivation is held', async () => (await approvals()).length === 1);
+}, 60_000);
+afterEach(() => place.stop());
+
+const approvals = async () =>
+  (await place.commands.run('approvals', 'list', '--json')).json as { id: string }[];
+const told = async (...args: string[]) => (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+
+test.each(['held', 'rejected'])(
+  'explain and exceptions tell that the account of a leaver keeps a temporary userName while its deactivation is %s',
+  async (state) => {
+    if (state === 'rejected') {
+      await place.commands.run('approvals', 'reject', (await approvals())[0]?.id ?? '', '--yes');
+      await place.idle();
+    }
+    const said = `the account is called ${temporaryName}, its temporary name until another account gave up the name bob@acme.example`;
+    expect(await told('explain', `User:${ann}`, '--all')).toContain(said);
+    expect(await told('exceptions')).toContain(said);
+    expect((await place.platform.user(temporaryName))?.active).toBe(true);
+  },
+  60_000,
+);
