@@ -3,6 +3,7 @@ import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import type { ObservedAccount } from './compare.ts';
 import { compareMemberships } from './compare-memberships.ts';
+import { usersToVerify } from './desired-users.ts';
 import type { DoneChanges } from './done-changes.ts';
 import { NEWLY_LINKED, type PlanEntry } from './entry.ts';
 import { withFollowers } from './followers.ts';
@@ -40,7 +41,12 @@ export async function compareOne(
   if (ref.startsWith('Group:')) {
     const verified = await verifyGroups(scan, [ref], { withMembers: () => members });
     const [group] = verified;
-    return group ? { entries: await withFollowers(scan, group.entries, verified), done: group.done } : null;
+    if (!group) return null;
+    const added = await scopeOfAdded(scan, group.entries);
+    return {
+      entries: await withFollowers(scan, group.entries, [...verified, ...added]),
+      done: group.done,
+    };
   }
   // Read before the account, so that a write in between is not taken for drift.
   const { pendingMemberships } = await scope.outbox.resourceStatus(ref);
@@ -57,6 +63,13 @@ export async function compareOne(
   const pending = new Set(pendingMemberships.keys());
   const memberships = await compareMemberships(scan, { ref, link, memberOf: user.memberOf, pending });
   return memberships && { ...memberships, entries: [...entries, ...memberships.entries], done, account };
+}
+
+/** Returns of each user whom the entries add whether the user is out of scope. */
+async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Promise<VerifiedResource[]> {
+  const users = entries.flatMap(({ action, member }) => (action === 'addMember' && member?.ref) || []);
+  const mapped = await usersToVerify(scan, await scan.scope.drifts.observe(users));
+  return [...mapped].map(([ref, { wanted }]) => ({ ref, entries: [], isOut: !wanted.inScope }));
 }
 
 /** Reads the account of a user whom no run compares, as a protected one. @returns null when it could not be read */

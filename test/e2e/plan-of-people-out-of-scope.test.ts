@@ -31,6 +31,11 @@ test('a plan adds a new person in scope to groups, not one out of scope, nor one
   const { text } = await place.commands.run('plan');
   const added = [...text.matchAll(/addMember person (\S+ in \w+)/g)].map(([, each]) => each);
   expect(added.toSorted()).toEqual([`${NEW} in crew`, `${NEW} in staff`]);
+  for (const name of ['crew', 'staff']) {
+    const dryRun = (await place.commands.run('sync', name, '--dry-run')).text;
+    expect(dryRun).toContain(NEW);
+    for (const left of [GUEST, BOB]) expect(dryRun).not.toContain(left);
+  }
   await place.commands.run('release');
   await place.idle();
   for (const name of ['crew', 'staff']) expect((await place.platform.group(name))?.members).toEqual([NEW]);
