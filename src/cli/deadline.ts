@@ -22,6 +22,7 @@ export const withDeadline = (command: Command): Command =>
 export function deadlineOf({ deadline }: DeadlineFlags): number | undefined {
   if (deadline === undefined) return undefined;
   const [, number, unit = 's'] = /^(\d{1,9})([smh])?$/.exec(deadline) ?? [];
+  // NaN for a text of another form; a number without a unit counts as seconds.
   const ms = Number(number) * (UNITS[unit] ?? NaN);
   if (!(ms > 0 && ms <= MAX_MS))
     throw new Error('--deadline is a number with s, m or h above 0, such as 90s, 10m or 2h.');

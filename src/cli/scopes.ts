@@ -64,6 +64,7 @@ export async function withScopes<T>(
   const onSignal = (): void =>
     ended.abort(new Error('ended by a signal; what is marked is applied by a worker'));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
+  // Nothing is to be stopped if the scopes cannot be opened.
   let stop = (): Promise<void> => Promise.resolve();
   try {
     const opened = await openScopes(config, deps, { worker, signal: ended.signal });

@@ -167,6 +167,7 @@ const isWorkerMissing = ({ findings }: FleetReport): boolean =>
 
 /** Returns the lines about breaker and pause. A pause because of a refused key has no line: the advice about the key covers it. */
 function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorker: boolean): string[] {
+  // `since` and `status` are stored with the failures that the lines below tell, so their defaults are never printed.
   const { open, since = 0, status = 0, only, ofOtherKey, pause } = state;
   const isRefused = isKeyRefused(state);
   const pageAdvice = open ? webPageAdvice(target, { status }) : undefined;
@@ -208,8 +209,8 @@ function eventDeliveryText({ pending, oldestMs, kept, delivered, dropped, proble
   ].join(', ');
 }
 
-/** Units of a duration and their seconds, the longest first. */
-const STEPS = [
+/** Units of a duration above a second, and their seconds, the longest first. */
+const LARGE_UNITS = [
   ['d', 86_400],
   ['h', 3600],
   ['min', 60],
@@ -218,6 +219,6 @@ const STEPS = [
 /** Formats a duration as one unit, rounded down: `3 min`. */
 function duration(ms: number): string {
   const seconds = ms / 1000;
-  const [unit, size] = STEPS.find(([, step]) => seconds >= step) ?? ['s', 1];
+  const [unit, size] = LARGE_UNITS.find(([, unitSeconds]) => seconds >= unitSeconds) ?? ['s', 1];
   return `${Math.floor(seconds / size)} ${unit}`;
 }

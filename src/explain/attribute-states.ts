@@ -76,7 +76,9 @@ function valuesThatStay(
   return Object.entries(attributes)
     .filter(([name, applied]) => (types[name] === undefined || kept.has(name)) && !isEmpty(applied))
     .map(([name, applied]) => ({
-      ...{ name: `attributes.${name}`, desired: null, applied },
+      name: `attributes.${name}`,
+      desired: null,
+      applied,
       state: kept.has(name) ? 'kept' : 'unmapped',
     }));
 }

@@ -66,6 +66,7 @@ export type FoundApproval = {
   first?: StoredFirstApproval;
 };
 
+/** State of an approval after each decision. */
 const STATES = { approve: 'approved', reject: 'rejected', withdraw: 'withdrawn' } as const;
 
 /** Returns the id of an approval without its connection, as the guard of the target stores it. */
@@ -135,11 +136,13 @@ export async function approvalsAt(
 const sumOf = (counts: Partial<Record<DestructiveKind, number>>): number =>
   Object.values(counts).reduce((sum, each) => sum + each, 0);
 
+/** Returns the id without its last place, which all lengths of a growing list share. */
 const serialOf = (id: string): string => listIdOf(id).replace(/-\d+$/, '');
 
 /** Returns the last place of the list; 0 for an id without it, which means all changes of the list. */
 const upToOf = (id: string): number => Number(/-(\d+)$/.exec(listIdOf(id))?.[1] ?? 0);
 
+/** Returns a first approval as operators see it. */
 const toWaitingApproval = (
   connection: string,
   { id, by, at, total, note, selection, identity }: FirstApproval,
@@ -184,6 +187,7 @@ export async function findApproval(
   };
 }
 
+/** Returns 0 for every kind. */
 const zeroCounts = <Kind extends string>(counts: Record<Kind, number>): Record<Kind, number> =>
   Object.fromEntries(Object.keys(counts).map((kind) => [kind, 0])) as Record<Kind, number>;
 

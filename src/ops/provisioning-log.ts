@@ -141,7 +141,8 @@ export interface ProvisioningRecord {
   request: { method: string; route: string; status: number | null; requestId: string | null } | null;
 }
 
-const KINDS: Record<LogAction, ProvisioningRecord['provisioningAction']> = {
+/** Entra's word for each action. */
+const ENTRA_ACTIONS: Record<LogAction, ProvisioningRecord['provisioningAction']> = {
   create: 'create',
   adopt: 'other',
   update: 'update',
@@ -157,7 +158,7 @@ const KINDS: Record<LogAction, ProvisioningRecord['provisioningAction']> = {
   none: 'other',
 };
 
-/** Each status in words for people. */
+/** Each status in words for people; '': a success needs none. */
 export const STATUS_WORDS: Record<LogStatus, string> = {
   success: '',
   failure: 'refused',
@@ -166,7 +167,8 @@ export const STATUS_WORDS: Record<LogStatus, string> = {
   skipped: 'left alone',
 };
 
-const STATUSES: Record<LogStatus, ProvisioningRecord['provisioningStatusInfo']['status']> = {
+/** Entra's word for each status. */
+const ENTRA_STATUSES: Record<LogStatus, ProvisioningRecord['provisioningStatusInfo']['status']> = {
   success: 'success',
   failure: 'failure',
   retry: 'warning',
@@ -185,7 +187,7 @@ export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
     target,
     cycleId: request.startsWith('plan:') ? request : null,
     changeId: request,
-    provisioningAction: KINDS[action],
+    provisioningAction: ENTRA_ACTIONS[action],
     operation: action,
     durationInMilliseconds: entry.ms ?? null,
     initiatedBy: initiatorOf(request, connection),
@@ -198,7 +200,7 @@ export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
     })),
     members: entry.members ?? [],
     provisioningSteps: stepsOf(entry),
-    provisioningStatusInfo: { status: STATUSES[entry.status], errorInformation: errorOf(entry) },
+    provisioningStatusInfo: { status: ENTRA_STATUSES[entry.status], errorInformation: errorOf(entry) },
     attempt: entry.attempt,
     generation: entry.generation,
     priority: entry.priority,
@@ -210,16 +212,17 @@ export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
 
 type Step = ProvisioningRecord['provisioningSteps'][number];
 
-/** Index in STEPS of the step at which each reason occurs. A reason that is not listed occurs at the last one. */
-const STEP_OF_REASON: Record<string, number> = {
-  Protected: 1,
-  OutOfScope: 1,
-  Conflict: 2,
-  AmbiguousAccount: 2,
-  AccountNotFound: 2,
-  Held: 3,
-  Rejected: 3,
+/** Type of the step at which each reason occurs. A reason that is not listed occurs at the write. */
+const STEP_OF_REASON: Record<string, string> = {
+  Protected: 'scoping',
+  OutOfScope: 'scoping',
+  Conflict: 'matching',
+  AmbiguousAccount: 'matching',
+  AccountNotFound: 'matching',
+  Held: 'processing',
+  Rejected: 'processing',
 };
+/** Steps of a sync in their order, in the words of Entra. */
 const STEPS: [name: string, type: string][] = [
   ['read the desired state', 'import'],
   ['decide whether this target gets it', 'scoping'],
@@ -230,11 +233,12 @@ const STEPS: [name: string, type: string][] = [
 
 /** Returns the steps of an entry up to the one that decided; the steps after it were not reached and are left out. */
 function stepsOf({ status, reason, message = '' }: LocatedEntry): Step[] {
-  const last = status === 'success' ? STEPS.length - 1 : (STEP_OF_REASON[reason ?? ''] ?? STEPS.length - 1);
+  const stoppedAt = status === 'success' || reason === undefined ? undefined : STEP_OF_REASON[reason];
+  const last = STEPS.findIndex(([, type]) => type === (stoppedAt ?? 'export'));
   return STEPS.slice(0, last + 1).map(([name, type], index) => ({
     name,
     type,
-    status: index < last || status === 'success' ? 'success' : STATUSES[status],
+    status: index < last || status === 'success' ? 'success' : ENTRA_STATUSES[status],
     description: index === last ? message : '',
   }));
 }
