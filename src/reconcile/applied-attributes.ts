@@ -1,7 +1,7 @@
 // Finds the attributes whose values the bridge has written, by the links of a sample of the users of a target.
 import type { Links } from '../directory/outbox/links.ts';
 import { isEmpty } from '../sync/diff.ts';
-import type { PlanEntry } from './entry.ts';
+import { NO_BASIS, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 
 /** Number of users whose links are read. */
@@ -42,6 +42,6 @@ export async function unmappedEntries({
     effect: 'report',
     reason: UNMAPPED,
     attribution: { cause: 'none' },
-    basis: { version: 0, link: '' },
+    basis: NO_BASIS,
   }));
 }

@@ -1,7 +1,7 @@
 // Compares the definitions of the mapped attributes at the platform with the settings, and decides what becomes of the values of
 // an attribute whose definition is missing or has another type.
 import { fold, type Ref } from '../directory/records.ts';
-import { isChange, isDrift, type Attribution, type PlanEntry } from './entry.ts';
+import { isChange, isDrift, NO_BASIS, type Attribution, type PlanEntry } from './entry.ts';
 import { asking } from './platform-reads.ts';
 import type { ScanResult } from './scope.ts';
 
@@ -50,10 +50,20 @@ export function toTypeConflict(
   return entry.ref && !waiting.has(entry.ref) ? conflict : { ...conflict, attribution: { cause: 'none' } };
 }
 
+/** Returns the one conflict of an attribute that the platform defines with another type. */
 export const toDefinitionConflict = ([name, reason]: [name: string, reason: string]): PlanEntry => ({
-  ...{ action: 'conflict', kind: 'Attribute', ref: null, platformId: null, name, attribute: name },
-  ...{ before: null, after: null, effect: 'report', reason },
-  ...{ attribution: { cause: 'none' }, basis: { version: 0, link: '' } },
+  action: 'conflict',
+  kind: 'Attribute',
+  ref: null,
+  platformId: null,
+  name,
+  attribute: name,
+  before: null,
+  after: null,
+  effect: 'report',
+  reason,
+  attribution: { cause: 'none' },
+  basis: NO_BASIS,
 });
 
 const NOT_DEFINED = 'the settings map it and the platform does not define it';

@@ -92,6 +92,9 @@ export interface Basis {
   link: string;
 }
 
+/** Basis of an entry that no run marks, because it is only reported or shown. */
+export const NO_BASIS: Basis = { version: 0, link: '' };
+
 /** Returns the words behind the reason of an entry that a policy below `sync` leaves out; '' for `sync`. */
 export const leftBy = ({ policy }: Pick<SyncPolicy, 'policy'>): string =>
   policy === 'sync' ? '' : `; policy ${policy} leaves it`;

@@ -4,7 +4,7 @@ import { parseRef, type Ref } from '../directory/records.ts';
 import { changeText, type Destruction } from '../directory/guard/held-changes.ts';
 import { removedUser } from '../directory/member-names.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
-import type { Action, PlanEntry } from './entry.ts';
+import { NO_BASIS, type Action, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 
 /** Action of a plan entry by the guard's kind of change. */
@@ -107,7 +107,7 @@ function toEntry(item: Destruction, known: ReadonlyMap<Ref, Link>, reason: strin
     effect: 'report',
     reason: why,
     attribution: { cause: 'source changed' },
-    basis: { version: 0, link: '' },
+    basis: NO_BASIS,
   };
   if (kind === 'clearAttributes' && subject !== undefined) return { ...entry, attribute: subject };
   if (kind !== 'removeMembers') return entry;

@@ -121,9 +121,7 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   if (link.id === undefined || observed === undefined) {
     // No run writes a conflict, whatever its effect (isNotice in entry.ts).
     if (group.takenBy !== undefined)
-      return [
-        { ...base(group, 'none'), ...{ action: 'conflict', before: null, after, reason: group.takenBy } },
-      ];
+      return [{ ...base(group, 'none'), action: 'conflict', before: null, after, reason: group.takenBy }];
     // No push takes the group away, also if a mark is pending, such as that of a restore.
     const cause = link.id === undefined ? ownCause(group) : 'platform changed';
     const common = { ...base(group, cause, frozen ? 'report' : 'apply'), after };
