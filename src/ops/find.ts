@@ -20,9 +20,12 @@ export interface FoundResource {
 /** A connection to search, with the names of its targets. */
 export type Searched = Pick<DesiredState, 'connection' | 'directory' | 'links'> & { targets: string[] };
 
+/** Returns the connections of the states as `findResources` searches them. */
 export const toSearched = (states: readonly DesiredState[]): Searched[] =>
   states.map(({ connection, directory, links, outboxes }) => ({
-    ...{ connection, directory, links },
+    connection,
+    directory,
+    links,
     targets: [...outboxes.keys()],
   }));
 
@@ -67,17 +70,20 @@ const REF = /^(User|Group):(.+)$/;
 /** Returns the ref that `text` is; a log may have entries of it when the directory does not know it any more. */
 export const refIn = (text: string): Ref | undefined => REF.exec(text.trim())?.[0] as Ref | undefined;
 
+/** Finds the resource of a ref; undefined: the text is no ref, or the connection does not know it. */
 async function byRef(state: Searched, text: string): Promise<FoundResource | undefined> {
   const [, kind, id] = REF.exec(text) ?? [];
   return kind && id ? byId(state, kind as Kind, id) : undefined;
 }
 
+/** Finds resources of one connection: by its indexes; without a hit, deleted ones by the names in their links. */
 async function findIn(state: Searched, text: string): Promise<FoundResource[]> {
   // A person and a group may have the same name.
   const found = await Promise.all(LOOKUPS.map((of) => findByIndex(state, of, text)));
   return found.some((each) => each.length > 0) ? found.flat() : namedAtTarget(state, text);
 }
 
+/** Finds resources of one kind by the first of its indexes that has the text; ids do not end the search. */
 async function findByIndex(
   state: Searched,
   [kind, attributes]: (typeof LOOKUPS)[number],
@@ -95,11 +101,13 @@ async function findByIndex(
   return [];
 }
 
+/** Returns those of the refs that the connection knows, deleted ones too. */
 async function existing(state: Searched, refs: Iterable<Ref>): Promise<FoundResource[]> {
   const found = await Promise.all([...refs].map((ref) => byId(state, parseRef(ref).kind, parseRef(ref).id)));
   return found.filter((each) => each !== undefined);
 }
 
+/** Returns the stored or deleted resource of an id; undefined: the connection does not know it. */
 async function byId(state: Searched, kind: Kind, id: string): Promise<FoundResource | undefined> {
   const { connection, directory } = state;
   const [record, deleted] = await Promise.all([directory.get(kind, id), directory.tombstone(id)]);
@@ -108,11 +116,13 @@ async function byId(state: Searched, kind: Kind, id: string): Promise<FoundResou
   return { connection, ref: refOf(kind, id), kind, id, name, record, deleted: record ? undefined : deleted };
 }
 
+/** Returns the name in a record; the id of a damaged record, whose text is empty. */
 function nameIn({ id, text }: StoredRecord): string {
   const { userName, displayName } = JSON.parse(text || '{}') as Record<string, string | undefined>;
   return userName ?? displayName ?? id;
 }
 
+/** Returns the name of a deleted resource in its link at the first target that has one, else its id. */
 async function lastName({ links, targets }: Searched, ref: Ref): Promise<string> {
   for (const target of targets) {
     const { core } = await links.get(target, ref);

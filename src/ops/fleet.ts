@@ -105,19 +105,21 @@ export function judgeFleet(
   };
 }
 
-/** Finding for each missing duty: `name` before the first process with this duty ran, `had` afterwards. */
+/** Finding for each missing duty, with the words behind `no`: `name` before the first process with this duty ran, `had` afterwards. */
 const MISSING = {
   api: { finding: 'noApi', name: 'process takes pushes', had: 'process has taken pushes' },
   worker: { finding: 'noWorker', name: 'worker runs', had: 'worker has run' },
   scheduler: { finding: 'noScheduler', name: 'scheduler runs', had: 'scheduler has run' },
 } as const;
 
+/** Consequence of each missing duty. */
 const CONSEQUENCES: Record<Duty, string> = {
   api: 'the identity provider gets no answer',
   worker: 'changes are stored and not applied',
   scheduler: 'the reconcile of the schedule does not start',
 };
 
+/** Returns the finding that no process runs. */
 function missingProcess({ lastBeats }: FleetView, isScheduled: boolean): FleetFinding {
   const [last] = Object.values(lastBeats).sort((one, other) => other.lastBeatAt - one.lastBeatAt);
   const consequence = `nobody takes pushes${isScheduled ? ', no worker and no scheduler runs' : ' and no worker runs'}`;
@@ -132,9 +134,11 @@ function missingProcess({ lastBeats }: FleetView, isScheduled: boolean): FleetFi
 
 const WHY_STOPPED = 'the end of its log says why it stopped.';
 
+/** Returns when the last process of a duty ran, and which one that was. */
 const sinceText = ({ lastBeatAt, host, version }: Omit<FleetProcess, 'id'>): string =>
   `${isoTime(lastBeatAt)} (the last was ${host}, version ${version})`;
 
+/** Returns the finding that no process with a duty runs. */
 function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
   const { finding, name, had } = MISSING[duty];
   const last = lastBeats[duty];
@@ -145,6 +149,7 @@ function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
   );
 }
 
+/** Returns a finding for each of the first silent processes; the last one has the number of the others. */
 function silentProcesses(silent: FleetProcess[]): FleetFinding[] {
   const advice = 'Look at the end of its log and at its way to Redis; restart it if it hangs.';
   const more = silent.length - MOST_NAMED;
@@ -161,15 +166,17 @@ const withoutRules = ({ ...shown }: FleetView['processes'][number]): FleetProces
   return shown;
 };
 
-/** Returns the first five names and the number of the others. */
+/** Returns the first names, and the number of the others. */
 function briefly(names: readonly string[]): string {
   const left = names.length - MOST_NAMED;
   return `${names.slice(0, MOST_NAMED).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }
 
+/** Returns role and host of the first processes, and the number of the others. */
 const hostsText = (processes: readonly FleetProcess[]): string =>
   briefly(processes.map(({ role, host }) => `${role} ${host}`));
 
+/** Returns the finding that processes of several versions run for longer than an update takes. */
 function differentVersions(running: FleetProcess[], { now, versionsDifferSince }: FleetView): FleetFinding[] {
   const versions = [...new Set(running.map(({ version }) => version))].sort();
   if (versions.length < 2 || versionsDifferSince === null || now - versionsDifferSince < UPDATE_MS) return [];
@@ -181,12 +188,13 @@ function differentVersions(running: FleetProcess[], { now, versionsDifferSince }
   return [toWarning('versionsDiffer', message, advice)];
 }
 
+/** Returns the finding that processes have different settings of targets for longer than an update takes. */
 function differentSettings(
   running: FleetView['processes'],
   { now, settingsDifferSince }: FleetView,
 ): FleetFinding[] {
-  const withOthers = true;
-  const targets = [...new Set(differingFeeds(running, withOthers).map(({ target }) => target))].sort();
+  const withAllSettings = true;
+  const targets = [...new Set(differingFeeds(running, withAllSettings).map(({ target }) => target))].sort();
   if (targets.length === 0 || settingsDifferSince === null || now - settingsDifferSince < UPDATE_MS)
     return [];
   const groups = [...new Set(running.map(({ rules }) => rules))].map((rules) =>
@@ -201,6 +209,7 @@ function differentSettings(
   ];
 }
 
+/** Returns the finding about a target that the settings have lost. */
 const removedTarget = ({ connection, target, accounts, groups }: RemovedTarget): FleetFinding =>
   toWarning(
     'targetRemoved',
@@ -214,6 +223,7 @@ export function runningText(processes: readonly FleetProcess[]): string | undefi
   return names.length === 0 ? undefined : briefly(names);
 }
 
+/** Returns a process in words. */
 const nameOf = ({ role, host, pid }: Pick<FleetProcess, 'role' | 'host' | 'pid'>): string =>
   `${role} ${host} (process ${pid})`;
 

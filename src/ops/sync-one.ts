@@ -6,7 +6,7 @@ import { noteDone, toDoneNote } from '../reconcile/done-changes.ts';
 import { toDrifts } from '../reconcile/mark.ts';
 import { isRename } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
-import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
+import { isChange, NO_BASIS, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
 import { WAITS_FOR_GROUP } from '../reconcile/plan-groups.ts';
 import { groupsLeftByHand } from '../reconcile/left-by-hand.ts';
 import { removal } from '../sync/succession.ts';
@@ -57,6 +57,7 @@ export interface SyncOneOptions {
   onStep?: (step: LocatedEntry) => void;
 }
 
+/** Shortest wait before the next sync of a resource that is not at its end. */
 const POLL_MS = 100;
 
 /**
@@ -72,6 +73,7 @@ export async function syncOne(
   const { ref, name } = found;
   const time = timeLimit(options.limitMs);
   const signal = AbortSignal.any([options.signal, time]);
+  // Null: the platform could not be read within the time limit.
   const look = await compareOne(scope, ref, { signal }).catch((error: unknown) => {
     if (options.signal.aborted || !time.aborted) throw error;
     return null;
@@ -186,7 +188,7 @@ async function membershipEntries(
       effect: refusal ? 'report' : 'apply',
       reason: `${isAdded ? 'member at the source' : 'no member at the source any more'}${refusal ? `${WAITS_FOR_GROUP} (${refusal.reason})` : ''}`,
       attribution: { cause: 'source changed' },
-      basis: { version: 0, link: '' },
+      basis: NO_BASIS,
     };
   });
 }
@@ -236,6 +238,7 @@ function createSteps(
 ) {
   const source = [{ connection, outboxes: new Map([[target.name, outbox]]) }];
   const reported: LocatedEntry[] = [];
+  /** Id of the newest entry that was read; undefined: the log was empty. */
   let last: string | undefined;
   async function read(): Promise<void> {
     const fresh: LocatedEntry[] = [];
