@@ -50,20 +50,24 @@ function createDice(seed: number): () => number {
   };
 }
 
+/** Returns a number of the details of a fault; `absent` if it has none of this name. */
 function numberIn(chance: Chance, name: string, absent: number): number {
   const value = own(chance.detail, name);
   return typeof value === 'number' ? value : absent;
 }
 
+/** Returns the status of an injected error, by default 503. */
 function statusOf(chance: Chance): number {
   return numberIn(chance, 'status', 503);
 }
 
+/** Returns the silence of a fault that holds the answer. */
 function holdOf(chance: Chance): Silence {
   const holdMs = own(chance.detail, 'holdMs');
   return { kind: 'hold', holdMs: typeof holdMs === 'number' ? holdMs : null };
 }
 
+/** Returns the first of the drawn faults that replace the handling; undefined: the request is handled. */
 function refusalOf(hits: ReadonlyMap<ChanceName, Chance>): InjectedRefusal | undefined {
   if (hits.has('dropBefore')) return { kind: 'drop' };
   const held = hits.get('timeoutBeforeCommit');
@@ -84,6 +88,7 @@ function refusalOf(hits: ReadonlyMap<ChanceName, Chance>): InjectedRefusal | und
   return hits.has('htmlAnswer') ? { kind: 'html' } : undefined;
 }
 
+/** Returns the first of the drawn faults that replace the answer; undefined: it is sent. A refusal comes before all of them. */
 function lossOf(hits: ReadonlyMap<ChanceName, Chance>): Loss | undefined {
   if (hits.has('dropAfter')) return { kind: 'drop' };
   const held = hits.get('timeoutAfterCommit');
@@ -92,6 +97,7 @@ function lossOf(hits: ReadonlyMap<ChanceName, Chance>): Loss | undefined {
   return broken ? { kind: 'status', status: statusOf(broken) } : undefined;
 }
 
+/** Returns how a list is truncated, by default to half of the page with totals that match. */
 function truncationOf(chance: Chance | undefined): Truncation | undefined {
   if (!chance) return undefined;
   return {

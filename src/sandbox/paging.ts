@@ -18,10 +18,12 @@ function queryCount(call: Call, name: string, least: number): number | undefined
   return Number(text);
 }
 
+/** Returns the cursor behind a row. @param kind name of the list, so that a cursor fits no other list */
 function toCursor(kind: string, id: number): string {
   return Buffer.from(`${kind}:${id}`).toString('base64url');
 }
 
+/** Returns the id of the row in a cursor. @throws 400 for the cursor of another list */
 function parseCursor(kind: string, cursor: string): number {
   const [, , id] = /^([a-z-]+):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (id === undefined || toCursor(kind, Number(id)) !== cursor)

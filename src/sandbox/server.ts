@@ -98,6 +98,7 @@ function dataPathOf({ dataPath, vendorNames }: SandboxOptions): string {
   return path;
 }
 
+/** Creates the runtime with an empty state, which `startSandbox` replaces by a seed or the stored state. */
 function createSandboxRuntime(options: SandboxOptions): SandboxRuntime {
   const clock = createSandboxClock(options.clock);
   // Read at each call, because a reset replaces the settings object.
