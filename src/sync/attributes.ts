@@ -232,7 +232,7 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
   if (link.account !== undefined) return { kind: 'found', id: link.account };
   // After a rename without answer only the platform knows the current name.
   const userName = link.unsure?.includes('userName')
-    ? (await target.client.users.get(link.id ?? '', context.call)).userName
+    ? (await target.client.users.get(platformIdOf(link), context.call)).userName
     : String(link.core?.userName ?? '');
   let matches: ConsoleUser[];
   try {
@@ -264,7 +264,7 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
       afterMs: Math.max(SEARCH_AGAIN_MS.least, Math.min(searchedMs, SEARCH_AGAIN_MS.most)),
     };
   // If the SCIM user is gone too, this read throws 404, and the sync starts again and creates a new account.
-  await target.client.users.get(link.id ?? '', context.call);
+  if (link.id !== undefined) await target.client.users.get(link.id, context.call);
   const message = 'the user list does not show this account: check that the platform key may read users';
   return {
     kind: 'later',
