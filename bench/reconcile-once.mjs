@@ -37,7 +37,7 @@ async function walk() {
 
 async function run() {
   const deps = { logger: silentLogger, clock: systemClock, ids: randomIds, random: Math.random };
-  const { scopes, stop } = await openScopes(config, deps, { worker: false });
+  const { scopes, stop } = await openScopes(config, deps);
   const startedAt = performance.now();
   const signal = new globalThis.AbortController().signal;
   const { report, plan } = await reconcile(scopes[0].scope, {

@@ -78,13 +78,13 @@ export const buildNextReconcile = ({ reconcile }: Config): ReturnType<typeof nex
   nextRunOf(reconcile.schedule ?? reconcile.expectedSchedule, reconcile.timezone);
 
 /**
- * Opens one reconcile scope for each connection and target. With `worker`, this process also applies marks.
- * `signal` ends the wait for Redis. @throws Error when Redis does not answer or its data has another version
+ * Opens one reconcile scope for each connection and target. @param signal ends the wait for Redis
+ * @throws Error when Redis does not answer or its data has another version
  */
 export async function openScopes(
   config: Config,
   deps: AppDeps,
-  { worker, signal }: { worker: boolean; signal?: AbortSignal },
+  { signal }: { signal?: AbortSignal } = {},
 ): Promise<{ scopes: ScheduledScope[]; readFleet: ReadFleet; stop: () => Promise<void> }> {
   const releasers = createReleasers(deps.logger);
   const { redis, reach } = connectCommand(config.redis, deps);
@@ -96,10 +96,6 @@ export async function openScopes(
   const parts: Parts = { ...deps, config, redis, scripts: scriptsOn(redis, config, deps.clock), releasers };
   const targets = buildTargets(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.rulesReadGroups ?? false);
-  if (worker) {
-    const { startQueues } = await import('./queues.ts');
-    startQueues(parts, targets, states);
-  }
   return {
     scopes: buildScopes(parts, targets, states),
     readFleet: buildFleetReader(parts),

@@ -1,5 +1,5 @@
-// Defines the command apply, which carries out what is left of a saved plan. A worker runs in the process of the command, so
-// that the changes are applied even when the service is not running.
+// Defines the command apply, which carries out what is left of a saved plan. It syncs the resources of the plan itself, so
+// that they are written even when the service is not running, and writes nothing else.
 import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { RunReport } from '../directory/outbox/runs.ts';
@@ -15,7 +15,7 @@ import { complain, say, sayJson } from './output.ts';
 import { printPlans } from './plan.ts';
 import { unreadable } from './private-file.ts';
 import { createProgressLine } from './progress.ts';
-import { exitCodeOf, printReport } from './run-report.ts';
+import { complainUnapplied, exitCodeOf, printReport } from './run-report.ts';
 import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
 
 interface ApplyFlags extends OperatorFlags, DeadlineFlags {
@@ -46,7 +46,7 @@ export function applyCommand(program: Command, cli: Cli): void {
     .option('--json', 'print as JSON')
     .action(async (file: string, flags: ApplyFlags, command: Command) => {
       const plans = parseSaved(readPlan(file));
-      const options = { worker: true, deadlineMs: deadlineOf(flags) };
+      const options = { writes: true, deadlineMs: deadlineOf(flags) };
       await withScopes(readConfig(command, cli), options, async (context) => {
         const { reviewed, stale } = await reviewAll(plans, context);
         if (stale.length > 0) {
@@ -64,6 +64,10 @@ export function applyCommand(program: Command, cli: Cli): void {
         const reports = [];
         for (const { review, each } of reviewed)
           reports.push(await applyOne(review, each, context, flags, cli));
+        await complainUnapplied(
+          reviewed.map(({ each }) => each),
+          context.readFleet,
+        );
         if (flags.json) sayJson(reports);
         cli.exit(exitCodeOf(reports));
       });
@@ -209,6 +213,7 @@ async function applyOne(
         signal: answering,
         logger: deps.logger,
         orderedBy: actorOf(cli, flags),
+        syncsItself: true,
         onProgress: progress.show,
       }),
     progress.note,

@@ -44,7 +44,7 @@ async function explained(
 ): Promise<Explanation[]> {
   const config = readConfig(command, cli);
   const { explain } = await import('../explain/explain.ts');
-  return withScopes(config, { target, worker: false }, async ({ scopes, readFleet }) => {
+  return withScopes(config, { target }, async ({ scopes, readFleet }) => {
     const all = scopes.map(({ scope }) => scope);
     const found = await explain(all, text, readFleet);
     if (found.length === 0)

@@ -55,7 +55,7 @@ async function undo(text: string, flags: Flags, command: Command, cli: Cli): Pro
   const { findHandovers, undoHandover } = await import('../ops/handover.ts');
   const { connectionsOf } = await import('../explain/explain.ts');
   const { whileAnswering } = await import('../reconcile/while-answering.ts');
-  const options = { target: flags.target, worker: false };
+  const options = { target: flags.target };
   const config = readConfig(command, cli);
   await withScopes(config, options, async ({ scopes: chosen, signal, deps }) => {
     const scopes = chosen.map(({ scope }) => scope);

@@ -219,7 +219,7 @@ async function exportTo(sources: LinkSources, flags: Flags, file: string | undef
 async function importFrom(file: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
   const { importLinks } = await import('../ops/links.ts');
   const counts: Partial<Record<Imported, number>> = {};
-  await withScopes(readConfig(command, cli), { worker: false }, async ({ scopes, signal }) => {
+  await withScopes(readConfig(command, cli), {}, async ({ scopes, signal }) => {
     const all = scopes.map(({ scope }) => scope);
     const options = { ...actorOf(cli, flags), dryRun: flags.dryRun ?? false, signal };
     let number = 0;

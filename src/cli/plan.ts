@@ -86,7 +86,7 @@ interface Made {
 async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Made> {
   const { TargetSilent } = await import('../reconcile/target-silent.ts');
   const { planWhileAnswering } = await import('../reconcile/plan-while-answering.ts');
-  const options = { target: flags.target, worker: false, deadlineMs: deadlineOf(flags) };
+  const options = { target: flags.target, deadlineMs: deadlineOf(flags) };
   return withScopes(readConfig(command, cli), options, async ({ scopes, signal, deps }) => {
     const plans: Plan[] = [];
     const missing: string[] = [];

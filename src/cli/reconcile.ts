@@ -1,12 +1,12 @@
-// Defines the command reconcile. A worker runs in the process of the command, so that the changes are applied even when the
-// service is not running.
+// Defines the command reconcile. It syncs the resources of its plan itself, so that they are written even when the service is
+// not running, and writes nothing else.
 import type { Command } from 'commander';
 import type { RunReport } from '../directory/outbox/runs.ts';
 import { changesIn, writesIn } from '../reconcile/plan.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { agrees, carryOutQuestion, isAskable, NEEDS_YES } from './confirm.ts';
-import { exitCodeOf, printReport } from './run-report.ts';
+import { complainUnapplied, exitCodeOf, printReport } from './run-report.ts';
 import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
 import { printPlans } from './plan.ts';
 import { createProgressLine } from './progress.ts';
@@ -37,10 +37,11 @@ export function reconcileCommand(program: Command, cli: Cli): void {
       if (flags.acceptTenant && flags.target === undefined)
         throw new Error('Name the target that is exchanged: --accept-tenant needs --target.');
       if (flags.acceptTenant && !isAskable(flags) && !flags.yes) throw new Error(NEEDS_YES);
-      const options = { target: flags.target, worker: true, deadlineMs: deadlineOf(flags) };
+      const options = { target: flags.target, writes: true, deadlineMs: deadlineOf(flags) };
       const reports = await withScopes(readConfig(command, cli), options, async (context) => {
         const made = [];
         for (const each of context.scopes) made.push(await reconcileOne(each, context, flags, cli));
+        await complainUnapplied(context.scopes, context.readFleet);
         return made;
       });
       if (flags.json) sayJson(reports);
@@ -73,6 +74,7 @@ async function reconcileOne(
         guard,
         signal: answering,
         logger: deps.logger,
+        syncsItself: true,
         readTrail,
         onProgress: progress.show,
         onWait: () => progress.note('waits for a reconcile that is in progress'),

@@ -1,6 +1,8 @@
 // Prints the report of a run, and turns the reports of a command into its exit code.
 import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
-import { say } from './output.ts';
+import { counted } from '../support/counted.ts';
+import { complain, say } from './output.ts';
+import type { CommandContext, SelectedScope } from './scopes.ts';
 
 /** 2: a part waits for a person or was only reported; 1: not everything is as desired. */
 const EXIT_CODES: Record<Outcome, 0 | 1 | 2> = {
@@ -23,4 +25,20 @@ export function exitCodeOf(reports: readonly RunReport[]): number {
   const codes = reports.map(({ outcome }) => EXIT_CODES[outcome]);
   if (codes.includes(1)) return 1;
   return codes.includes(2) ? 2 : 0;
+}
+
+/** Prints for each scope how many resources wait for a worker when none runs: a command writes no more than its plan. */
+export async function complainUnapplied(
+  scopes: readonly SelectedScope[],
+  readFleet: CommandContext['readFleet'],
+): Promise<void> {
+  const { findings } = await readFleet();
+  const found = findings.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
+  if (!found) return;
+  for (const { name, scope } of scopes) {
+    const left = await scope.outbox.countWaiting();
+    if (left === 0) continue;
+    const waits = `${counted(left, 'resource')} still ${left === 1 ? 'waits' : 'wait'} for a worker`;
+    complain(`${name}: ${waits}; ${found.message}. ${found.advice}`);
+  }
 }

@@ -34,9 +34,14 @@ export async function withScopes<T>(
   config: Config,
   {
     target,
-    worker,
+    writes = false,
     deadlineMs,
-  }: { target?: string | undefined; worker: boolean; deadlineMs?: number | undefined },
+  }: {
+    target?: string | undefined;
+    /** Whether the command may have written at the platform when its deadline passes. */
+    writes?: boolean;
+    deadlineMs?: number | undefined;
+  },
   use: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   requireKnown(config, { target });
@@ -50,7 +55,7 @@ export async function withScopes<T>(
           () =>
             ended.abort(
               new Error(
-                worker
+                writes
                   ? `${PAST_DEADLINE}. What is marked is applied by a worker; repeat the command for the rest.`
                   : `${PAST_DEADLINE}; nothing was changed. Repeat it with a longer --deadline.`,
               ),
@@ -67,7 +72,7 @@ export async function withScopes<T>(
   // Nothing is to be stopped if the scopes cannot be opened.
   let stop = (): Promise<void> => Promise.resolve();
   try {
-    const opened = await openScopes(config, deps, { worker, signal: ended.signal });
+    const opened = await openScopes(config, deps, { signal: ended.signal });
     const { scopes, readFleet } = opened;
     stop = opened.stop;
     const chosen = scopes

@@ -49,7 +49,7 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
         const config = readConfig(command, cli);
         requireKnown(config, flags);
         const question = toQuestion(user, flags, cli);
-        const options = { target: flags.target, worker: false };
+        const options = { target: flags.target };
         const report = await withScopes(config, options, async ({ scopes, signal }) => {
           const access = await import('../verify-access/verify-access.ts');
           const deps = { scopes: scopes.map(({ scope }) => scope), addresses: config.targets };

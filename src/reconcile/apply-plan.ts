@@ -3,24 +3,29 @@ import type { Conflicts, CoverageOfKinds } from '../directory/outbox/runs.ts';
 import type { Drift } from '../directory/outbox/drift.ts';
 import type { Ref } from '../directory/records.ts';
 import type { GuardSettings } from '../guard/judge.ts';
-import type { Logger } from '../support/logger.ts';
 import { noteDone } from './done-changes.ts';
 import { formerRefusals, rejectedRefs } from './held.ts';
 import { markPlan } from './mark.ts';
-import type { ReconcileScope, Progress } from './scope.ts';
+import type { ReconcileScope } from './scope.ts';
 import type { RunFindings } from './run-findings.ts';
 import { changesIn, type Plan } from './plan.ts';
-import { CONVERGED, deadLetters, toHeld, untilApplied, type End } from './until-applied.ts';
+import {
+  CONVERGED,
+  deadLetters,
+  toHeld,
+  untilApplied,
+  type AwaitOptions,
+  type End,
+} from './until-applied.ts';
 import { readCoverageResult, whatIsMissing } from './coverage.ts';
 import { counted } from '../support/counted.ts';
 
-export interface ApplyPlanOptions {
+export interface ApplyPlanOptions extends AwaitOptions {
   /** False: differences are reported and not repaired. */
   repair: boolean;
   guard: GuardSettings;
-  logger: Logger;
-  signal: AbortSignal;
-  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Resources that had a mark before the comparison. A command that syncs itself syncs them too, also those that are equal. */
+  pending?: Ref[] | undefined;
   /** Called with the plan; false ends the run without a change. */
   confirm?: ((plan: Plan) => Promise<boolean>) | undefined;
 }
@@ -51,17 +56,20 @@ export async function applyPlan(
   const agreed = options.repair && (wanted === 0 || (await (options.confirm?.(plan) ?? true)));
   const decided = agreed ? await decidedRefs(scope, findings) : [];
   const note = { fence, plan, done: proven ? findings.done : [] };
+  const pending = options.repair ? (options.pending ?? []) : [];
   if (wanted === 0) {
     await judgeAnew(scope, decided, note);
     // Lists cannot show what a lost resource lacks; its sync compares it in full.
-    const end = findings.lost.length > 0 ? await restoreLost(scope, options, plan, findings.lost) : CONVERGED;
+    const synced = [...findings.lost, ...pending];
+    const end =
+      synced.length > 0 ? await restoreLost(scope, options, plan, findings.lost, pending) : CONVERGED;
     // A run without repair marks no unmapped users, so the next run maps all users again, until a run has marked them.
     const mapped = findings.mapped && (options.repair || findings.unmapped.length === 0);
     const isWhole = await storeNotes(scope, { ...findings, mapped }, 0);
     return {
-      end: await endOf(scope, options, { plan, proven, decided, synced: findings.lost, end }),
+      end: await endOf(scope, options, { plan, proven, decided, synced, end }),
       isWhole,
-      marked: [...decided, ...findings.lost],
+      marked: [...decided, ...synced],
     };
   }
   if (!agreed) {
@@ -79,10 +87,11 @@ export async function applyPlan(
   }
   const applied = await markPlan(scope, plan, options.guard, fence);
   await judgeAnew(scope, decided, note);
-  const end = await restoreLost(scope, options, plan, findings.lost, applied.refs);
+  const ours = [...applied.refs, ...pending];
+  const end = await restoreLost(scope, options, plan, findings.lost, ours);
   const moved = applied.noted.stale + applied.noted.busy;
   const isWhole = await storeNotes(scope, findings, moved);
-  const synced = [...applied.refs, ...findings.lost];
+  const synced = [...ours, ...findings.lost];
   return {
     end: await endOf(scope, options, { plan, proven, decided, synced, end }),
     isWhole,
@@ -148,7 +157,7 @@ export async function proveDesired(
 /** Marks lost resources, and waits until they and the resources of the plan are synced. */
 async function restoreLost(
   scope: ReconcileScope,
-  options: Pick<ApplyPlanOptions, 'signal' | 'onProgress'>,
+  options: AwaitOptions,
   { id }: Plan,
   lost: Ref[],
   marked: Ref[] = [],

@@ -19,7 +19,7 @@ import { untilApplied, type End } from './until-applied.ts';
 export async function applySaved(
   scope: ReconcileScope,
   { left: plan, done }: Pick<PlanReview, 'left' | 'done'>,
-  options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress' | 'orderedBy'>,
+  options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress' | 'orderedBy' | 'syncsItself'>,
 ): Promise<RunReport> {
   await recordOrder(scope, 'apply', options, { subject: `plan:${plan.id}`, count: writesIn(plan) });
   const { clock } = scope;

@@ -18,6 +18,10 @@ export interface MarkedPlan {
   held: Destruction[];
 }
 
+/** Returns whether the entry is a pending push, whose resource has a mark. */
+export const isPushed = (entry: PlanEntry): boolean =>
+  isChange(entry) && entry.attribution.cause === 'source changed' && entry.follows === undefined;
+
 /** Returns the entries that need a mark; pending pushes have one, and followers are written with another resource. */
 export const ownEntries = (plan: Plan): PlanEntry[] =>
   plan.entries.filter(

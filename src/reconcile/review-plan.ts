@@ -1,9 +1,9 @@
 // Compares a saved plan with the present state before it is applied. It finds stale entries, and changes that are already
 // made.
-import type { Ref } from '../directory/records.ts';
+import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { isChange, type PlanEntry } from './entry.ts';
-import { ownEntries } from './mark.ts';
+import { isPushed, ownEntries } from './mark.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import { changesIn, countsOf, type Plan } from './plan.ts';
 import type { ReconcileScope, ScanResult } from './scope.ts';
@@ -51,14 +51,26 @@ export async function reviewPlan(
   // exists.
   const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, followed);
   const gone = new Set([...done, ...followers.filter(isWritten)]);
+  const overtaken = await changedSince(scope, plan.entries.filter(isPushed));
   const entries = plan.entries.filter((entry) => !gone.has(entry));
   const left = { ...plan, entries, counts: countsOf(entries) };
   return {
-    stale: [...moved, ...followers].filter((entry) => !gone.has(entry)),
+    stale: [...[...moved, ...followers].filter((entry) => !gone.has(entry)), ...overtaken],
     refused: new Set([...now.values()].filter(({ refusal }) => refusal).map(({ ref }) => ref)),
     left,
     done: changesIn(plan) - changesIn(left),
   };
+}
+
+/** Returns the entries whose record has another version than in the plan, in the order given. */
+async function changedSince({ directory }: ReconcileScope, entries: PlanEntry[]): Promise<PlanEntry[]> {
+  const versions = new Map<Ref, number>();
+  for (const kind of ['User', 'Group'] as const) {
+    const ids = entries.flatMap(({ ref }) => (ref?.startsWith(`${kind}:`) ? [parseRef(ref).id] : []));
+    for (const { id, version } of await directory.getMany(kind, [...new Set(ids)]))
+      versions.set(refOf(kind, id), version);
+  }
+  return entries.filter(({ ref, basis }) => ref !== null && basis.version !== (versions.get(ref) ?? 0));
 }
 
 /** Returns the present entries of the resources of these entries; a resource that cannot be read is left out. */

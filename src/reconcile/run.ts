@@ -78,6 +78,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     let pass: RunOptions = { ...options, signal, remember: scope.drifts.notePrints };
     // Processes with other rules may apply the marks of this run by theirs, so the next run maps everything.
     if (!(await scope.rulesAgree())) await runs.noteAnew();
+    if (options.syncsItself) pass = { ...pass, pending: await scope.outbox.marked() };
     let compared = await makePlan(scope, pass);
     if (options.acceptTenant && (await isTenantAccepted(scope, pass, compared))) {
       await forgetTenant(scope);

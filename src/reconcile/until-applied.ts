@@ -3,7 +3,9 @@ import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Outcome } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import { counted } from '../support/counted.ts';
+import type { Logger } from '../support/logger.ts';
 import { removalsOf } from './mark.ts';
+import { createOwnSyncs } from './own-syncs.ts';
 import type { Plan } from './plan.ts';
 import { readPutOff, type PutOff } from './put-off.ts';
 import type { Progress, ReconcileScope } from './scope.ts';
@@ -25,6 +27,9 @@ export interface AwaitOptions {
   /** Ends the wait. */
   signal: AbortSignal;
   onProgress?: ((progress: Progress) => void) | undefined;
+  logger: Logger;
+  /** True: this process syncs the resources itself (own-syncs.ts); otherwise they wait for a worker. */
+  syncsItself?: boolean | undefined;
 }
 
 /** The end of a run after which the platform is as desired. */
@@ -85,29 +90,15 @@ export const releaseAdvice = (target: string): string => `scim-bridge release --
  */
 export async function untilApplied(
   scope: ReconcileScope,
-  { signal, onProgress }: AwaitOptions,
+  options: AwaitOptions,
   refs: Ref[],
   saved?: Plan,
 ): Promise<End> {
-  const { outbox, clock } = scope;
-  let left = refs;
-  let movedAt = clock.now();
+  const { outbox } = scope;
+  const own = options.syncsItself ? createOwnSyncs(scope, options.logger, options.signal) : undefined;
   const putOff: PutOff = { held: [], failing: [] };
-  for (;;) {
-    signal.throwIfAborted();
-    const before = left.length;
-    left = await withoutApplied(scope, left);
-    // The reasons of waiting resources are read only when no other resource was applied since the last look.
-    if (left.length === before) left = await withoutPutOff(scope, left, putOff);
-    if (left.length < before) movedAt = clock.now();
-    onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
-    if (left.length === 0) break;
-    if (await outbox.guardStore.onHold())
-      return { outcome: 'held', message: `the target was on hold: ${releaseAdvice(scope.target.name)}` };
-    if (clock.now() - movedAt > STALL_MS)
-      return { outcome: 'failed', message: `${left.length} are still not applied: see scim-bridge status` };
-    await clock.sleep(POLL_MS, signal);
-  }
+  const early = await untilUnmarked(scope, options, { refs, putOff, own }).finally(() => own?.end());
+  if (early) return early;
   const [failing] = putOff.failing;
   if (failing) {
     const count = counted(putOff.failing.length, 'change');
@@ -129,13 +120,58 @@ export async function untilApplied(
   return letters > 0 ? blocked(letters) : CONVERGED;
 }
 
+interface Awaited {
+  refs: readonly Ref[];
+  /** Gets the resources for which the run does not wait. */
+  putOff: PutOff;
+  own: ReturnType<typeof createOwnSyncs> | undefined;
+}
+
+/** Waits until no resource has a mark, but for those in `putOff`. @returns the end of a run that does not wait so long */
+async function untilUnmarked(
+  scope: ReconcileScope,
+  { signal, onProgress }: AwaitOptions,
+  { refs, putOff, own }: Awaited,
+): Promise<End | undefined> {
+  const { outbox, clock } = scope;
+  let left = refs;
+  let movedAt = clock.now();
+  for (;;) {
+    signal.throwIfAborted();
+    const before = left.length;
+    left = await withoutApplied(scope, left);
+    // The reasons of waiting resources are read only when no other resource was applied since the last look.
+    if (left.length === before) left = await withoutPutOff(scope, left, putOff);
+    if (left.length < before) movedAt = clock.now();
+    // The sync of a resource marks others of the run, such as the groups of a new user.
+    if (left.length === 0 && own) left = await withoutApplied(scope, without(refs, putOff));
+    onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
+    if (left.length === 0) return undefined;
+    if (await outbox.guardStore.onHold())
+      return { outcome: 'held', message: `the target was on hold: ${releaseAdvice(scope.target.name)}` };
+    if (clock.now() - movedAt > STALL_MS)
+      return { outcome: 'failed', message: `${left.length} are still not applied: see scim-bridge status` };
+    await own?.start(left);
+    await Promise.race([clock.sleep(POLL_MS, signal), ...(own ? [own.oneEnded()] : [])]);
+  }
+}
+
 /** Returns the list without the resources for which the run does not wait, and adds these to `putOff`. */
-async function withoutPutOff(scope: ReconcileScope, left: Ref[], putOff: PutOff): Promise<Ref[]> {
+async function withoutPutOff(
+  scope: ReconcileScope,
+  left: readonly Ref[],
+  putOff: PutOff,
+): Promise<readonly Ref[]> {
   const { held, failing } = await readPutOff(scope, left.slice(0, MARKS_PORTION));
   putOff.held.push(...held);
   putOff.failing.push(...failing);
+  return held.length + failing.length === 0 ? left : without(left, putOff);
+}
+
+/** Returns the list without the resources for which the run does not wait. */
+function without(refs: readonly Ref[], { held, failing }: PutOff): readonly Ref[] {
   const out = new Set([...held, ...failing.map(({ ref }) => ref)]);
-  return out.size === 0 ? left : left.filter((ref) => !out.has(ref));
+  return out.size === 0 ? refs : refs.filter((ref) => !out.has(ref));
 }
 
 /**

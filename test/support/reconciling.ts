@@ -34,7 +34,7 @@ export interface Reconciling {
 const deps = { logger: silentLogger, clock: systemClock, ids: randomIds, random: Math.random };
 
 export async function openReconciling(bridge: Bridge, config = bridge.config): Promise<Reconciling> {
-  const { scopes, stop } = await openScopes(config, deps, { worker: false });
+  const { scopes, stop } = await openScopes(config, deps);
   const first = (at?: string): ScheduledScope => {
     const [found] = scopes.filter(({ scope }) => at === undefined || scope.target.name === at);
     if (!found) throw new Error('no scope');

@@ -1,7 +1,7 @@
 -- Takes due marks of a target for the queue: lost deliveries again under their old delivery id, then new ones by priority.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, limit (most marks), room (number of delivered marks from which only deactivations are taken),
---        leaseMs (time after which a delivery without a sync counts as lost), address (of the platform, lua/stopped.lua) }
+--        refs (absent: all; else only these are taken), leaseMs (time after which a delivery without a sync counts as lost), address (of the platform, lua/stopped.lua) }
 -- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
 -- NEEDS load, marks, renamed, stopped
 -- Members of renamed groups that are still to be marked: the message makes the relay call this script again.
@@ -16,6 +16,17 @@ local now = clock()
 sample_load(p.target, now)
 local claims = {}
 
+-- Returns refs of a sorted set with a score of this range, those with the lowest scores first if all refs are taken.
+local function between(set, low, high, limit)
+  if not p.refs then return redis.call('ZRANGEBYSCORE', set, low, high, 'LIMIT', 0, limit) end
+  local found = {}
+  for _, ref in ipairs(p.refs) do
+    local score = tonumber(redis.call('ZSCORE', set, ref))
+    if score and score >= low and score <= high and #found < limit then found[#found + 1] = ref end
+  end
+  return found
+end
+
 -- Delivers a ref: the caller adds a job for each claim.
 local function hand_over(ref, delivery, priority)
   -- Outside of the dirty set the age of a mark is kept in `accepted`.
@@ -27,13 +38,13 @@ local function hand_over(ref, delivery, priority)
 end
 
 -- Resources whose alarm is due: they are synced again without a change.
-for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('alarms', p.target), '-inf', now, 'LIMIT', 0, p.limit)) do
+for _, ref in ipairs(between(key('alarms', p.target), 0, now, p.limit)) do
   redis.call('ZREM', key('alarms', p.target), ref)
   mark_at(p.target, ref, EDIT, now)
 end
 
 -- Deliveries whose job or worker counts as lost.
-for _, ref in ipairs(redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT', 0, p.limit)) do
+for _, ref in ipairs(between(inflight, 0, now, p.limit)) do
   local delivery = redis.call('HGET', deliveries, ref)
   local is_marked = redis.call('HEXISTS', key('marks', p.target), ref) == 1
   if not is_marked then
@@ -55,7 +66,7 @@ for priority = DEACTIVATION, RECONCILE do
   local limit = p.limit - #claims
   if priority > DEACTIVATION then limit = math.min(limit, p.room - redis.call('ZCARD', inflight)) end
   if limit > 0 then
-    local due = redis.call('ZRANGEBYSCORE', dirty, priority * SPAN, priority * SPAN + now, 'LIMIT', 0, limit)
+    local due = between(dirty, priority * SPAN, priority * SPAN + now, limit)
     for _, ref in ipairs(due) do
       -- A ref with a running sync stays in the set; ack_dirty notifies the relay when the sync ends.
       local is_syncing = redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1

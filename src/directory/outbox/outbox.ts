@@ -71,9 +71,12 @@ export function createOutbox(
 
   const log = createProvisioningLog(deps, { target, ...(options.log ? { limits: options.log } : {}) });
 
-  /** Takes up to `limit` due marks; beyond `room` refs in flight only deactivations are taken. */
-  async function claim(limit: number, room: number): Promise<Claim[]> {
-    const claims = (await run('claim_dirty', { limit, room })) as unknown as [Ref, string, number][];
+  /**
+   * Takes up to `limit` due marks; beyond `room` refs in flight only deactivations are taken.
+   * @param refs absent: marks of all resources; else of these alone
+   */
+  async function claim(limit: number, room: number, refs?: readonly Ref[]): Promise<Claim[]> {
+    const claims = (await run('claim_dirty', { limit, room, refs })) as unknown as [Ref, string, number][];
     return claims.map(([ref, deliveryId, priority]) => ({
       ref,
       deliveryId,
@@ -131,6 +134,15 @@ export function createOutbox(
   /** Returns whether a resource has a dirty mark. */
   async function isMarked(ref: Ref): Promise<boolean> {
     return (await redis.hexists(keys.key('marks', target), ref)) === 1;
+  }
+
+  /** Returns the resources that have a dirty mark. */
+  async function marked(): Promise<Ref[]> {
+    const refs = new Set<Ref>();
+    const marks = keys.key('marks', target);
+    for await (const found of scanned((cursor) => redis.hscan(marks, cursor, 'COUNT', MARKS_PORTION)))
+      for (const [ref] of pairsOf(found)) refs.add(ref as Ref);
+    return [...refs];
   }
 
   /** Returns the number of marks of new resources that wait for delivery. */
@@ -252,6 +264,7 @@ export function createOutbox(
     pendingMembers,
     readiness,
     mark,
+    marked,
     isMarked,
     countNew,
     isAtRest,

@@ -3,6 +3,7 @@ import { startLocalRedis } from '../../../src/demo/local-redis.ts';
 import { untilApplied } from '../../../src/reconcile/until-applied.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 import type { Ref } from '../../../src/directory/records.ts';
+import { silentLogger } from '../../../src/support/logger.ts';
 import { systemClock } from '../../../src/support/sources.ts';
 import { idOf, openStore, type Store } from '../lua/rig.ts';
 
@@ -44,9 +45,8 @@ test('a run that marked 2,500 resources ends when the last one is applied, and r
   const onProgress = ({ done }: { done: number }): void => void progress.push(done);
   try {
     const isEnded = { yet: false };
-    const end = untilApplied(scope, { signal: new AbortController().signal, onProgress }, refs).finally(
-      () => (isEnded.yet = true),
-    );
+    const options = { signal: new AbortController().signal, onProgress, logger: silentLogger };
+    const end = untilApplied(scope, options, refs).finally(() => (isEnded.yet = true));
     // The last resource of the list is applied first, and one in its middle last.
     const last = refs[1200] ?? '';
     await store.redis.hdel(marks, ...refs.filter((ref) => ref !== last).reverse());

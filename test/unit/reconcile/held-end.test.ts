@@ -2,6 +2,7 @@
 import type { Ref } from '../../../src/directory/records.ts';
 import { untilApplied } from '../../../src/reconcile/until-applied.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
+import { silentLogger } from '../../../src/support/logger.ts';
 import { systemClock } from '../../../src/support/sources.ts';
 
 const REFS: Ref[] = ['User:1', 'User:2', 'User:3'];
@@ -19,10 +20,10 @@ function scopeWith(blocked: Ref[]): ReconcileScope {
   } as unknown as ReconcileScope;
 }
 
-const { signal } = new AbortController();
+const options = { signal: new AbortController().signal, logger: silentLogger };
 
 test('the message of a run that ends as held counts its own changes of an approval with others, and names its dead letters', async () => {
-  await expect(untilApplied(scopeWith(['User:9']), { signal }, ['User:1'])).resolves.toEqual({
+  await expect(untilApplied(scopeWith(['User:9']), options, ['User:1'])).resolves.toEqual({
     outcome: 'held',
     message:
       'the guard holds 1 change of this run, 1 of 3 in the approval: scim-bridge approvals show default.main.7; 1 dead letter: see scim-bridge dead-letters list',
@@ -30,6 +31,6 @@ test('the message of a run that ends as held counts its own changes of an approv
 });
 
 test('the message of a run that ends as held has one count if the approval has only its changes', async () => {
-  const { message } = await untilApplied(scopeWith([]), { signal }, REFS);
+  const { message } = await untilApplied(scopeWith([]), options, REFS);
   expect(message).toBe('the guard holds 3 changes: scim-bridge approvals show default.main.7');
 });

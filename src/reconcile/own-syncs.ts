@@ -1,0 +1,56 @@
+// Syncs the resources of a run in the process of its command, so that they are written even when no worker runs. Marks of other
+// resources and of other targets are left to the workers.
+import type { Ref } from '../directory/records.ts';
+import { inPortions } from '../directory/redis/portions.ts';
+import type { Logger } from '../support/logger.ts';
+import { recogniseAddress } from '../sync/recognise.ts';
+import { syncResource } from '../sync/sync-resource.ts';
+import type { ReconcileScope } from './scope.ts';
+
+/** Number of syncs for each platform call that may be under way. More than one, because a sync also waits for Redis. */
+const SYNCS_PER_CALL = 3;
+/** Resources whose marks are claimed by one command. */
+const CLAIM_PORTION = 200;
+/** Pause after the end of a sync, so that syncs that end together are replaced together. */
+const TOGETHER_MS = 10;
+
+/** Starts to recognise the target at a new address, and syncs what `start` is given. @param signal aborts the syncs */
+export function createOwnSyncs(scope: ReconcileScope, logger: Logger, signal: AbortSignal) {
+  const { outbox, target, clock } = scope;
+  const deps = { ...scope, logger: logger.child({ connection: scope.connection }) };
+  const ended = new AbortController();
+  const running = new Map<Ref, Promise<void>>();
+  void recogniseAddress(scope, AbortSignal.any([signal, ended.signal]));
+
+  /** Starts the syncs of those resources whose marks are due, up to the number of syncs that may run. */
+  async function start(refs: readonly Ref[]): Promise<void> {
+    for (const portion of inPortions(refs, CLAIM_PORTION)) {
+      const free = target.concurrency() * SYNCS_PER_CALL - running.size;
+      if (free <= 0) return;
+      // The claims of the service do not count here: they may be lost ones, which only a worker delivers again.
+      for (const { ref, priority } of await outbox.claim(free, Number.MAX_SAFE_INTEGER, portion)) {
+        const sync = syncResource(deps, ref, priority, signal)
+          // The mark remains, and is claimed again after the lease expires.
+          .catch((error: unknown) => {
+            logger.error({ err: error as Error, target: target.name, ref }, 'sync ended unexpectedly');
+          })
+          .finally(() => running.delete(ref));
+        running.set(ref, sync);
+      }
+    }
+  }
+
+  return {
+    start,
+    /** Resolves soon after the end of one of the syncs; never while none runs. */
+    oneEnded: async (): Promise<void> => {
+      await Promise.race(running.values());
+      await clock.sleep(TOGETHER_MS, signal);
+    },
+    /** Resolves when no sync runs any more. */
+    end: async (): Promise<void> => {
+      ended.abort();
+      await Promise.all(running.values());
+    },
+  };
+}

@@ -1,0 +1,127 @@
+// Tests that apply and reconcile write exactly their plan when no worker runs: no other resource, and at no other target.
+import { join } from 'node:path';
+import '../support/load-modules.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
+import { scimPatch } from '../support/reconciling.ts';
+import { send } from '../support/send.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const LIMITS = Object.fromEntries(
+  ['deactivate', 'delete', 'removeMembers', 'clearAttributes'].map((kind) => [
+    kind,
+    { count: 1000, percent: 100 },
+  ]),
+);
+const mail = (name: string): string => `${name}@acme.example`;
+
+let place: Place;
+let other: Sandbox;
+let second: PlatformView;
+let ids: Record<string, string>;
+let file: string;
+
+beforeEach(async () => {
+  other = await startSandbox();
+  second = createPlatformView(other.ready.controlUrl);
+  place = await openPlace({ target: { guard: LIMITS }, roles: [] });
+  file = join(place.commands.folder, 'plan.json');
+  await place.change(({ targets, connections }) => {
+    Object.assign((connections as { default: object }).default, { targets: ['main', 'second'] });
+    const { platformUrl, fixtures } = other.ready;
+    const own = { url: platformUrl, token: fixtures.apiKeys.admin, groups: { members: 'authoritative' } };
+    Object.assign(targets, { second: { ...targets.main, ...own } });
+  });
+  ids = {};
+  for (const name of ['ann', 'bob', 'cid', 'dan']) ids[name] = await place.idp.createUser(mail(name));
+  ids.team = await place.idp.createGroup('team', Object.values(ids));
+  await place.idle();
+  // From here on no worker runs.
+  await place.stopApps();
+  await place.start('api');
+}, 60_000);
+afterEach(async () => {
+  await place.stop();
+  await other.stop();
+});
+
+const run = (...args: string[]) => place.commands.run(...args);
+const displayName = async (platform: PlatformView, name: string) =>
+  (await platform.user(mail(name)))?.displayName;
+const isActive = async (platform: PlatformView, name: string) => (await platform.user(mail(name)))?.active;
+const rename = (name: string, value: string) =>
+  place.idp.patch(`/Users/${ids[name]}`, { op: 'replace', path: 'displayName', value });
+const membersOf = async (platform: PlatformView, group: string): Promise<string[]> =>
+  ((await platform.state()).groups.find((each) => each.displayName === group)?.members ?? [])
+    .map(String)
+    .sort();
+
+/** Calls a platform as somebody else. */
+async function byHand(sandbox: Sandbox, method: string, path: string, body?: object): Promise<any> {
+  const answer = await send(sandbox.ready.platformUrl, method, path, {
+    headers: {
+      authorization: `Bearer ${sandbox.ready.fixtures.apiKeys.admin}`,
+      'content-type': 'application/json',
+    },
+    body,
+  });
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+  return answer.body;
+}
+const groupPath = async (platform: PlatformView, name: string): Promise<string> =>
+  `/api/scim/v2/Groups/${(await platform.state()).groups.find((each) => each.displayName === name)?.scimId}`;
+
+test('a user is deleted at the source after a plan without changes → apply closes no account', async () => {
+  await expect(run('plan', '--out', file)).resolves.toMatchObject({ code: 0 });
+  await place.idp.send('DELETE', `/Users/${ids.ann}`);
+  await expect(run('apply', file)).resolves.toMatchObject({
+    code: 0,
+    text: expect.stringContaining('no worker has run since') as string,
+  });
+  await expect(isActive(place.platform, 'ann')).resolves.toBe(true);
+  await expect(isActive(second, 'ann')).resolves.toBe(true);
+  // The mark waits for a worker.
+  await place.start('worker');
+  await place.idle();
+  await expect(isActive(place.platform, 'ann')).resolves.toBe(false);
+  await expect(isActive(second, 'ann')).resolves.toBe(false);
+}, 60_000);
+
+test('a person of the plan is deleted at the source after it → apply exits 3 and changes nothing', async () => {
+  await rename('ann', 'Ann New');
+  await expect(run('plan', '--out', file)).resolves.toMatchObject({ code: 2 });
+  await place.idp.send('DELETE', `/Users/${ids.ann}`);
+  await expect(run('apply', file)).resolves.toMatchObject({ code: 3 });
+  await expect(isActive(place.platform, 'ann')).resolves.toBe(true);
+  await expect(displayName(place.platform, 'ann')).resolves.not.toBe('Ann New');
+}, 60_000);
+
+test('a plan of one target → apply and reconcile --target write at that target only', async () => {
+  await rename('ann', 'Ann New');
+  await expect(run('plan', '--target', 'second', '--out', file)).resolves.toMatchObject({ code: 2 });
+  await expect(run('apply', file, '--yes')).resolves.toMatchObject({ code: 0 });
+  await expect(displayName(second, 'ann')).resolves.toBe('Ann New');
+  await expect(displayName(place.platform, 'ann')).resolves.not.toBe('Ann New');
+  await rename('bob', 'Bob New');
+  await expect(run('reconcile', '--target', 'main')).resolves.toMatchObject({ code: 0 });
+  await expect(displayName(place.platform, 'ann')).resolves.toBe('Ann New');
+  await expect(displayName(place.platform, 'bob')).resolves.toBe('Bob New');
+  await expect(displayName(second, 'bob')).resolves.not.toBe('Bob New');
+}, 60_000);
+
+test('a group has a pushed removal and lost a member by hand → apply writes both changes of its fresh plan', async () => {
+  for (const [sandbox, platform] of [
+    [place.sandbox, place.platform],
+    [other, second],
+  ] as const) {
+    const path = `members[value eq "${(await platform.user(mail('cid')))?.scimId}"]`;
+    await byHand(sandbox, 'PATCH', await groupPath(platform, 'team'), scimPatch({ op: 'remove', path }));
+  }
+  await place.idp.patch(`/Groups/${ids.team}`, { op: 'remove', path: `members[value eq "${ids.dan}"]` });
+  await expect(run('plan', '--out', file)).resolves.toMatchObject({ code: 2 });
+  await expect(run('apply', file, '--yes')).resolves.toMatchObject({ code: 0 });
+  const team = ['ann', 'bob', 'cid'].map(mail);
+  await expect(membersOf(place.platform, 'team')).resolves.toEqual(team);
+  await expect(membersOf(second, 'team')).resolves.toEqual(team);
+  await expect(run('plan')).resolves.toMatchObject({ code: 0 });
+}, 60_000);
