@@ -40,7 +40,7 @@ export interface SyncContext {
   outbox: Outbox;
   links: Links;
   /** Desired state of other resources: read only. */
-  directory: Pick<Directory, 'get' | 'lookup' | 'identifies'>;
+  directory: Pick<Directory, 'get' | 'lookup' | 'identifies' | 'groupsOf'>;
   clock: Clock;
   logger: Logger;
   /** Passed to every call: abort signal and correlation id of the push. */

@@ -1,7 +1,7 @@
 // Decides which pending members of a group are removed and added now, and in which portions.
 import type { Readiness } from '../directory/outbox/outbox.ts';
 import { isUnmanaged, unmanagedId } from '../directory/member-names.ts';
-import { fold, refOf } from '../directory/records.ts';
+import { fold, parseRef, refOf } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
 import { isGone } from './failures.ts';
 import { permit, refuse } from './gate.ts';
@@ -156,14 +156,16 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
 }
 
 /**
- * Returns the account as a leaver; undefined when it must not be removed: it is managed by now, is protected or gone, or
- * `groups.members` is no longer authoritative.
+ * Returns the account as a leaver; undefined when it must not be removed: the user who has it by now is a member at the
+ * source, it is protected or gone, or `groups.members` is no longer authoritative.
  */
 async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {
-  const { links, target, call } = context;
+  const { directory, links, target, call, work } = context;
   if (target.policy.groups.members !== 'authoritative') return undefined;
   const platformId = unmanagedId(user);
-  if ((await links.holderOf(target.name, 'User', platformId)) !== undefined) return undefined;
+  const holder = await links.holderOf(target.name, 'User', platformId);
+  const [groups = []] = holder === undefined ? [] : await directory.groupsOf([parseRef(holder).id]);
+  if (groups.some(({ id }) => id === work.id)) return undefined;
   try {
     const account = await target.client.users.get(platformId, call);
     const isKeyOwner = (await target.catalogue.keyOwner(call.signal)) === account.userName.toLowerCase();

@@ -125,3 +125,26 @@ test('a group has a pushed removal and lost a member by hand → apply writes bo
   await expect(membersOf(second, 'team')).resolves.toEqual(team);
   await expect(run('plan')).resolves.toMatchObject({ code: 0 });
 }, 60_000);
+
+test('an unmanaged member is adopted while its removal is held → the approved removal is written', async () => {
+  await place.change(({ targets }) => {
+    const second = (targets as unknown as { second: object }).second;
+    Object.assign(second, { guard: { ...LIMITS, removeMembers: { count: 0, percent: 0 } } });
+  });
+  await byHand(other, 'POST', '/api/scim/v2/Users', {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: mail('eve'),
+    active: true,
+  });
+  const value = (await second.user(mail('eve')))?.scimId;
+  const added = scimPatch({ op: 'add', path: 'members', value: [{ value }] });
+  await byHand(other, 'PATCH', await groupPath(second, 'team'), added);
+  await expect(run('reconcile', '--yes', '--full', '--target', 'second')).resolves.toMatchObject({ code: 2 });
+  await place.idp.createUser(mail('eve'));
+  await place.idle();
+  await expect(membersOf(second, 'team')).resolves.toContain(mail('eve'));
+  const { json } = await run('approvals', 'list', '--json');
+  await run('approvals', 'approve', json[0].id, '--yes');
+  await place.idle();
+  await expect(membersOf(second, 'team')).resolves.toEqual(['ann', 'bob', 'cid', 'dan'].map(mail));
+}, 60_000);
