@@ -46,7 +46,7 @@ export async function withFollowers(
   verified: readonly VerifiedResource[],
   reads: DefinitionReads = {},
 ): Promise<PlanEntry[]> {
-  const written = withoutRefusedAdoptions(entries, verified);
+  const written = withoutRefusedAdoptions(withoutGoneMembers(entries, verified), verified);
   const definitions = await definitionEntries(scan, written, reads);
   // Users whose last sync could not write a value; the next one tries all values that differ.
   const refused = verified.filter(({ refusal }) => refusal?.reason === 'AttributesNotWritten');
@@ -60,6 +60,18 @@ export async function withFollowers(
   // Users of whom an applied value is lost at the platform and cannot be written again.
   const lost = new Set(withConflicts.filter(isLostValue).map(({ ref }) => ref));
   return withoutUnmappable(withoutAddedLeavers(all, verified), waiting, scan.scope.target.policy, lost);
+}
+
+/** Returns the entries without removals of members whose account the platform does not have any more. */
+function withoutGoneMembers(entries: PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
+  const gone = new Set(
+    verified.flatMap(({ ref, version, account }) =>
+      ref.startsWith('User:') && version !== undefined && !account ? [ref] : [],
+    ),
+  );
+  const isGone = ({ action, member }: PlanEntry): boolean =>
+    action === 'removeMember' && member?.ref != null && member.platformId !== null && gone.has(member.ref);
+  return entries.filter((entry) => !isGone(entry));
 }
 
 /** Returns the entries without additions of users who are out of scope: their syncs drop what is pending. */

@@ -162,9 +162,11 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   ];
 }
 
-/** Returns the entries of pending memberships. */
+/** Returns the entries of pending memberships. A group that is made has no member to be removed. */
 function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
-  return group.pending.map(({ member, sign, refusal }) => {
+  const isMade = group.observed === undefined && !group.namesake;
+  const pending = isMade ? group.pending.filter(({ sign }) => sign === '+') : group.pending;
+  return pending.map(({ member, sign, refusal }) => {
     if (sign !== '+') {
       return {
         // The cause `source changed` means that a sync is to come. For a kept removal (`r`) of a group without a mark none is, so

@@ -28,13 +28,16 @@ export async function storeOutcome(
   context.provisioning.append();
   if (outcome.kind === 'synced' || outcome.kind === 'held') {
     logCondition(context, outcome.condition);
+    const isForgotten = outcome.kind === 'synced' && outcome.forget === true;
     // The guard drops the changes of this resource that the sync would no longer make.
     if (work.held) {
       const refused = context.gate.refused.map(({ item }) => item);
-      const isGone = outcome.kind === 'synced' && outcome.forget === true;
-      await outbox.guardStore.endSync(work.ref, refused, { isGone, unasked: context.gate.unasked });
+      await outbox.guardStore.endSync(work.ref, refused, {
+        isGone: isForgotten,
+        unasked: context.gate.unasked,
+      });
     }
-    const ack = await outbox.ack(work, link, { ...outcome, decided: isDecided(context) });
+    const ack = await outbox.ack(work, link, { ...outcome, decided: isForgotten || isDecided(context) });
     if (ack.kind === 'cleared' && outcome.kind === 'synced')
       onApplied?.(ack.lagMs, work.priority, outcome.writes);
     return;

@@ -148,3 +148,35 @@ test('an unmanaged member is adopted while its removal is held → the approved 
   await place.idle();
   await expect(membersOf(second, 'team')).resolves.toEqual(['ann', 'bob', 'cid', 'dan'].map(mail));
 }, 60_000);
+
+test('accounts are deleted by hand and then at the source → the plan lists no removal, and apply does not wait', async () => {
+  for (const [sandbox, platform] of [
+    [place.sandbox, place.platform],
+    [other, second],
+  ] as const) {
+    const path = `/api/scim/v2/Users/${(await platform.user(mail('dan')))?.scimId}`;
+    await byHand(sandbox, 'DELETE', path);
+  }
+  await place.idp.send('DELETE', `/Users/${ids.dan}`);
+  await expect(run('plan', '--out', file)).resolves.toMatchObject({
+    code: 0,
+    text: expect.not.stringContaining('removeMember') as string,
+  });
+  await expect(run('apply', file)).resolves.toMatchObject({ code: 0 });
+  await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
+}, 60_000);
+
+test('a group is deleted by hand and loses a member at the source → the plan creates it without a removal', async () => {
+  await byHand(place.sandbox, 'DELETE', await groupPath(place.platform, 'team'));
+  await place.idp.patch(
+    `/Groups/${ids.team}`,
+    { op: 'replace', path: 'displayName', value: 'squad' },
+    { op: 'remove', path: `members[value eq "${ids.dan}"]` },
+  );
+  const { text } = await run('plan', '--target', 'main', '--out', file);
+  expect(text).toContain('create group squad');
+  expect(text).not.toContain('removeMember');
+  await expect(run('apply', file, '--yes')).resolves.toMatchObject({ code: 0 });
+  await expect(membersOf(place.platform, 'squad')).resolves.toEqual(['ann', 'bob', 'cid'].map(mail));
+  await expect(run('plan', '--target', 'main')).resolves.toMatchObject({ code: 0 });
+}, 60_000);
