@@ -96,7 +96,7 @@ export async function compareUserPage(
     const isUnknown = !link.departed && hasUnknownValue(link, types, (name) => user[EXTENSION]?.[name]);
     if (mapsAll || holder.marked || link.leftOpen || isUnknown) toMap.push({ holder, link, user });
     else {
-      const found = differences(desiredFromLink(link), user, types, scan.visibility);
+      const found = differences(desiredFromLink(link), user, link, types, scan.visibility);
       if (found.length > 0)
         draft.suspects.set(
           holder.ref,

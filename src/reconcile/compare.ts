@@ -163,22 +163,43 @@ export const isSameObserved = (name: string, desired: unknown, observed: unknown
 const WITHOUT_CASE = new Set(['userName', 'emails']);
 
 /** Compares text without surrounding blanks, because a platform that trims text would differ after every write. */
-function isSameText(path: string, left: string, right: string | undefined): boolean {
-  if (left === right) return true;
-  if (right === undefined || left === '') return false;
+function isSameText(path: string, left: unknown, right: string | undefined): boolean {
+  if (left === (right ?? null)) return true;
+  if (right === undefined || typeof left !== 'string' || left === '') return false;
   const wanted = left.trim();
   const shown = right.trim();
   return wanted === shown || (WITHOUT_CASE.has(path) && fold(wanted) === fold(shown));
 }
 
 /**
- * Returns the differences between an account and its desired state. Core attributes without desired value are ignored.
+ * Returns a test of whether a push or other rules changed a value since it was applied. The test is always false for a link that
+ * a repair restored, because such a link has no applied values.
+ */
+export function changedSinceApplied(link: Link, wanted: DesiredAccount): (name: string) => boolean {
+  const applied = desiredFromLink(link);
+  const isRestored = link.core?.userName === undefined;
+  return (name) =>
+    !isRestored && !sameValue(desiredValue(applied, name) ?? null, desiredValue(wanted, name) ?? null);
+}
+
+/** Returns a desired value. @param name as in `Difference` */
+export function desiredValue(wanted: DesiredAccount, name: string): unknown {
+  if (name === 'active') return wanted.active;
+  if (name.startsWith('attributes.')) return wanted.attributes[name.slice('attributes.'.length)];
+  return wanted.core[name];
+}
+
+/**
+ * Returns the differences between an account and its desired state. A core attribute without desired value is ignored unless the
+ * bridge empties it, or has emptied it.
+ * @param link the stored link of the account
  * @param values all user attributes of the account, from the value list; without them only attributes of types that SCIM lists
  *   return are compared
  */
 export function differences(
   wanted: DesiredAccount,
   observed: WireUser,
+  link: Link,
   types: Record<string, UserAttributeType>,
   visibility: ComparedAttributes,
   values?: ReadonlyMap<string, unknown>,
@@ -190,13 +211,16 @@ export function differences(
     return active && !wanted.active ? [{ name: 'active', before: true, after: false }] : found;
   }
   if (active !== wanted.active) found.push({ name: 'active', before: active, after: wanted.active });
+  const isNew = changedSinceApplied(link, wanted);
   for (const path in wanted.core) {
-    const value = wanted.core[path];
-    // A core attribute without desired value is not managed.
-    if (typeof value !== 'string') continue;
+    const value = wanted.core[path] ?? null;
     const shown = shownCore(observed, path);
-    visibility.note(path, shown !== undefined);
-    if (!isSameText(path, value, shown)) found.push({ name: path, before: shown ?? null, after: value });
+    if (typeof value === 'string') visibility.note(path, shown !== undefined);
+    // The bridge never wrote a value, so others may have given one.
+    else if (!isNew(path) && !link.emptied?.includes(path)) continue;
+    // The sync compares exactly, so a pushed change of letter case is written too. The platform may then show another case.
+    const isSame = isNew(path) ? shown === (value ?? undefined) : isSameText(path, value, shown);
+    if (!isSame) found.push({ name: path, before: shown ?? null, after: value });
   }
   const extension = observed[EXTENSION];
   for (const name in wanted.attributes) {

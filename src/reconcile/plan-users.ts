@@ -6,8 +6,10 @@ import { attributeChanges, coreOperations, observedCore } from '../sync/diff.ts'
 import type { SyncPolicy } from '../sync/target.ts';
 import { sameValue } from '../sync/values.ts';
 import {
-  differences,
+  changedSinceApplied,
   desiredFromLink,
+  desiredValue,
+  differences,
   unlistedChanges,
   type Difference,
   type ComparedAttributes,
@@ -74,26 +76,16 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   // A departed user's account was deleted or closed when the user left the scope.
   const leaving = !wanted.inScope && link.departed !== true;
   if (leaving && rules.policy.users.deprovision === 'delete') return [deletion(user, observed, rules)];
+  // A changed value is written even if no account shows the attribute, because the attribute may be new.
   const isNew = changedSinceApplied(link, wanted);
   // An attribute that no account shows may only be missing in the user list. The value list of this user is complete, so if
   // it was read, its differences count all the same.
   const isRead = (name: string): boolean => user.values !== undefined && name.startsWith('attributes.');
-  const shown = differences(wanted, observed, rules.types, rules.visibility, user.values).filter(
+  const shown = differences(wanted, observed, link, rules.types, rules.visibility, user.values).filter(
     ({ name }) => isNew(name) || isRead(name) || rules.visibility.isVisible(name),
   );
   const found = user.values ? shown : [...shown, ...unlistedChanges(wanted, link, rules.types)];
   return found.length === 0 ? [] : changes(user, wanted, observed, found, rules);
-}
-
-/**
- * Returns a test of whether a push or other rules changed a value since it was applied. A changed value is written even if
- * no account shows the attribute, because the attribute may be new. The test is always false for a link that a repair
- * restored, because such a link has no applied values.
- */
-function changedSinceApplied(link: Link, wanted: DesiredAccount): (name: string) => boolean {
-  const applied = desiredFromLink(link);
-  const isRestored = link.core?.userName === undefined;
-  return (name) => !isRestored && !sameValue(valueOf(applied, name) ?? null, valueOf(wanted, name) ?? null);
 }
 
 /** Returns all values that a new account receives. */
@@ -230,7 +222,9 @@ function changes(
   const applied = desiredFromLink(user.link);
   const ours: Cause = user.marked ? 'source changed' : 'mapping changed';
   const causeOf = ({ name }: Difference): Cause =>
-    sameValue(valueOf(applied, name), valueOf(wanted, name)) ? 'platform changed' : ours;
+    sameValue(desiredValue(applied, name) ?? null, desiredValue(wanted, name) ?? null)
+      ? 'platform changed'
+      : ours;
   // `create-only` writes nothing more to a completed account.
   const frozen = rules.policy.policy === 'create-only' && user.link.making !== true;
   const entries: PlanEntry[] = [];
@@ -293,13 +287,6 @@ export const masked = (attribute: string, value: unknown): unknown =>
 
 /** Returns whether the name of a difference is the path of a core attribute. */
 const isCore = (name: string): boolean => name !== 'active' && !name.startsWith('attributes.');
-
-/** Returns a desired value. @param name as in `Difference` */
-function valueOf(wanted: DesiredAccount, name: string): unknown {
-  if (name === 'active') return wanted.active;
-  if (name.startsWith('attributes.')) return wanted.attributes[name.slice('attributes.'.length)];
-  return wanted.core[name];
-}
 
 /** Returns why `active` differs. */
 function activeReason(

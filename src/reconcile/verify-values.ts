@@ -77,7 +77,8 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     const wanted = { inScope: true, active: true, core: {}, attributes };
     // Only attributes can differ: `wanted` has no core attributes, and both sides are active.
     const nobody = { id: link.id ?? '', userName: '', active: true };
-    if (differences(wanted, nobody, types, createVisibility(), values).length > 0) look.suspects.add(ref);
+    if (differences(wanted, nobody, link, types, createVisibility(), values).length > 0)
+      look.suspects.add(ref);
   });
 }
 

@@ -1,7 +1,7 @@
 // Writes core attributes and attribute values of a user in one PATCH, so that no reader sees a half-changed person.
 import type { PlatformPatchOperation, WireUser } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
-import { coreOperations, echoedAttributes, EXTENSION } from './diff.ts';
+import { coreOperations, echoedAttributes, EXTENSION, noteWrittenCore } from './diff.ts';
 import { isStatus } from './failures.ts';
 import type { DesiredUser } from './mapping.ts';
 import { platformIdOf } from './platform-id.ts';
@@ -52,7 +52,7 @@ export async function writeCombinedPatch(
     if (isStatus(error, 501)) rememberRefusal(context);
     return names;
   }
-  link.core = { ...link.core, ...desired.core };
+  noteWrittenCore(link, desired.core);
   const echoed = answer ? echoedAttributes(answer, desired.attributes) : {};
   const shown = names.filter((name) => name in echoed && echoed[name] === desired.attributes[name]);
   const unconfirmed = names.filter((name) => !shown.includes(name));

@@ -29,6 +29,19 @@ export function coreOperations(
   return operations;
 }
 
+/** Notes in the link that all desired core attributes are written, and which of them the bridge has emptied. */
+export function noteWrittenCore(link: Link, desired: Core): void {
+  const hadValue = (path: string): boolean =>
+    (link.core?.[path] ?? null) !== null || link.emptied?.includes(path) === true;
+  // In the place of an emptied address the platform shows that of the account, so a shown one proves nothing.
+  const emptied = Object.keys(desired).filter(
+    (path) => desired[path] === null && path !== 'emails' && hadValue(path),
+  );
+  link.core = { ...link.core, ...desired };
+  if (emptied.length > 0) link.emptied = emptied;
+  else delete link.emptied;
+}
+
 /** Returns the names of attributes whose value has to be written. */
 export function attributeChanges(
   desired: Record<string, unknown>,

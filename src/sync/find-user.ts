@@ -117,6 +117,7 @@ export async function isUnlisted(context: SyncContext, { core }: DesiredUser): P
 async function observe(context: SyncContext, desired: DesiredUser, user: WireUser): Promise<void> {
   const { link } = context;
   delete link.unsure;
+  delete link.emptied;
   link.core = observedCore(user, desired.core);
   const attributes = await observedAttributes(context, desired, user);
   const unseen = Object.keys(desired.attributes).filter((name) => !(name in attributes));

@@ -7,7 +7,7 @@ import { deactivate, mayBeActive, mayBeInactive, noteLeftOpen, setActive } from 
 import { writeAttributes } from './attributes.ts';
 import { isRecordLost, recordDamaged, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
-import { attributeChanges, coreOperations } from './diff.ts';
+import { attributeChanges, coreOperations, noteWrittenCore } from './diff.ts';
 import {
   createMissingAccount,
   findUser,
@@ -169,7 +169,7 @@ async function writeCore(context: SyncContext, desired: DesiredUser): Promise<Sy
     if (waiting === undefined) throw error;
     return { ...waiting, writes: context.writes };
   }
-  link.core = { ...link.core, ...desired.core };
+  noteWrittenCore(link, desired.core);
   await context.save();
   return undefined;
 }
@@ -188,6 +188,7 @@ function unlink(context: SyncContext): void {
   delete link.account;
   delete link.isAdministrator;
   delete link.core;
+  delete link.emptied;
   delete link.attributes;
   delete link.observedGeneration;
   delete link.origin;

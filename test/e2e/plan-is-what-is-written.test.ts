@@ -160,6 +160,24 @@ test('a plan lists pushed changes of names, values, activity, members, groups an
   ]);
 }, 60_000);
 
+test('a plan lists core values that the source emptied, and a userName in other letter case, as they are written', async () => {
+  const emptied = ['displayName', 'emails', 'name.givenName', 'externalId'];
+  const plan = await planned(async () => {
+    await pushUser('gus', ...emptied.map((path) => ({ op: 'remove', path })));
+    await pushUser('ann', { op: 'replace', path: 'userName', value: 'ANN@acme.example' });
+  });
+  expect(actions(plan)).toEqual(['update User']);
+  const [first] = rec.scopes;
+  const link = await first?.scope.links.get('main', `User:${ids.get('gus') ?? ''}`);
+  expect(link?.core).toMatchObject({ displayName: null, externalId: null });
+
+  await planned(async () => {
+    await meddleUser('gus', { op: 'replace', path: 'displayName', value: 'By hand' });
+    await pushUser('ann', { op: 'replace', path: 'userName', value: mail('ann') });
+  });
+  expect((await bridge.platform.user(mail('gus')))?.displayName ?? null).toBeNull();
+}, 60_000);
+
 test('a plan lists changed values, activity, members and names at the platform as they are written', async () => {
   await planned(async () => {
     await meddleUser('ann', { op: 'replace', path: 'displayName', value: 'Meddled' });

@@ -115,6 +115,11 @@ export interface Link {
   origin?: 'created' | 'adopted';
   /** Core attributes last written or observed, by platform path. */
   core?: Record<string, string | boolean | null>;
+  /**
+   * Core attributes that the bridge has emptied: a value there now was given by others and is drift. Without a value at the source
+   * and this note, the bridge never wrote the attribute.
+   */
+  emptied?: string[];
   /** Attribute values last written or observed, by name. */
   attributes?: Record<string, unknown>;
   /**

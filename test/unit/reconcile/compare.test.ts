@@ -11,7 +11,7 @@ const wanted = (core: DesiredAccount['core']): DesiredAccount => ({
 });
 const shown = (more: Partial<WireUser>): WireUser => ({ id: '1', userName: 'jo', active: true, ...more });
 const namesOf = (core: DesiredAccount['core'], user: WireUser): string[] =>
-  differences(wanted(core), user, {}, createVisibility()).map(({ name }) => name);
+  differences(wanted(core), user, {}, {}, createVisibility()).map(({ name }) => name);
 
 test.each([
   ['blanks around a text', { displayName: ' Jo Doe ' }, shown({ displayName: 'Jo Doe' })],
