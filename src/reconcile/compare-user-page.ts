@@ -2,7 +2,7 @@
 import type { Coverage } from '../directory/outbox/coverage.ts';
 import { hashOfLink, type ObservedResource, type Print } from '../directory/outbox/drift.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
-import { fold, type Ref } from '../directory/records.ts';
+import type { Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import { EXTENSION } from '../sync/diff.ts';
 import { isAccountOf } from '../sync/recognise.ts';
@@ -12,11 +12,10 @@ import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
 import type { ListProof } from './list-proof.ts';
 import { userEntries, type TargetRules } from './plan-users.ts';
-import type { TakenIds } from './taken.ts';
 import type { ScanResult } from './scope.ts';
 import type { Recognition } from './tenant.ts';
 import { faultEntries, rulesOf } from './verify-users.ts';
-import type { Strangers } from './namesake.ts';
+import { addAccount, addFormer, type Strangers } from './strangers.ts';
 import { isReturning, isUnmappable, usersToVerify, type UserToVerify } from './desired-users.ts';
 import { groupsOfAccount, type VerifiedResource } from './verified.ts';
 
@@ -50,11 +49,6 @@ export interface UserScan {
 
 /** A scan in progress. */
 export interface UserScanDraft extends UserScan {
-  strangers: {
-    byName: Map<string, { id: string; userName: string }>;
-    byExternalId: Map<string, { id: string; userName: string }>;
-    taken: TakenIds;
-  };
   /** Users that were compared by mapping their records. */
   seen: Set<Ref>;
   /** Records which attributes the platform returns (`ScanResult.visibility`). */
@@ -92,6 +86,8 @@ export async function compareUserPage(
     if (!holder.marked && isUnconditional(link)) draft.matched++;
     // A link that a repair restored contains only the id.
     if (link.core?.userName !== undefined) draft.recognition[isAccountOf(link, user) ? 'same' : 'other']++;
+    if (link.departed && !holder.marked)
+      addFormer(draft.strangers.former, user, holder, scan.scope.target.policy);
     if (isProtected(link, scan.scope.target.policy.users.protected)) return;
     const isUnknown = !link.departed && hasUnknownValue(link, types, (name) => user[EXTENSION]?.[name]);
     if (mapsAll || holder.marked || link.leftOpen || isUnknown) toMap.push({ holder, link, user });
@@ -197,6 +193,7 @@ async function mapAll(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[
     const known: UserToVerify | undefined = wanted.get(ref);
     // A user without record was deleted at the source or is lost; the verification decides.
     if (!known) {
+      addFormer(draft.strangers.former, user, holder, rules.policy);
       draft.suspects.set(ref, []);
       continue;
     }
@@ -245,13 +242,10 @@ async function takeStrangers(scan: ScanResult, draft: UserScanDraft, users: Wire
   users.forEach((user, index) => {
     // The account is linked by another connection, so it is neither adoptable nor unmanaged.
     if (elsewhere.some((holders) => holders[index] !== undefined)) {
-      draft.strangers.taken.byName.set(fold(user.userName), user.id);
-      if (user.externalId) draft.strangers.taken.byExternalId.set(user.externalId, user.id);
+      addAccount(draft.strangers.taken, user);
       return;
     }
-    const stranger = { id: user.id, userName: user.userName };
     draft.unmanaged.set(user.id, user.userName);
-    draft.strangers.byName.set(fold(user.userName), stranger);
-    if (user.externalId) draft.strangers.byExternalId.set(user.externalId, stranger);
+    addAccount(draft.strangers, user);
   });
 }

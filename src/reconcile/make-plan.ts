@@ -108,7 +108,10 @@ export async function makePlan(
     settings: scope.outbox.settings,
   }).map((each) => ({
     ...each,
-    entries: withTakenNames(each.entries, (userName) => users.strangers.byName.get(fold(userName))),
+    entries: withTakenNames(each.entries, (userName) => {
+      const { byName, former } = users.strangers;
+      return byName.get(fold(userName)) ?? former.byName.get(fold(userName));
+    }),
   }));
   const restored = await readRestored(scope.acts);
   const openRestore = await ifOpen(restored, scope);

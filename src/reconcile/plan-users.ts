@@ -25,6 +25,7 @@ import {
   type Values,
 } from './entry.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
+import type { Namesake } from './strangers.ts';
 
 /** Stored state of a user, and the observed account. */
 export interface UserCase {
@@ -39,8 +40,8 @@ export interface UserCase {
   observed: WireUser | undefined;
   /** Attribute values of the value list; undefined when only the SCIM answer was read. */
   values?: ReadonlyMap<string, unknown> | undefined;
-  /** An unmanaged account with the externalId or userName of a user without account. */
-  namesake?: { id: string; userName: string } | undefined;
+  /** An unmanaged account, or one of a deleted user, with the externalId or userName of a user without account. */
+  namesake?: Namesake | undefined;
   /** Why the sync will refuse the account that it finds: another connection is linked to it. */
   takenBy?: string | undefined;
   /** The same account with all its values, read when it may be adopted. */
@@ -134,14 +135,31 @@ function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules)
   if (!namesake) return [{ ...common, ...created(wanted, 'has no account yet') }];
   const before = { userName: namesake.userName };
   const found = { ...common, platformId: namesake.id, before };
-  const { adopt } = rules.policy;
-  if (adopt === 'exact') {
-    const reason = 'an account exists and is taken over';
+  if (isAdopted(namesake, rules.policy)) {
+    const reason = namesake.former
+      ? 'the account of a deleted user is taken over'
+      : 'an account exists and is taken over';
     const linked = { id: namesake.id, userName: namesake.userName };
-    return [{ ...found, action: 'adopt', after: linked, reason }, ...adoptedChanges(user, wanted, rules)];
+    // The adoption causes the changes, and no change at the platform does.
+    const changed = adoptedChanges(user, wanted, rules).map((entry) => ({
+      ...entry,
+      attribution: common.attribution,
+    }));
+    return [{ ...found, action: 'adopt', after: linked, reason }, ...changed];
   }
-  return [{ ...found, action: 'conflict', after, reason: `an account exists already and adopt is ${adopt}` }];
+  return [
+    {
+      ...found,
+      action: 'conflict',
+      after,
+      reason: `an account exists already and adopt is ${rules.policy.adopt}`,
+    },
+  ];
 }
+
+/** Returns whether the sync adopts the account: the bridge managed that of a deleted user before, so it needs no permission. */
+export const isAdopted = ({ former }: Namesake, { adopt }: Pick<SyncPolicy, 'adopt'>): boolean =>
+  former !== undefined || adopt === 'exact';
 
 /** Returns the conflict of a user whose account another connection is linked to. */
 const taken = (user: UserCase, after: Values, reason: string): PlanEntry => ({
@@ -164,7 +182,7 @@ function missingAccount(user: UserCase, wanted: DesiredAccount, rules: TargetRul
     const before = { id: user.link.id ?? null, userName: namesake.userName };
     const after = { id: namesake.id, userName: namesake.userName };
     const reason = 'its account is gone and another one carries its name';
-    return policy.adopt === 'exact'
+    return isAdopted(namesake, policy)
       ? [
           { ...common, action: 'relink', before, after, reason },
           ...(effect === 'apply' ? adoptedChanges(user, wanted, rules) : []),

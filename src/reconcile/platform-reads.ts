@@ -8,6 +8,7 @@ import { isGone } from '../sync/failures.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
 import type { DesiredAccount } from './compare.ts';
 import type { ScanResult } from './scope.ts';
+import type { Namesake } from './strangers.ts';
 import type { AdoptableAccount } from './plan-users.ts';
 
 /**
@@ -45,15 +46,19 @@ async function accountsNamed(
   return found === 'absent' ? [] : exactAccounts(found, userName, externalId);
 }
 
-/** Reads an account with its attribute values as the sync does before it adopts one. */
+/**
+ * Reads an account with its attribute values as the sync does before it adopts one. An account that the sync of a user who left
+ * is about to close counts as closed, because the adoption waits for it.
+ */
 export async function readAdoptable(
   scan: ScanResult,
-  id: string,
+  { id, isClosing = false }: Namesake,
   { attributes }: DesiredAccount,
 ): Promise<AdoptableAccount | 'unknown'> {
   const { client } = scan.scope.target;
-  const account = await asking(scan, (signal) => client.users.get(id, { signal }));
-  if (account === 'absent' || account === 'unknown') return 'unknown';
+  const read = await asking(scan, (signal) => client.users.get(id, { signal }));
+  if (read === 'absent' || read === 'unknown') return 'unknown';
+  const account = isClosing ? { ...read, active: false } : read;
   const echoed = echoedAttributes(account, attributes as DesiredUser['attributes']);
   const areAllEchoed = Object.keys(attributes).every((name) => name in echoed);
   if (areAllEchoed) return { account, values: echoed };

@@ -11,7 +11,7 @@ import { compareUserPage, type UserScan, type UserScanDraft } from './compare-us
 import { createListProof, type ProofKeeper } from './list-proof.ts';
 import { scanList } from './scan.ts';
 import type { ScanResult } from './scope.ts';
-import { noTaken } from './taken.ts';
+import { noAccounts } from './strangers.ts';
 import { findLost, LOST_SAMPLES } from './verify-values.ts';
 import { asking } from './platform-reads.ts';
 
@@ -53,7 +53,7 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScanDra
     settled: [],
     besides: new Map(),
     unseen: new Set(),
-    strangers: { byName: new Map(), byExternalId: new Map(), taken: noTaken() },
+    strangers: { ...noAccounts(), former: noAccounts(), taken: noAccounts() },
     unmanaged: new Map(),
     isListed: (id) => reader.has(id),
     seen: new Set(),

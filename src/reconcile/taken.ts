@@ -5,15 +5,6 @@ import type { Core } from '../sync/mapping.ts';
 import { takenText } from '../sync/taken-by-connection.ts';
 import type { ScanResult } from './scope.ts';
 
-/** Ids of accounts or groups of other connections, by name as `byName` folds it, and by externalId. */
-export interface TakenIds {
-  byName: Map<string, string>;
-  byExternalId: Map<string, string>;
-}
-
-/** Returns empty maps. */
-export const noTaken = (): TakenIds => ({ byName: new Map(), byExternalId: new Map() });
-
 /** Returns the reason why the sync will refuse an account or group of this id; undefined: no other connection has it. */
 export async function takenElsewhereText(
   { scope: { links, target, others } }: ScanResult,

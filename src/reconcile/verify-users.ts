@@ -8,16 +8,18 @@ import { mapBounded } from '../support/bounded.ts';
 import { correlate } from '../sync/correlate.ts';
 import { existsIn, mayBeCreatedByThis } from '../sync/find-user.ts';
 import { isEmpty, mayHaveValue } from '../sync/diff.ts';
+import { keptForLeaver } from '../sync/succession.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
 import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import { lookAgain, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from './scope.ts';
 import { takenElsewhereText } from './taken.ts';
-import { userEntries, type UserCase } from './plan-users.ts';
+import { isAdopted, userEntries, type UserCase } from './plan-users.ts';
 import { groupsOfAccount, type VerifiedResource } from './verified.ts';
 import { readAdoptable, readLinkedUser, readValues } from './platform-reads.ts';
 import { usersToVerify, isReturning, isUnmappable, type UserToVerify } from './desired-users.ts';
-import { takenId, findNamesake, type Strangers } from './namesake.ts';
+import { takenId, findNamesake } from './namesake.ts';
+import type { Strangers } from './strangers.ts';
 
 export interface VerifyUsersOptions {
   /** Returns whether the value list of a user is read, which costs one call. */
@@ -94,8 +96,9 @@ async function verifyUser(
   const candidate =
     namesake?.id ?? (present || !wanted ? undefined : await takenId(scan, wanted.wanted, strangers));
   const takenBy = await takenElsewhereText(scan, 'User', candidate, wanted?.wanted.core);
-  const mayAdopt = namesake && wanted && takenBy === undefined && scan.scope.target.policy.adopt === 'exact';
-  const adoptable = mayAdopt ? await readAdoptable(scan, namesake.id, wanted.wanted) : undefined;
+  const mayAdopt =
+    namesake && wanted && takenBy === undefined && isAdopted(namesake, scan.scope.target.policy);
+  const adoptable = mayAdopt ? await readAdoptable(scan, namesake, wanted.wanted) : undefined;
   if (adoptable === 'unknown') return undefined;
   const user: UserCase = { ...common, observed: present, namesake, takenBy, adoptable, values };
   return {
@@ -124,17 +127,20 @@ const mayBeEmptied = (link: Link, user: UserToVerify | undefined): boolean =>
 
 /** Returns why the sync will not adopt the account, judged as the sync does (find-user.ts); undefined: it will. */
 async function whyNotAdopted(
-  { scope: { directory, links, target } }: ScanResult,
+  { scope: { directory, links, outbox, target } }: ScanResult,
   { ref, link, wanted }: Pick<UserCase, 'ref' | 'link' | 'wanted'>,
   account: WireUser,
 ): Promise<string | undefined> {
   const holder = await links.holderOf(target.name, 'User', account.id);
-  const isHeld = holder !== undefined && holder !== ref && (await existsIn(directory)(holder));
+  const isTakenOver = holder !== undefined && holder !== ref;
+  const isHeld = isTakenOver && (await existsIn(directory)(holder));
   const ours = holder === undefined ? mayBeCreatedByThis({ link }, account) : !isHeld;
   const externalId = wanted?.core.externalId == null ? null : String(wanted.core.externalId);
   const found = { userName: String(wanted?.core.userName), externalId };
   const verdict = correlate(found, [{ user: account, ours }], target.policy.adopt);
-  return verdict.kind === 'conflict' ? verdict.message : undefined;
+  if (verdict.kind === 'conflict') return verdict.message;
+  const isRehired = externalId !== null && account.externalId === externalId;
+  return isTakenOver && !isRehired ? keptForLeaver({ outbox }, holder) : undefined;
 }
 
 /** Returns the rules of the target for `userEntries`. */

@@ -272,7 +272,10 @@ export const mayBeCreatedByThis = ({ link }: Pick<SyncContext, 'link'>, { extern
   link.creating === true && (!externalId || externalId === (link.core?.externalId ?? externalId));
 
 /** Filters by externalId, which the platform does not document. If it refuses the filter, only userName is used. */
-async function byExternalId({ target, call }: SyncContext, externalId: string): Promise<WireUser[]> {
+export async function byExternalId(
+  { target, call }: Pick<SyncContext, 'target' | 'call'>,
+  externalId: string,
+): Promise<WireUser[]> {
   if (target.lacks.externalIdFilter) return [];
   try {
     return await target.client.users.findBy('externalId', externalId, call);

@@ -37,7 +37,10 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
  * Returns why another user must not get the account of a leaver; undefined: the user may. The account still has the leaver's
  * access if an operator rejected its closing or its removal from a group, or if the leaver is protected.
  */
-export async function keptForLeaver({ outbox }: SyncContext, leaver: Ref): Promise<string | undefined> {
+export async function keptForLeaver(
+  { outbox }: Pick<SyncContext, 'outbox'>,
+  leaver: Ref,
+): Promise<string | undefined> {
   const [keepsOpen, keepsAccount] = await outbox.guardStore.areRejected([
     { kind: 'deactivate', ref: leaver },
     { kind: 'delete', ref: leaver },

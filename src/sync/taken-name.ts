@@ -2,6 +2,7 @@
 import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import type { SyncContext } from './context.ts';
+import { condition } from './condition.ts';
 import { mayHaveCommitted } from './failures.ts';
 import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
@@ -20,6 +21,10 @@ interface Shown {
   name: string;
 }
 
+/** Returns why a new userName is refused: a user who was deleted at the source, or is out of scope, has it. */
+export const takenByLeaverText = (leaver: Ref): string =>
+  `userName is already taken by the account of a person who left, ${leaver}: rename or delete that account at the platform`;
+
 /** Handles a taken name. @returns when to try again, or the conflict; undefined when the holder keeps the name */
 export async function waitForName(context: SyncContext, name: string): Promise<NotOurs | undefined> {
   const { kind } = context.work;
@@ -28,7 +33,17 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   const taken = await takenElsewhere(context, kind, ids, kind === 'User' ? { userName: name } : undefined);
   if (taken) return taken;
   const afterMs = await waitForHolder(context, name, holders[0]);
-  return afterMs === undefined ? undefined : { kind: 'later', afterMs };
+  if (afterMs !== undefined) return { kind: 'later', afterMs };
+  const leaver = kind === 'User' && holders[0] ? await leaverOf(context, holders[0].id) : undefined;
+  return (
+    leaver && { kind: 'blocked', condition: condition(context, 'Conflict', takenByLeaverText(leaver), 409) }
+  );
+}
+
+/** Returns the user who left the account; undefined: the account is open, or not linked. */
+async function leaverOf({ links, target }: SyncContext, platformId: string): Promise<Ref | undefined> {
+  const ref = await links.holderOf(target.name, 'User', platformId);
+  return ref && (await links.get(target.name, ref)).departed ? ref : undefined;
 }
 
 /** Returns the time to wait, also after the name of a circle was released; undefined when the holder keeps the name. */

@@ -253,3 +253,17 @@ test('a plan lists a user who is in scope again and the deletion of an adopted g
   const reasons = entries.flatMap(({ action, reason }) => (action === 'addMember' ? [reason] : []));
   expect(reasons).toEqual(['member at the source; the account is managed again']);
 }, 60_000);
+
+test('a plan lists the closed account of a deleted person who is pushed again as taken over, opened, and with its cleared values', async () => {
+  await createUser('jon', { ...country('PT'), title: '7' });
+  await rec.untilSynced();
+  await bridge.idp.send('DELETE', `/Users/${ids.get('jon')}`);
+  await rec.untilSynced();
+  const plan = await planned(async () => {
+    await createUser('jon', country('ES'));
+    await pushGroup('everybody', { op: 'add', path: 'members', value: [{ value: ids.get('jon') }] });
+  });
+  expect(actions(plan)).toEqual([
+    ...['addMember Group', 'adopt User', 'clearAttribute User', 'reactivate User', 'setAttribute User'],
+  ]);
+}, 60_000);

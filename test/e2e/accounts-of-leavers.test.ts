@@ -1,0 +1,59 @@
+// Tests what plan and sync --dry-run foresee, and explain tells, about the closed account of a person who was deleted at the source.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const GIL = 'gil@acme.example';
+const HAL = 'hal@acme.example';
+
+let place: Place;
+beforeEach(async () => {
+  place = await openPlace({
+    target: {
+      attributes: { badge: { type: 'number', from: 'title', onEmpty: 'clear' } },
+      users: { deprovision: 'deactivate' },
+    },
+  });
+}, 60_000);
+afterEach(() => place.stop());
+
+const run = async (...words: string[]): Promise<[code: number, text: string]> => {
+  const { code, text } = await place.commands.run(...words);
+  return [code, text.replaceAll(/\s+/g, ' ')];
+};
+
+test('plan and sync --dry-run foresee that a person who is pushed again gets the closed account back', async () => {
+  const first = await place.idp.createUser(HAL, { title: '7' });
+  await place.idle();
+  const former = await place.platform.user(HAL);
+  await place.idp.send('DELETE', `/Users/${first}`);
+  await place.idle();
+  await run('hold', '--by', 'olga');
+  await place.idp.createUser(HAL, { title: undefined });
+  for (const command of [['plan'], ['sync', HAL, '--dry-run']]) {
+    const [code, text] = await run(...command);
+    expect([code, text]).toEqual([2, expect.stringContaining('the account of a deleted user is taken over')]);
+    expect(text).toMatch(/badge: 7 → (nothing|null)/);
+    expect(text).not.toContain('platform changed');
+    expect(text).not.toContain('no account');
+  }
+  await run('release');
+  await place.idle();
+  expect(await place.platform.user(HAL)).toMatchObject({ scimId: former?.scimId, active: true });
+});
+
+test('plan and sync --dry-run foresee that a closed account has the new userName of another person, and explain names its person', async () => {
+  const hal = await place.idp.createUser(HAL);
+  const gil = await place.idp.createUser(GIL);
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${hal}`);
+  await place.idle();
+  await run('hold', '--by', 'olga');
+  await place.idp.patch(`/Users/${gil}`, { op: 'replace', path: 'userName', value: HAL });
+  const taken = `userName is already taken by the account of a person who left, User:${hal}`;
+  expect(await run('plan')).toEqual([0, expect.stringContaining(taken)]);
+  expect(await run('sync', gil, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
+  await run('release');
+  await place.idle();
+  expect((await run('explain', gil))[1]).toContain(taken);
+  expect((await run('plan'))[1]).toContain(taken);
+});
