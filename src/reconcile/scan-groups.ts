@@ -30,6 +30,8 @@ export interface GroupScan {
   withMembers: Set<Ref>;
   /** Unmanaged groups, by folded name. */
   byName: Map<string, { id: string; name: string }>;
+  /** Refs of the linked groups without a mark, by folded name. */
+  linked: Map<string, Ref>;
   /** Ids of groups of other connections, by folded name. */
   taken: Map<string, string>;
   /** Unmanaged groups: platform id to name. */
@@ -98,6 +100,7 @@ async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupSca
     suspects: new Set(),
     withMembers: new Set(),
     byName: new Map(),
+    linked: new Map(),
     taken: new Map(),
     unmanaged: new Map(),
     changedAt: new Map(),
@@ -151,6 +154,7 @@ async function takePage(
       draft.byName.set(fold(group.displayName), { id: group.id, name: group.displayName });
       return;
     }
+    if (!holder.marked) draft.linked.set(fold(group.displayName), holder.ref);
     // Members that the settings left in the group may have to be removed now.
     if (link.leavers) draft.suspects.add(holder.ref);
     // The bridge changes neither the name nor the members of a group that is out of scope.

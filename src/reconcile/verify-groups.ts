@@ -10,6 +10,7 @@ import { awaitsDecision } from './done-changes.ts';
 import { refusalOf } from './entry.ts';
 import { lookAgain, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from './scope.ts';
+import { linkedText } from '../sync/find-group.ts';
 import { takenElsewhereText } from './taken.ts';
 import { asking } from './platform-reads.ts';
 import type { VerifiedResource } from './verified.ts';
@@ -20,6 +21,8 @@ import { groupEntries, type GroupCase, type Member } from './plan-groups.ts';
 export interface GroupStrangers {
   /** Unmanaged groups, by folded name. */
   byName: ReadonlyMap<string, { id: string; name: string }>;
+  /** Refs of the linked groups without a mark, by folded name. */
+  linked: ReadonlyMap<string, Ref>;
   /** Ids of groups of other connections, by folded name. */
   taken: ReadonlyMap<string, string>;
 }
@@ -93,9 +96,11 @@ async function verifyGroup(
   const observed = await readGroup(scan, link, { withMembers: isRead });
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;
-  const namesake =
+  const found =
     present || wantedName === undefined ? undefined : await findNamesake(scan, wantedName, strangers);
-  if (namesake === 'unknown') return undefined;
+  if (found === 'unknown') return undefined;
+  const heldBy = found && 'heldBy' in found && found.heldBy !== ref ? found.heldBy : undefined;
+  const namesake = found && 'id' in found ? found : undefined;
   const isMissing = !present && wantedName !== undefined;
   const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
   const doneItems =
@@ -122,7 +127,9 @@ async function verifyGroup(
     isDeleted,
     observed: present,
     namesake,
-    takenBy: await takenElsewhereText(scan, 'Group', candidate),
+    takenBy: heldBy
+      ? `Conflict: ${linkedText(wantedName ?? '', heldBy)}`
+      : await takenElsewhereText(scan, 'Group', candidate),
     members: present && isRead ? await compareMembers(scan, present, ours, signs) : undefined,
     pending: pending.filter(({ member, sign }) => sign !== '+' || !isMemberBefore(member)),
   };
@@ -166,13 +173,14 @@ async function readNamesake(
   return found === 'absent' ? undefined : found;
 }
 
-/** Returns an unmanaged group of this name. */
+/** Returns an unmanaged group of this name, or the group at the source that has it and keeps it. */
 async function findNamesake(
   scan: ScanResult,
   name: string,
   strangers: GroupStrangers | undefined,
-): Promise<{ id: string; name: string } | undefined | 'unknown'> {
-  if (strangers) return strangers.byName.get(fold(name));
+): Promise<{ id: string; name: string } | { heldBy: Ref } | undefined | 'unknown'> {
+  if (strangers)
+    return strangers.byName.get(fold(name)) ?? keeper(scan, name, strangers.linked.get(fold(name)));
   const found = await asking(scan, (signal) =>
     scan.scope.target.client.groups.findByDisplayName(name, { signal }),
   );
@@ -183,5 +191,19 @@ async function findNamesake(
     exact.map(({ id }) => id),
   );
   const free = exact.find((_, index) => holders[index] === undefined);
-  return free && { id: free.id, name: free.displayName };
+  if (free) return { id: free.id, name: free.displayName };
+  const [holder] = holders;
+  return keeper(scan, name, holder && !holder.marked ? holder.ref : undefined);
+}
+
+/** Returns the linked group if it stays at the source, and no pending sync or other rules give it another name. */
+async function keeper(
+  { scope: { directory, target } }: ScanResult,
+  name: string,
+  holder: Ref | undefined,
+): Promise<{ heldBy: Ref } | undefined> {
+  const record = holder && (await directory.get('Group', parseRef(holder).id));
+  if (!holder || !record || record.damaged) return undefined;
+  const { displayName } = JSON.parse(record.text) as Resource & { displayName: string };
+  return fold(target.mapping.groupName(displayName) ?? name) === fold(name) ? { heldBy: holder } : undefined;
 }

@@ -30,10 +30,7 @@ export async function findGroup(context: SyncContext, name: string, exists: Exis
   const afterMs = (await isPassing(context, group)) ? successionWait(context) : undefined;
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   if (former !== undefined && (await exists(former))) {
-    return {
-      kind: 'conflict',
-      message: `the group ${name} is already linked to ${former}: rename one of the two`,
-    };
+    return { kind: 'conflict', message: linkedText(name, former) };
   }
   const ours = holder !== undefined || link.creating === true;
   if (!ours && target.policy.adopt !== 'exact') {
@@ -58,6 +55,10 @@ export async function findGroup(context: SyncContext, name: string, exists: Exis
     takenFrom: former,
   });
 }
+
+/** Returns why a group of this name is refused: another group at the source has it. */
+export const linkedText = (name: string, holder: Ref): string =>
+  `the group ${name} is already linked to ${holder}: rename one of the two`;
 
 /** Returns whether the group with this name belongs to another resource that is being renamed. */
 const isPassing = async (context: SyncContext, { id, displayName }: WireGroup): Promise<boolean> =>

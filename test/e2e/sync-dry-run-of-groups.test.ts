@@ -1,0 +1,29 @@
+// Tests that plan and sync --dry-run foresee the refusal of a group whose name at the target another group has.
+import { openPlace, type Place } from '../support/situation.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({ target: { groups: { rename: [{ match: '^(east|west)$', to: 'x' }] } } });
+}, 60_000);
+afterAll(() => place.stop());
+
+const run = async (...words: string[]): Promise<[code: number, text: string]> => {
+  const { code, text } = await place.commands.run(...words);
+  return [code, text.replaceAll(/\s+/g, ' ')];
+};
+
+test('plan and sync --dry-run list no write of a group that gets the name of another group, before and after its refusal', async () => {
+  const ann = await place.idp.createUser('ann@acme.example');
+  const east = await place.idp.createGroup('east', [ann]);
+  await place.idle();
+  await run('hold', '--by', 'olga');
+  await place.idp.createGroup('west', [ann]);
+  const taken = `the group x is already linked to Group:${east}: rename one of the two`;
+  for (const command of [['plan'], ['sync', 'west', '--dry-run']])
+    expect(await run(...command)).toEqual([0, expect.stringContaining(taken)]);
+  await run('release');
+  await place.idle();
+  for (const command of [['plan'], ['sync', 'west', '--dry-run']])
+    expect(await run(...command)).toEqual([0, expect.stringContaining(taken)]);
+  expect(await run('sync', 'west')).toEqual([1, expect.stringContaining(taken)]);
+});
