@@ -104,7 +104,7 @@ export async function makePlan(
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
   const verified = applyRefusals(withLostCause(scan, seen), {
     blocked,
-    rulesChanged,
+    rulesChanged: mappedBy === undefined ? undefined : rulesChanged,
     settings: scope.outbox.settings,
   }).map((each) => ({
     ...each,

@@ -74,9 +74,7 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   const wanted = user.wanted ?? GONE;
   if (link.id === undefined) return wanted.inScope ? planNewUser(user, wanted, rules) : [];
   if (observed === undefined) return wanted.inScope ? missingAccount(user, wanted, rules) : [];
-  // A departed user's account was deleted or closed when the user left the scope.
-  const leaving = !wanted.inScope && link.departed !== true;
-  if (leaving && rules.policy.users.deprovision === 'delete') return [deletion(user, observed, rules)];
+  if (!wanted.inScope && isDeletionDue(user, observed, rules)) return [deletion(user, observed, rules)];
   // A changed value is written even if no account shows the attribute, because the attribute may be new.
   const isNew = changedSinceApplied(link, wanted);
   // An attribute that no account shows may only be missing in the user list. The value list of this user is complete, so if
@@ -87,6 +85,22 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   );
   const found = user.values ? shown : [...shown, ...unlistedChanges(wanted, link, rules.types)];
   return found.length === 0 ? [] : changes(user, wanted, observed, found, rules);
+}
+
+/**
+ * Returns whether the next sync of a leaver deletes the account. The account of a departed user is closed; its deletion is still
+ * due while a mark is pending, or if the platform refused it.
+ */
+function isDeletionDue(
+  { link, marked }: UserCase,
+  { active }: WireUser,
+  { policy: { policy, users } }: TargetRules,
+): boolean {
+  if (!link.departed) return users.deprovision === 'delete';
+  // A conflict is about an account that has to be deleted by hand.
+  const isRefused = link.condition?.write === 'delete' && link.condition.reason !== 'Conflict';
+  const isDeleted = users.deprovision === 'delete' || (isRefused && users.deleteAfterDays !== null);
+  return policy === 'sync' && isDeleted && (marked || isRefused) && active === false;
 }
 
 /** Returns all values that a new account receives. */

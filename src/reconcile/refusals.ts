@@ -1,6 +1,6 @@
 // Replaces entries whose write the platform has refused permanently, because a run would only get the same refusal again.
 // Pure.
-import { conditionText } from '../directory/outbox/links.ts';
+import { conditionText, isBySettingsOfThen } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { isChange, isDrift, type PlanEntry } from './entry.ts';
 import { WAITS_FOR_GROUP } from './plan-groups.ts';
@@ -10,8 +10,11 @@ import type { VerifiedResource } from './verified.ts';
 export interface Refusals {
   /** Time of the last refusal of each dead letter, Unix milliseconds; dead letters that an operator dropped are left out. */
   blocked: ReadonlyMap<Ref, number>;
-  /** Whether the mapping rules changed, so that a refused write may be different now. */
-  rulesChanged: boolean;
+  /**
+   * Whether the mapping rules changed, so that a refused write may be different now; undefined before the first complete run: the
+   * settings of the refusal tell.
+   */
+  rulesChanged: boolean | undefined;
   /** Print of the present settings of the target. */
   settings: string;
 }
@@ -49,14 +52,15 @@ export function applyRefusals(verified: VerifiedResource[], refusals: Refusals):
 /** Returns whether the platform refused the same write already, so that a run need not try it. */
 function isRefusedBefore(
   entry: PlanEntry,
-  { ref, changedAt }: VerifiedResource,
-  { blocked, rulesChanged }: Refusals,
+  { ref, changedAt, refusal }: VerifiedResource,
+  { blocked, rulesChanged, settings }: Refusals,
 ): boolean {
   // No run writes the other entries, and a write that was never tried cannot have been refused.
   if (!isChange(entry) || entry.attribution.cause === 'not applied') return false;
   // Without a newer mark, a change of the source is the one that the platform refused. Values by other rules may differ from the
   // refused ones.
-  if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !rulesChanged;
+  const mayDiffer = rulesChanged ?? (refusal !== undefined && isBySettingsOfThen(refusal, settings));
+  if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !mayDiffer;
   // A deactivation is tried again in every run, because the person has access until it succeeds.
   if (entry.action === 'deactivate') return false;
   // The first create after a deletion at the platform is tried: its link still has the id. After a refusal the link has none.

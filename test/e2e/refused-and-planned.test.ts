@@ -1,0 +1,51 @@
+// Tests what plan and sync --dry-run tell about changes that the platform refused, before any reconcile has run.
+import '../support/load-modules.ts';
+import type { Role } from '../../src/app.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const BOB = 'bob@acme.example';
+
+let place: Place;
+afterEach(() => place.stop());
+const open = async (roles: Role[]): Promise<void> => {
+  place = await openPlace({ roles, target: { users: { deprovision: 'delete' } } });
+};
+
+const run = async (...words: string[]): Promise<[code: number, text: string]> => {
+  const { code, text } = await place.commands.run(...words);
+  return [code, text.replaceAll(/\s+/g, ' ')];
+};
+const refuse = (method: string) =>
+  place.platform.control('PATCH', '/faults', {
+    rules: [{ method, status5xx: { share: 1, status: 403 } }],
+  });
+
+test('plan lists a dead letter as a conflict and not as a change too, although no reconcile has run', async () => {
+  // Only the commands write, so no schedule notes the rules as mapped.
+  await open(['api']);
+  const bob = await place.idp.createUser(BOB);
+  await run('sync', bob);
+  await refuse('PATCH');
+  await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'displayName', value: 'Robert' });
+  expect((await run('sync', bob))[0]).toBe(1);
+  const [code, text] = await run('plan');
+  expect([code, text]).toEqual([0, expect.stringContaining('1 conflict needs a person')]);
+  expect(text).not.toContain('mapping changed');
+  expect(text).not.toContain('update user');
+});
+
+test('a dry run of sync lists the deletion of a closed account that the platform refused', async () => {
+  await open(['all']);
+  const bob = await place.idp.createUser(BOB);
+  await place.idle();
+  await refuse('DELETE');
+  await place.idp.send('DELETE', `/Users/${bob}`);
+  await place.idle();
+  const [code, text] = await run('sync', bob, '--dry-run');
+  expect([code, text]).toEqual([2, expect.stringContaining(`delete ${BOB}`)]);
+  await place.platform.control('PATCH', '/faults', {});
+  expect((await run('sync', bob, '--dry-run'))[0]).toBe(2);
+  expect((await run('sync', bob))[0]).toBe(0);
+  expect(await place.platform.user(BOB)).toBeUndefined();
+  expect((await run('plan'))[1]).toContain('no changes. The platform is as desired.');
+});
