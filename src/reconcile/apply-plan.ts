@@ -252,7 +252,7 @@ export function whyUnproven({ proof, unknown }: Plan): string {
  * @returns false when another pass is needed
  */
 async function storeNotes(
-  { runs, digest, rulesAgree }: ReconcileScope,
+  { drifts, runs, digest, rulesAgree }: ReconcileScope,
   findings: RunFindings,
   moved: number,
 ): Promise<boolean> {
@@ -260,6 +260,7 @@ async function storeNotes(
     const position = findings.cursors[name];
     if (position !== undefined) await runs.moveCursor(name, position);
   }
+  for (const each of findings.confirmed) await drifts.confirmRemovals(each);
   await runs.noteGroupsSeen(findings.groupsSeen);
   // After a repair of derived data, resources that changed while they were read are compared again too.
   const isWhole = moved === 0 && (!findings.isRepaired || findings.moved === 0);

@@ -2,7 +2,7 @@
 // and from three times: when the platform last changed the resource, when the bridge last wrote the resource, and when it last
 // wrote the differing value.
 import type { Attribution, PlanEntry } from './entry.ts';
-import { isDrift } from './entry.ts';
+import { isDrift, NEWLY_LINKED } from './entry.ts';
 import type { Restored } from './restored.ts';
 import type { ValueWrittenAt } from './last-writes.ts';
 import type { VerifiedResource } from './verified.ts';
@@ -36,22 +36,39 @@ export interface DriftFacts {
 
 /** Returns all entries; each entry caused by drift has its attribution set. */
 export function attributeDrift(verified: VerifiedResource[], facts: DriftFacts): PlanEntry[] {
+  const isNew = newlyLinkedOf(verified);
   return verified.flatMap((each) =>
     each.entries.map((entry) =>
-      isDrift(entry) ? withReason({ ...entry, attribution: attributionOf(entry, each, facts) }) : entry,
+      isDrift(entry)
+        ? withReason({ ...entry, attribution: attributionOf(entry, each, facts, isNew) })
+        : entry,
     ),
   );
 }
 
+/** Returns a test of whether the account of a member is to be made or linked anew: its memberships ended with the former one. */
+function newlyLinkedOf(verified: VerifiedResource[]): (entry: PlanEntry) => boolean {
+  const refs = new Set(
+    verified
+      .flatMap(({ entries }) => entries.filter(({ action }) => NEWLY_LINKED.has(action)))
+      .map(({ ref }) => ref),
+  );
+  return ({ member }) => member !== undefined && refs.has(member.ref);
+}
+
 /**
- * Adds a second possible cause to the reason of an entry whose value is gone. When an attribute definition is deleted and
- * made again, all its values are gone, although no account shows a time of change.
+ * Replaces the reason of a write that did not stick. A value that is gone has a second possible cause: when an attribute
+ * definition is deleted and made again, all its values are gone, although no account shows a time of change.
  */
 function withReason(entry: PlanEntry): PlanEntry {
-  const { attribute, attribution, before } = entry;
+  const { action, attribute, attribution, before } = entry;
+  if (attribution.cause !== 'write did not stick') return entry;
+  if (action === 'addMember') return { ...entry, reason: MEMBER_LEFT_OUT };
   const isGone = attribute !== undefined && (before?.[attribute] ?? null) === null;
-  return isGone && attribution.cause === 'write did not stick' ? { ...entry, reason: VALUE_GONE } : entry;
+  return isGone ? { ...entry, reason: VALUE_GONE } : entry;
 }
+
+const MEMBER_LEFT_OUT = 'member at the source; the platform answered an earlier addition with success';
 
 const VALUE_GONE =
   'its value is not there any more: the write did not stick, or the definition of the attribute was deleted and made again';
@@ -76,6 +93,7 @@ function attributionOf(
   entry: PlanEntry,
   { changedAt, writtenAt = 0 }: VerifiedResource,
   { trail, lastWrite, restored }: DriftFacts,
+  isNewlyLinked: (entry: PlanEntry) => boolean,
 ): Attribution {
   const valueWrittenAt = lastWrite(entry);
   // Others may have changed this value at any time since the bridge last wrote it, so the search begins there. Without the
@@ -95,7 +113,7 @@ function attributionOf(
     // Without a time of change only the audit log can name a cause.
     return last ? byEvent(last) : { cause: 'platform changed' };
   }
-  if (entry.member === undefined && valueWrittenAt !== undefined && changed <= valueWrittenAt)
+  if (!isNewlyLinked(entry) && valueWrittenAt !== undefined && changed <= valueWrittenAt)
     return { cause: 'write did not stick', at: isoOf(valueWrittenAt) };
   if (last) return { ...byEvent(last), at: isoOf(changed) };
   // The time of change is the bridge's own last write, of another value.

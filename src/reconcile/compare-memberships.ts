@@ -34,6 +34,8 @@ export interface ComparedUser {
   memberOf: readonly GroupOfAccount[];
   /** Groups with a pending change of the membership, read before the account. */
   pending: ReadonlySet<string>;
+  /** Groups from which the removal of the user was written and is not confirmed. */
+  unconfirmed: ReadonlySet<string>;
 }
 
 export interface ComparedMemberships {
@@ -175,7 +177,7 @@ async function managedEntries(
   { scope }: ScanResult,
   observed: readonly (ObservedResource | undefined)[],
   differences: (member: Member) => MemberDifferences,
-  { ref: user, link }: ComparedUser,
+  { ref: user, link, unconfirmed }: ComparedUser,
 ): Promise<PlanEntry[]> {
   const groups = observed.filter((each) => each !== undefined);
   const ids = groups.map(({ ref }) => parseRef(ref).id);
@@ -210,6 +212,7 @@ async function managedEntries(
         isBack: false,
         isDeleted: false,
         wantedName: name,
+        unconfirmed: new Set(unconfirmed.has(parseRef(ref).id) ? [parseRef(user).id] : []),
         pending: [],
         // The desired name is passed as the observed one too, so that only memberships can differ.
         observed: { id: group.id ?? '', displayName: name },

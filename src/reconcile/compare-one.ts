@@ -49,7 +49,7 @@ export async function compareOne(
     };
   }
   // Read before the account, so that a write in between is not taken for drift.
-  const { pendingMemberships } = await scope.outbox.resourceStatus(ref);
+  const { pendingMemberships, unconfirmedRemovals } = await scope.outbox.resourceStatus(ref);
   const verified = await verifyUsers(scan, [ref], { withValues: () => true });
   const [user] = verified;
   if (!user) return null;
@@ -61,7 +61,13 @@ export async function compareOne(
   if (user.version === undefined) return readAlone(scan, entries, link);
   if (!comparesMemberships(user, entries, link)) return { entries, done, account };
   const pending = new Set(pendingMemberships.keys());
-  const memberships = await compareMemberships(scan, { ref, link, memberOf: user.memberOf, pending });
+  const memberships = await compareMemberships(scan, {
+    ref,
+    link,
+    memberOf: user.memberOf,
+    pending,
+    unconfirmed: new Set(unconfirmedRemovals),
+  });
   return memberships && { ...memberships, entries: [...entries, ...memberships.entries], done, account };
 }
 

@@ -1,6 +1,7 @@
 // Converts the differences of one group to plan entries. Pure.
 import type { Condition, Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
+import { unmanagedName } from '../directory/member-names.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import { notedLeavers } from '../sync/left-members.ts';
 import type { SyncPolicy } from '../sync/target.ts';
@@ -46,6 +47,8 @@ export interface GroupCase {
   takenBy?: string | undefined;
   /** Undefined when the members were not read. */
   members?: MemberDifferences | undefined;
+  /** Names (member-names.ts) of members whose removal was written and that no answer or read has confirmed. */
+  unconfirmed: ReadonlySet<string>;
   /** Pending memberships, with the refusal of the member's own last sync. */
   pending: { member: Member; sign: string; refusal?: Condition | undefined }[];
 }
@@ -203,6 +206,12 @@ function isLeaverOf({ link }: GroupCase): (member: Member) => boolean {
   return ({ ref, platformId }) => ref !== null && isNoted?.(parseRef(ref).id, platformId) === true;
 }
 
+/** Returns a test of whether the removal of a member was answered with success and not seen yet. */
+const isUnconfirmedOf =
+  ({ unconfirmed }: GroupCase): ((member: Member) => boolean) =>
+  ({ ref, platformId }) =>
+    unconfirmed.has(ref === null ? unmanagedName(platformId ?? '') : parseRef(ref).id);
+
 /** Returns the removals, from a group that was deleted at the source, of the members for whom `isLeaverOf` returns true. */
 function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const surplus = (group.members?.surplus ?? []).filter(isLeaverOf(group));
@@ -216,6 +225,7 @@ function differingMembers(group: GroupCase, { policy, members }: GroupRules): Pl
   const frozen = policy.policy === 'create-only' && group.link.making !== true;
   const isUnwritten = group.isLost || (group.isBack && group.link.departed === true);
   const isLeaver = isLeaverOf(group);
+  const isUnconfirmed = isUnconfirmedOf(group);
   const added = missing.map((member): PlanEntry => ({
     ...base(group, isUnwritten ? 'not applied' : 'platform changed', frozen ? 'report' : 'apply'),
     action: 'addMember',
@@ -226,9 +236,11 @@ function differingMembers(group: GroupCase, { policy, members }: GroupRules): Pl
   }));
   const removed = surplus.map((member): PlanEntry => {
     const isUnnoticed = member.ref !== null && (group.isLost || isLeaver(member));
-    const common = base(group, isUnnoticed ? 'not applied' : 'platform changed');
+    const isKept = isUnconfirmed(member);
+    const cause = isKept ? 'write did not stick' : 'platform changed';
+    const common = base(group, isUnnoticed ? 'not applied' : cause);
     const states = { member, before: { member: true } };
-    if (members === 'owned' && !isUnnoticed) {
+    if (members === 'owned' && !isUnnoticed && !isKept) {
       const reason =
         'member whom the bridge has no record of adding; groups.members: authoritative would remove it';
       return {
@@ -240,13 +252,15 @@ function differingMembers(group: GroupCase, { policy, members }: GroupRules): Pl
         reason,
       };
     }
+    const byOthers = isUnnoticed ? '' : ', added at the platform';
+    const why = isKept ? '; the platform answered an earlier removal with success' : byOthers;
     return {
       ...common,
       ...states,
       action: 'removeMember',
       after: { member: false },
       effect: policy.policy === 'sync' ? 'apply' : 'report',
-      reason: `no member at the source${isUnnoticed ? '' : ', added at the platform'}${leftBy(policy)}`,
+      reason: `no member at the source${why}${leftBy(policy)}`,
     };
   });
   return [...added, ...removed];

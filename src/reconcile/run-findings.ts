@@ -1,5 +1,5 @@
 // Collects what a comparison found beside the plan: notes for the next run, resources to mark, and signs of another tenant.
-import type { Drift } from '../directory/outbox/drift.ts';
+import type { ConfirmedRemovals, Drift } from '../directory/outbox/drift.ts';
 import { isBySettingsOfThen } from '../directory/outbox/links.ts';
 import type { Cursor } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
@@ -15,6 +15,8 @@ export interface RunFindings {
   cursors: Partial<Record<Cursor, number>>;
   /** Groups with equal members, with the platform's time of their last change. */
   groupsSeen: Map<Ref, string>;
+  /** Unconfirmed removals of members whom the platform does not show in their group any more. */
+  confirmed: ConfirmedRemovals[];
   /** Whether every user was mapped by the current rules, and no process that runs has others. */
   mapped: boolean;
   /** Whether all processes that run have these rules. */
@@ -86,7 +88,7 @@ export function findingsOf(
   values: number | undefined,
   isMappedByAll: boolean,
   verified: VerifiedResource[],
-): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'mapped'> {
+): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'confirmed' | 'mapped'> {
   const groupsSeen = new Map<Ref, string>();
   for (const { ref, entries } of verified) {
     const changed = groups.changedAt.get(ref);
@@ -96,6 +98,7 @@ export function findingsOf(
   return {
     cursors: { members: groups.cursor, ...(values === undefined ? {} : { values }) },
     groupsSeen,
+    confirmed: verified.flatMap(({ confirmed }) => confirmed ?? []),
     mapped: isMappedByAll && users.proof.complete && groups.proof.complete,
   };
 }

@@ -1,5 +1,6 @@
 // Defines the findings about one user or group, with the facts that the later steps of a plan need.
 import type { Condition } from '../directory/outbox/links.ts';
+import type { ConfirmedRemovals } from '../directory/outbox/drift.ts';
 import type { Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { ObservedAccount } from './compare.ts';
@@ -36,6 +37,8 @@ export interface VerifiedResource {
   leftOut?: string;
   /** Held or rejected changes that the platform has already. */
   done?: DoneChanges | undefined;
+  /** Members of the group whose unconfirmed removal this read confirms. */
+  confirmed?: ConfirmedRemovals | undefined;
   /** Platform ids of unmanaged members whose removal from the group is pending, held or rejected; they have no entry. */
   unmanagedLeavers?: ReadonlySet<string>;
   /** Whether the member list of the group was read. */

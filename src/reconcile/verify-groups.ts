@@ -14,7 +14,7 @@ import { linkedText } from '../sync/find-group.ts';
 import { takenElsewhereText } from './taken.ts';
 import { asking } from './platform-reads.ts';
 import type { VerifiedResource } from './verified.ts';
-import { compareMembers, doneOfGroup, pendingOf } from './verify-members.ts';
+import { compareMembers, doneOfGroup, goneOf, pendingOf } from './verify-members.ts';
 import { groupEntries, type GroupCase, type Member } from './plan-groups.ts';
 
 /** Unmanaged groups of a complete list, and groups of other connections. */
@@ -85,13 +85,15 @@ async function verifyGroup(
     return link.id === undefined || isNoted ? { ref, entries: [] } : { ref, entries: [], leftOut: link.id };
   // Pending memberships are read before the member list, so that a write in between is not taken for drift.
   const signs = await outbox.pendingMembers(id);
+  const unconfirmed = await outbox.unconfirmedRemovals(id);
   // Member changes were not written while a group was out of scope, or while the policy left its members. So the sync of
   // such a group compares all members.
   const isLeftByPolicy = link.leavers !== undefined && (isDeleted || wantedName !== undefined);
   const isBack =
     (link.departed === true && wantedName !== undefined) ||
     (isLeftByPolicy && target.policy.policy === 'sync');
-  const isRead = withMembers(ref) || isBack || isLeftByPolicy || link.adopting === true;
+  const isRead =
+    withMembers(ref) || isBack || isLeftByPolicy || link.adopting === true || unconfirmed.length > 0;
   const ours = isRead ? await scan.scope.drifts.membersOf(id) : [];
   const observed = await readGroup(scan, link, { withMembers: isRead });
   if (observed === 'unknown') return undefined;
@@ -131,8 +133,10 @@ async function verifyGroup(
       ? `Conflict: ${linkedText(wantedName ?? '', heldBy)}`
       : await takenElsewhereText(scan, 'Group', candidate),
     members: present && isRead ? await compareMembers(scan, present, ours, signs) : undefined,
+    unconfirmed: new Set(unconfirmed),
     pending: pending.filter(({ member, sign }) => sign !== '+' || !isMemberBefore(member)),
   };
+  const gone = present && isRead ? await goneOf(scan, present, unconfirmed) : [];
   return {
     ref,
     entries: groupEntries(group, { policy: target.policy, members }),
@@ -145,6 +149,7 @@ async function verifyGroup(
       [...signs.keys()].flatMap((user) => (isUnmanaged(user) ? [unmanagedId(user)] : [])),
     ),
     isMembersRead: present !== undefined && isRead,
+    ...(gone.length > 0 ? { confirmed: { ref, link: basis.link, users: gone } } : {}),
     ...(doneItems.length > 0 ? { done: { items: doneItems, basis, marked } } : {}),
   };
 }

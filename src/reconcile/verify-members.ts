@@ -56,6 +56,19 @@ export async function doneOfGroup(
   return leavers.filter((_, index) => gone[index]).map(toRemoval);
 }
 
+/** Returns those of the members (member-names.ts) whom the group does not show. A member without account is in no group. */
+export async function goneOf(scan: ScanResult, group: WireGroup, users: string[]): Promise<string[]> {
+  if (users.length === 0) return [];
+  const present = new Set((group.members ?? []).map(({ value }) => value));
+  const links = await scan.scope.links.getMany(
+    scan.scope.target.name,
+    users.map((user) => refOf('User', user)),
+  );
+  return users.filter(
+    (user, index) => !present.has((isUnmanaged(user) ? unmanagedId(user) : links[index]?.id) ?? ''),
+  );
+}
+
 /** Returns the userName that the bridge last wrote or read. */
 const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 

@@ -62,9 +62,11 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
   if (isGoneThere) noteDeleted(context, 'delete group');
   if (link.deleting) await logLostMembers(context);
   await dropPendingMembers(context);
-  // The group is gone or has no managed member left, so no kept removal has an object any more.
-  const rejected = membersWithSign(await context.outbox.pendingMembers(context.work.id), 'r');
-  if (rejected.length > 0) await context.outbox.ackMembers(context.work, '-', rejected);
+  // The group is gone or has no managed member left, so no kept or unconfirmed removal has an object any more.
+  const { outbox, work } = context;
+  const rejected = membersWithSign(await outbox.pendingMembers(work.id), 'r');
+  const removed = [...rejected, ...(await outbox.unconfirmedRemovals(work.id))];
+  if (removed.length > 0) await outbox.ackMembers(work, '-', removed);
   return { kind: 'synced', writes: context.writes, forget: true };
 }
 

@@ -118,7 +118,10 @@ export async function createPlatformGroup(
  * group took over another one may have copied such removals from it, and that one still has them.
  */
 async function dropRemovals({ outbox, work }: SyncContext): Promise<void> {
-  const users = leaving(await outbox.pendingMembers(work.id));
+  const users = [
+    ...leaving(await outbox.pendingMembers(work.id)),
+    ...(await outbox.unconfirmedRemovals(work.id)),
+  ];
   if (users.length > 0) await outbox.ackMembers(work, '-', users, 'moot');
 }
 

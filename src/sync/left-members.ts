@@ -56,11 +56,15 @@ export function notedLeavers({
   return (user, platformId) => noted.has(user ?? '') || noted.has(unmanagedName(platformId ?? ''));
 }
 
-/** Makes the removals of all listed leavers pending. Called for a group that was deleted at the source. */
+/**
+ * Makes the removals of all listed leavers pending, and those of an adopted group that no answer has confirmed. Called for a
+ * group that was deleted at the source.
+ */
 export async function takeUpLeavers(context: SyncContext): Promise<void> {
-  const { link, links, target } = context;
+  const { link, links, outbox, target, work } = context;
   const { leavers = [] } = link;
-  if (leavers.length === 0) return;
+  const unconfirmed = link.origin === 'adopted' ? await outbox.unconfirmedRemovals(work.id) : [];
+  if (leavers.length + unconfirmed.length === 0) return;
   const users = await Promise.all(
     leavers.map(async (each) => {
       if (!isUnmanaged(each)) return [each];
@@ -69,8 +73,8 @@ export async function takeUpLeavers(context: SyncContext): Promise<void> {
     }),
   );
   // A leaver must not be both listed and pending: the guard would hold the removal again after it was written.
-  link.leavers = [];
-  await context.save({ surplus: users.flat() });
+  if (leavers.length > 0) link.leavers = [];
+  await context.save({ surplus: [...users.flat(), ...unconfirmed] });
 }
 
 /** Adds the members with a pending removal to the list of leavers. The caller drops the pending removals afterwards. */

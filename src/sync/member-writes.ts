@@ -22,8 +22,9 @@ export interface LinkedMember {
 export type Ignored = string[];
 
 /**
- * Adds or removes members by one PATCH, and clears the pending memberships that the answer confirms. A refused PATCH is sent
- * again in two halves, until the refused member is found.
+ * Adds or removes members by one PATCH, and clears the pending memberships that the answer confirms. A removal whose answer
+ * shows no members is stored as unconfirmed, until a reconcile reads the group. A refused PATCH is sent again in two halves,
+ * until the refused member is found.
  * @returns a sentence about members that the platform did not add or remove
  * @throws an error of the platform that is not about a single member, or LeaseLost
  */
@@ -37,7 +38,7 @@ export async function writeMembers(
   const operations = sign === '+' ? additions(members) : removals(members);
   try {
     let written: string[] = [];
-    await context.write(
+    const answer = await context.write(
       sign === '+' ? 'add members' : 'remove members',
       () => target.client.groups.patch(platformIdOf(link), operations, context.call),
       async (group) => {
@@ -50,7 +51,9 @@ export async function writeMembers(
       },
     );
     context.provisioning.append();
-    if (written.length > 0) await outbox.ackMembers(work, sign, written);
+    const isUnconfirmed = sign === '-' && work.record !== undefined && !answer?.members;
+    if (written.length > 0)
+      await outbox.ackMembers(work, sign, written, isUnconfirmed ? 'unconfirmed' : undefined);
     if (written.length === members.length) return [];
     const ignored = `${members.length - written.length} of ${counted(members.length, 'member')}`;
     return [
@@ -89,14 +92,20 @@ const removals = (members: LinkedMember[]): PlatformPatchOperation[] =>
 /**
  * Returns the users whose change is confirmed, because a platform may answer 200 and ignore members. The member list of the
  * answer may be truncated or old. For a member that the list contradicts, the account is read, which may list its groups
- * (contract 2.2). An answer without a member list confirms all.
+ * (contract 2.2). An answer without a member list confirms all, except that a group which was deleted at the source is read
+ * for removals, because its link is forgotten afterwards.
  */
 async function confirmedOf(
-  { target, call }: SyncContext,
+  { link, target, call, work }: SyncContext,
   sign: '+' | '-',
-  group: WireGroup | undefined,
+  answer: WireGroup | undefined,
   members: LinkedMember[],
 ): Promise<string[]> {
+  const isLast = sign === '-' && work.record === undefined;
+  const group =
+    answer?.members || !isLast
+      ? answer
+      : { members: [], ...(await target.client.groups.get(link.id ?? '', { members: true }, call)) };
   if (!group?.members) return members.map(({ user }) => user);
   const present = new Set(group.members.map(({ value }) => value));
   const written: string[] = [];

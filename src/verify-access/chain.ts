@@ -226,6 +226,7 @@ const LEAVING_WORDS: Record<LeavingGroup['state'], string> = {
   rejected: 'a person rejected the removal from',
   held: 'the guard holds the removal from',
   pending: 'a removal waits to be applied, from',
+  unconfirmed: 'the platform answered success to the removal and still has the person, in',
 };
 
 const leavingText = ({ name, state }: LeavingGroup): string => `${LEAVING_WORDS[state]} ${name}`;

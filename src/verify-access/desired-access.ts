@@ -32,10 +32,10 @@ export type DesiredAccess =
       leftOut: ExpectedGroup[];
     };
 
-/** A group that the user left at the source, with a removal that is not written yet. */
+/** A group that the user left at the source, with a removal that is not written or not confirmed yet. */
 export interface LeavingGroup extends ExpectedGroup {
-  /** State of the removal: the guard holds it, a person rejected it, or it waits for its sync. */
-  state: 'held' | 'rejected' | 'pending';
+  /** State of the removal: the guard holds it, a person rejected it, it waits for its sync, or it was written and not seen yet. */
+  state: 'held' | 'rejected' | 'pending' | 'unconfirmed';
 }
 
 /** Returns the access that the source and the settings want for a user at a target. Reads Redis only. */
@@ -76,11 +76,10 @@ async function leavingOf(
   { outbox, links, target }: ReconcileScope,
   { ref, id }: FoundResource,
 ): Promise<LeavingGroup[]> {
-  const { pendingMemberships } = await outbox.resourceStatus(ref);
+  const { pendingMemberships, unconfirmedRemovals } = await outbox.resourceStatus(ref);
   // All signs but `+` are removals.
-  const leaving = [...pendingMemberships].flatMap(([group, sign]) =>
-    sign === '+' ? [] : [refOf('Group', group)],
-  );
+  const removals = [...pendingMemberships].flatMap(([group, sign]) => (sign === '+' ? [] : [group]));
+  const leaving = [...removals, ...unconfirmedRemovals].map((group) => refOf('Group', group));
   const [found, verdicts] = await Promise.all([
     links.getMany(target.name, leaving),
     outbox.guardStore.verdictsOn(
@@ -90,7 +89,7 @@ async function leavingOf(
   return found.map((link, index) => ({
     name: String(link.core?.displayName ?? leaving[index]),
     platformId: link.id,
-    state: verdicts[index] ?? 'pending',
+    state: verdicts[index] ?? (index < removals.length ? 'pending' : 'unconfirmed'),
   }));
 }
 

@@ -83,9 +83,7 @@ function itemTest({ family, id, target, key, type }: Partial<ArchiveLine>): Test
     case 'links':
       return hasTarget ? isPair((ref) => isText(ref) && REF.test(String(ref)), isObjectText) : undefined;
     case 'pendingMembers':
-      return hasTarget && isId(id)
-        ? isPair(isText, (sign) => sign === '+' || sign === '-' || sign === 'r')
-        : undefined;
+      return hasTarget && isId(id) ? isPair(isText, (sign) => /^[-+ru]$/.test(String(sign))) : undefined;
     case 'plain': {
       const known = typeof key === 'string' ? plainTypeOf(key) : undefined;
       if (known === undefined || known !== type) return undefined;

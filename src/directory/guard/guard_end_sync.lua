@@ -15,8 +15,8 @@ for _, entry in ipairs(p.entries) do
     and redis.call('SISMEMBER', key('members', group), subject) == 0
   if is_rejected_still then
     -- The rejection came during this sync. As a pending membership ('r': not to be written) the next sync reads and reports it.
-    local is_pending = redis.call('HGET', key('pendingMembers', p.target .. ':' .. group), subject)
-    if not is_pending then set_pending(group, subject, 'r') end
+    local sign = redis.call('HGET', key('pendingMembers', p.target .. ':' .. group), subject)
+    if not sign or sign == 'u' then set_pending(group, subject, 'r') end
   else
     drop_item(p.target, p.ref, kind, subject)
     dropped = dropped + 1

@@ -28,7 +28,7 @@ local function load_link(ref, text)
   return true
 end
 
--- Stores a pending membership of the group `p.id`; `sign`: '+', '-' or 'r' (pending_groups.lua). An unmanaged member
+-- Stores a pending membership of the group `p.id`; `sign` as in pending_groups.lua. An unmanaged member
 -- (`@<platform id>`) is no user of ours, so it has no entry in `pendingGroups`.
 local function load_sign(user, sign)
   redis.call('HSET', key('pendingMembers', p.target .. ':' .. p.id), user, sign)

@@ -63,14 +63,14 @@ local function rest_of(target, ref, link)
 end
 
 -- Returns whether a pending membership of a user can be written now, as the sync of the group decides: the user has no mark and
--- no condition. `sign`: '+' to be added, '-' to be removed, 'r' a removal that is not written. An addition also needs an
+-- no condition. `sign`: '+' to be added, '-' to be removed, 'r' and 'u' removals that no sync writes. An addition also needs an
 -- account, and waits until no removal of the user from another group is pending.
 local function is_writable(target, user, sign)
   local ref = 'User:' .. user
   if redis.call('HEXISTS', key('marks', target), ref) == 1 then return false end
   local link = redis.call('HGET', key('links', target), ref)
   local known = link and cjson.decode(link) or {}
-  if known.condition or sign == 'r' then return false end
+  if known.condition or sign == 'r' or sign == 'u' then return false end
   if sign == '-' then return true end
   if not known.id or known.departed then return false end
   for _, other_sign in ipairs(redis.call('HVALS', key('pendingGroups', target .. ':' .. user))) do

@@ -1,7 +1,8 @@
 -- Keeps pending memberships: memberships that are not yet written at a target. A membership has a sign: '+' is to be added, '-'
--- is to be removed, 'r' is a removal that is not written, because it was rejected or the user is protected. `pendingMembers`
--- has the signs by group and user, `pendingGroups` the same signs by user and group. An unmanaged member, `@<platform id>`, is
--- in `pendingMembers` only.
+-- is to be removed, 'r' is a removal that is not written, because it was rejected or the user is protected, 'u' is a removal that
+-- the platform answered with success and that no answer or read has shown yet; nothing waits for it. `pendingMembers` has the
+-- signs by group and user, `pendingGroups` the same signs by user and group. An unmanaged member, `@<platform id>`, is in
+-- `pendingMembers` only.
 -- NEEDS guard_items, marks, spread
 
 -- Makes the resources due that waited for the removal of a user from a group: the user and, if no other removal is pending, the
@@ -43,20 +44,19 @@ end
 
 local function set_pending(group, user, sign) set_pending_all(group, { user }, sign) end
 
--- Makes the removal of a user pending with the sign '-' or 'r', unless the user is a desired member of the group.
+-- Stores the removal of a user with the sign '-', 'r' or 'u', unless the user is a desired member of the group.
 local function set_removal(group, user, sign)
   if redis.call('SISMEMBER', key('members', group), user) == 0 then set_pending(group, user, sign) end
 end
 
--- Ends the pending removal of a member with the guard's decision about it. Returns whether there was one.
+-- Ends the removal of a member with the guard's decision about it. Returns its sign; nil: there is none.
 local function end_decided_removal(target, group, user)
   local pending_members = key('pendingMembers', target .. ':' .. group)
   local sign = redis.call('HGET', pending_members, user)
-  local is_removal = sign == '-' or sign == 'r'
-  if not is_removal then return false end
+  if not sign or sign == '+' then return nil end
   redis.call('HDEL', pending_members, user)
   redis.call('HDEL', key('pendingGroups', target .. ':' .. user), group)
   drop_item(target, 'Group:' .. group, 'removeMembers', user)
   end_removal(target, group, user)
-  return true
+  return sign
 end

@@ -3,8 +3,9 @@
 -- judges it. Users and groups that wait for them become due.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, removals: 'kept' (they get
---        the sign `r`) or 'moot' (there is nothing to remove, so they end with the guard's decisions about them; absent: they
---        are written), users (their ids), request, targets: [target], log (as append_log.lua) }
+--        the sign `r`), 'unconfirmed' (written, but the answer does not show it: they get the sign `u`, and the next
+--        reconcile reads the members) or 'moot' (there is nothing to remove, so they end with the guard's decisions about
+--        them; absent: they are written), users (their ids), request, targets: [target], log (as append_log.lua) }
 -- RETURN {"cleared", number of pending memberships} | {"fenced"}: the lease was lost
 -- NEEDS log, pending_groups
 -- The log is written before the fence is checked: the platform has these memberships even after a lost lease.
@@ -14,18 +15,21 @@ if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 local pending_members = key('pendingMembers', p.target .. ':' .. p.group)
+local kept_sign = ({ kept = 'r', unconfirmed = 'u' })[p.removals]
+if p.removals == 'unconfirmed' then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
 local cleared = 0
 for _, user in ipairs(p.users) do
   local sign = redis.call('HGET', pending_members, user)
-  -- A kept removal ends when the platform has no such member any more; not if this call keeps the removals.
-  local ends_kept_removal = sign == 'r' and p.sign == '-' and p.removals ~= 'kept'
+  -- A removal that is kept or unconfirmed ends when the platform has no such member any more; not if this call keeps the
+  -- removals.
+  local ends_kept_removal = (sign == 'r' or sign == 'u') and p.sign == '-' and p.removals ~= 'kept'
   if sign == p.sign or ends_kept_removal then
     cleared = cleared + 1
     if p.removals == 'moot' then
       end_decided_removal(p.target, p.group, user)
     else
-      if p.removals == 'kept' then
-        set_pending(p.group, user, 'r')
+      if kept_sign then
+        set_pending(p.group, user, kept_sign)
       else
         redis.call('HDEL', pending_members, user)
         redis.call('HDEL', key('pendingGroups', p.target .. ':' .. user), p.group)

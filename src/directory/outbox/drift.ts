@@ -31,6 +31,12 @@ export interface Drift {
 /** `stale`: record or link changed since the difference was seen. `busy`: a sync is running. */
 export type Noted = 'applied' | 'stale' | 'busy';
 
+/** Members of a group whose unconfirmed removal (lua/pending_groups.lua) a read of the group confirms. */
+export interface ConfirmedRemovals extends Pick<Drift, 'ref' | 'link'> {
+  /** Names as in member-names.ts. */
+  users: string[];
+}
+
 /** Stored link and mark of a resource. */
 export interface ObservedResource {
   ref: Ref;
@@ -121,6 +127,21 @@ export function createDriftNotes(
     if (wire.length > 0) await scripts.run('note_prints', keys.base, { target, prints: wire });
   }
 
+  /**
+   * Ends the unconfirmed removals of members whom a read of their group did not show. @param link `hashOfLink` of the group's
+   * link before the read
+   */
+  async function confirmRemovals({ ref, link, users }: ConfirmedRemovals): Promise<void> {
+    for (const portion of inPortions(users, SCAN_COUNT))
+      await scripts.run('confirm_removals', keys.base, {
+        target,
+        ref,
+        id: parseRef(ref).id,
+        link,
+        users: portion,
+      });
+  }
+
   /** Returns link text and mark of each ref, read atomically, in the given order. */
   async function observe(refs: Ref[]): Promise<ObservedResource[]> {
     if (refs.length === 0) return [];
@@ -166,6 +187,7 @@ export function createDriftNotes(
   return {
     target,
     note,
+    confirmRemovals,
     linkedTo,
     unlikePrints,
     notePrints,

@@ -41,7 +41,8 @@ for index = 1, #reply[2], 2 do
       -- When the approval expires, the heir is synced and its changes are judged again.
       redis.call('ZADD', key('alarms', p.target), expires, heir)
     end
-    set_pending(p.heir, user, rejection and 'r' or '-')
+    local kept_sign = sign == 'u' and 'u' or '-'
+    set_pending(p.heir, user, rejection and 'r' or kept_sign)
   end
 end
 return { 'inherited', reply[1] }

@@ -11,7 +11,7 @@ import { createProvisioningLog } from '../logs/provisioning-log.ts';
 import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
-import { readResourceStatus } from './resource-status.ts';
+import { isUnconfirmed, readResourceStatus } from './resource-status.ts';
 import { countWaiting, readWaiting, type WaitingPage } from './waiting.ts';
 import { createWork, type DueWork } from './work.ts';
 
@@ -84,14 +84,22 @@ export function createOutbox(
     }));
   }
 
-  /** Returns the pending members of a group with their signs (lua/pending_groups.lua): name (member-names.ts) → sign. */
-  async function pendingMembers(group: string): Promise<Map<string, string>> {
+  /** Returns the stored signs of the members of a group (lua/pending_groups.lua): name (member-names.ts) → sign. */
+  async function signsOf(group: string): Promise<Map<string, string>> {
     const signs = new Map<string, string>();
     const pending = keys.key('pendingMembers', `${target}:${group}`);
     for await (const found of scanned((cursor) => redis.hscan(pending, cursor, 'COUNT', PENDING_PORTION)))
       for (const [member, sign] of pairsOf(found)) signs.set(member, sign);
     return signs;
   }
+
+  /** Returns the pending members of a group: name (member-names.ts) → `+`, `-` or `r` (lua/pending_groups.lua). */
+  const pendingMembers = async (group: string): Promise<Map<string, string>> =>
+    new Map([...(await signsOf(group))].filter(([, sign]) => !isUnconfirmed(sign)));
+
+  /** Returns the names of the members of a group whose removal was written and is not confirmed (lua/pending_groups.lua). */
+  const unconfirmedRemovals = async (group: string): Promise<string[]> =>
+    [...(await signsOf(group))].flatMap(([member, sign]) => (isUnconfirmed(sign) ? [member] : []));
 
   /**
    * Returns whether memberships of these users may be added now: each is linked, its attributes are applied, and no removal
@@ -262,6 +270,7 @@ export function createOutbox(
     claim,
     ...createWork({ scripts, keys, log }, { target, leaseMs, rulesReadGroups, address }),
     pendingMembers,
+    unconfirmedRemovals,
     readiness,
     mark,
     marked,

@@ -17,6 +17,9 @@ export interface MarkState {
   state: 'due' | 'queued' | 'running';
 }
 
+/** Returns whether a sign is that of an unconfirmed removal: written, but no answer or read has shown it yet. */
+export const isUnconfirmed = (sign: string): boolean => sign === 'u';
+
 export interface ResourceStatus {
   mark: MarkState | null;
   /** Time since when the resource is a dead letter; null: it is none. */
@@ -30,6 +33,8 @@ export interface ResourceStatus {
    * that is not written, because it was rejected or the user is protected.
    */
   pendingMemberships: Map<string, '+' | '-' | 'r'>;
+  /** Written removals that no answer or read has shown yet, named as in `pendingMemberships`. */
+  unconfirmedRemovals: string[];
   /** Changes of the resource that an operator can decide or has decided; a change that is to be judged anew is left out. */
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
 }
@@ -63,10 +68,21 @@ export async function readResourceStatus(
     blockedSince: blocked === null ? null : Number(blocked),
     alarmAt: alarm === null ? null : Number(alarm),
     suspectedDrift: suspectedDrift === null ? [] : (JSON.parse(suspectedDrift) as string[]),
-    pendingMemberships: new Map(Object.entries(pending) as [string, '+' | '-' | 'r'][]),
+    ...signsOf(pending),
     guard: (
       await Promise.all(items.map((item) => guardState({ redis, keys }, { target, ref, item, openSerial })))
     ).flatMap((each) => each ?? []),
+  };
+}
+
+function signsOf(
+  stored: Record<string, string>,
+): Pick<ResourceStatus, 'pendingMemberships' | 'unconfirmedRemovals'> {
+  const signs = Object.entries(stored);
+  const pending = signs.filter(([, sign]) => !isUnconfirmed(sign));
+  return {
+    pendingMemberships: new Map(pending as [string, '+' | '-' | 'r'][]),
+    unconfirmedRemovals: signs.flatMap(([id, sign]) => (isUnconfirmed(sign) ? [id] : [])),
   };
 }
 

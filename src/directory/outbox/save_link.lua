@@ -20,12 +20,13 @@
 -- each, at most COLLECT_LIMIT_MS. Without this a first load of a large group would cost the square of its size.
 local COLLECT_MS, COLLECT_LIMIT_MS = 0.3, 60000
 
--- Moves the pending and rejected removals of a former user to the user who takes the account over, because the account still
--- is in these groups. The guard judges them anew.
+-- Moves the removals of a former user to the user who takes the account over, because the account may still be in these groups.
+-- The guard judges the pending and rejected ones anew; an unconfirmed one stays so.
 local function inherit_removals_of(former)
   for _, group in ipairs(redis.call('HKEYS', key('pendingGroups', p.target .. ':' .. former))) do
-    if end_decided_removal(p.target, group, former) then
-      set_removal(group, p.id, '-')
+    local sign = end_decided_removal(p.target, group, former)
+    if sign then
+      set_removal(group, p.id, sign == 'u' and 'u' or '-')
       mark('Group:' .. group, EDIT)
     end
   end

@@ -15,6 +15,7 @@ import {
 } from '../records.ts';
 import { pairsOf, scanned } from '../redis/portions.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
+import { isUnconfirmed } from './resource-status.ts';
 import type { GroupName } from '../resources/changes.ts';
 
 /** The lease on one ref, and the data that was read together with it. */
@@ -39,7 +40,7 @@ export interface DueWork {
   storedId: string | undefined;
   /** A user's groups. */
   groups: GroupName[];
-  /** Pending memberships of a user: group id → sign (`+`, `-` or `r`, lua/pending_groups.lua). */
+  /** Pending memberships of a user, without unconfirmed removals: group id → sign (`+`, `-` or `r`, lua/pending_groups.lua). */
   pendingGroups: Map<string, string>;
   /** Whether the guard holds a change of this resource, or an operator approved or rejected one. */
   held: boolean;
@@ -148,7 +149,7 @@ export function createWork(
         link: known,
         storedId: known.id,
         groups: pairsOf(groups).map(([group, displayName]) => ({ id: group, displayName })),
-        pendingGroups: new Map(pairsOf(pendingGroups)),
+        pendingGroups: new Map(pairsOf(pendingGroups).filter(([, sign]) => !isUnconfirmed(sign))),
         held: held === 1,
         deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
         suspectedDrift,
@@ -254,15 +255,15 @@ export function createWork(
 
   /**
    * Clears pending memberships of a group.
-   * @param removals `kept`: they were rejected or are of protected users, get the sign `r` and are not cleared. `moot`: they
-   *   end with the guard's decisions about them, because there is nothing to remove
+   * @param removals `kept`: they were rejected or are of protected users, get the sign `r` and are not cleared.
+   *   `unconfirmed`: they were written, and the answer does not show it, so they get the sign `u`. `moot`: they end with the guard's decisions about them, because there is nothing to remove
    * @throws LeaseLost
    */
   async function ackMembers(
     work: DueWork,
     sign: '+' | '-',
     users: string[],
-    removals?: 'kept' | 'moot',
+    removals?: 'kept' | 'unconfirmed' | 'moot',
   ): Promise<void> {
     const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
     const [tag] = await runFor(work, 'ack_members', { ...args, removals });

@@ -10,11 +10,11 @@
 local REBUILD_MS = 24 * 60 * 60 * 1000
 local reply = redis.call('HSCAN', key('groupsOf'), p.cursor, 'COUNT', p.count)
 
--- Returns whether the removal of the member is pending, which means that the membership has ended.
-local function is_removal_pending(user, group)
+-- Returns whether a removal of the member is stored, which means that the membership has ended.
+local function has_removal(user, group)
   for _, target in ipairs(p.targets) do
     local sign = redis.call('HGET', key('pendingGroups', target .. ':' .. user), group)
-    if sign == '-' or sign == 'r' then return true end
+    if sign and sign ~= '+' then return true end
   end
   return false
 end
@@ -34,7 +34,7 @@ local function prove(user, groups)
     local is_new = not seen[group]
     local is_member = is_new and redis.call('SISMEMBER', key('members', group), user) == 1
     local may_be_restored = is_new and not is_member and is_known
-    if may_be_restored and has_lost_its_set(group) and not is_removal_pending(user, group) then
+    if may_be_restored and has_lost_its_set(group) and not has_removal(user, group) then
       fault('members', 'missing', membership, function()
         redis.call('SADD', key('rebuilding'), group)
         redis.call('PEXPIRE', key('rebuilding'), REBUILD_MS)

@@ -8,8 +8,8 @@
 -- NEEDS pending_groups, proof
 local reply = redis.call('HSCAN', key(p.family, p.target .. ':' .. p.id), p.cursor, 'COUNT', p.count)
 
--- Proves the sign of one membership ('+' to be added, '-' to be removed, 'r' removal that is not written). The right sign of a
--- desired membership is '+'; of another one '-' or 'r', or none.
+-- Proves the sign of one membership ('+' to be added, '-' to be removed, 'r' removal that is not written, 'u' unconfirmed
+-- removal). The right sign of a desired membership is '+'; of another one '-', 'r' or 'u', or none.
 local function prove(group, user)
   local of_group, of_user = key('pendingMembers', p.target .. ':' .. group), key('pendingGroups', p.target .. ':' .. user)
   local group_sign, user_sign = redis.call('HGET', of_group, user), redis.call('HGET', of_user, group)
@@ -17,7 +17,8 @@ local function prove(group, user)
   local sign -- the right one; nil: none
   if redis.call('SISMEMBER', key('members', group), user) == 1 then sign = '+'
   elseif has('-') then sign = '-'
-  elseif has('r') then sign = 'r' end
+  elseif has('r') then sign = 'r'
+  elseif has('u') then sign = 'u' end
   if group_sign == user_sign and group_sign == sign then return end
   local what = 'missing'
   if not sign then what = 'surplus' elseif group_sign and user_sign then what = 'wrong' end
