@@ -50,7 +50,10 @@ export function attributeDrift(verified: VerifiedResource[], facts: DriftFacts):
 function newlyLinkedOf(verified: VerifiedResource[]): (entry: PlanEntry) => boolean {
   const refs = new Set(
     verified
-      .flatMap(({ entries }) => entries.filter(({ action }) => NEWLY_LINKED.has(action)))
+      .flatMap(({ entries }) => entries)
+      .filter(
+        ({ action, attribution }) => NEWLY_LINKED.has(action) && attribution.cause === 'platform changed',
+      )
       .map(({ ref }) => ref),
   );
   return ({ member }) => member !== undefined && refs.has(member.ref);
@@ -110,8 +113,8 @@ function attributionOf(
   if (restored && isBeforeRestore(restored, { changed, writtenAt, valueWrittenAt }))
     return { ...(last ? byEvent(last) : {}), cause: 'changed after the backup' };
   if (Number.isNaN(changed)) {
-    // Without a time of change only the audit log can name a cause.
-    return last ? byEvent(last) : { cause: 'platform changed' };
+    // Without a time of change only the audit log can name another cause.
+    return last ? byEvent(last) : entry.attribution;
   }
   if (!isNewlyLinked(entry) && valueWrittenAt !== undefined && changed <= valueWrittenAt)
     return { cause: 'write did not stick', at: isoOf(valueWrittenAt) };

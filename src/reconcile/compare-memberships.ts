@@ -218,7 +218,7 @@ async function managedEntries(
         observed: { id: group.id ?? '', displayName: name },
         members: difference,
       },
-      { policy: scope.target.policy, members: scope.members },
+      { policy: scope.target.policy, members: scope.members, now: scope.clock.now() },
     );
     return entries.filter((entry) => entry.member);
   });

@@ -95,6 +95,24 @@ export interface Basis {
 /** Basis of an entry that no run marks, because it is only reported or shown. */
 export const NO_BASIS: Basis = { version: 0, link: '' };
 
+/** Time after a write within which a platform may answer reads that do not show it yet, milliseconds. */
+const LAG_MS = 60_000;
+
+/**
+ * Returns the cause of an absence at the platform, and its reason. A resource that the bridge wrote a moment ago may only not be
+ * shown yet.
+ * @param now Unix milliseconds
+ * @param gone the reason of every other absence
+ */
+export function absenceOf({ writtenAt }: Link, now: number, gone: string): { cause: Cause; reason: string } {
+  if (writtenAt === undefined || now - writtenAt > LAG_MS) return { cause: 'platform changed', reason: gone };
+  const since = new Date(writtenAt).toISOString();
+  return {
+    cause: 'write did not stick',
+    reason: `${gone}, or not shown there yet: the bridge wrote it at ${since}`,
+  };
+}
+
 /** Returns the words behind the reason of an entry that a policy below `sync` leaves out; '' for `sync`. */
 export const leftBy = ({ policy }: Pick<SyncPolicy, 'policy'>): string =>
   policy === 'sync' ? '' : `; policy ${policy} leaves it`;

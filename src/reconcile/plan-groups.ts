@@ -5,7 +5,7 @@ import { unmanagedName } from '../directory/member-names.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import { notedLeavers } from '../sync/left-members.ts';
 import type { SyncPolicy } from '../sync/target.ts';
-import { leftBy, type Basis, type Cause, type PlanEntry } from './entry.ts';
+import { absenceOf, leftBy, type Basis, type Cause, type PlanEntry } from './entry.ts';
 
 /** A member of a group. */
 export interface Member {
@@ -56,6 +56,8 @@ export interface GroupCase {
 export interface GroupRules {
   policy: SyncPolicy;
   members: 'owned' | 'authoritative';
+  /** Time of the comparison, Unix milliseconds. */
+  now: number;
 }
 
 /** Text behind the reason of a membership that cannot be written yet. */
@@ -115,7 +117,7 @@ function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
 }
 
 /** Returns the entries that create, adopt, relink or rename the group; none if it is there under the desired name. */
-function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
+function existence(group: GroupCase, { policy, now }: GroupRules): PlanEntry[] {
   const { link, namesake, observed, wantedName = '' } = group;
   const after = { displayName: wantedName };
   const isComplete = link.id !== undefined && link.making !== true;
@@ -126,9 +128,13 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
     if (group.takenBy !== undefined)
       return [{ ...base(group, 'none'), action: 'conflict', before: null, after, reason: group.takenBy }];
     // No push takes the group away, also if a mark is pending, such as that of a restore.
-    const cause = link.id === undefined ? ownCause(group) : 'platform changed';
-    const common = { ...base(group, cause, frozen ? 'report' : 'apply'), after };
-    const lost = link.id === undefined ? '' : 'the group is gone at the platform; ';
+    const absence = absenceOf(link, now, 'the group is gone at the platform');
+    const isGone = link.id !== undefined;
+    const common = {
+      ...base(group, isGone ? absence.cause : ownCause(group), frozen ? 'report' : 'apply'),
+      after,
+    };
+    const lost = isGone ? `${absence.reason}; ` : '';
     if (!namesake) return [{ ...common, action: 'create', before: null, reason: `${lost}it is made` }];
     const found = { ...common, before: { id: link.id ?? null, displayName: namesake.name } };
     if (policy.adopt !== 'exact') {

@@ -16,6 +16,7 @@ import {
   type DesiredAccount,
 } from './compare.ts';
 import {
+  absenceOf,
   isProtected,
   leftBy,
   withoutPermission,
@@ -60,6 +61,8 @@ export interface TargetRules {
   policy: SyncPolicy;
   types: Record<string, UserAttributeType>;
   visibility: ComparedAttributes;
+  /** Time of the comparison, Unix milliseconds. */
+  now: number;
 }
 
 /** Desired state of a user whom the source deleted. */
@@ -192,6 +195,7 @@ function missingAccount(user: UserCase, wanted: DesiredAccount, rules: TargetRul
   const effect = policy.policy === 'create-only' ? 'report' : 'apply';
   // No push takes an account away, also if a mark is pending, such as that of a restore.
   const common = { ...base(user, 'platform changed'), effect } as const;
+  const { cause, reason: absence } = absenceOf(user.link, rules.now, 'its account is gone at the platform');
   if (namesake) {
     const before = { id: user.link.id ?? null, userName: namesake.userName };
     const after = { id: namesake.id, userName: namesake.userName };
@@ -203,7 +207,7 @@ function missingAccount(user: UserCase, wanted: DesiredAccount, rules: TargetRul
         ]
       : [{ ...common, action: 'conflict', before, after, reason: `${reason}; adopt is ${policy.adopt}` }];
   }
-  return [{ ...common, ...created(wanted, 'its account is gone at the platform') }];
+  return [{ ...common, ...created(wanted, absence), attribution: { cause } }];
 }
 
 /**

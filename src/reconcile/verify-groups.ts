@@ -139,7 +139,7 @@ async function verifyGroup(
   const gone = present && isRead ? await goneOf(scan, present, unconfirmed) : [];
   return {
     ref,
-    entries: groupEntries(group, { policy: target.policy, members }),
+    entries: groupEntries(group, { policy: target.policy, members, now: scan.scope.clock.now() }),
     version: basis.version,
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,

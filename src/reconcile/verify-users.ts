@@ -144,10 +144,11 @@ async function whyNotAdopted(
 }
 
 /** Returns the rules of the target for `userEntries`. */
-export const rulesOf = ({ scope: { target }, visibility }: ScanResult) => ({
+export const rulesOf = ({ scope: { clock, target }, visibility }: ScanResult) => ({
   policy: target.policy,
   types: target.mapping.types,
   visibility,
+  now: clock.now(),
 });
 
 /** Returns conflict entries for attributes whose mapping fails. */

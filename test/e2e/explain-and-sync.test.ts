@@ -128,7 +128,7 @@ describe('the command explain', () => {
     expect((await explain(name)).reasons.join()).toContain('active at the source, inactive at the platform');
     await hands.meddle('DELETE', path);
     const gone = await explain(name);
-    expect(gone.reasons).toContain('At the platform: its account is gone at the platform.');
+    expect(gone.reasons.join()).toContain('At the platform: its account is gone at the platform');
     expect(gone.summary).toBe(
       `${name} is not at main as desired, read just now: the next reconcile that repairs, or scim-bridge sync ${gone.ref}, brings it.`,
     );
