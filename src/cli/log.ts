@@ -103,14 +103,17 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
   const nameMembers = createMemberNames(states);
   let count = 0;
   let hasMembers = false;
+  let hasFormerValues = false;
   for await (const entry of readLog(sources, filter)) {
     // One entry beyond the limit shows that there is more.
     if (count++ >= limit) break;
     if (entry.members) hasMembers = true;
+    if (entry.action !== 'create' && entry.changes) hasFormerValues = true;
     if (toLine) sayRows(toLine(entry));
     else say(toText(entry, await nameMembers(entry, MOST_MEMBERS)));
   }
   if (hasMembers && !isExport) complain(PRESENT_NAMES);
+  if (hasFormerValues && !isExport) complain(KNOWN_VALUES);
   if (count === 0 && unknown) throw unknown;
   if (count === 0 && !isExport) say('Nothing in the log matches.');
   if (count > limit && !isExport) complain(`There is more: --limit, --until or --json.`);
@@ -129,6 +132,10 @@ async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
 /** Explains the names of members: the log stores only their ids, so that a name can be forgotten. */
 const PRESENT_NAMES =
   'Members have their present names, other names are of that time; an id stands for a lost name.';
+
+/** Explains the values before a write: a push is written without a read, which would cost a call. */
+const KNOWN_VALUES =
+  'A value before a write is the last that the bridge wrote or read; later hand changes are not shown.';
 
 /** Largest number of members that a line names, and of written values beside those that decide about access. */
 const MOST_MEMBERS = 5;

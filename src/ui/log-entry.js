@@ -75,7 +75,7 @@ function content(record) {
       ? h('p', {}, NOTHING)
       : table(
           'Changes',
-          ['Name', 'Before', 'After'],
+          ['Name', 'Before, as last known', 'After'],
           modifiedProperties.map(({ displayName, oldValue, newValue }) => [
             displayName,
             auto(oldValue),

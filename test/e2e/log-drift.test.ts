@@ -79,6 +79,25 @@ test('the log entry of a repaired attribute has the drifted value as oldValue', 
   ]);
 });
 
+test('the log says that the value before a push is the last that the bridge knew, because a push over a change by hand is written without a read', async () => {
+  await rec.meddle(
+    'PATCH',
+    `/api/scim/v2/Users/${await account()}`,
+    scimPatch({ op: 'replace', path: 'displayName', value: 'By hand' }),
+  );
+  await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: `Jo ${ADA}!` });
+  await rec.untilSynced();
+  expect(await changes('update')).toEqual([
+    { displayName: 'displayName', oldValue: `Jo ${ADA}`, newValue: `Jo ${ADA}!` },
+  ]);
+  const { text } = await commands.run('log', '--action', 'update', '--limit', '1');
+  expect(text.replaceAll(/\s+/g, ' ')).toContain(
+    'A value before a write is the last that the bridge wrote or read',
+  );
+  await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: `Jo ${ADA}` });
+  await rec.untilSynced();
+});
+
 test('the log entry of a push after a repair has the repaired value as oldValue', async () => {
   await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Ada L.' });
   await rec.untilSynced();

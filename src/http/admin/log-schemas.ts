@@ -32,7 +32,10 @@ export const logEntry = objectOf<LocatedEntry>()(
     priority: { enum: PRIORITIES },
     attempt: integerField,
     ms: { type: 'number' },
-    changes: { ...arrayOf({ type: 'array' }), description: 'Name, value before, value after.' },
+    changes: {
+      ...arrayOf({ type: 'array' }),
+      description: 'Name, value before (the last that the bridge wrote or read), value after.',
+    },
     members: { ...arrayOf(textField), description: 'Ids of the users that were added or removed.' },
     reason: textField,
     message: textField,
