@@ -62,12 +62,13 @@ function booleanOfText(value: unknown): boolean | undefined {
   return text === 'false' ? false : undefined;
 }
 
-/** Reads a SCIM user; `active` as text becomes a boolean. */
+/** Reads a SCIM user; `active` as text becomes a boolean, and is left out if it is neither true nor false. */
 export const readUser: Reader<WireUser> = (body, refuse) => {
   const fields = recordWithId(body, 'user', refuse);
   if (typeof fields['userName'] !== 'string') throw refuse('user without userName');
-  const active = booleanOfText(fields['active']);
-  if (active !== undefined) fields['active'] = active;
+  const active = booleanOfText(fields['active']) ?? fields['active'];
+  if (typeof active === 'boolean') fields['active'] = active;
+  else delete fields['active'];
   if (typeof fields['externalId'] === 'number') fields['externalId'] = String(fields['externalId']);
   return fields as unknown as WireUser;
 };

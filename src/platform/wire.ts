@@ -48,7 +48,10 @@ export interface WireUserInput {
   'urn:cube:params:1.0:UserAttribute'?: Record<string, string | number | null>;
 }
 
-/** User resource in answers. `id` is opaque; it may differ from the id of the console user. */
+/**
+ * User resource in answers. `id` is opaque; it may differ from the id of the console user. Without `active` the answer does not
+ * show whether the account is active.
+ */
 export interface WireUser extends WireUserInput {
   id: string;
   groups?: { value: string; display?: string }[];

@@ -89,6 +89,12 @@ export async function compareUserPage(
     if (link.departed && !holder.marked)
       addFormer(draft.strangers.former, user, holder, scan.scope.target.policy);
     if (isProtected(link, scan.scope.target.policy.users.protected)) return;
+    // The list does not show whether the account is active; its single read may.
+    if (user.active === undefined) {
+      draft.seen.add(holder.ref);
+      draft.suspects.set(holder.ref, []);
+      return;
+    }
     const isUnknown = !link.departed && hasUnknownValue(link, types, (name) => user[EXTENSION]?.[name]);
     if (mapsAll || holder.marked || link.leftOpen || isUnknown) toMap.push({ holder, link, user });
     else {

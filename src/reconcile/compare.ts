@@ -65,7 +65,7 @@ const PATHS = ['userName', 'externalId', 'displayName', 'name.givenName', 'name.
  */
 export function printOf(user: WireUser): string {
   // The digit changes with what counts as equal, so that no fingerprint of former rules is taken for one of these.
-  let text = user.active === false ? '2-' : '2+';
+  let text = user.active === undefined ? '2?' : user.active ? '2+' : '2-';
   // Names and addresses contain neither the separator nor the sign of a value that is not shown.
   for (const path of PATHS) text += `\u0000${shownCore(user, path) ?? '\u0001'}`;
   const extension = user[EXTENSION];
@@ -145,7 +145,7 @@ export function observedValue(
   name: string,
   types: Record<string, UserAttributeType>,
 ): unknown {
-  if (name === 'active') return user.active !== false;
+  if (name === 'active') return user.active;
   if (!name.startsWith('attributes.')) return shownCore(user, name) ?? null;
   const attribute = name.slice('attributes.'.length);
   if (values) return values.get(attribute) ?? null;

@@ -220,7 +220,9 @@ function adoptedChanges(user: UserCase, wanted: DesiredAccount, rules: TargetRul
   const core = observedCore(account, wanted.core);
   const active = account.active !== false;
   const found: Difference[] = [
-    ...(active === wanted.active ? [] : [{ name: 'active', before: active, after: wanted.active }]),
+    ...(account.active === wanted.active
+      ? []
+      : [{ name: 'active', before: account.active ?? null, after: wanted.active }]),
     ...coreOperations(wanted.core, core).flatMap(({ path }) =>
       path === undefined ? [] : [{ name: path, before: core[path] ?? null, after: wanted.core[path] }],
     ),

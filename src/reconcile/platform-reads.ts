@@ -72,10 +72,14 @@ export async function readAdoptable(
   return { account, values: { ...echoed, ...Object.fromEntries(values ?? []) } };
 }
 
-/** Reads a linked account; `absent` when nothing is linked, or when the read is answered with 404. */
+/**
+ * Reads a linked account; `absent` when nothing is linked, or when the read is answered with 404; `unknown` also when the answer
+ * does not show whether the account is active.
+ */
 export async function readLinkedUser(scan: ScanResult, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
   if (link.id === undefined) return 'absent';
-  return asking(scan, (signal) => scan.scope.target.client.users.get(link.id ?? '', { signal }));
+  const user = await asking(scan, (signal) => scan.scope.target.client.users.get(link.id ?? '', { signal }));
+  return typeof user === 'object' && user.active === undefined ? 'unknown' : user;
 }
 
 /**

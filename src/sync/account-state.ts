@@ -1,8 +1,10 @@
 // Activates and deactivates the account of a user.
 import type { Permission } from '../directory/guard/guard-store.ts';
 import { forgetObserved, type Link } from '../directory/outbox/links.ts';
+import { PlatformResponse } from '../platform/errors.ts';
 import type { PlatformPatchOperation, WireUser } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
+import { isGone } from './failures.ts';
 import { permitClosing } from './gate.ts';
 import type { Why } from './provisioning-writer.ts';
 import { platformIdOf } from './platform-id.ts';
@@ -51,36 +53,47 @@ async function isClosedByOthers({ clock, link, target, call }: SyncContext): Pro
 }
 
 /**
- * Activates or deactivates the account. The link is changed but not saved: the caller saves it, or ends the sync.
+ * Activates or deactivates the account. The link is changed but not saved: the caller saves it, or ends the sync. If neither the
+ * answer nor a read shows the state, `active` stays unsure.
  * @throws WriteIgnored when the platform answers success and the account keeps its state
  */
 export async function setActive(context: SyncContext, active: boolean, why?: Why): Promise<void> {
   const { link, target } = context;
   const change: PlatformPatchOperation[] = [{ op: 'replace', path: 'active', value: active }];
   const run = () => target.client.users.patch(platformIdOf(link), change, context.call);
+  let shown: boolean | undefined;
   await context.attempt(['active'], active ? 'activate user' : 'deactivate user', run, {
     why,
-    ignoredText: async (account) =>
-      (await keepsState(context, account, active))
+    ignoredText: async (account) => {
+      shown = await stateAfter(context, account, active);
+      return shown === !active
         ? `the platform answered success and left the account ${active ? 'inactive' : 'active'}`
-        : undefined,
+        : undefined;
+    },
   });
+  if (shown === undefined) link.unsure = [...(link.unsure ?? []), 'active'];
   link.core = { ...link.core, active };
   if (active) delete link.closedAt;
   else link.closedAt = context.clock.now();
 }
 
 /**
- * Returns whether the account still has the state from before the write. The answer may show an old state, so the account is
- * read before the write counts as ignored.
+ * Returns the state of the account after the write; undefined: the platform does not show it. The answer may show an old state or
+ * none, so the account is read before the write counts as ignored or unproven. An answer without body confirms the write.
  */
-async function keepsState(
+async function stateAfter(
   { link, target, call }: SyncContext,
   answer: WireUser | undefined,
   active: boolean,
-): Promise<boolean> {
-  if (answer?.active === undefined || answer.active === active) return false;
-  return (await target.client.users.get(platformIdOf(link), call)).active !== active;
+): Promise<boolean | undefined> {
+  if (answer === undefined || answer.active === active) return active;
+  try {
+    return (await target.client.users.get(platformIdOf(link), call)).active;
+  } catch (error) {
+    // The write was answered with success. A refused read leaves it unproven, and must not repeat it without end.
+    if (answer.active === undefined && error instanceof PlatformResponse && !isGone(error)) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -101,6 +101,8 @@ function whyNotDelete({ gate, link }: SyncContext, account: WireUser): string | 
     return 'the account carries another externalId than the one that was provisioned: delete it by hand';
   // An account that was closed earlier and is active now is in use. Right after closing, a read may lag.
   if (account.active !== false && !gate.closed)
-    return 'the account is active again at the platform: deactivate it there, or delete it by hand';
+    return account.active === undefined
+      ? 'the platform does not show whether the account is active: look there, and delete it by hand'
+      : 'the account is active again at the platform: deactivate it there, or delete it by hand';
   return undefined;
 }

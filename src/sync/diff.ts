@@ -101,7 +101,8 @@ export function observedCore(user: WireUser, desired: Core): Core {
     'name.familyName': user.name?.familyName ?? null,
     emails: (user.emails?.find(({ primary }) => primary) ?? user.emails?.[0])?.value ?? null,
   };
-  const core: Core = { active: user.active !== false };
+  // An answer without `active` shows neither state, so the link does not know it.
+  const core: Core = user.active === undefined ? {} : { active: user.active };
   for (const [path, value] of Object.entries(seen)) if (desired[path] !== null) core[path] = value;
   return core;
 }

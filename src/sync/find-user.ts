@@ -199,7 +199,7 @@ export async function createMissingAccount(
   link.making = true;
   delete link.creating;
   delete link.unsure;
-  link.core = { ...desired.core, active: created.active !== false };
+  link.core = { ...desired.core, ...(created.active !== undefined && { active: created.active }) };
   link.attributes = echoedAttributes(created, writable);
   // An account that has all its values may join its groups at once.
   const isWhole =

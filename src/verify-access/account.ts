@@ -1,7 +1,7 @@
 // Reads a user's account from the platform: the SCIM user, its memberships and its attribute values. The bridge's link only
 // supplies the ids.
 import { fold } from '../directory/records.ts';
-import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
+import { EndpointAbsent, PlatformDecode, PlatformResponse } from '../platform/errors.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { CallOptions } from '../platform/request.ts';
 import type { AttributeValue, UserAttribute, WireUser } from '../platform/wire.ts';
@@ -62,6 +62,11 @@ export async function readAccount(
 ): Promise<Reading | undefined> {
   const user = await unlessAbsent(client.users.get(link.id, call));
   if (!user) return undefined;
+  if (user.active === undefined)
+    throw new PlatformDecode('user without a readable `active`', {
+      method: 'GET',
+      route: '/api/scim/v2/Users/{id}',
+    });
   const [accountId, groups, definitions] = await Promise.all([
     accountIdOf(client, link, user, call),
     groupsOf(client, user, wanted, call),
@@ -82,10 +87,15 @@ export async function readAccount(
     shown.flatMap(({ name, value = null }) => (value === null ? [] : [[name, value] as const])),
   );
   const { id: scimId, userName } = user;
-  // The platform may leave `active` out for an account that can be used.
-  const active = user.active !== false;
   const names = [...new Set(groups.map(({ name }) => name))].sort();
-  const view = { scimId, accountId: accountId ?? null, userName, active, groups: names, attributes };
+  const view = {
+    scimId,
+    accountId: accountId ?? null,
+    userName,
+    active: user.active,
+    groups: names,
+    attributes,
+  };
   return { user, view, groups, definitions, notes };
 }
 

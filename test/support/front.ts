@@ -16,6 +16,8 @@ export interface Front {
   platformUrl: string;
   /** Called for every request; may return an answer in place of the platform's. */
   answer: (method: string, url: string, body: string) => FrontAnswer | undefined;
+  /** Called for every answer of the platform; may return another body. */
+  edit: (method: string, url: string, body: string) => string;
   stop(): void;
 }
 
@@ -37,7 +39,7 @@ export async function startFront(): Promise<Front> {
         const type = answer.headers['content-type'];
         return outgoing
           .writeHead(answer.statusCode, type === undefined ? {} : { 'content-type': type })
-          .end(body);
+          .end(front.edit(method, url, body.toString()));
       })
       .catch(() => outgoing.destroy());
   });
@@ -46,6 +48,7 @@ export async function startFront(): Promise<Front> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     platformUrl: '',
     answer: () => undefined,
+    edit: (_method, _url, body) => body,
     stop: () => {
       server.closeAllConnections();
       server.close();

@@ -142,6 +142,7 @@ describe('observed values of an account', () => {
   const account: WireUser = {
     id: '7',
     userName: 'ADA',
+    active: true,
     name: { givenName: 'A' },
     emails: [{ value: 'first@x' }, { value: 'main@x', primary: true }],
     [EXTENSION]: { country: 'PT', level: 4, unknown: 'x' },
@@ -171,9 +172,9 @@ describe('observed values of an account', () => {
     ]);
   });
 
-  it('an account counts as inactive only if active is false', () => {
+  it('an account without active counts neither as active nor as inactive', () => {
     expect(observedCore({ id: '7', userName: 'a', active: false }, {}).active).toBe(false);
-    expect(observedCore({ id: '7', userName: 'a' }, {}).active).toBe(true);
+    expect(observedCore({ id: '7', userName: 'a' }, {})).not.toHaveProperty('active');
   });
 
   it('an answer to a write confirms only managed attributes of the desired type', () => {

@@ -1,0 +1,69 @@
+// Tests a platform whose answers about users lack `active`, or that refuses the read of one account: the bridge takes neither for
+// a confirmation.
+import '../support/load-modules.ts';
+import { startFront, type Front } from '../support/front.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+
+let place: Place;
+let front: Front;
+beforeEach(async () => {
+  place = await openPlace({});
+  front = await startFront();
+  front.platformUrl = place.sandbox.ready.platformUrl;
+  await place.change(({ targets: { main } }) => {
+    main.url = front.url;
+  });
+});
+afterEach(async () => {
+  await place.stop();
+  front.stop();
+});
+
+/** Leaves `active` out of every answer about users. */
+const hideActive = (): void => {
+  front.edit = (_method, url, body) =>
+    url.includes('/scim/v2/Users') ? body.replace(/,"active":(true|false)/g, '') : body;
+};
+const setActive = async (name: string, value: boolean): Promise<void> => {
+  const { scimId } = (await place.platform.user(name)) ?? {};
+  const { ready } = place.sandbox;
+  const answer = await fetch(`${ready.platformUrl}/api/scim/v2/Users/${scimId ?? ''}`, {
+    method: 'PATCH',
+    headers: {
+      authorization: `Bearer ${ready.fixtures.apiKeys.admin}`,
+      'content-type': 'application/scim+json',
+    },
+    body: JSON.stringify({
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      Operations: [{ op: 'replace', path: 'active', value }],
+    }),
+  });
+  expect(answer.status).toBe(200);
+};
+
+test('answers without `active` confirm nothing: a new account is activated, a leaver is closed, and a look says that the state is not known', async () => {
+  const bob = await place.idp.createUser(BOB);
+  await place.idle();
+  hideActive();
+  await place.idp.createUser(ANN);
+  await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(true);
+  expect((await place.platform.user(BOB))?.active).toBe(false);
+  await setActive(ANN, false);
+  const look = await place.commands.run('verify-access', ANN);
+  expect(look.text).toContain('without a readable `active`');
+  expect(look.text).not.toContain('read back: active');
+  expect(look.code).toBe(1);
+  const plan = await place.commands.run('plan');
+  expect(plan.text).toContain('2 resources could not be read');
+  // The next answer that shows the state is compared as ever.
+  front.edit = (_method, _url, body) => body;
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(true);
+  expect((await place.platform.user(BOB))?.active).toBe(false);
+}, 60_000);
