@@ -13,6 +13,7 @@ import {
   type PlainValues,
   type Projection,
   type Resource,
+  withActive,
 } from '../scim/index.ts';
 import {
   contended,
@@ -159,17 +160,29 @@ export function createUsers(deps: ProviderDeps) {
     return stored && answer(200, { id, text, ...stored }, stored.groups, context);
   }
 
-  /** PUT (RFC 7644 §3.5.1): replaces the resource by the body. */
+  /** PUT (RFC 7644 §3.5.1): replaces the resource by the body; without `active` the user keeps the stored one. */
   async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const resource = parseResource(userType, body, { operation: 'replace', profile });
-    return replaceWith(id, resource, context);
+    return replaceWith(id, resource, context, { keepsActive: resource.active === undefined });
   }
 
-  /** Replaces the resource by a parsed one. @throws 404, 409, 412 */
-  async function replaceWith(id: string, resource: Resource, context: RequestContext): Promise<Answer> {
-    // The stored resource is read only for If-Match and for immutable attributes.
-    const isConditional = context.ifMatch !== undefined || userType.immutable.length > 0;
-    const next = (before: Resource): Resource => keepImmutable(userType, before, resource, 'replace');
+  /**
+   * Replaces the resource by a parsed one.
+   * @param options.keepsActive whether `active` stays as stored, so that a client that never sends it brings back no leaver
+   * @throws 404, 409, 412
+   */
+  async function replaceWith(
+    id: string,
+    resource: Resource,
+    context: RequestContext,
+    { keepsActive = false } = {},
+  ): Promise<Answer> {
+    // The stored resource is read only for If-Match and for what is kept of it.
+    const isConditional = context.ifMatch !== undefined || userType.immutable.length > 0 || keepsActive;
+    const next = (before: Resource): Resource => {
+      const wanted = keepsActive ? withActive(userType, resource, before.active) : resource;
+      return keepImmutable(userType, before, wanted, 'replace');
+    };
     const answered = await inTurn(id, () =>
       isConditional ? change(id, context, 'put', next) : write(id, { resource }, context, 'put'),
     );

@@ -1,4 +1,5 @@
-// Enforces immutable attributes: once set, they cannot change (RFC 7643 §7, RFC 7644 §3.5.1 and §3.5.2).
+// Keeps values of the stored resource in a write: immutable attributes, which cannot change once set (RFC 7643 §7, RFC 7644
+// §3.5.1 and §3.5.2), and `active`.
 import type { Field } from './attributes.ts';
 import { mutability } from './errors.ts';
 import { isEqual } from './json.ts';
@@ -40,3 +41,7 @@ export function keepImmutable(
   }
   return kept ? toCanonical(type, kept) : next;
 }
+
+/** Returns the user with this `active`; unchanged if it is undefined. */
+export const withActive = (type: ResourceType, user: Resource, active: unknown): Resource =>
+  active === undefined ? user : toCanonical(type, { ...user, active });

@@ -23,7 +23,7 @@ export { plainValues, type PlainValues } from './patch/plain-values.ts';
 export { membersOf, splitMembers } from './patch/members.ts';
 export type { PatchMemberStep, PatchOperation } from './patch/operation.ts';
 export { parsePatch } from './patch/parse.ts';
-export { keepImmutable } from './immutable.ts';
+export { keepImmutable, withActive } from './immutable.ts';
 export { parsePath } from './path.ts';
 export {
   deviations,

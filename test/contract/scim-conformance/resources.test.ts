@@ -135,6 +135,35 @@ describe('replace (RFC 7644 §3.5.1)', () => {
     expect(await scim.find('/Users', 'userName eq "ghost@x.example"')).toEqual([]);
   });
 
+  test('PUT without `active` keeps the stored one, so a leaver stays inactive, and PUT of `active` true reactivates', async () => {
+    const { id } = await scim.user('left@x.example');
+    const body = (extra: object) => userBody('left@x.example', { active: undefined, ...extra });
+    await scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+    const put = await scim.put(`/Users/${id}`, body({ title: 'Dr' }));
+    expect(put.body).toMatchObject({ title: 'Dr', active: false, meta: { version: 'W/"3"' } });
+    // The same body again is no change, and null means absent.
+    const again = await scim.put(`/Users/${id}`, body({ title: 'Dr', active: null }), {
+      'if-match': 'W/"3"',
+    });
+    expect(again).toMatchObject({ status: 200, body: put.body });
+    const bulk = await scim.send('POST', '/Bulk', {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:BulkRequest'],
+      Operations: [{ method: 'PUT', path: `/Users/${id}`, data: body({}) }],
+    });
+    expect(bulk.body.Operations).toMatchObject([{ status: '200', version: 'W/"4"' }]);
+    expect((await scim.get(`/Users/${id}`)).body.active).toBe(false);
+    expect((await scim.put(`/Users/${id}`, body({ active: true }))).body.active).toBe(true);
+    expect((await scim.put(`/Users/${id}`, body({ title: 'Dr' }))).body.active).toBe(true);
+  });
+
+  test('POST without `active` reactivates an inactive user who comes back', async () => {
+    const { id } = await scim.user('back@x.example');
+    await scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+    const post = await scim.post('/Users', userBody('back@x.example', { active: undefined }));
+    expect(post).toMatchObject({ status: 201, body: { id } });
+    expect(await scim.find('/Users', 'userName eq "back@x.example" and active eq false')).toEqual([]);
+  });
+
   test('PUT of the same body keeps version and lastModified', async () => {
     const user = await scim.user('same@x.example');
     expect((await scim.put(`/Users/${user.id}`, user)).body).toEqual(user);
