@@ -118,7 +118,8 @@ export interface Explanation {
     lastWrite: string | null;
   };
   /**
-   * Result of reading the platform for this explanation. `unread`: the platform did not answer in time. Null: the platform
+   * Result of reading the platform for this explanation. `unread`: the platform did not answer in time, or not so that
+   * the resource can be compared. Null: the platform
    * was not read, because nothing is linked, a change or a condition is known already, or the caller decided so. Held and
    * rejected changes do not count as differences here.
    */
@@ -126,6 +127,8 @@ export interface Explanation {
     /** Time of the read. */
     at: string;
     state: 'equal' | 'differs' | 'unread';
+    /** The call that failed, with its answer, if the state is `unread`; null: none was answered. */
+    why: string | null;
     /** Differences that a run would write, and conflicts of attributes; none of a protected person, whom no run compares. */
     differences: PlatformDifference[];
     /** Groups of a person, or members of a group, that the bridge does not manage now and that stay; all groups of a protected person. */

@@ -33,10 +33,11 @@ export interface PageParts {
 
 /** Formats each part of an explanation. */
 export function pagePartsOf(found: Explanation, { all }: { all: boolean }): PageParts {
-  const { verdict, summary, reasons, kind, name, ref, connection, target } = found;
+  const { verdict, summary, reasons, kind, name, ref, connection, target, platform } = found;
+  const isUnread = verdict === 'asDesired' && platform?.state === 'unread';
   return {
     head: `${kind} ${name}  (${ref}, ${connection} → ${target})`,
-    summary: `${SIGNS[verdict]} ${summary}`,
+    summary: `${isUnread ? '?' : SIGNS[verdict]} ${summary}`,
     reasons,
     stored: `Stored: ${storedText(found)}`,
     link: `At the target: ${linkText(found)}`,

@@ -46,10 +46,15 @@ export async function lookAtPlatform(
   const { clock } = scope;
   const isPerson = ref.startsWith('User:');
   const at = new Date(clock.now()).toISOString();
-  const unread: PlatformLook = {
+  let why: string | null = null;
+  const noteFailure = (failure: string): void => {
+    why = failure;
+  };
+  const unread = (): PlatformLook => ({
     platform: {
       at,
       state: 'unread',
+      why,
       differences: [],
       addedByOthers: [],
       leftOutGroups: [],
@@ -61,19 +66,19 @@ export async function lookAtPlatform(
     },
     values,
     isAsDesired: false,
-  };
+  });
   // An open breaker delays the first call until a probe is due, within the same time limit.
   const signal = timeLimit(READ_TIMEOUT_MS);
   try {
     const [compared, definitions] = await Promise.all([
-      compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS }),
+      compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS, noteFailure }),
       // Only people have attribute values.
       isPerson
         ? asking(createNarrowScan(scope, signal), () => scope.target.client.attributes.list({ signal }))
         : 'unknown',
     ]);
     // Null: the platform could not be read, or the resource changed during each read.
-    if (compared === null) return unread;
+    if (compared === null) return unread();
     // Held and rejected changes, and memberships that wait, become reports here: the explanation names them elsewhere.
     const { account, groupsLeftAlone, notCompared = 0 } = compared;
     const entries = await withoutUnwritten(scope, await withNames(scope, compared.entries));
@@ -115,6 +120,7 @@ export async function lookAtPlatform(
       platform: {
         at,
         state: differences.length > 0 || isOther ? 'differs' : 'equal',
+        why: null,
         differences,
         addedByOthers,
         leftOutGroups,
@@ -134,7 +140,7 @@ export async function lookAtPlatform(
   } catch (error) {
     // Without the budget in Redis the platform is not asked, and the state in Redis still explains the resource.
     if (!signal.aborted && !isStoreFailure(error)) throw error;
-    return unread;
+    return unread();
   }
 }
 

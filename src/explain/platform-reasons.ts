@@ -6,6 +6,7 @@ import { MOST_NAMED, someOf } from './sentence-parts.ts';
 
 /** Returns the sentences about the read of the platform; none when it was not read. */
 export const platformReasons = (facts: ExplainedFacts): (string | undefined)[] => [
+  facts.platform?.why ? `The last read failed: ${facts.platform.why}.` : undefined,
   ...differenceReasons(facts),
   ...(facts.platform?.defaults ?? []).map((sentence) => `${sentence}.`),
   addedReason(facts),

@@ -108,9 +108,9 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
   const what = kind === 'User' ? 'account' : 'group';
   switch (verdict) {
     case 'asDesired':
-      return `${name} is at ${target} as desired${comparedText(facts)}${activityOf(facts)}${
-        facts.platform?.state === 'unread' ? `, by the last answers: ${unreadText(facts)}` : ''
-      }.`;
+      return facts.platform?.state === 'unread'
+        ? `The state of ${name} is not known: ${unreadText(facts)}. By the last answers it was as desired${activityOf(facts)}.`
+        : `${name} is at ${target} as desired${comparedText(facts)}${activityOf(facts)}.`;
     case 'onItsWay':
       return onItsWaySummary(facts);
     case 'held':

@@ -239,10 +239,16 @@ async function needingPerson(scope: ReconcileScope, plan: Plan, synced: readonly
   return { outcome: 'blocked', message: parts.join('; ') };
 }
 
+/** Number of names of unread resources in the message of a run. */
+const MOST_NAMES = 3;
+
 /** Returns for operators why the lists do not prove that every resource was compared. */
-export function whyUnproven({ proof, unknown }: Plan): string {
+export function whyUnproven({ proof, unknown, unread = [] }: Plan): string {
   const reasons = [proof.users.reason, proof.groups.reason].filter((reason) => reason !== undefined);
-  if (unknown > 0) reasons.push(`${counted(unknown, 'resource')} could not be read`);
+  const names = unread.slice(0, MOST_NAMES).map(({ name }) => name);
+  const more = unknown > MOST_NAMES ? ' …' : '';
+  if (unknown > 0)
+    reasons.push(`${counted(unknown, 'resource')} could not be read (${names.join(', ')}${more})`);
   return reasons.join('; ');
 }
 

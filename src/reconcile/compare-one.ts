@@ -35,9 +35,13 @@ export interface ComparedOne {
 export async function compareOne(
   scope: ReconcileScope,
   ref: Ref,
-  { signal, members = true }: { signal: AbortSignal; members?: boolean },
+  {
+    signal,
+    members = true,
+    noteFailure,
+  }: { signal: AbortSignal; members?: boolean; noteFailure?: ScanResult['noteFailure'] },
 ): Promise<ComparedOne | null> {
-  const scan = createNarrowScan(scope, signal);
+  const scan = createNarrowScan(scope, signal, noteFailure);
   if (ref.startsWith('Group:')) {
     const verified = await verifyGroups(scan, [ref], { withMembers: () => members });
     const [group] = verified;

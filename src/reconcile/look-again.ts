@@ -2,6 +2,7 @@
 // Leaving it to the sync of that change is not enough: the sync does not repair other values that were changed at the
 // platform.
 import type { ObservedResource } from '../directory/outbox/drift.ts';
+import { parseLink } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import type { ScanResult } from './scope.ts';
 
@@ -33,11 +34,35 @@ export async function lookAgain<T>(
 }
 
 /**
+ * Runs the reads of one resource.
+ * @param isUnread whether the result says that the resource could not be read; it is noted then, with the last failed read
+ */
+export async function readNoted<T>(
+  scan: ScanResult,
+  { ref, text }: ObservedResource,
+  run: (scan: ScanResult) => Promise<T>,
+  isUnread: (result: T) => boolean,
+): Promise<T> {
+  let why: string | null = null;
+  const noteFailure = (failure: string): void => {
+    why = failure;
+    scan.noteFailure?.(failure);
+  };
+  const result = await run({ ...scan, noteFailure });
+  if (!isUnread(result)) return result;
+  const { userName, displayName } = parseLink(text).core ?? {};
+  scan.unread.set(ref, { ref, name: String(userName ?? displayName ?? ref), why });
+  return result;
+}
+
+/** Returns whether a verification returned nothing, because the platform could not be read. */
+export const isUnverified = (verified: unknown): boolean => verified === undefined;
+
+/**
  * Sorts findings by whether mark and link are the same before and after the read. If they are not, a difference may be the
- * bridge's own write. A resource that could not be read is counted as unknown.
+ * bridge's own write. A resource that could not be read is left out (`readNoted`).
  */
 export function toLook<T extends { ref: Ref }>(
-  { counts }: ScanResult,
   found: readonly (T | undefined)[],
   before: readonly ObservedResource[],
   after: readonly ObservedResource[],
@@ -46,8 +71,8 @@ export function toLook<T extends { ref: Ref }>(
   found.forEach((each, index) => {
     const was = before[index];
     const is = after[index];
-    if (!each) counts.unknown++;
-    else if (was?.text === is?.text && was?.marked === is?.marked) look.verified.push(each);
+    if (!each) return;
+    if (was?.text === is?.text && was?.marked === is?.marked) look.verified.push(each);
     else look.moved.push(each.ref);
   });
   return look;

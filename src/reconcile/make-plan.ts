@@ -50,6 +50,9 @@ export interface PlanOptions {
   id: string;
 }
 
+/** Number of unread resources that a plan names. */
+const MOST_UNREAD = 100;
+
 /**
  * Compares all users and groups of the scope with the platform.
  * @returns the plan, and the notes that apply-plan.ts stores afterwards. If the target may be another tenant, the plan is that
@@ -74,7 +77,8 @@ export async function makePlan(
     scope,
     signal: options.signal,
     visibility: createVisibility(),
-    counts: { calls: 0, unknown: 0, moved: 0 },
+    counts: { calls: 0, moved: 0 },
+    unread: new Map(),
     onProgress: options.onProgress ?? (() => undefined),
     lost: new Set(),
     isRepaired: isRepaired(mappedBy),
@@ -151,7 +155,7 @@ export async function makePlan(
   );
   const handover = await planHandover(scope, {
     signal: options.signal,
-    isProven: users.proof.complete && scan.counts.unknown === 0,
+    isProven: users.proof.complete && scan.unread.size === 0,
     entries,
   });
   const groupCoverage = withoutLeftOut(groups, leftOut);
@@ -165,7 +169,8 @@ export async function makePlan(
     target: scope.target.name,
     mapping: scope.digest,
     proof: { users: users.proof, groups: groups.proof },
-    unknown: scan.counts.unknown,
+    unknown: scan.unread.size,
+    ...(scan.unread.size > 0 && { unread: [...scan.unread.values()].slice(0, MOST_UNREAD) }),
     cost: {
       calls: scan.counts.calls,
       values: { read: values.read, of: values.of },

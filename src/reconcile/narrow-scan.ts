@@ -3,11 +3,17 @@ import { createVisibility } from './compare.ts';
 import type { ReconcileScope, ScanResult } from './scope.ts';
 
 /** Returns a scan without visibility notes, lost resources and stored fingerprints. */
-export const createNarrowScan = (scope: ReconcileScope, signal: AbortSignal): ScanResult => ({
+export const createNarrowScan = (
+  scope: ReconcileScope,
+  signal: AbortSignal,
+  noteFailure: (failure: string) => void = () => undefined,
+): ScanResult => ({
   scope,
+  noteFailure,
   signal,
   visibility: createVisibility(),
-  counts: { calls: 0, unknown: 0, moved: 0 },
+  counts: { calls: 0, moved: 0 },
+  unread: new Map(),
   onProgress: () => undefined,
   lost: new Set(),
   isRepaired: false,

@@ -6,6 +6,7 @@ import { canonicalJson } from '../support/canonical-json.ts';
 import { ACTIONS, isChange, isDrift, isNotice, type Action, type PlanEntry } from './entry.ts';
 import { peopleDue, type HandoverSection } from './plan-handover.ts';
 import type { ListProof } from './list-proof.ts';
+import type { UnreadResource } from './scope.ts';
 
 /** Number of platform calls of the plan, and the size of a full comparison. */
 export interface Cost {
@@ -32,6 +33,8 @@ export interface Plan {
   proof: { users: ListProof; groups: ListProof };
   /** Number of resources that could not be read. */
   unknown: number;
+  /** The first hundred of them; absent: there is none. */
+  unread?: UnreadResource[];
   cost: Cost;
   /** State counts of the desired resources (ADR 0021). */
   coverage: CoverageOfKinds;

@@ -1,6 +1,7 @@
 // Reads single accounts and their attribute values at the platform for a comparison, and counts each call.
 import type { Link } from '../directory/outbox/links.ts';
 import { isStoreFailure } from '../directory/redis/why-away.ts';
+import { messageWithPlatformText } from '../platform/errors.ts';
 import type { ConsoleUser, WireUser } from '../platform/wire.ts';
 import { exactAccounts, isWithoutUserList } from '../sync/attributes.ts';
 import { echoedAttributes } from '../sync/diff.ts';
@@ -79,7 +80,9 @@ export async function readAdoptable(
 export async function readLinkedUser(scan: ScanResult, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
   if (link.id === undefined) return 'absent';
   const user = await asking(scan, (signal) => scan.scope.target.client.users.get(link.id ?? '', { signal }));
-  return typeof user === 'object' && user.active === undefined ? 'unknown' : user;
+  if (typeof user !== 'object' || user.active !== undefined) return user;
+  scan.noteFailure?.('the platform answered a user without a readable `active`');
+  return 'unknown';
 }
 
 /**
@@ -97,7 +100,9 @@ export async function asking<T>(
   } catch (error) {
     scan.signal.throwIfAborted();
     if (isStoreFailure(error)) throw error;
-    return isGone(error) ? 'absent' : 'unknown';
+    if (isGone(error)) return 'absent';
+    scan.noteFailure?.(error instanceof Error ? messageWithPlatformText(error) : String(error));
+    return 'unknown';
   }
 }
 

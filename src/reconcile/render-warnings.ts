@@ -4,8 +4,19 @@ import type { Cause } from './entry.ts';
 import { anotherTenantText } from './tenant.ts';
 import type { Plan } from './plan.ts';
 
+/** Number of resources that could not be read and are named. */
+const MOST_SHOWN = 5;
+
 /** Returns a line for each limit; none for a plan that was read completely. */
-export function warningLines({ anotherTenant, target, proof, unknown, restored, entries }: Plan): string[] {
+export function warningLines({
+  anotherTenant,
+  target,
+  proof,
+  unknown,
+  unread = [],
+  restored,
+  entries,
+}: Plan): string[] {
   const found = (['users', 'groups'] as const)
     .filter((list) => !proof[list].complete)
     .map(
@@ -14,7 +25,11 @@ export function warningLines({ anotherTenant, target, proof, unknown, restored, 
     );
   if (unknown > 0)
     found.push(
-      `  ! ${counted(unknown, 'resource')} could not be read, so ${unknown === 1 ? 'its' : 'their'} state is unknown.`,
+      `  ! ${counted(unknown, 'resource')} could not be read, so ${unknown === 1 ? 'its' : 'their'} state is unknown, and nothing of ${unknown === 1 ? 'it' : 'them'} is compared or repaired.`,
+      ...unread
+        .slice(0, MOST_SHOWN)
+        .map(({ ref, name, why }) => `      ${name} (${ref})${why ? `: ${why}` : ''}`),
+      ...(unknown > MOST_SHOWN ? [`      … and ${unknown - MOST_SHOWN} more: --json`] : []),
     );
   if (anotherTenant !== undefined)
     found.unshift(

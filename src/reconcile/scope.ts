@@ -47,6 +47,15 @@ export interface Progress {
   total: number;
 }
 
+/** A resource that could not be read. */
+export interface UnreadResource {
+  ref: Ref;
+  /** Name at the platform by the link; the ref if the link has none. */
+  name: string;
+  /** The last failed read, with the answer; null: none failed by itself. */
+  why: string | null;
+}
+
 /** State of a running comparison. */
 export interface ScanResult {
   scope: ReconcileScope;
@@ -55,11 +64,13 @@ export interface ScanResult {
   counts: {
     /** Number of platform calls. */
     calls: number;
-    /** Number of resources that could not be read. */
-    unknown: number;
     /** Number of resources that were skipped because a sync was running. */
     moved: number;
   };
+  /** Resources that could not be read. */
+  unread: Map<Ref, UnreadResource>;
+  /** Called with the failure of each read of the platform. */
+  noteFailure?: (failure: string) => void;
   onProgress: (progress: Progress) => void;
   /** Resources without link and mark; the run marks them (ADR 0021). */
   lost: Set<Ref>;

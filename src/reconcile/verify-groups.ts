@@ -8,7 +8,7 @@ import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { awaitsDecision } from './done-changes.ts';
 import { refusalOf } from './entry.ts';
-import { lookAgain, toLook, type Look } from './look-again.ts';
+import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from './scope.ts';
 import { linkedText } from '../sync/find-group.ts';
 import { takenElsewhereText } from './taken.ts';
@@ -57,12 +57,17 @@ async function lookAtEach(
   const byRef = new Map(sound.map((record) => [refOf('Group', record.id), record]));
   let done = 0;
   const found = await mapBounded(observed, concurrency, async (each) => {
-    const verified = await verifyGroup(scan, each, byRef.get(each.ref), options);
+    const verified = await readNoted(
+      scan,
+      each,
+      (own) => verifyGroup(own, each, byRef.get(each.ref), options),
+      isUnverified,
+    );
     scan.onProgress({ phase: 'members', done: ++done, total: refs.length });
     return verified;
   });
   const now = await drifts.observe(refs);
-  return toLook(scan, found, observed, now);
+  return toLook(found, observed, now);
 }
 
 /** Verifies one group. @returns undefined when the platform could not be read */

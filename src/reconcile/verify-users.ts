@@ -11,7 +11,7 @@ import { isEmpty, mayHaveValue } from '../sync/diff.ts';
 import { keptForLeaver } from '../sync/succession.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
 import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
-import { lookAgain, toLook, type Look } from './look-again.ts';
+import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from './scope.ts';
 import { takenElsewhereText } from './taken.ts';
 import { isAdopted, userEntries, type UserCase } from './plan-users.ts';
@@ -53,9 +53,9 @@ async function lookAtUsers(
     const before = await drifts.observe(refs.slice(start, start + BATCH));
     const wanted = await usersToVerify(scan, before);
     const found = await mapBounded(before, concurrency, (each) =>
-      verifyUser(scan, each, wanted.get(each.ref), options),
+      readNoted(scan, each, (own) => verifyUser(own, each, wanted.get(each.ref), options), isUnverified),
     );
-    looks.push(toLook(scan, found, before, await drifts.observe(before.map(({ ref }) => ref))));
+    looks.push(toLook(found, before, await drifts.observe(before.map(({ ref }) => ref))));
   }
   return {
     verified: looks.flatMap(({ verified }) => verified),

@@ -1,11 +1,13 @@
 // Verifies attribute values that no list shows, with one call for each user, two for a user without a stored value: a few
 // users in each run, all in a full run, and users whose attribute no account of the list shows.
-import { parseLink, type Link } from '../directory/outbox/links.ts';
+import type { ObservedResource } from '../directory/outbox/drift.ts';
+import { parseLink } from '../directory/outbox/links.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { createVisibility, differences, desiredFromLink, hasUnknownValue, LISTED } from './compare.ts';
 import { usersToVerify } from './desired-users.ts';
 import { isEmpty } from '../sync/diff.ts';
+import { readNoted } from './look-again.ts';
 import type { ScanResult } from './scope.ts';
 import { readValues } from './platform-reads.ts';
 
@@ -58,16 +60,13 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     const { ref, text } = each;
     const link = parseLink(text);
     const isManaged = link.id !== undefined && !link.departed;
-    const values = isManaged ? await valuesOf(scan, link) : undefined;
+    const values = isManaged ? await valuesOf(scan, each) : undefined;
     if (values === undefined) {
       // There is no managed account, or the tenant has no value list.
       look.of--;
       return;
     }
-    if (values === 'unknown') {
-      scan.counts.unknown++;
-      return;
-    }
+    if (values === 'unknown') return;
     look.read++;
     scan.onProgress({ phase: 'values', done: look.read, total: look.of });
     const { types } = target.mapping;
@@ -93,18 +92,23 @@ export const LOST_SAMPLES = 2;
 export async function findLost(scan: ScanResult, hidden: ReadonlyMap<string, Ref[]>): Promise<Set<string>> {
   const lost = new Set<string>();
   for (const [name, refs] of hidden) {
-    for (const { text } of await scan.scope.drifts.observe(refs)) {
-      const link = parseLink(text);
-      const values = await valuesOf(scan, link);
-      if (values === 'unknown') scan.counts.unknown++;
-      else if (values && isEmpty(values.get(name.slice('attributes.'.length)))) lost.add(name);
+    for (const each of await scan.scope.drifts.observe(refs)) {
+      const values = await valuesOf(scan, each);
+      if (values !== 'unknown' && values && isEmpty(values.get(name.slice('attributes.'.length))))
+        lost.add(name);
     }
   }
   return lost;
 }
 
 /** Returns the value list of a linked user, as `readValues`, by the names of the link. */
-function valuesOf(scan: ScanResult, link: Link): ReturnType<typeof readValues> {
+function valuesOf(scan: ScanResult, user: ObservedResource): ReturnType<typeof readValues> {
+  const link = parseLink(user.text);
   const { userName, externalId } = link.core ?? {};
-  return readValues(scan, link, { userName: String(userName), externalId });
+  return readNoted(
+    scan,
+    user,
+    (own) => readValues(own, link, { userName: String(userName), externalId }),
+    (values) => values === 'unknown',
+  );
 }

@@ -179,7 +179,8 @@ function platformNote({ platform, link, target, fleet }, isRead) {
   // The service counts each call in Redis, so it makes none while Redis takes no writes.
   if (platform.state === 'unread' && fleet.some(({ finding }) => finding === 'redisRefuses'))
     return `${target} was not read, because Redis takes no writes.`;
-  if (platform.state === 'unread') return `${target} could not be read now.`;
+  if (platform.state === 'unread')
+    return `${target} could not be read now${platform.why ? `: ${platform.why}` : ''}.`;
   return [`Read from ${target} `, ago(platform.at), '.'];
 }
 

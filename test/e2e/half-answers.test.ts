@@ -67,3 +67,29 @@ test('answers without `active` confirm nothing: a new account is activated, a le
   expect((await place.platform.user(ANN))?.active).toBe(true);
   expect((await place.platform.user(BOB))?.active).toBe(false);
 }, 60_000);
+
+test('an account that cannot be read is named by plan, reconcile and status with the answer, and explain says that its state is not known', async () => {
+  const ann = await place.idp.createUser(ANN);
+  await place.idle();
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  await setActive(ANN, true);
+  const { scimId = '' } = (await place.platform.user(ANN)) ?? {};
+  front.answer = (method, url) =>
+    method === 'GET' && url.endsWith(`/Users/${scimId}`)
+      ? { status: 403, headers: { 'content-type': 'application/json' }, body: '{"detail":"not yours"}' }
+      : undefined;
+  const why = 'GET /api/scim/v2/Users/{id} answered 403: not yours';
+  const plan = await place.commands.run('plan');
+  expect(plan.text).toContain(`${ANN} (User:${ann}): ${why}`);
+  await place.commands.run('reconcile', '--yes');
+  expect((await place.commands.run('status')).text).toContain(`1 resource could not be read (${ANN})`);
+  const { text } = await place.commands.run('explain', ANN);
+  expect(text).toContain(`? The state of ${ANN} is not known: main could not be read now.`);
+  expect(text).toContain(why);
+  expect(text).not.toContain('✔');
+  front.answer = () => undefined;
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+}, 60_000);

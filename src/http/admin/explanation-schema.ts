@@ -46,6 +46,7 @@ const platform = nullOr(
   objectOf<Part<'platform'>>()({
     at: dateTime,
     state: { enum: ['equal', 'differs', 'unread'] },
+    why: described(nullable('string'), 'The call that failed, with its answer, if the state is `unread`.'),
     differences: arrayOf(
       objectOf<PlatformDifference>()({
         action: { enum: ACTIONS },
