@@ -84,7 +84,10 @@ function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit)
   for (const { ref, name, member, at } of usedBy)
     say(`    counted ${at}: ${member === undefined ? name : `${member}, ${name}`} (${ref})`);
   if (used > usedBy.length) say(`    … and ${used - usedBy.length} more`);
-  if (used > 0) say('    counted: the guard allowed the write; scim-bridge log tells whether it succeeded');
+  if (used > 0)
+    say(
+      '    counted: the guard allowed the write; scim-bridge log tells whether it succeeded, as far back as the log reaches',
+    );
 }
 
 /** Returns the length of a window in words. */

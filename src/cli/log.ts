@@ -63,7 +63,7 @@ const withAllLogs = (states: DesiredState[]) =>
 /** Prints the entries that the flags select. @throws UnknownResource for a name that nothing has */
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
   const { findResources, refIn, toSearched } = await import('../ops/find.ts');
-  const { readLog, toProvisioningRecord } = await import('../ops/provisioning-log.ts');
+  const { readLog, removedEntriesTexts, toProvisioningRecord } = await import('../ops/provisioning-log.ts');
   const { createMemberNames } = await import('../ops/member-names.ts');
   const { connection = null, target = null } = flags;
   const sources = await withAllLogs(states);
@@ -117,6 +117,9 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
   if (count === 0 && unknown) throw unknown;
   if (count === 0 && !isExport) say('Nothing in the log matches.');
   if (count > limit && !isExport) complain(`There is more: --limit, --until or --json.`);
+  // An entry that the operator looks for may be among the removed ones.
+  if (count <= limit && !isExport)
+    for (const text of await removedEntriesTexts(sources, filter)) complain(text);
 }
 
 /** Prints the header of CSV. @returns a function that formats an entry */

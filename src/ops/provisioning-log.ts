@@ -7,6 +7,7 @@ import type { ChainCheck, LogSpan } from '../directory/logs/chained-stream.ts';
 import { forgetOrders } from './acts.ts';
 import { adviceFor } from './advice.ts';
 import { initiatorOf, type InitiatorType } from './initiator.ts';
+import { isoTime } from '../support/sources.ts';
 import { newestFirst, publicBreak, publicId, type MergedSpan, type SearchStep } from './newest-first.ts';
 
 export interface LogFilter extends MergedSpan {
@@ -65,6 +66,24 @@ const logsOf = (
         .filter(([target]) => onlyTarget === undefined || target === onlyTarget)
         .map(([target, { log }]) => ({ ...log, name: `${connection}.${target}`, connection, target })),
     );
+
+/** Returns a sentence for each searched log that had older entries in the span, which were removed by its limits. */
+export async function removedEntriesTexts(
+  states: readonly LogSource[],
+  filter: LogFilter = {},
+): Promise<string[]> {
+  const texts = await Promise.all(
+    logsOf(states, filter).map(async ({ connection, target, trimmedTo }) => {
+      const trimmed = await trimmedTo();
+      if (!trimmed || (trimmed.at ?? Infinity) <= (filter.since ?? 0)) return [];
+      const log = `the log of ${connection} → ${target}`;
+      return trimmed.at === undefined
+        ? [`All entries of ${log} were removed by its limits (provisioningLog).`]
+        : [`Older entries of ${log} were removed by its limits: it begins at ${isoTime(trimmed.at)}.`];
+    }),
+  );
+  return texts.flat();
+}
 
 /** Result of a check of one hash chain. `broken`: id of the first entry that does not fit; `the end`; null: none. */
 export interface CheckedLog extends Omit<ChainCheck, 'broken'> {

@@ -207,7 +207,7 @@ function limitOf({
       used + waiting + held <= allowance &&
         'All of these fit the limit now: what is held still waits for a decision or the expiry, and further changes that fit are written. ',
       usedSince && [
-        'A change counts from the time when the guard allowed its write; the log tells whether it succeeded. The oldest: ',
+        'A change counts from the time when the guard allowed its write; the log tells whether it succeeded, as far back as it reaches. The oldest: ',
         ago(usedSince),
         '.',
       ],

@@ -70,3 +70,27 @@ test('log --resource with a ref of which the log has nothing exits 4', async () 
   for (const flags of [[], ['--json']])
     expect(await place.commands.run('log', '--resource', 'User:nobody', ...flags)).toMatchObject({ code: 4 });
 });
+
+test('log says from when on the log is there once older entries were removed, and only for a span that has them', async () => {
+  const full = await openPlace({ rest: { provisioningLog: { maxEntries: 100, maxAgeDays: 30 } } as object });
+  try {
+    await full.idp.createUser(ANN);
+    await full.idle();
+    expect((await full.commands.run('log')).text).not.toContain('were removed');
+    // Each new person has two entries, of a creation and an activation.
+    const others = Array.from({ length: 60 }, (_, index) => full.idp.createUser(`u${index}@acme.example`));
+    await Promise.all(others);
+    await full.idle();
+    const { text } = await full.commands.run('log', '--resource', ANN);
+    expect(text).toContain('Nothing in the log matches.');
+    const [, begins = ''] =
+      /Older entries of the log of default → main were removed by its limits: it begins at (\S+)\.$/m.exec(
+        text,
+      ) ?? [];
+    const after = new Date(Date.parse(begins)).toISOString();
+    const recent = await full.commands.run('log', '--resource', ANN, '--since', after);
+    expect(recent.text).not.toContain('were removed');
+  } finally {
+    await full.stop();
+  }
+}, 60_000);

@@ -34,7 +34,9 @@ test('a deactivation that the platform refused counts as allowed, not as written
   const [{ id }] = (await run('approvals', 'list', '--json')).json;
   const { text } = await run('approvals', 'show', id);
   expect(text).toMatch(/ counted \S+: ann@acme\.example/);
-  expect(text).toContain('counted: the guard allowed the write; scim-bridge log tells whether it succeeded');
+  expect(text).toContain(
+    'counted: the guard allowed the write; scim-bridge log tells whether it succeeded, as far back',
+  );
   await answer();
   await setActive(BOB, true);
   await setActive(ANN, true);

@@ -204,7 +204,18 @@ export function createChainedStream<Entry extends object>(
   const newestId = async (): Promise<string | undefined> =>
     (await redis.xrevrange(stream, '+', '-', 'COUNT', 1))[0]?.[0];
 
-  return { limits, toArgs, append, trim, newest, search, newestId, verify };
+  /**
+   * Returns how far back the stream reaches if older entries were removed; undefined: none was removed.
+   * @returns `at`: Unix milliseconds of the oldest entry; absent: all were removed
+   */
+  async function trimmedTo(): Promise<{ at?: number } | undefined> {
+    // The hash before the oldest entry (lua/log.lua); the very first entry has none before it.
+    if (!(await redis.hget(chain, 'start'))) return undefined;
+    const [oldest] = await redis.xrange(stream, '-', '+', 'COUNT', 1);
+    return oldest ? { at: timeOf(oldest[0]) } : {};
+  }
+
+  return { limits, toArgs, append, trim, newest, search, newestId, trimmedTo, verify };
 }
 
 /** Returns the end of a range as XREVRANGE takes it: the older of both ends of the span. */
