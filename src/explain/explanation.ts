@@ -112,7 +112,7 @@ export interface Explanation {
     creating: boolean;
     /** Number of consecutive failed attempts of the sync. */
     attempts: number;
-    /** Whether another resource still has the name or the account at the platform, and is to give it up. */
+    /** Whether the sync waits for the name or the account at the platform: its holder is to give it up, or is not shown yet. */
     waitsForName: boolean;
     /** Time of the last write of the bridge at the platform. */
     lastWrite: string | null;

@@ -20,7 +20,7 @@ export function pendingReasons(facts: ExplainedFacts): (string | false)[] {
     link.waitsForName &&
       mark !== null &&
       !condition &&
-      `Another ${kind === 'User' ? 'person still has the userName or the account' : 'group still has the name'} at the platform and is to give it up; it is tried again.`,
+      `The platform does not give the ${kind === 'User' ? 'userName or the account' : 'name'} yet: another ${kind === 'User' ? 'person' : 'group'} is to give it up, or what has it is not shown there yet. It is tried again.`,
     link.creating &&
       (mark?.state === 'running'
         ? 'An account was asked for and no answer has come yet.'

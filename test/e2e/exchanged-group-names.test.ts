@@ -148,7 +148,7 @@ test('explain of a group that waits for its new name reports no failure of the p
     LONG_MS,
   );
   const group = await explained(`Group:${waitingId}`);
-  expect(group.reasons.join(' ')).toContain('Another group still has the name at the platform');
+  expect(group.reasons.join(' ')).toContain('another group is to give it up, or what has it');
   expect(group.reasons.join(' ')).not.toContain('The platform has failed');
   const person = await explained(`${waiting}@acme.example`);
   expect(person.memberships).toMatchObject([{ name: failing, state: 'toAdd' }]);

@@ -1,6 +1,7 @@
 // Tests a platform whose answers about users lack `active`, or that refuses the read of one account: the bridge takes neither for
 // a confirmation.
 import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
 import { startFront, type Front } from '../support/front.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -92,4 +93,18 @@ test('an account that cannot be read is named by plan, reconcile and status with
   await place.commands.run('reconcile', '--yes');
   await place.idle();
   expect((await place.platform.user(ANN))?.active).toBe(false);
+}, 60_000);
+
+test('explain of a person whose account the platform does not show yet claims no other person who has the name', async () => {
+  front.answer = (method, url) =>
+    method === 'POST' && url.endsWith('/scim/v2/Users')
+      ? { status: 409, headers: { 'content-type': 'application/json' }, body: '{"detail":"taken"}' }
+      : undefined;
+  await place.idp.createUser(ANN);
+  const text = await eventually('the sync waits for the name', async () => {
+    const page = (await place.commands.run('explain', ANN, '--all')).text;
+    return page.includes('the userName or the account') ? page : undefined;
+  });
+  expect(text).toContain('is to give it up, or what has it is not shown there yet');
+  expect(text).not.toContain('Another person still has');
 }, 60_000);

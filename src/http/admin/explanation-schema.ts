@@ -128,7 +128,7 @@ export const explanationSchema: JsonSchema = {
       attempts: integerField,
       waitsForName: described(
         booleanField,
-        'Whether another resource still has the name or the account at the platform, and is to give it up.',
+        'Whether the sync waits for the name or the account at the platform: its holder is to give it up, or is not shown yet.',
       ),
       lastWrite: nullable('string'),
     }),
