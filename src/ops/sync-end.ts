@@ -8,6 +8,7 @@ import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { waitingMemberships } from '../reconcile/waiting-for-decision.ts';
 import { counted } from '../support/counted.ts';
+import { isoTime } from '../support/sources.ts';
 import { isNameConfirmed } from '../sync/group-name.ts';
 import { removal } from '../sync/succession.ts';
 import type { FoundResource } from './find.ts';
@@ -198,7 +199,7 @@ const DECIDED: ReadonlySet<string> = new Set(['LastAdministrator', 'Protected', 
 
 /** Returns how a sync of the workers ended, by what is stored about the resource. */
 export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
-  const { outbox, links, target } = scope;
+  const { clock, outbox, links, target } = scope;
   const [status, link, hold, { pause }] = await Promise.all([
     outbox.resourceStatus(ref),
     links.get(target.name, ref),
@@ -217,7 +218,11 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
     return { outcome: 'held', message: open ? `${told}: ${showText(scope, open.id)}` : told };
   }
   if (!mark) return { outcome: 'equal', ...why };
-  const nextTry = `it is tried again at ${new Date(mark.dueAt ?? 0).toISOString()}`;
+  const dueAt = mark.dueAt ?? 0;
+  const isDue = dueAt <= clock.now();
+  const nextTry = isDue
+    ? `its next attempt is due: scim-bridge explain ${ref} says what it waits for`
+    : `it is tried again at ${isoTime(dueAt)}`;
   return { outcome: 'waiting', message: why.message ?? (pause ? pauseWords(pause) : nextTry) };
 }
 

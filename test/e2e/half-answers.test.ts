@@ -108,3 +108,12 @@ test('explain of a person whose account the platform does not show yet claims no
   expect(text).toContain('is to give it up, or what has it is not shown there yet');
   expect(text).not.toContain('Another person still has');
 }, 60_000);
+
+test('sync that ends before an attempt names no time in the past as the next one', async () => {
+  await place.idp.createUser(ANN);
+  await place.idle();
+  await place.platform.control('PATCH', '/faults', { latencyMs: 2000 });
+  const sync = await place.commands.run('sync', ANN, '--timeout', '0.5');
+  expect(sync.text).toContain('waiting: its next attempt is due');
+  expect(sync.text).not.toContain('tried again at');
+}, 60_000);
