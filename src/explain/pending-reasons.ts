@@ -16,7 +16,7 @@ export function pendingReasons(facts: ExplainedFacts): (string | false)[] {
       mark !== null &&
       !breaker &&
       !pause &&
-      `The platform has failed ${counted(link.attempts, 'time')} in a row; it is tried again.`,
+      `The platform has failed ${counted(link.attempts, 'time')} in a row; it is tried again.${firstFailure(facts)}`,
     link.waitsForName &&
       mark !== null &&
       !condition &&
@@ -26,6 +26,12 @@ export function pendingReasons(facts: ExplainedFacts): (string | false)[] {
         ? 'An account was asked for and no answer has come yet.'
         : 'An account was asked for and the answer was lost: it is looked for before another one is made.'),
   ];
+}
+
+/** Returns the first failed call of the series as a sentence, which alone is in the log; '' if the log has none. */
+function firstFailure({ log }: ExplainedFacts): string {
+  const { message } = log.find(({ status }) => status === 'retry') ?? {};
+  return message === undefined ? '' : ` The first failure: ${message}.`;
 }
 
 /** Findings about the fleet that delay a change: in any case, before its sync, and before the next reconcile. */

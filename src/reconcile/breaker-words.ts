@@ -1,4 +1,7 @@
 // Formats how a target fails, and why its calls pause, as text. Pure.
+import { LONGEST_PAUSE_MS } from '../sync/failures.ts';
+
+const HOUR_MS = 3_600_000;
 
 interface ToldBreaker {
   /** Status of the last answer; 0: no answer; 200: a web page. */
@@ -40,7 +43,7 @@ export function pauseWords({ until, status, asked }: ToldPause): string {
       ? 'the platform answered a call with 401'
       : asked
         ? `the platform asked for it (HTTP ${status})`
-        : `the platform answered HTTP ${status} without Retry-After: the bridge chose the wait`;
+        : `the platform answered HTTP ${status} without a Retry-After of up to ${LONGEST_PAUSE_MS / HOUR_MS} h: the bridge chose the wait`;
   return `all calls pause until ${new Date(until).toISOString()}, because ${cause}`;
 }
 

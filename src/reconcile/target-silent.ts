@@ -3,7 +3,7 @@ import type { RunReport } from '../directory/outbox/runs.ts';
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import { isForKey, type Pause } from '../directory/outbox/budget.ts';
 import { isoTime, type Clock } from '../support/sources.ts';
-import type { Answering, RateLimited, TargetSilence } from '../sync/target-calls.ts';
+import { TOO_MANY, type Answering, type RateLimited, type TargetSilence } from '../sync/target-calls.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
 
 /** The target gave no good answer to a command. */
@@ -52,7 +52,7 @@ export function targetSilent(
 }
 
 /**
- * Returns the error for a target that goes on answering 429.
+ * Returns the error for a target that goes on answering 429, or pauses all calls for another status.
  * @param pause the pause that the replicas share, if the target is paused
  */
 export function targetRefusesRate(
@@ -61,12 +61,15 @@ export function targetRefusesRate(
   pause: Pause | undefined,
 ): TargetSilent {
   // Without an answer of its own, this process knows the status from the pause that another process stored.
-  const status = limited ? 429 : (pause?.status ?? 429);
+  const status = limited ? TOO_MANY : (pause?.status ?? TOO_MANY);
   const since = limited ? ` since ${isoTime(limited.since)}, last at ${isoTime(limited.last)}` : '';
   const wait = pause ? `: ${pauseWords(pause)}` : '';
+  const advice =
+    status === TOO_MANY
+      ? `lower targets.${target}.rateLimit or find what else uses the limit`
+      : 'ask how long the maintenance of the platform lasts';
   return new TargetSilent(
-    `The target ${target} ${breakerWords({ status })}${since}${wait}. Repeat the command later; if it stays, ` +
-      `lower targets.${target}.rateLimit or find what else uses the limit.`,
+    `The target ${target} ${breakerWords({ status })}${since}${wait}. Repeat the command later; if it stays, ${advice}.`,
   );
 }
 

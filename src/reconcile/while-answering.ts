@@ -2,7 +2,7 @@
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import { type Budget, isForKey, type Pause } from '../directory/outbox/budget.ts';
 import type { Clock } from '../support/sources.ts';
-import type { Answering, RateLimited, TargetSilence } from '../sync/target-calls.ts';
+import { TOO_MANY, type Answering, type RateLimited, type TargetSilence } from '../sync/target-calls.ts';
 import { pauseWords } from './breaker-words.ts';
 import { targetRefusesRate, targetSilent, type TargetSilent } from './target-silent.ts';
 
@@ -105,7 +105,9 @@ function createWaitTeller(tell: (text: string) => void) {
     const text = pause ? `: ${pauseWords(pause)}` : since;
     if (waitedMs < TELL_AFTER_MS || text === told) return;
     told = text;
-    tell(`waits for the rate limit of the platform${text}`);
+    // 503 and the like are no rate limit: the platform is down for a while.
+    const cause = pause && pause.status !== TOO_MANY ? 'the platform' : 'the rate limit of the platform';
+    tell(`waits for ${cause}${text}`);
   };
 }
 

@@ -54,10 +54,10 @@ export async function outcomeOfError(
   const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNREACHABLE_MS, pauseMs: 0 };
   if (pauseMs > 0 && error instanceof PlatformResponse) {
     const { status, retryAfterMs } = error;
-    // The pause after a 401 is the bridge's own choice (failures.ts), also with a Retry-After.
+    // The pause after a 401 is the bridge's own choice, as is one in place of a longer Retry-After (failures.ts).
     await context.target.budget.pause(pauseMs, {
       status,
-      asked: status !== 401 && retryAfterMs !== undefined,
+      asked: status !== 401 && retryAfterMs === pauseMs,
     });
   }
   context.logger.warn(

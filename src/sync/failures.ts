@@ -15,7 +15,7 @@ export type FailureVerdict =
 
 const BACKOFF = { baseMs: 500, maxMs: 30_000 };
 /** Retry-After is capped at one hour, so that a wrong header cannot delay deactivations for days. */
-const LONGEST_PAUSE_MS = 3_600_000;
+export const LONGEST_PAUSE_MS = 3_600_000;
 const CREDENTIAL_PAUSE_MS = 15_000;
 /** Number of consecutive transient 4xx answers after which a refusal counts as permanent. */
 const TRANSIENT_TRIES = 8;

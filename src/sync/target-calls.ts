@@ -21,7 +21,7 @@ export interface RateLimited {
   last: number;
 }
 
-const TOO_MANY = 429;
+export const TOO_MANY = 429;
 
 export type Answering = ReturnType<typeof createAnswering>;
 

@@ -136,7 +136,7 @@ function loadProgress({ done, total, perSecond, secondsLeft, bound }) {
 const pauseCause = ({ asked, status }) =>
   asked
     ? `the platform asked for it (HTTP ${status})`
-    : `the platform answered HTTP ${status} without Retry-After: the bridge chose the wait`;
+    : `the platform answered HTTP ${status} without a Retry-After of up to 1 h: the bridge chose the wait`;
 
 /** Returns sentences about the target: hold, address, settings, breaker and comparisons. */
 function notes({ target, hold, hasMoved, hasNewRules, breaker, reconcile: { last, next } }) {

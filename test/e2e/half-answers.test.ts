@@ -109,6 +109,44 @@ test('explain of a person whose account the platform does not show yet claims no
   expect(text).not.toContain('Another person still has');
 }, 60_000);
 
+const answerPatch = (status: number, retryAfter: string): void => {
+  front.answer = (method) =>
+    method === 'PATCH'
+      ? { status, headers: { 'content-type': 'application/json', 'retry-after': retryAfter }, body: '{}' }
+      : undefined;
+};
+const rename = async (id: string): Promise<void> => {
+  await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Ann Two' });
+};
+
+test('a 503 with a Retry-After above the limit of the bridge is told as a wait that the bridge chose, and as no rate limit', async () => {
+  const ann = await place.idp.createUser(ANN);
+  await place.idle();
+  answerPatch(503, '999999999');
+  await rename(ann);
+  await eventually('status tells the pause', async () =>
+    (await place.commands.run('status')).text.includes(
+      'because the platform answered HTTP 503 without a Retry-After of up to 1 h: the bridge chose the wait',
+    ),
+  );
+  const plan = await place.commands.run('plan');
+  expect(plan.code).toBe(1);
+  expect(plan.text).toContain('waits for the platform: all calls pause');
+  expect(plan.text).toContain('ask how long the maintenance of the platform lasts');
+  expect(plan.text).not.toMatch(/rate.?limit/i);
+}, 60_000);
+
+test('explain names the 429 of an endpoint that asks for no pause', async () => {
+  const ann = await place.idp.createUser(ANN);
+  await place.idle();
+  answerPatch(429, '0');
+  await rename(ann);
+  await eventually('explain names it', async () => {
+    const { text } = await place.commands.run('explain', ANN, '--all');
+    return /failed \d+ times? in a row; .* The first failure: PATCH \S+ answered 429/.test(text);
+  });
+}, 60_000);
+
 test('sync that ends before an attempt names no time in the past as the next one', async () => {
   await place.idp.createUser(ANN);
   await place.idle();
