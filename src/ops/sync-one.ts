@@ -16,7 +16,8 @@ import { withConflictsReported, withoutUnwritten } from '../reconcile/unwritten.
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Logger } from '../support/logger.ts';
-import { throwIfSilent } from '../reconcile/target-silent.ts';
+import { TargetSilent, throwIfSilent } from '../reconcile/target-silent.ts';
+import { answersOtherwise } from '../sync/absence.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
@@ -73,14 +74,21 @@ export async function syncOne(
   const { ref, name } = found;
   const time = timeLimit(options.limitMs);
   const signal = AbortSignal.any([options.signal, time]);
+  let failure: string | undefined;
+  const noteFailure = (found: string): void => {
+    failure = found;
+  };
   // Null: the platform could not be read within the time limit.
-  const look = await compareOne(scope, ref, { signal }).catch((error: unknown) => {
+  const look = await compareOne(scope, ref, { signal, noteFailure }).catch((error: unknown) => {
     if (options.signal.aborted || !time.aborted) throw error;
     return null;
   });
   const compared = look?.entries ?? null;
   // Without this check the sync of a resource that needs no write would make no call and report `equal`.
-  if (compared === null && !time.aborted) await throwIfSilent(scope);
+  if (compared === null && !time.aborted) {
+    await throwIfOneFails(scope, failure, signal);
+    await throwIfSilent(scope);
+  }
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
   const memberships =
     compared && (await membershipEntries(scope, found, { compared, pendingGroups, signal }));
@@ -133,6 +141,27 @@ export async function syncOne(
   const told = end.message === undefined ? await withLeftAlone(scope, found, end) : end;
   const whole = withConflicts(await withWaiting(scope, told, { ref, entries: named ?? [] }), common);
   return { ...common, steps: steps.reported, ...withNotCompared(whole, look?.notCompared) };
+}
+
+/**
+ * @param failure the last failed read, with its answer
+ * @throws TargetSilent when the platform refused this read and answers others, so that a check of the target would find nothing
+ */
+async function throwIfOneFails(
+  { target }: ReconcileScope,
+  failure: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const last = target.answering.read()?.last;
+  const isAnswered = last !== undefined && last.status > 0 && last.error !== 'PlatformIntermediary';
+  // A refused key and an open breaker concern all calls.
+  if (failure === undefined || !isAnswered || last.status === 401 || (await target.breaker.read()).open)
+    return;
+  if (await answersOtherwise({ target, call: { signal } }, last))
+    throw new TargetSilent(
+      `The target ${target.name} answers other calls and not this one: ${failure}. Look at this resource ` +
+        `at the platform, and at the rights of targets.${target.name}.token, then repeat the command.`,
+    );
 }
 
 /** Returns whether the entry is drift; pushed changes are marked already. */

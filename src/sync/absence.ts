@@ -37,7 +37,10 @@ export async function isAbsent(
  * Returns whether the platform answers another call than the refused one with success. If it does, the refusal concerns the
  * resource; if not, it may come from a proxy.
  */
-export async function answersOtherwise({ target, call }: Asking, { route }: PlatformError): Promise<boolean> {
+export async function answersOtherwise(
+  { target, call }: Asking,
+  { route }: Pick<PlatformError, 'route'>,
+): Promise<boolean> {
   const { users, attributes } = target.client;
   const asked: Promise<unknown> = route.startsWith('/api/scim/')
     ? users.list({ count: 1 }, call)

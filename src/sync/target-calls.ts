@@ -11,7 +11,7 @@ export interface TargetSilence {
   since: number;
   failures: number;
   /** The last failed call; undefined while the first calls wait for an answer. */
-  last: Pick<PlatformCall, 'status' | 'error'> | undefined;
+  last: Pick<PlatformCall, 'route' | 'status' | 'error'> | undefined;
 }
 
 /** The platform has answered every call since a time with 429. */
@@ -49,14 +49,14 @@ export function createAnswering(clock: Clock) {
       silence ??= { since: clock.now(), failures: 0, last: undefined };
     },
     ended: (call: PlatformCall): void => {
-      const { status, error, durationMs } = call;
+      const { route, status, error, durationMs } = call;
       // Undefined: the call tells nothing about the target. 0: the target answered.
       const weight = weightOf(call);
       if (weight === undefined) return;
       if (weight === 0) noteAnswer(status);
       else {
         const since = silence?.since ?? clock.now() - durationMs;
-        const last = error === undefined ? { status } : { status, error };
+        const last = error === undefined ? { route, status } : { route, status, error };
         silence = { since, failures: (silence?.failures ?? 0) + 1, last };
       }
     },

@@ -89,6 +89,12 @@ test('an account that cannot be read is named by plan, reconcile and status with
   expect(text).toContain(`? The state of ${ANN} is not known: main could not be read now.`);
   expect(text).toContain(why);
   expect(text).not.toContain('✔');
+  for (const flags of [['--dry-run'], []]) {
+    const sync = await place.commands.run('sync', ANN, ...flags);
+    expect(sync.code).toBe(1);
+    expect(sync.text).toContain(`The target main answers other calls and not this one: ${why}.`);
+    expect(sync.text).not.toContain('doctor');
+  }
   front.answer = () => undefined;
   await place.commands.run('reconcile', '--yes');
   await place.idle();

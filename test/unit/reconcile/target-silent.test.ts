@@ -6,7 +6,7 @@ const textOf = (last: { status: number; error?: string } | undefined): string =>
   targetSilent('main', {
     now: 9000,
     state: state,
-    silence: { since: 0, failures: 0, last },
+    silence: { since: 0, failures: 0, last: last && { route: '/api/scim/v2/Users', ...last } },
   }).message;
 
 test('a process whose calls have not ended does not say how they failed', () => {
