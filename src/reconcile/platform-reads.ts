@@ -49,7 +49,7 @@ async function accountsNamed(
 
 /**
  * Reads an account with its attribute values as the sync does before it adopts one. An account that the sync of a user who left
- * is about to close counts as closed, because the adoption waits for it.
+ * is about to close counts as closed and taken out of its groups, because the adoption waits for it.
  */
 export async function readAdoptable(
   scan: ScanResult,
@@ -59,7 +59,7 @@ export async function readAdoptable(
   const { client } = scan.scope.target;
   const read = await asking(scan, (signal) => client.users.get(id, { signal }));
   if (read === 'absent' || read === 'unknown') return 'unknown';
-  const account = isClosing ? { ...read, active: false } : read;
+  const account = isClosing ? { ...read, active: false, groups: [] } : read;
   const echoed = echoedAttributes(account, attributes as DesiredUser['attributes']);
   const areAllEchoed = Object.keys(attributes).every((name) => name in echoed);
   if (areAllEchoed) return { account, values: echoed };

@@ -41,6 +41,25 @@ test('plan and sync --dry-run foresee that a person who is pushed again gets the
   expect(await place.platform.user(HAL)).toMatchObject({ scimId: former?.scimId, active: true });
 });
 
+test('plan lists the closing of a deleted person and the return to the account, when both wait, without permission to adopt', async () => {
+  await place.change(({ targets }) => (targets.main.adopt = 'never'));
+  const first = await place.idp.createUser(HAL, { title: '7' });
+  const team = await place.idp.createGroup('team', [first]);
+  await place.idle();
+  await run('hold', '--by', 'olga');
+  await place.idp.send('DELETE', `/Users/${first}`);
+  const again = await place.idp.createUser(HAL, { title: undefined });
+  await place.idp.patch(`/Groups/${team}`, { op: 'add', path: 'members', value: [{ value: again }] });
+  const lines = (await place.commands.run('plan')).text.split('\n');
+  expect(lines.flatMap((line) => /^[-+~] (\w+)/.exec(line)?.[1] ?? [])).toEqual([
+    ...['deactivate', 'removeMember', 'clearAttribute', 'adopt', 'activate', 'addMember'],
+  ]);
+  await run('release');
+  await place.idle();
+  expect(await place.platform.user(HAL)).toMatchObject({ active: true, attributes: {} });
+  expect((await place.platform.group('team'))?.members).toEqual([HAL]);
+});
+
 test('plan and sync --dry-run foresee that a closed account has the new userName of another person, and explain names its person', async () => {
   const hal = await place.idp.createUser(HAL);
   const gil = await place.idp.createUser(GIL);
