@@ -51,9 +51,9 @@ export async function writeMembers(
       },
     );
     context.provisioning.append();
-    const isUnconfirmed = sign === '-' && work.record !== undefined && !answer?.members;
-    if (written.length > 0)
-      await outbox.ackMembers(work, sign, written, isUnconfirmed ? 'unconfirmed' : undefined);
+    // `confirmedOf` has read a group that was deleted at the source.
+    const isShown = answer?.members !== undefined || work.record === undefined;
+    if (written.length > 0) await outbox.ackMembers(work, sign, written, isShown ? undefined : 'unseen');
     if (written.length === members.length) return [];
     const ignored = `${members.length - written.length} of ${counted(members.length, 'member')}`;
     return [

@@ -2,10 +2,10 @@
 -- them meanwhile. A removal that an operator rejected, or of a protected user, is kept with the sign `r`, so that each sync
 -- judges it. Users and groups that wait for them become due.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, removals: 'kept' (they get
---        the sign `r`), 'unconfirmed' (written, but the answer does not show it: they get the sign `u`, and the next
---        reconcile reads the members) or 'moot' (there is nothing to remove, so they end with the guard's decisions about
---        them; absent: they are written), users (their ids), request, targets: [target], log (as append_log.lua) }
+-- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, ending: 'kept' (removals that
+--        are not written get the sign `r`), 'unseen' (written, but the answer does not show it: removals get the sign `u`, and
+--        the next reconcile reads the members) or 'moot' (there is nothing to remove, so removals end with the guard's decisions
+--        about them; absent: written and shown), users (their ids), request, targets: [target], log (as append_log.lua) }
 -- RETURN {"cleared", number of pending memberships} | {"fenced"}: the lease was lost
 -- NEEDS log, pending_groups
 -- The log is written before the fence is checked: the platform has these memberships even after a lost lease.
@@ -15,17 +15,17 @@ if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 local pending_members = key('pendingMembers', p.target .. ':' .. p.group)
-local kept_sign = ({ kept = 'r', unconfirmed = 'u' })[p.removals]
-if p.removals == 'unconfirmed' then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
+local kept_sign = p.sign == '-' and ({ kept = 'r', unseen = 'u' })[p.ending]
+if p.ending == 'unseen' then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
 local cleared = 0
 for _, user in ipairs(p.users) do
   local sign = redis.call('HGET', pending_members, user)
   -- A removal that is kept or unconfirmed ends when the platform has no such member any more; not if this call keeps the
   -- removals.
-  local ends_kept_removal = (sign == 'r' or sign == 'u') and p.sign == '-' and p.removals ~= 'kept'
+  local ends_kept_removal = (sign == 'r' or sign == 'u') and p.sign == '-' and p.ending ~= 'kept'
   if sign == p.sign or ends_kept_removal then
     cleared = cleared + 1
-    if p.removals == 'moot' then
+    if p.ending == 'moot' then
       end_decided_removal(p.target, p.group, user)
     else
       if kept_sign then

@@ -255,18 +255,19 @@ export function createWork(
 
   /**
    * Clears pending memberships of a group.
-   * @param removals `kept`: they were rejected or are of protected users, get the sign `r` and are not cleared.
-   *   `unconfirmed`: they were written, and the answer does not show it, so they get the sign `u`. `moot`: they end with the guard's decisions about them, because there is nothing to remove
+   * @param ending `kept`: removals that were rejected or are of protected users get the sign `r` and are not cleared. `unseen`:
+   *   the answer does not show the write, so removals get the sign `u`, and the next reconcile reads the members. `moot`:
+   *   removals end with the guard's decisions about them, because there is nothing to remove
    * @throws LeaseLost
    */
   async function ackMembers(
     work: DueWork,
     sign: '+' | '-',
     users: string[],
-    removals?: 'kept' | 'unconfirmed' | 'moot',
+    ending?: 'kept' | 'unseen' | 'moot',
   ): Promise<void> {
     const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
-    const [tag] = await runFor(work, 'ack_members', { ...args, removals });
+    const [tag] = await runFor(work, 'ack_members', { ...args, ending });
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 

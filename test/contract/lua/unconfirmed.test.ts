@@ -1,0 +1,82 @@
+// Tests member changes whose answer shows no members: a removal keeps its sign until a read confirms it, and the next reconcile
+// reads the members.
+import { hashOfLink, type DriftNotes } from '../../../src/directory/outbox/drift.ts';
+import type { RunStore } from '../../../src/directory/outbox/runs.ts';
+import { add, drop, idOf, openStore, type Store } from './rig.ts';
+
+const ADA = idOf('ada');
+const BOB = idOf('bob');
+const G = idOf('group');
+const GROUP = `Group:${G}` as const;
+const SEEN = new Map([[GROUP, '2026-11-26T10:00:00Z']]);
+
+let store: Store;
+let notes: DriftNotes;
+let runs: RunStore;
+beforeEach(async () => {
+  store = await openStore();
+  notes = store.state.drifts.get('main') as DriftNotes;
+  runs = store.state.runs.get('main') as RunStore;
+  for (const id of [ADA, BOB]) await store.putUser(id, { userName: id });
+  await store.putGroup(G, 'Team', [add(ADA, BOB)]);
+  await store.settleAll();
+  await runs.noteGroupsSeen(SEEN);
+  expect(await runs.groupsSeen([GROUP])).toEqual([...SEEN.values()]);
+});
+afterEach(() => store.close());
+
+const unconfirmed = () => store.outbox.unconfirmedRemovals(G);
+const linkHash = async (): Promise<string> => hashOfLink((await notes.observe([GROUP]))[0]?.text ?? '');
+
+async function removeUnseen(): Promise<void> {
+  await store.members(G, drop(ADA));
+  const work = await store.begun(GROUP);
+  await store.outbox.ackMembers(work, '-', [ADA], 'unseen');
+  await store.outbox.ack(work, work.link, { kind: 'synced' });
+}
+
+it('an unseen removal is not pending, and ends only when a read of the group confirms it', async () => {
+  await removeUnseen();
+  expect(await unconfirmed()).toEqual([ADA]);
+  expect([...(await store.outbox.pendingMembers(G))]).toEqual([]);
+  const { pendingMemberships, unconfirmedRemovals } = await store.outbox.resourceStatus(`User:${ADA}`);
+  expect([pendingMemberships.size, unconfirmedRemovals]).toEqual([0, [G]]);
+  // The group was synced since it was read.
+  await notes.confirmRemovals({ ref: GROUP, link: hashOfLink('other'), users: [ADA] });
+  expect(await unconfirmed()).toEqual([ADA]);
+  await notes.confirmRemovals({ ref: GROUP, link: await linkHash(), users: [ADA, BOB] });
+  expect(await unconfirmed()).toEqual([]);
+  expect((await store.outbox.resourceStatus(`User:${ADA}`)).unconfirmedRemovals).toEqual([]);
+});
+
+it('a group with an unseen removal does not count as seen, also when a run that read it before ends later', async () => {
+  await removeUnseen();
+  expect(await runs.groupsSeen([GROUP])).toEqual([null]);
+  await runs.noteGroupsSeen(SEEN);
+  expect(await runs.groupsSeen([GROUP])).toEqual([null]);
+});
+
+it('a group with an unseen addition does not count as seen, and nothing of it is unconfirmed', async () => {
+  await store.members(G, drop(ADA), add(ADA));
+  await store.outbox.mark([GROUP], 'edit');
+  const work = await store.begun(GROUP);
+  await store.outbox.ackMembers(work, '+', [ADA], 'unseen');
+  expect(await runs.groupsSeen([GROUP])).toEqual([null]);
+  expect(await unconfirmed()).toEqual([]);
+});
+
+it('a member whom the source adds again is pending, and no unseen removal is left', async () => {
+  await removeUnseen();
+  await store.members(G, add(ADA));
+  expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '+']]);
+  await notes.confirmRemovals({ ref: GROUP, link: await linkHash(), users: [ADA] });
+  expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '+']]);
+});
+
+it('a removal that a killed worker did not acknowledge stays pending', async () => {
+  await store.members(G, drop(ADA));
+  const work = await store.begun(GROUP);
+  await store.redis.del(store.keys.key('lease', `main:${GROUP}`));
+  await expect(store.outbox.ackMembers(work, '-', [ADA], 'unseen')).rejects.toThrow();
+  expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '-']]);
+});
