@@ -18,7 +18,7 @@ import { untilApplied, type End } from './until-applied.ts';
  */
 export async function applySaved(
   scope: ReconcileScope,
-  { left: plan, done }: Pick<PlanReview, 'left' | 'done'>,
+  { left: plan, done, closed }: Pick<PlanReview, 'left' | 'done' | 'closed'>,
   options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress' | 'orderedBy' | 'syncsItself'>,
 ): Promise<RunReport> {
   await recordOrder(scope, 'apply', options, { subject: `plan:${plan.id}`, count: writesIn(plan) });
@@ -27,7 +27,8 @@ export async function applySaved(
   const startedAt = clock.now();
   const right = keepRight(scope, fence, options.signal);
   try {
-    const { refs, noted } = await markPlan(scope, plan, options.guard, fence);
+    const { refs: changed, noted } = await markPlan(scope, plan, options.guard, fence);
+    const refs = [...changed, ...closed];
     const isDone = noted.applied === 0 && (await scope.drifts.stillMarked(refs)).length === 0;
     const end = await untilApplied(scope, { ...options, signal: right.signal }, refs, plan);
     const { exceptions } = await scope.outbox.backlog();

@@ -20,6 +20,8 @@ export interface PlanReview {
   refused: ReadonlySet<Ref>;
   /** The plan without the entries of which nothing is left to do. */
   left: Plan;
+  /** Leavers who are as desired and have a mark. Removals of the plan wait until they are synced. */
+  closed: Ref[];
   /**
    * Number of changes of which nothing is left to do. An account or group that answered 404, and a membership that follows from
    * such a one, count too, although no list proved them gone.
@@ -51,15 +53,46 @@ export async function reviewPlan(
   // exists.
   const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, followed);
   const gone = new Set([...done, ...followers.filter(isWritten)]);
-  const overtaken = await changedSince(scope, plan.entries.filter(isPushed));
   const entries = plan.entries.filter((entry) => !gone.has(entry));
   const left = { ...plan, entries, counts: countsOf(entries) };
+  const leavers = await leaversBesides(scan, left);
+  const isBehindLeaver = (entry: PlanEntry): boolean =>
+    isChange(entry) && entry.action === 'removeMember' && leavers.differing.has(entry.member?.ref ?? 'User:');
+  const overtaken = await changedSince(scope, plan.entries.filter(isPushed));
   return {
-    stale: [...[...moved, ...followers].filter((entry) => !gone.has(entry)), ...overtaken],
+    stale: [
+      ...new Set([
+        ...[...moved, ...followers].filter((entry) => !gone.has(entry)),
+        ...overtaken,
+        ...entries.filter(isBehindLeaver),
+      ]),
+    ],
     refused: new Set([...now.values()].filter(({ refusal }) => refusal).map(({ ref }) => ref)),
     left,
+    closed: leavers.equal,
     done: changesIn(plan) - changesIn(left),
   };
+}
+
+/**
+ * Returns the users for whose deactivation a removal of the plan waits although the plan has no change of them, by whether they
+ * are as desired. A user who cannot be read counts as differing.
+ */
+async function leaversBesides(
+  scan: ScanResult,
+  { entries }: Plan,
+): Promise<{ equal: Ref[]; differing: ReadonlySet<Ref> }> {
+  const changes = entries.filter(isChange);
+  const own = new Set(changes.flatMap(({ ref, member }) => (member ? [] : [ref])));
+  const users = changes.flatMap(({ action, member }) =>
+    action === 'removeMember' && member?.ref && !own.has(member.ref) ? [member.ref] : [],
+  );
+  const all = [...new Set(users)];
+  const decisions = await scan.scope.outbox.guardStore.decisionsOfMembers(all.map((ref) => parseRef(ref).id));
+  const awaited = all.filter((_, index) => decisions[index] === 'waits');
+  const verified = await verifyUsers(scan, awaited, { withValues: () => false });
+  const equal = verified.filter((each) => !each.entries.some(isChange)).map(({ ref }) => ref);
+  return { equal, differing: new Set(awaited.filter((ref) => !equal.includes(ref))) };
 }
 
 /** Returns the entries whose record has another version than in the plan, in the order given. */

@@ -64,9 +64,9 @@ export async function storeOutcome(
   await outbox.ack(work, link, { kind: 'blocked' });
 }
 
-/** Returns whether the account's deactivation was written, or judged by the guard; groups wait for this before they remove the user. */
-const isDecided = ({ gate, work }: SyncContext): boolean =>
-  work.kind === 'User' && (gate.closed || work.held || isRefused(gate, 'deactivate'));
+/** Returns whether groups may go on that wait to remove the user: the account is closed, or the guard has judged its changes. */
+const isDecided = ({ gate, work, link }: SyncContext): boolean =>
+  work.kind === 'User' && (link.core?.active === false || work.held || isRefused(gate, 'deactivate'));
 
 /** Stores the condition in the link and logs it when it changed; undefined clears it. */
 function logCondition({ link, logger, work }: SyncContext, condition: Condition | undefined): void {

@@ -180,3 +180,30 @@ test('a group is deleted by hand and loses a member at the source → the plan c
   await expect(membersOf(place.platform, 'squad')).resolves.toEqual(['ann', 'bob', 'cid'].map(mail));
   await expect(run('plan', '--target', 'main')).resolves.toMatchObject({ code: 0 });
 }, 60_000);
+
+const leavesTeam = (): Promise<unknown> =>
+  place.idp.patch(`/Groups/${ids.team}`, { op: 'remove', path: `members[value eq "${ids.dan}"]` });
+const isDeactivated = (): Promise<unknown> =>
+  place.idp.patch(`/Users/${ids.dan}`, { op: 'replace', path: 'active', value: false });
+
+test('a leaver was deactivated by hand and by the source → apply writes the planned removal from the group', async () => {
+  const path = `/api/scim/v2/Users/${(await place.platform.user(mail('dan')))?.scimId}`;
+  const closed = scimPatch({ op: 'replace', path: 'active', value: false });
+  await byHand(place.sandbox, 'PATCH', path, closed);
+  await isDeactivated();
+  await leavesTeam();
+  const plan = await run('plan', '--target', 'main', '--out', file);
+  expect(plan).toMatchObject({ code: 2, text: expect.stringContaining('removeMember') as string });
+  const applied = await run('apply', file, '--yes', '--deadline', '20s');
+  expect(applied).toMatchObject({ code: 0 });
+  await expect(membersOf(place.platform, 'team')).resolves.toEqual(['ann', 'bob', 'cid'].map(mail));
+}, 60_000);
+
+test('a member to be removed is deactivated after the plan → apply exits 3 and changes nothing', async () => {
+  await leavesTeam();
+  await expect(run('plan', '--target', 'main', '--out', file)).resolves.toMatchObject({ code: 2 });
+  await isDeactivated();
+  await expect(run('apply', file, '--yes', '--deadline', '20s')).resolves.toMatchObject({ code: 3 });
+  await expect(isActive(place.platform, 'dan')).resolves.toBe(true);
+  await expect(membersOf(place.platform, 'team')).resolves.toContain(mail('dan'));
+}, 60_000);
