@@ -129,6 +129,13 @@ async function withAllFollowers(
     ({ action, member }) => action !== 'addMember' || !member?.ref || !parents.has(member.ref),
   );
   const named = new Set(kept.map(({ action, ref, member }) => `${action} ${ref ?? ''} ${member?.ref ?? ''}`));
+  // The account of a member at the source is linked by this plan too, so that member is no surplus one of an adopted group.
+  const linked = new Set([...parents.values()].map(platformIdAfter));
+  const isOurs = ({ action, effect, member }: PlanEntry): boolean =>
+    action === 'removeMember' &&
+    effect === 'report' &&
+    member?.ref === null &&
+    linked.has(member.platformId ?? '');
   const memberOf = new Map(verified.map(({ ref, memberOf: groups }) => [ref, groups?.map(({ id }) => id)]));
   const followers: PlanEntry[] = [];
   const add = (following: Following): void => {
@@ -146,7 +153,7 @@ async function withAllFollowers(
   for (let start = 0; start < users.length; start += PORTION)
     for (const each of await groupsOf(scan, users.slice(start, start + PORTION), parents, memberOf))
       add(each);
-  return [...ofDefinitions, ...kept, ...followers];
+  return [...ofDefinitions, ...kept.filter((entry) => !isOurs(entry)), ...followers];
 }
 
 /** Returns for each user who comes back into scope one of the user's changes, to which the memberships are added. */

@@ -49,6 +49,8 @@ export interface GroupCase {
   members?: MemberDifferences | undefined;
   /** Names (member-names.ts) of members whose removal was written and that no answer or read has confirmed. */
   unconfirmed: ReadonlySet<string>;
+  /** Members of the group that is to be adopted whom the source does not have and the settings do not leave there. */
+  surplusThere?: Member[] | undefined;
   /** Pending memberships, with the refusal of the member's own last sync. */
   pending: { member: Member; sign: string; refusal?: Condition | undefined }[];
 }
@@ -76,8 +78,24 @@ export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
     return [deletion(group, rules), ...leaving];
   }
   if (group.wantedName === undefined) return [];
-  return [...existence(group, rules), ...pendingMembers(group, rules), ...differingMembers(group, rules)];
+  return [
+    ...existence(group, rules),
+    ...pendingMembers(group, rules),
+    ...differingMembers(group, rules),
+    ...surplusThere(group),
+  ];
 }
+
+/** Returns the entries of members whom no sync removes: only a comparison with the adopted group finds them. */
+const surplusThere = (group: GroupCase): PlanEntry[] =>
+  (group.surplusThere ?? []).map((member) => ({
+    ...base(group, 'none', 'report'),
+    action: 'removeMember',
+    member,
+    before: { member: true },
+    after: { member: false },
+    reason: 'no member at the source; removed by the next reconcile after the group is adopted',
+  }));
 
 const nameOf = ({ wantedName, observed, link }: GroupCase): string =>
   wantedName ?? observed?.displayName ?? String(link.core?.displayName ?? '');

@@ -117,7 +117,9 @@ async function verifyGroup(
   const done = new Set(doneItems.map(({ subject }) => subject));
   const candidate = namesake?.id ?? (isMissing ? strangers?.taken.get(fold(wantedName)) : undefined);
   const pending = await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user))));
-  const adopted = link.adopting ? present : await readNamesake(scan, namesake, pending);
+  const isAuthoritative = members === 'authoritative' && target.policy.policy === 'sync';
+  const isNeeded = isAuthoritative || pending.some(({ sign }) => sign === '+');
+  const adopted = link.adopting ? present : isNeeded ? await readNamesake(scan, namesake) : undefined;
   if (adopted === 'unknown') return undefined;
   // The sync of an adopted group adds only members whom the group lacks, or all if it removes members before.
   const isRemoving = target.policy.policy === 'sync' && [...signs.values()].includes('-');
@@ -139,6 +141,7 @@ async function verifyGroup(
       : await takenElsewhereText(scan, 'Group', candidate),
     members: present && isRead ? await compareMembers(scan, present, ours, signs) : undefined,
     unconfirmed: new Set(unconfirmed),
+    surplusThere: present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs }),
     pending: pending.filter(({ member, sign }) => sign !== '+' || !isMemberBefore(member)),
   };
   const gone = present && isRead ? await goneOf(scan, present, unconfirmed) : [];
@@ -171,14 +174,24 @@ async function readGroup(
   );
 }
 
-/** Reads the group that is to be adopted with its members; undefined when nothing depends on them. */
+/** Returns the members of a group that is to be adopted whom the source does not have. */
+async function surplusOf(
+  scan: ScanResult,
+  id: string,
+  { adopted, signs }: { adopted: WireGroup | undefined; signs: Map<string, string> },
+): Promise<Member[]> {
+  if (!adopted) return [];
+  const ours = await scan.scope.drifts.membersOf(id);
+  return (await compareMembers(scan, adopted, ours, signs)).surplus;
+}
+
+/** Reads the group that is to be adopted with its members; undefined when it is not adopted. */
 async function readNamesake(
   scan: ScanResult,
   namesake: { id: string } | undefined,
-  pending: GroupCase['pending'],
 ): Promise<WireGroup | undefined | 'unknown'> {
   const { adopt } = scan.scope.target.policy;
-  if (!namesake || adopt !== 'exact' || !pending.some(({ sign }) => sign === '+')) return undefined;
+  if (!namesake || adopt !== 'exact') return undefined;
   const found = await readGroup(scan, { id: namesake.id }, { withMembers: true });
   return found === 'absent' ? undefined : found;
 }

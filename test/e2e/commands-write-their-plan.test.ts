@@ -1,6 +1,8 @@
 // Tests that apply and reconcile write exactly their plan when no worker runs: no other resource, and at no other target.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
+import { parseSaved } from '../../src/reconcile/plan.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
 import { scimPatch } from '../support/reconciling.ts';
@@ -206,4 +208,31 @@ test('a member to be removed is deactivated after the plan → apply exits 3 and
   await expect(run('apply', file, '--yes', '--deadline', '20s')).resolves.toMatchObject({ code: 3 });
   await expect(isActive(place.platform, 'dan')).resolves.toBe(true);
   await expect(membersOf(place.platform, 'team')).resolves.toContain(mail('dan'));
+}, 60_000);
+
+test('a group with other members is adopted at an authoritative target → the plan shows their removals', async () => {
+  for (const name of ['fay', 'gus'])
+    await byHand(other, 'POST', '/api/scim/v2/Users', {
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+      userName: mail(name),
+      active: true,
+    });
+  const members = [];
+  for (const name of ['ann', 'bob', 'fay', 'gus'])
+    members.push({ value: (await second.user(mail(name)))?.scimId });
+  const schemas = ['urn:ietf:params:scim:schemas:core:2.0:Group'];
+  await byHand(other, 'POST', '/api/scim/v2/Groups', { schemas, displayName: 'crew', members });
+  ids.gus = await place.idp.createUser(mail('gus'));
+  await place.idp.createGroup('crew', [ids.ann ?? '', ids.gus]);
+  await run('plan', '--target', 'second', '--out', file);
+  const [plan] = parseSaved(readFileSync(file, 'utf8'));
+  const removed = plan?.entries.filter(({ action }) => action === 'removeMember');
+  expect(removed?.map(({ member, effect }) => `${effect} ${member?.name}`).sort()).toEqual([
+    `report ${mail('bob')}`,
+    `report ${mail('fay')}`,
+  ]);
+  await expect(run('apply', file, '--yes')).resolves.toMatchObject({ code: 0 });
+  await expect(membersOf(second, 'crew')).resolves.toEqual(['ann', 'bob', 'fay', 'gus'].map(mail));
+  await run('reconcile', '--yes', '--target', 'second');
+  await expect(membersOf(second, 'crew')).resolves.toEqual(['ann', 'gus'].map(mail));
 }, 60_000);
