@@ -47,6 +47,9 @@ export async function* importLinks(
   }
 }
 
+const BUSY_ELSEWHERE =
+  'a sync of it runs, or a connection that left these settings holds it and no service runs with them alone; import the line again when it does';
+
 const actorIn = ({ by, via, note }: Actor): Actor => ({ by, via, ...(note === undefined ? {} : { note }) });
 
 /**
@@ -80,11 +83,16 @@ async function importLink(
   const ref = await refOfRow(scope, given);
   const record = ref && (await scope.directory.get(kind, parseRef(ref).id));
   if (!record) return refused('unknown', 'no resource, or more than one, has this ref, externalId or name');
-  if ((await scope.links.get(target, ref)).id === platformId) return { outcome: 'unchanged' };
+  const { elsewhere } = scope.links;
+  const claimable = { kind, platformId, isNew: false };
+  if ((await scope.links.get(target, ref)).id === platformId) {
+    // An import that ended early may have left the link of a former connection.
+    const claimed = dryRun ? 'claimed' : await elsewhere.claim(target, ref, claimable);
+    return claimed === 'busy' ? refused('busy', BUSY_ELSEWHERE) : { outcome: 'unchanged' };
+  }
   const difference = await differenceFrom(scope, given, record, signal);
   if (difference === 'absent') return refused('absent', `the platform has no id ${platformId}`);
   if (difference !== undefined) return refused('mismatch', `${platformId} has ${difference}`);
-  const { elsewhere } = scope.links;
   const ofOther = ({ ref: other, connection: name }: Holder): ImportedRow =>
     refused('taken', `${platformId} is linked to ${other} of the connection ${name}`);
   const holder = await elsewhere.holderOf(target, kind, platformId);
@@ -94,12 +102,8 @@ async function importLink(
     return refused('taken', `${platformId} is linked to another resource`);
   if (dryRun) return { outcome: 'imported' };
   await beforeFirst(scope);
-  const reserved = await elsewhere.reserve(target, ref, { kind, platformId, isNew: false });
-  if (reserved === 'busy')
-    return refused(
-      reserved,
-      'a sync of it runs, or a connection that left these settings holds it and no service runs with them alone; import the line again when it does',
-    );
+  const reserved = await elsewhere.reserve(target, ref, claimable);
+  if (reserved === 'busy') return refused(reserved, BUSY_ELSEWHERE);
   if (!Array.isArray(reserved)) return ofOther(reserved);
   // The platform may have the memberships already: what is there is neither added nor logged.
   const linked = kind === 'Group' ? { adopting: true as const } : { rejoining: true as const };

@@ -232,6 +232,34 @@ test('links import that a running sync refuses keeps the link of the connection 
   expect(await outputOf('links', 'show', `User:${ann}`)).toContain(id);
 }, 60_000);
 
+test('links import that is given again after it ended between its two writes removes the link of the connection that left', async () => {
+  const { redis, settings, commands } = place;
+  const keys = ['links', 'linked'].map((family) => `${settings.redis.prefix}:{default}:${family}:main`);
+  const [links = {}, linked = {}] = await Promise.all(keys.map((key) => redis.hgetall(key)));
+  const { id } = JSON.parse(links[`User:${ids[ANN]}`] ?? '') as { id: string };
+  await place.change(takeOut);
+  await place.stopApps();
+  await place.start('api');
+  const ann = await hr().createUser(ANN, { externalId: ANN });
+  const file = join(commands.folder, 'links.jsonl');
+  const line = { connection: 'hr', target: 'main', kind: 'User', name: ANN, platformId: id };
+  writeFileSync(file, JSON.stringify(line));
+  const countsOfImport = async (...more: string[]) =>
+    (await commands.run('links', 'import', file, '--json', ...more)).json.counts;
+  const isFormerLinked = async () => (await redis.hexists(keys[0] ?? '', `User:${ids[ANN]}`)) === 1;
+  expect(await countsOfImport()).toEqual({ imported: 1 });
+  // As after a kill right after the link was stored.
+  await Promise.all([links, linked].map((stored, index) => redis.hset(keys[index] ?? '', stored)));
+  expect([await countsOfImport('--dry-run'), await isFormerLinked()]).toEqual([{ unchanged: 1 }, true]);
+  // As while a process with the former settings syncs the person.
+  const lease = `${settings.redis.prefix}:{default}:lease:main:User:${ids[ANN]}`;
+  await redis.set(lease, '1');
+  expect([await countsOfImport(), await isFormerLinked()]).toEqual([{ busy: 1 }, true]);
+  await redis.del(lease);
+  expect([await countsOfImport(), await isFormerLinked()]).toEqual([{ unchanged: 1 }, false]);
+  expect(await outputOf('links', 'show', `User:${ann}`)).toContain(id);
+}, 60_000);
+
 test('a damaged link of another connection to an account is a dead letter that names its owner', async () => {
   await place.change(putBack);
   const { ann, hrLinks } = await linkTwice();
