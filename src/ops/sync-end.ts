@@ -18,8 +18,8 @@ import type { Resource } from '../scim/index.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 
 /**
- * `equal`: as desired. `held`: held by the guard or an operator. `waiting`: not finished in time, the service continues.
- * `needsPerson`: a dead letter, or a conflict with an attribute definition.
+ * `equal`: as desired, as far as it was compared. `held`: held by the guard or an operator. `waiting`: not finished in time, the
+ * service continues. `needsPerson`: a dead letter, or a conflict with an attribute definition.
  */
 export type SyncOutcomeName = 'equal' | 'held' | 'waiting' | 'needsPerson';
 
@@ -188,7 +188,8 @@ export function withConflicts(
 export function withNotCompared(end: SyncEnd, count = 0): SyncEnd {
   if (count === 0 || (end.outcome ?? 'equal') !== 'equal') return end;
   const message = [end.message, notComparedText(count)].filter(Boolean).join('; ');
-  return end.outcome === undefined ? { message } : { outcome: 'waiting', message };
+  // `waiting` could stay forever: the next sync may compare the same groups again.
+  return { ...end, message };
 }
 
 const showText = ({ connection }: ReconcileScope, id: string): string =>
