@@ -40,9 +40,20 @@ test('the message of a reconcile names each connection with its result', async (
   ];
   await place.idle();
   await place.idp.patch(`/Users/${ann}`, leave);
+  await place.idle();
+  expect(await messageOf('/reconcile')).toMatch(
+    /^default → main: held: the guard holds .* hr → main: converged$/,
+  );
   await hr.patch(`/Users/${eve}`, leave);
   await place.idle();
   expect(await messageOf('/reconcile')).toMatch(
     /^default → main: held: the guard holds 1 change: scim-bridge approvals show default\.main\.\S+ hr → main: held: the guard holds 1 change: scim-bridge approvals show hr\.main\.\S+$/,
   );
+}, 60_000);
+
+test('the message of a reconcile has one full stop between two connections whose target does not answer', async () => {
+  await place.platform.control('PATCH', '/faults', { status5xx: { share: 1, status: 503 } });
+  const message = await messageOf('/reconcile');
+  expect(message).toMatch(/^default → main: failed: .*repeat the command\. hr → main: failed: /);
+  expect(message).not.toContain('..');
 }, 60_000);

@@ -233,15 +233,17 @@ interface Placed {
 const placeOf = ({ scope: { connection, target } }: ScheduledScope): string =>
   `${connection} → ${target.name}`;
 
-/** Returns the worst outcome. The message of an operation of several runs names the place of each message. */
+/** Returns the worst outcome. The message of an operation of several runs names the place and outcome of each. */
 function toFinished(all: readonly Placed[]): Finished {
   const outcome =
     WORST_FIRST.find((each) => all.some(({ report }) => report.outcome === each)) ?? 'converged';
-  const messages = all.flatMap(({ place, report: { outcome: own, message } }) =>
-    message === undefined ? [] : all.length === 1 ? [message] : [`${place}: ${own}: ${message}`],
+  const reports = all.map(({ report }) => report);
+  const told = all.map(({ place, report: { outcome: own, message } }) =>
+    [place, own, ...(message === undefined ? [] : [message.replace(/\.$/, '')])].join(': '),
   );
-  const result = [JSON.stringify(all.map(({ report }) => report))];
-  return { outcome, message: messages.length > 0 ? messages.join('. ') : undefined, result };
+  const hasMessage = reports.some(({ message }) => message !== undefined);
+  const message = reports.length === 1 ? reports[0]?.message : hasMessage ? told.join('. ') : undefined;
+  return { outcome, message, result: [JSON.stringify(reports)] };
 }
 
 /** Loads the stored result of a plan. @throws Problem 404 when there is none, 413 when it is too large */
