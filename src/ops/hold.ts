@@ -40,6 +40,7 @@ export const releaseTargets = (
     let hold = await guardStore.onHold();
     if (!hold) return false;
     if (!isTenantHold(hold)) {
+      // The entry tells the order. If a hold because of another tenant comes first, the order stays recorded without effect.
       await record();
       if (await guardStore.release()) return true;
       hold = await guardStore.onHold();

@@ -28,7 +28,7 @@ export function settingsPrint(
     ],
   );
   const text = canonicalJson({ attributes: attributes.sort(), users, groups, policy, adopt });
-  // The other connections decide about TakenByConnection alone, so they have a part of their own (`printFor`).
+  // The other connections have a part of their own, which only some conditions depend on (`printFor`).
   return digest(text) + (others.length > 0 ? `.${digest(canonicalJson([...others].sort()))}` : '');
 }
 

@@ -46,7 +46,10 @@ export const isBySettingsOfThen = (
   settings: string,
 ): boolean => former !== undefined && former !== printFor(reason, settings);
 
-/** Returns the part of a print that decides about a reason: other connections (after the dot) only about TakenByConnection. */
+/**
+ * Returns the part of a print that decides about a reason: other connections (after the dot) only about TakenByConnection. A
+ * Conflict about an account of two connections (depart-user.ts) becomes TakenByConnection at the next sync, by `linkedTwice`.
+ */
 export const printFor = (reason: string, settings: string): string =>
   reason === 'TakenByConnection' ? settings : settings.replace(/\..*/, '');
 
