@@ -13,7 +13,7 @@ import type { SyncOutcome } from './outcome.ts';
 import { storeOutcome, type OnApplied } from './store-outcome.ts';
 import { syncGroup } from './sync-group.ts';
 import { syncUser } from './sync-user.ts';
-import { linkedTwice } from './taken-by-connection.ts';
+import { linkedTwice, type NotOurs } from './taken-by-connection.ts';
 
 export interface SyncDeps extends ContextDeps {
   directory: Directory;
@@ -52,7 +52,9 @@ export async function syncResource(
     });
   }, deps.outbox.leaseMs / 3);
   try {
-    const outcome = await syncByKind(context, deps.directory).catch((error: unknown) =>
+    // Before the catch, so that its Redis error is thrown also while the process stops.
+    const twice = await linkedTwice(context);
+    const outcome = await syncByKind(context, deps.directory, twice).catch((error: unknown) =>
       outcomeOfError(context, error, deps.random),
     );
     await storeOutcome(context, outcome, deps.onApplied);
@@ -73,9 +75,12 @@ export async function syncResource(
   }
 }
 
-/** Syncs the resource, unless another connection is linked to its account or group too. */
-async function syncByKind(context: SyncContext, directory: Directory): Promise<SyncOutcome> {
-  const twice = await linkedTwice(context);
+/** Syncs the resource. @param twice the outcome if another connection is linked to its account or group too */
+async function syncByKind(
+  context: SyncContext,
+  directory: Directory,
+  twice: NotOurs | undefined,
+): Promise<SyncOutcome> {
   if (twice) return { ...twice, writes: 0 };
   const exists = existsIn(directory);
   return context.work.kind === 'User' ? syncUser(context, exists) : syncGroup(context, exists);
