@@ -47,7 +47,7 @@ export type Groups = ReturnType<typeof createGroups>;
 export function createGroups(deps: ProviderDeps) {
   const { directory, groupType, profile, limits, lists, clock, ids, serially } = deps;
 
-  // One connection may have half of the unread bytes; the answer with a larger group would exceed them.
+  // One connection may have at least half of inFlightBytes unread; a larger group might not fit.
   const mostMembers = Math.floor(limits.inFlightBytes / 2 / MEMBER_BYTES);
 
   async function answer(

@@ -141,7 +141,7 @@ async function personFolder(
   const base = visible(head.name).slice(0, MOST_NAME);
   let folderName = base;
   for (let count = 2; taken.has(folderName); count++) folderName = `${base} (${count})`;
-  // The platform no longer has the folder that an earlier run noted, if there was one.
+  // The folder that an earlier run noted, if there was one, is not in the handover folder any more.
   const { folder: _, ...without } = head;
   await handovers.note(ref, { head: { ...without, folderName } });
   const { id } = await workspace.createFolder(deployment, { name: folderName, parentId: parent.id }, options);

@@ -126,7 +126,10 @@ async function verifyAgain(
   return new Map(verified.map((each) => [each.ref, each]));
 }
 
-/** Returns the parts by which an entry of the reviewed plan is compared with a present one: all but names, attribution and reason. */
+/**
+ * Returns the parts by which an entry of the reviewed plan is compared with a present one: all but kind, names, attribution, reason
+ * and follows.
+ */
 const essence = ({
   action,
   ref,

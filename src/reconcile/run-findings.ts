@@ -10,7 +10,7 @@ import type { GroupScan } from './scan-groups.ts';
 import { whyAnotherTenant } from './tenant.ts';
 import type { UserScan } from './compare-user-page.ts';
 
-/** The findings of a comparison beside the plan. apply-plan.ts marks resources by it, and stores the notes for the next run. */
+/** Findings of a comparison beside the plan. apply-plan.ts marks resources by them, and stores the notes for the next run. */
 export interface RunFindings {
   cursors: Partial<Record<Cursor, number>>;
   /** Groups with equal members, with the platform's time of their last change. */

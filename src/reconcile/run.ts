@@ -86,7 +86,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
       // Forgetting the links has stored that everything is to be mapped; this run does so.
       const mappedBy = await runs.mappedBy();
       compared = { plan, findings: { ...findings, tenantSuspicion: undefined, mappedBy } };
-      // The operator has seen this plan, and confirmed it together with the tenant.
+      // The order to accept the tenant covers this plan: no second question.
       pass = { ...pass, confirm: undefined };
     }
     const stopped = await recognise(scope, compared);

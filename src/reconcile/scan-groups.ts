@@ -113,7 +113,7 @@ async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupSca
       return scope.target.client.groups.list({ startIndex, count, members: false }, { signal: pageSignal });
     },
     reader,
-    // Most of the concurrent calls are left for the list of users, which is longer and is read at the same time.
+    // Few, because the longer list of users is read at the same time (scan-users.ts).
     { clock: scope.clock, random: scope.random, signal, count: PAGE, inFlight: 2 },
   );
   let done = 0;

@@ -77,7 +77,7 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScanDra
       random: scope.random,
       signal,
       count: PAGE,
-      // The other half of the concurrent calls is for the groups, which are read meanwhile.
+      // Half, because the groups are read meanwhile (scan-groups.ts), and syncs go on.
       inFlight: Math.max(1, Math.ceil(scope.concurrency / 2)),
     },
   );

@@ -20,7 +20,7 @@ export interface ContextDeps extends Pick<
 
 /** The right of this process to write the resource. */
 export interface Lease {
-  /** True: a save found that another worker has taken over. */
+  /** True: a save found that the lease is gone: another worker has it, or the target was put on hold. */
   lost: boolean;
   /** Time at which the lease expires unless a save extends it, Unix milliseconds. */
   heldUntil: number;

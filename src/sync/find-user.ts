@@ -19,7 +19,7 @@ export type FoundAccount =
   | { kind: 'linked' }
   /** The platform has no account of this user. */
   | { kind: 'absent' }
-  /** Another resource or connection may be about to release the name or the account. */
+  /** The obstacle may pass: another resource or connection is still at it, or a list of the platform lags. */
   | { kind: 'later'; afterMs: number }
   | { kind: 'blocked'; condition: Condition };
 
@@ -266,7 +266,7 @@ const PERSONAL = ['displayName', 'name.givenName', 'name.familyName'];
 
 /**
  * Returns whether an earlier create of this user, whose answer was lost, may have made the account: it has no externalId, or the
- * one that was sent.
+ * one that was sent; if none is known to have been sent, any.
  */
 export const mayBeCreatedByThis = ({ link }: Pick<SyncContext, 'link'>, { externalId }: WireUser): boolean =>
   link.creating === true && (!externalId || externalId === (link.core?.externalId ?? externalId));

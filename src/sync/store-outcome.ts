@@ -64,7 +64,10 @@ export async function storeOutcome(
   await outbox.ack(work, link, { kind: 'blocked' });
 }
 
-/** Returns whether groups may go on that wait to remove the user: the account is closed, or the guard has judged its changes. */
+/**
+ * Returns whether groups may go on that wait to remove the user: the account is closed, or the deactivation is held, rejected, or
+ * not desired (any more).
+ */
 const isDecided = ({ gate, work, link }: SyncContext): boolean =>
   work.kind === 'User' && (link.core?.active === false || work.held || isRefused(gate, 'deactivate'));
 
