@@ -1,4 +1,4 @@
-// Explains which limit of the guard held changes: the limit, its population, and what has used its allowance.
+// Explains which limit of the guard held changes: the limit, its population, and the changes that used its allowance.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Ref } from '../directory/records.ts';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../guard/judge.ts';
 import { describeChanges } from './held-change.ts';
 
-/** The limit of one kind. */
+/** The limit of the guard for one kind of destructive change. */
 export interface ExplainedLimit {
   kind: DestructiveKind;
   /** Limits of the settings: number of changes, and share of the population in percent. */
@@ -42,7 +42,7 @@ export interface ExplainedLimit {
 /** Number of counted changes that are listed. */
 const NAMED = 5;
 
-/** Returns the limits of the kinds that are held at a target. */
+/** Returns how far the guard's limit is used, for each kind of destructive change of which the target has held changes. */
 export async function explainLimits(
   state: DesiredState,
   target: string,
