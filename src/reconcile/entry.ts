@@ -121,14 +121,17 @@ export const leftBy = ({ policy }: Pick<SyncPolicy, 'policy'>): string =>
 export const isLeftBy = (policy: Pick<SyncPolicy, 'policy'>, { effect, reason }: PlanEntry): boolean =>
   effect === 'report' && leftBy(policy) !== '' && reason.endsWith(leftBy(policy));
 
-const WITHOUT_PERMISSION = '; the account is inactive, so its values give no access and need no approval';
+const NEEDS_NO_PERMISSION = '; the account is inactive, so its values give no access and need no approval';
 
-/** Returns the change of an inactive account that is adopted; values of such an account are not counted (ADR 0011). */
-export const withoutPermission = (entry: PlanEntry): PlanEntry =>
-  entry.action === 'clearAttribute' ? { ...entry, reason: `${entry.reason}${WITHOUT_PERMISSION}` } : entry;
+/**
+ * Adds to the reason of a cleared attribute that it needs no approval. For entries of an inactive account that is adopted: its
+ * values give no access, so the guard does not count them (ADR 0011). Returns other entries unchanged.
+ */
+export const markNeedsNoPermission = (entry: PlanEntry): PlanEntry =>
+  entry.action === 'clearAttribute' ? { ...entry, reason: `${entry.reason}${NEEDS_NO_PERMISSION}` } : entry;
 
 /** Returns whether the sync writes the entry without asking the guard, although it takes something away. */
-export const needsNoPermission = ({ reason }: PlanEntry): boolean => reason.endsWith(WITHOUT_PERMISSION);
+export const needsNoPermission = ({ reason }: PlanEntry): boolean => reason.endsWith(NEEDS_NO_PERMISSION);
 
 /** Returns whether the entry only tells of the platform: a conflict, or an account or group that only the platform has. */
 export const isNotice = ({ action }: PlanEntry): boolean => action === 'conflict' || action === 'unmanaged';

@@ -19,7 +19,7 @@ import {
   absenceOf,
   isProtected,
   leftBy,
-  withoutPermission,
+  markNeedsNoPermission,
   type Basis,
   type Cause,
   type PlanEntry,
@@ -234,7 +234,7 @@ function adoptedChanges(user: UserCase, wanted: DesiredAccount, rules: TargetRul
   ];
   const adopted = { ...user, link: { ...user.link, id: account.id } };
   const entries = changes(adopted, wanted, account, found, rules);
-  return active ? entries : entries.map(withoutPermission);
+  return active ? entries : entries.map(markNeedsNoPermission);
 }
 
 /** Returns the deletion of a leaver's account; only the policy `sync` deletes. */
