@@ -1,5 +1,5 @@
-// Compares one connection with one target and makes the plan. It writes nothing; notes for the next run are returned as
-// `findings`.
+// Compares one connection with one target and makes the plan. It writes nothing: what the next run has to know
+// is returned as `findings`.
 import type { Coverage } from '../directory/outbox/coverage.ts';
 import { isRepaired } from '../directory/outbox/runs.ts';
 import { fold, type Ref } from '../directory/records.ts';
@@ -55,8 +55,8 @@ const MOST_UNREAD = 100;
 
 /**
  * Compares all users and groups of the scope with the platform.
- * @returns the plan, and the notes that apply-plan.ts stores afterwards. If the target may be another tenant, the plan is that
- * of its acceptance: all links count as forgotten
+ * @returns the plan, and the findings that apply-plan.ts stores afterwards. If the platform may be another tenant than the one
+ * that was linked, the plan is what would follow if an operator accepted the new tenant: it is made as if there were no links
  */
 export async function makePlan(
   scope: ReconcileScope,
