@@ -273,9 +273,9 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
   };
 }
 
-/** Returns whether the tenant has no user list. Web pages that stop within PASSING_PAGES attempts come from a proxy. */
+/** Returns whether the tenant has no user list. Web pages in place of the list are believed after PASSING_PAGES attempts. */
 const hasNoUserList = async ({ target, link, call }: SyncContext, error: unknown): Promise<boolean> =>
-  // The pages may still stop.
+  // A proxy may send these web pages for a short time only; the tenant is judged when they stay.
   (!isPage(error) || (link.attempts ?? 0) >= PASSING_PAGES) &&
   (await isWithoutUserList(target.client, error, call));
 
