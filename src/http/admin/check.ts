@@ -1,8 +1,7 @@
-// Validates queries and bodies of the admin API by the JSON Schemas of the OpenAPI document.
+// Validates queries and bodies of the admin API with ajv, by the JSON Schemas of the OpenAPI document.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { invalid } from './problem.ts';
 import type { AdminRoute, JsonSchema } from './route.ts';
-import { SCHEMAS } from './schemas.ts';
 
 export interface Checks {
   /** Parses and validates the query of an address. @throws Problem 400 with every fault */
@@ -13,14 +12,12 @@ export interface Checks {
 
 /** Returns a function that creates the checks of a route. Schemas are compiled at their first use: compiling is slow. */
 export function createChecks(): (route: AdminRoute) => Checks {
+  // Formats are for the reader of the document; the handlers check them.
   const options = { allErrors: true, allowUnionTypes: true, validateFormats: false };
+  // Bodies and queries contain their whole schema: a $ref to a component of the document cannot be resolved here.
   const bodies = new Ajv2020(options);
-  // The values of a query are texts, and a list of one value is no list yet.
+  // The values of a query are texts, which ajv converts in place, and a list of one value is no list yet.
   const queries = new Ajv2020({ ...options, coerceTypes: 'array' });
-  const components = { $id: 'admin', components: { schemas: SCHEMAS } };
-  // ajv refuses keywords that it does not know.
-  for (const ajv of [bodies, queries]) ajv.addVocabulary(['components']);
-  bodies.addSchema(components);
 
   return ({ query = {}, body }) => {
     let checkQuery: ValidateFunction | undefined;
