@@ -1,5 +1,5 @@
-// Tells of an account or group that keeps the temporary name of an exchange (taken-name.ts), because the source or the settings
-// no longer want it.
+// Reports an account or group that still has the temporary name by which a circle of names was broken (taken-name.ts), although
+// the source or the settings no longer want it to be synced.
 import { forgetObserved } from '../directory/outbox/links.ts';
 import { isAbsent } from './absence.ts';
 import { condition } from './condition.ts';
@@ -9,37 +9,39 @@ import type { SyncOutcome } from './outcome.ts';
 import { nameBehind, namePathOf } from './taken-name.ts';
 
 /**
- * Returns the outcome of a group whose temporary name no sync ends; undefined: its name is none, or an operator renamed it.
- * A person decides about the name, because the settings or the source no longer want the access of any name that the bridge
- * could give.
- * @param why the reason that no sync ends it
+ * Returns a blocked outcome when the group still has its temporary name, else undefined. The bridge cannot choose a name: access
+ * follows the name of a group, and none is wanted any more. An operator has to.
+ * @param why the reason that no sync gives the group another name
  */
 export async function temporaryNameLeft(context: SyncContext, why: string): Promise<SyncOutcome | undefined> {
   const { outbox, work, writes } = context;
-  const temporaryName = await keptTemporaryName(context);
-  if (temporaryName === undefined) return undefined;
-  // Nothing else of the group is wanted, so no held change of it is.
-  if (work.held) await outbox.guardStore.endSync(work.ref, [], { isGone: false, unasked: [] });
+  const phrase = await temporaryNamePhrase(context);
+  if (phrase === undefined) return undefined;
+  // The group has no wanted change any more: removes its held changes.
+  if (work.held) await outbox.guardStore.endSync(work.ref, []);
   return {
     kind: 'blocked',
     writes,
-    condition: condition(context, 'TemporaryName', `${why}, and it is called ${temporaryName}`),
+    condition: condition(context, 'TemporaryName', `${why}, and it is called ${phrase}`),
   };
 }
 
-/** Returns the outcome of an account or group that waits for a decision; its condition tells of a temporary name. */
+/** Returns the outcome of an account or group that waits for a decision; its condition also reports a temporary name. */
 export async function withTemporaryName(context: SyncContext, outcome: SyncOutcome): Promise<SyncOutcome> {
   if (!('condition' in outcome) || !outcome.condition) return outcome;
-  const temporaryName = await keptTemporaryName(context);
-  if (temporaryName === undefined) return outcome;
+  const phrase = await temporaryNamePhrase(context);
+  if (phrase === undefined) return outcome;
   const isUser = context.work.kind === 'User';
-  const told = `the ${isUser ? 'account' : 'group'} is called ${temporaryName}`;
+  const told = `the ${isUser ? 'account' : 'group'} is called ${phrase}`;
   const message = `${outcome.condition.message}; ${told}${isUser ? '' : ', so its members have the access of no name'}`;
   return { ...outcome, condition: { ...outcome.condition, message } };
 }
 
-/** Returns the temporary name that the platform shows, with what it waited for; notes the name of an operator in the link. */
-async function keptTemporaryName(context: SyncContext): Promise<string | undefined> {
+/**
+ * Returns a phrase "<temporary name>, its temporary name until …" while the platform shows this name; undefined otherwise. A name
+ * that an operator gave instead is stored in the link.
+ */
+async function temporaryNamePhrase(context: SyncContext): Promise<string | undefined> {
   const { call, link, target, work } = context;
   const { id } = link;
   const name = nameBehind(context);
