@@ -1,4 +1,5 @@
-// Handles a new userName or group name that another resource still has: waits for the holder, and breaks circles of names.
+// Handles a new userName or group name that another resource still has: waits for the holder, and breaks circles of names. In a
+// circle of names two or more resources wait for each other's names; a temporary name for one of them breaks it.
 import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import type { SyncContext } from './context.ts';

@@ -30,7 +30,7 @@ export interface Reading {
   user: WireUser;
   /** The account as the report shows it. */
   view: AccountView;
-  /** The account's groups, by platform id: two groups may exchange their names. */
+  /** The account's groups, by platform id: two groups may take each other's names. */
   groups: ActualGroup[];
   /** Attribute definitions of the tenant. */
   definitions: UserAttribute[];

@@ -1,4 +1,4 @@
-// Tests groups that exchange their names: every member ends with the access of the name that the source wants.
+// Tests groups whose new names form a circle: every member ends with the access of the name that the source wants.
 import '../support/load-modules.ts';
 import { startLocalRedis } from '../../src/demo/local-redis.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
@@ -51,7 +51,7 @@ const lettersOf = async ({ commands }: Place): Promise<unknown> =>
 const groupNames = async ({ platform }: Place): Promise<string[]> =>
   (await platform.state()).groups.map(({ displayName }) => displayName).sort();
 
-test('two groups that exchange their names at the source get them at the platform, and no temporary name remains', async (place) => {
+test('two groups whose new names form a circle get them at the platform, and no temporary name remains', async (place) => {
   const { idp, platform } = place;
   const [sales, ops] = await foundGroups(place, ['sales', 'ops']);
   await pushOnHold(place, async () => {
@@ -65,7 +65,7 @@ test('two groups that exchange their names at the source get them at the platfor
   expect(await lettersOf(place)).toEqual([]);
 }, 60_000);
 
-test('three groups that exchange their names in a circle at the source get them at the platform', async (place) => {
+test('three groups whose new names form a circle get them at the platform', async (place) => {
   const { idp, platform } = place;
   const names = ['north', 'east', 'south'];
   const ids = await foundGroups(place, names);
@@ -191,7 +191,7 @@ test('after the deletion of a group was rejected, this group and those that wait
   for (const name of ['first', 'second', 'third']) expect(await isIn(platform, name, name)).toBe(true);
 }, 90_000);
 
-test('groups that exchange their names at the source get them at two targets, although one target answers more slowly', async (place) => {
+test('groups whose new names form a circle get them at two targets, although one target answers more slowly', async (place) => {
   const { platform } = place;
   const other = await startSandbox();
   try {
@@ -250,7 +250,7 @@ test('a group whose temporary name was written without an answer gets its new na
   expect(await lettersOf(place)).toEqual([]);
 }, 90_000);
 
-/** Leaves sales with its temporary name `<id>.ops`, as a kill in an exchange with ops does; no worker runs. @returns both ids */
+/** Leaves sales with its temporary name `<id>.ops`, as a kill in a circle of names with ops does; no worker runs. @returns both ids */
 async function leaveAside(
   place: Place,
   before?: (sales: string) => Promise<void>,
@@ -321,7 +321,7 @@ test('a held removal of a group with a temporary name that the settings leave ou
 test('a group with a temporary name keeps it while its deletion is held, even if the source wanted another name since', async (place) => {
   const { commands, platform } = place;
   const { sales } = await leaveAside(place);
-  // The source takes away the name that the exchange wanted.
+  // The source takes away the name that the group wanted in the circle.
   await rename(place.idp, sales, 'eng');
   await place.idp.send('DELETE', `/Groups/${sales}`);
   await place.start('worker');
@@ -379,7 +379,7 @@ test('an adopted group with a temporary name that the source deletes is a dead l
   await eventually('no link', async () => (await redis.hexists(links, `Group:${sales}`)) === 0, LONG_MS);
 }, 90_000);
 
-test('a rename whose answer was lost is no exchange: it becomes a dead letter when the other group keeps the name', async (place) => {
+test('a rename whose answer was lost is no circle of names: it becomes a dead letter when the other group keeps the name', async (place) => {
   const { platform, redis } = place;
   const [sales = '', ops = ''] = await foundGroups(place, ['sales', 'ops']);
   const { groups } = await platform.state();
@@ -405,7 +405,7 @@ test('a rename whose answer was lost is no exchange: it becomes a dead letter wh
   expect(await lettersOf(place)).toMatchObject([{ ref: `Group:${sales}`, reason: 'Conflict' }]);
 }, 90_000);
 
-test('after kill -9 between the steps of an exchange no group keeps the temporary name', async () => {
+test('after kill -9 between the steps that break a circle of names no group keeps the temporary name', async () => {
   const redis = await startLocalRedis({ env: {}, appendfsync: 'always' });
   const sandbox = await startSandbox();
   const settings = chaosSettings(redis.url, sandbox.ready);

@@ -138,7 +138,7 @@ test('a userName that one account gave up is written to another although outdate
   expect(deadLetterLines(bridge)).toEqual([]);
 }, 120_000);
 
-test('three users who exchange their userNames in a circle at the source get them at the platform, without duplicate accounts', async ({
+test('three users whose new userNames form a circle get them at the platform, without duplicate accounts', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;

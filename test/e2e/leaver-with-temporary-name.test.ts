@@ -1,4 +1,4 @@
-// Tests a person who is deleted at the source while the account has the temporary userName of an exchange, and whose
+// Tests a person who is deleted at the source while the account has the temporary userName of a circle of names, and whose
 // deactivation the guard holds.
 import '../support/load-modules.ts';
 import { parseLink, toLinkText } from '../../src/directory/outbox/links.ts';
@@ -17,7 +17,7 @@ beforeEach(async () => {
   await place.idle();
   await place.stopApps();
   await place.start('api');
-  // A kill in an exchange of userNames leaves this behind.
+  // A kill while a circle of userNames is broken leaves this behind.
   temporaryName = `${ann}.bob@acme.example`;
   const links = await place.key(':links:main');
   const link = parseLink((await place.redis.hget(links, `User:${ann}`)) ?? '');
