@@ -3,7 +3,7 @@
 import { isRecord } from './answer.ts';
 import { listOf, readConsoleUser, textId, type Reader } from './readers.ts';
 import { callsOf, toWireId, type CallOptions, type Send } from './request.ts';
-import { listByOffset } from './rest-list.ts';
+import { listRest } from './rest-list.ts';
 import type { ConsoleUser } from './wire.ts';
 
 /** A new account, with the properties of contract 3.3. */
@@ -84,7 +84,7 @@ const readOutcome: Reader<BulkOutcome> = (body, refuse) => {
 export function createAccountWrites(send: Send): AccountWrites {
   const call = callsOf(send, 'rest');
   return {
-    list: (options) => listByOffset(send, { route: LIST, read: readConsoleUser }, options),
+    list: (options) => listRest(send, { route: LIST, read: readConsoleUser }, options),
     create: (body, options) => call('POST', LIST, { body, read: readConsoleUser }, options),
     update: (id, body, options) => call('PUT', ONE, { params: { id }, body, read: readConsoleUser }, options),
     delete: (id, options) => call('DELETE', ONE, { params: { id }, read: 'ignore' }, options),

@@ -24,11 +24,11 @@ import { jsonLines } from './lines.ts';
 import { listOf, unread, type Reader } from './readers.ts';
 import { QueryRefused } from './refusals.ts';
 import type { CallOptions } from './request.ts';
-import { listByOffset } from './rest-list.ts';
+import { listRest } from './rest-list.ts';
 import { createService, type Service, type ServiceOptions, type TokenSource } from './service.ts';
 import type { OpenAnswer } from './streams.ts';
 
-const LOAD: CallContext = { method: 'POST', route: '/v1/load' };
+const LOAD = { method: 'POST', route: '/v1/load' } as const satisfies CallContext;
 /** Error text of an answer that means: the query still runs, poll again. */
 const CONTINUE = 'Continue wait';
 /** Pauses between two polls of one query, milliseconds; each pause is twice the previous one. */
@@ -109,7 +109,7 @@ async function loadUntilReady(
     // The id is sent as a header: printable ASCII characters, and at most about 200 of them.
     const requestId = `${span.replace(/[^\x21-\x7e]/g, '').slice(0, 180)}-span-${poll}`;
     // `isSafe`: this POST only reads.
-    const request = { family: 'data', ...LOAD, method: 'POST', isSafe: true, requestId, body } as const;
+    const request = { family: 'data', ...LOAD, isSafe: true, requestId, body } as const;
     const answer = await service.send({ ...request, read: unread }, options);
     const error = isRecord(answer) ? answer['error'] : undefined;
     if (error === undefined) return answer;
@@ -231,14 +231,16 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
     meta: (callOptions) =>
       get(
         '/v1/meta',
+        // `cubes` also holds the views (contract 0.2).
         (body, fail) => listOf(readEntity)(isRecord(body) ? body['cubes'] : undefined, fail),
         callOptions,
       ),
     dataSources: (callOptions) => get('/v1/data-sources', readDataSources, callOptions),
+    // This list has no cursor (contract 5).
     entities: (callOptions) =>
-      listByOffset(
+      listRest(
         service.send,
-        { family: 'data', route: '/v1/entities', read: readEntityName, member: 'entities', byOffset: true },
+        { family: 'data', route: '/v1/entities', read: readEntityName, member: 'entities', hasCursor: false },
         callOptions,
       ),
     entity: (name, callOptions) =>

@@ -3,7 +3,7 @@ import { isRecord } from './answer.ts';
 import { identified, optionalField } from './fields.ts';
 import type { Reader } from './readers.ts';
 import { callsOf, type CallOptions, type Send } from './request.ts';
-import { listByOffset } from './rest-list.ts';
+import { listRest } from './rest-list.ts';
 
 export interface Deployment {
   id: string;
@@ -105,8 +105,7 @@ const readVersions: Reader<DeploymentVersion[]> = (body, refuse) => {
 export function createDeployments(send: Send): PlatformDeployments {
   const call = callsOf(send, 'rest');
   return {
-    list: (options) =>
-      listByOffset(send, { route: LIST, read: readDeployment, member: 'deployments' }, options),
+    list: (options) => listRest(send, { route: LIST, read: readDeployment, member: 'deployments' }, options),
     get: (deploymentId, options) =>
       call('GET', ONE, { params: { deploymentId }, read: readSettings }, options),
     update: (deploymentId, body, options) =>

@@ -3,7 +3,7 @@ import { isRecord } from './answer.ts';
 import { identified, optionalField } from './fields.ts';
 import type { Reader } from './readers.ts';
 import { callsOf, toWireId, type CallOptions, type Send } from './request.ts';
-import { listByOffset } from './rest-list.ts';
+import { listRest } from './rest-list.ts';
 
 export type EnvironmentType = 'production' | 'staging' | 'development';
 
@@ -126,7 +126,7 @@ const readBranch: Reader<Branch> = (body, refuse) => {
 export function createEnvironments(send: Send): PlatformEnvironments {
   return {
     list: (deploymentId, { type } = {}, options) =>
-      listByOffset(
+      listRest(
         send,
         {
           route: ENVIRONMENTS,
@@ -155,7 +155,7 @@ export function createEnvironments(send: Send): PlatformEnvironments {
 export function createBranches(send: Send): PlatformBranches {
   return {
     list: (deploymentId, options) =>
-      listByOffset(send, { route: BRANCHES, params: { deploymentId }, read: readBranch }, options),
+      listRest(send, { route: BRANCHES, params: { deploymentId }, read: readBranch }, options),
     async setStaging(deploymentId, branch, enabled, options) {
       const call = { method: 'PUT', route: STAGING, correlationId: options?.correlationId };
       const which = 'branchId' in branch ? { branchId: toWireId('branchId', branch.branchId, call) } : branch;

@@ -4,7 +4,7 @@ import { isRecord } from './answer.ts';
 import { PlatformArgument } from './errors.ts';
 import { textId, unread, type Reader } from './readers.ts';
 import type { CallOptions, PlatformRequest, Send } from './request.ts';
-import { listByOffset } from './rest-list.ts';
+import { listRest } from './rest-list.ts';
 
 type Method = PlatformRequest<unknown>['method'];
 
@@ -115,7 +115,7 @@ export function createResources(send: Send): PlatformResources {
     async *list(name, { params = {}, query = {} }: ResourceInput<string>, options) {
       const { family, route } = toRequest(name, options);
       const list = { family, route, params, query, read: readEntry, allowsArray: true };
-      for await (const { entry } of listByOffset(send, list, options)) yield entry;
+      for await (const { entry } of listRest(send, list, options)) yield entry;
     },
   };
 }

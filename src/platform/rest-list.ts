@@ -16,8 +16,8 @@ export interface RestList<T> {
   read: Reader<T>;
   /** Name of the list inside `data`, where the older style nests it (contract 4.1). */
   member?: string;
-  /** True for lists without a cursor: the first request is by offset already. */
-  byOffset?: boolean;
+  /** False for a list that never has a cursor: then the first request is by offset already. Default: true. */
+  hasCursor?: boolean;
   /** True where a bare array is the whole list (contract 10). */
   allowsArray?: boolean;
   /** Pages after which a list with cursors counts as endless; default: no limit. */
@@ -43,7 +43,7 @@ function pageReader<T>({ read, member, allowsArray }: RestList<T>): Reader<RestP
  * Yields every entry of the list and reads pages on demand. Throws IncompleteList when a page is empty or short
  * before the end, an id is repeated, a cursor is missing or repeated, or totals differ.
  */
-export async function* listByOffset<T extends { id: string }>(
+export async function* listRest<T extends { id: string }>(
   send: Send,
   list: RestList<T>,
   options: CallOptions = {},
@@ -55,7 +55,7 @@ export async function* listByOffset<T extends { id: string }>(
     const query = { ...list.query, ...range };
     return send({ family, method: 'GET', route, ...(params && { params }), query, read }, options);
   };
-  const first = list.byOffset ? undefined : await fetchPage({ first: PAGE_SIZE });
+  const first = list.hasCursor === false ? undefined : await fetchPage({ first: PAGE_SIZE });
   // A list in the older style is read from its start: one scan must not mix both styles (contract 12.9).
   if (!first?.items) yield* byOffset(fetchPage, call);
   else

@@ -2,7 +2,7 @@
 import { identified, optionalField } from './fields.ts';
 import type { Reader } from './readers.ts';
 import { callsOf, type CallOptions, type Send } from './request.ts';
-import { listByOffset } from './rest-list.ts';
+import { listRest } from './rest-list.ts';
 
 export interface CustomRole {
   id: string;
@@ -64,7 +64,7 @@ export function createRoles(send: Send): PlatformRoles {
     (roleId, userId, options) =>
       callsOf(send, 'rest')(method, ROLE_OF_USER, { params: { roleId, userId }, read: 'ignore' }, options);
   return {
-    list: (options) => listByOffset(send, { route: '/api/v1/roles', read: readRole }, options),
+    list: (options) => listRest(send, { route: '/api/v1/roles', read: readRole }, options),
     assign: change('PUT'),
     remove: change('DELETE'),
   };
@@ -74,11 +74,7 @@ export function createRoles(send: Send): PlatformRoles {
 export function createUserGroups(send: Send): PlatformUserGroups {
   return {
     list: (filter = {}, options) =>
-      listByOffset(
-        send,
-        { route: '/api/v1/user-groups', query: { ...filter }, read: readUserGroup },
-        options,
-      ),
+      listRest(send, { route: '/api/v1/user-groups', query: { ...filter }, read: readUserGroup }, options),
     delete: (id, options) =>
       callsOf(send, 'rest')('DELETE', '/api/v1/groups/{id}', { params: { id }, read: 'ignore' }, options),
   };

@@ -1,7 +1,7 @@
 // Reads and writes user attributes and their values (contract 3.1, 3.2).
 import { listOf, optional, readAttribute, readAttributeValue } from './readers.ts';
 import { callsOf, type CallOptions, type Send } from './request.ts';
-import { listByOffset } from './rest-list.ts';
+import { listRest } from './rest-list.ts';
 import type {
   AttributeValue,
   UserAttribute,
@@ -55,7 +55,7 @@ export function createAttributes(send: Send): PlatformAttributes {
     async list(options) {
       const all: UserAttribute[] = [];
       const list = { route: DEFINITIONS, read: readAttribute, maxPages: MAX_PAGES };
-      for await (const each of listByOffset(send, list, options)) all.push(each);
+      for await (const each of listRest(send, list, options)) all.push(each);
       return all;
     },
     create: (body, options) => call('POST', DEFINITIONS, { body, read: readAttribute }, options),

@@ -5,7 +5,7 @@ import { readDashboards, type WorkbookDashboards } from './dashboards.ts';
 import { identified, optionalField } from './fields.ts';
 import { listOf, textId, type Reader } from './readers.ts';
 import { toWireId, type CallOptions, type Send } from './request.ts';
-import { listByOffset } from './rest-list.ts';
+import { listRest } from './rest-list.ts';
 
 export type ItemType = 'FOLDER' | 'WORKBOOK' | 'REPORT';
 
@@ -178,7 +178,7 @@ export function createWorkspace(send: Send): PlatformWorkspace {
       route,
       correlationId: options?.correlationId,
     });
-    yield* listByOffset(send, { route, params: { deploymentId }, query, read: readItem }, options);
+    yield* listRest(send, { route, params: { deploymentId }, query, read: readItem }, options);
   }
 
   const call = async <T>(
