@@ -14,6 +14,7 @@ import {
   type SpecSchema,
 } from './parts.ts';
 
+/** Returns the schema of a list in both styles of contract 4.0: `items` with `pageInfo`, `data` with `pagination`. */
 const pages = (items: SpecSchema): SpecSchema =>
   record(['items', 'pageInfo', 'data', 'pagination'], {
     items: listSchema(items),
@@ -22,7 +23,7 @@ const pages = (items: SpecSchema): SpecSchema =>
     count: integer,
     pagination: ref('Pagination'),
   });
-const id = orNull(integer);
+const nullableInteger = orNull(integer);
 
 export const WORKSPACE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
   ...DASHBOARD_SCHEMAS,
@@ -51,27 +52,32 @@ export const WORKSPACE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
       folderPath: listSchema(ref('FolderPathEntry')),
       isFavorite: orNull(flagSchema),
       slug: orNull(textSchema),
+      // The configs are the settings of the dashboard; publishedDashboard is the dashboard itself.
       dashboardDraft: orNull(ref('DashboardConfig')),
       dashboardPublished: orNull(ref('DashboardConfig')),
       publishedDashboard: orNull(ref('Dashboard')),
     },
   ),
-  MoveInput: record(['type', 'id'], { type: ref('ItemType'), id: integer, folderId: id }),
-  FolderInput: record(['name'], { name: { ...textSchema, maxLength: 255 }, parentId: id, position: id }),
-  FolderUpdate: record([], { name: orNull({ ...textSchema, maxLength: 255 }), position: id }),
+  MoveInput: record(['type', 'id'], { type: ref('ItemType'), id: integer, folderId: nullableInteger }),
+  FolderInput: record(['name'], {
+    name: { ...textSchema, maxLength: 255 },
+    parentId: nullableInteger,
+    position: nullableInteger,
+  }),
+  FolderUpdate: record([], { name: orNull({ ...textSchema, maxLength: 255 }), position: nullableInteger }),
   Folder: record(['id', 'deploymentId', 'name'], {
     id: integer,
     deploymentId: integer,
     name: textSchema,
-    parentId: id,
+    parentId: nullableInteger,
     position: integer,
   }),
-  WorkbookInput: record([], { name: orNull(textSchema), folderId: id, meta: orNull(anyObject) }),
+  WorkbookInput: record([], { name: orNull(textSchema), folderId: nullableInteger, meta: orNull(anyObject) }),
   ReportInput: record([], {
     name: orNull({ ...textSchema, maxLength: 255 }),
     ...nullableTexts('title', 'description', 'sqlQuery', 'jsonQuery'),
-    folderId: id,
-    workbookId: id,
+    folderId: nullableInteger,
+    workbookId: nullableInteger,
     publicId: orNull({ ...textSchema, pattern: '^[A-Za-z0-9]{12}$' }),
   }),
   Report: record(['id', 'deploymentId', 'name', 'publicId'], {
@@ -80,8 +86,8 @@ export const WORKSPACE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
     name: textSchema,
     publicId: textSchema,
     ...nullableTexts('title', 'description'),
-    folderId: id,
-    workbookId: id,
+    folderId: nullableInteger,
+    workbookId: nullableInteger,
   }),
   FolderList: pages(ref('Folder')),
   WorkbookList: pages(ref('WorkspaceItem')),

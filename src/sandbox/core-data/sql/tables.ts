@@ -1,10 +1,12 @@
-// Rewrites FROM: cubes of the model, subqueries, common table expressions and joins of them.
+// Writes the FROM of a client's query, given as DuckDB's syntax tree (json_serialize_sql), as SQL of the engine: cubes become the
+// rows that the client may see. Names of fields and kinds are DuckDB's; an absent text is ''.
 import { own } from '../../json.ts';
 import { quoteName } from '../statement.ts';
 import { userError } from '../members.ts';
 import { maybeAt, nodeAt, notSupported, requireUnused, textAt, textsAt, type Node } from './syntax.ts';
 import type { WritingScope, Writing } from './writing.ts';
 
+/** SQL of each `join_type` of the tree; OUTER is a full join. */
 const JOINS: Readonly<Record<string, string>> = {
   INNER: 'JOIN',
   LEFT: 'LEFT JOIN',
@@ -23,7 +25,7 @@ function cteOf(scope: WritingScope, name: string): string | undefined {
   return scope.ctes.get(name) ?? (scope.outer ? cteOf(scope.outer, name) : undefined);
 }
 
-/** Rewrites a name in FROM: a common table expression of the query, else a cube that the client may see. */
+/** Writes a name in FROM: a common table expression of the query, else a cube that the client may see. */
 function writeBaseTable(node: Node, scope: WritingScope, writing: Writing): string {
   requireUnused(node, {
     sample: 'TABLESAMPLE',
@@ -35,6 +37,7 @@ function writeBaseTable(node: Node, scope: WritingScope, writing: Writing): stri
   const name = tableName.toLowerCase();
   const columns = textsAt(node, 'column_name_alias');
   const alias = textAt(node, 'alias') || tableName;
+  // Throws when the query has too many tables.
   writing.budget.table();
   const cte = schema === '' ? cteOf(scope, name) : undefined;
   // The internal name is written in place of the client's one, which the engine could read as one of its own tables.
@@ -48,6 +51,7 @@ function writeBaseTable(node: Node, scope: WritingScope, writing: Writing): stri
 
 function writeJoin(node: Node, scope: WritingScope, writing: Writing): string {
   requireUnused(node, { sample: 'TABLESAMPLE', duplicate_eliminated_columns: 'this join' });
+  // First, because this adds the cubes that the condition may name.
   const sides = [nodeAt(node, 'left'), nodeAt(node, 'right')].map((side) => writeTable(side, scope, writing));
   const [left = '', right = ''] = sides;
   const kind = textAt(node, 'ref_type');
@@ -61,7 +65,7 @@ function writeJoin(node: Node, scope: WritingScope, writing: Writing): string {
   return `(${left} ${word} ${right} ON ${writing.expression(condition, scope)})`;
 }
 
-/** Rewrites a part of FROM and adds its cubes to the scope. Throws SandboxProblem 400. */
+/** Writes a part of FROM and adds its cubes to the scope. @throws SandboxProblem 400 */
 export function writeTable(node: Node, scope: WritingScope, writing: Writing): string {
   return writing.budget.deeper(() => {
     switch (textAt(node, 'type')) {
