@@ -44,7 +44,7 @@ function noteLogin(current: CurrentState, owner: UserRecord): void {
     timestamp: new Date(current.nowMs).toISOString(),
     userEmail: owner.email,
     eventName: 'Logged in',
-    // A login belongs to the account, not to a deployment.
+    // A login is an event of the tenant, not of a deployment.
     deploymentName: '',
     ipAddress: '127.0.0.1',
     attributes: { username: owner.userName },

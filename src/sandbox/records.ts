@@ -136,7 +136,7 @@ export interface AuditRecord {
   readonly timestamp: string;
   readonly userEmail: string;
   readonly eventName: string;
-  /** Empty for an event of the whole account. */
+  /** Empty for an event of the tenant as a whole. */
   readonly deploymentName: string;
   readonly ipAddress: string;
   readonly attributes: SandboxJsonObject;

@@ -78,7 +78,7 @@ export function createState(deps: RecentChangesDeps) {
     memberships: createMemberships(deps),
     attributes: createTable<AttributeDefinition>({ name: (definition) => [definition.name] }, deps),
     roles: createTable<AccountRole>({ name: (role) => [role.name.toLowerCase()] }, deps),
-    /** By secret. */
+    /** Key: the secret. */
     credentials: new Map<string, Credential>(),
     deployments: new Map<string, DeploymentRecord>(),
     /** Published versions of the deployment software. */

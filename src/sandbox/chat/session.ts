@@ -48,7 +48,7 @@ function requireInternal({ state }: CurrentState, internalId: string): UserRecor
   return user;
 }
 
-/** Opens the session of an internal user, whose rights are those of the account. */
+/** Opens the session of an internal user, whose rights are those of its account. */
 function internalSession(current: CurrentState, internalId: string, credential: Credential): ChatSession {
   const { id } = requireInternal(current, internalId);
   const present = ({ state }: CurrentState): UserRecord | undefined => {

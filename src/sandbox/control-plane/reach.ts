@@ -35,7 +35,11 @@ function isInRole(current: CurrentState, user: UserRecord, action: string, resou
   );
 }
 
-/** Returns true when the user has a permission of the account, directly or by a role; administrators have all. */
+/**
+ * Returns true when the user may do the action in the whole tenant, by a permission of the user or by a role; administrators
+ * may do all.
+ * @param resource the resource that a role has to name; by default only a role for all resources counts
+ */
 export function hasPermission(
   current: CurrentState,
   user: UserRecord,
@@ -45,7 +49,7 @@ export function hasPermission(
   return user.isAdmin || user.permissions.has(action) || isInRole(current, user, action, resource);
 }
 
-/** Returns true when the user may do this with the deployment, by permission or by a grant on it. */
+/** Returns true when the user may do the action with the deployment, in the whole tenant or by a grant on the deployment. */
 function mayDo(
   current: CurrentState,
   user: UserRecord,

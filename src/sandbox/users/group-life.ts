@@ -83,7 +83,7 @@ function mappedRoles(current: CurrentState, groupName: string): string[] {
 }
 
 /**
- * Assigns the roles that the settings map to the group to users who joined it. Returns the new assignments, for the
+ * Gives users who joined a group the roles that the settings map to that group. Returns the new assignments, for the
  * audit log (ASSUMED-104 to ASSUMED-106).
  */
 export function assignMappedRoles(
