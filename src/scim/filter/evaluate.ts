@@ -65,6 +65,7 @@ function collate(candidate: unknown, collation: Comparison['collation']): unknow
   return collation === 'time' ? Date.parse(candidate) : foldCase(candidate);
 }
 
+/** Compares with `operand`, the value of the filter, which is already collated like the candidate. */
 function matches(comparison: Comparison, candidate: unknown): boolean {
   const { operand, operator } = comparison;
   const actual = collate(candidate, comparison.collation);
@@ -92,13 +93,13 @@ function isOrdered(operator: Comparison['operator'], difference: number): boolea
   return operator === 'le' && difference <= 0;
 }
 
-/** Attributes with an index, most selective first. Of the branches of an `and` the first of these is looked up. */
+/** Attributes with an index, most selective first. Of the branches of an `and`, the one whose attribute stands first here is looked up. */
 const INDEXED = ['id', 'username', 'externalid', 'emails.value', 'displayname'];
 
 /**
- * Returns an equality that every match satisfies, for a lookup in an index: from a bare `eq` on text, a branch of an
- * `and`, or the inside of `emails[…]`. Other resources may satisfy it too, so the whole filter must be evaluated on them.
- * Undefined when the filter has no such equality.
+ * Returns an equality on text that every match satisfies: a bare `eq`, a branch of an `and`, or the inside of `emails[…]`; of
+ * several, the one whose index is most selective. The attribute may have no index: then the caller has to scan. Other resources
+ * may satisfy the equality too, so the whole filter must be evaluated on them. Undefined when the filter has no such equality.
  */
 export function equalityOf(filter: Filter): { attribute: string; value: string } | undefined {
   const found = equalities(filter);
