@@ -14,7 +14,7 @@ export interface SessionSettings {
   userAttributes?: { name: string; value: string }[];
   groups?: string[];
   securityContext?: Record<string, unknown>;
-  /** Whether the platform deletes this user again, after so many seconds. */
+  /** A user that the platform deletes by itself, `ephemeralTtlSeconds` after its creation. */
   isEphemeral?: boolean;
   ephemeralTtlSeconds?: number;
 }

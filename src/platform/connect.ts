@@ -39,6 +39,7 @@ export function toTransportOptions(options: PlatformClientOptions): TransportOpt
   const credentials = createCredentials(options);
   return {
     address,
+    // All families but scim use the REST key.
     authorize: (family) => credentials.headers(family === 'scim' ? 'scim' : 'rest'),
     timeoutMs: checkPositive('timeoutMs', options.timeoutMs ?? 15_000),
     connections: checkPositive('connections', options.connections ?? 8),
