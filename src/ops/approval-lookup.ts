@@ -29,10 +29,10 @@ export interface Approval {
   note?: string;
   /** Which part of the list was decided, in words; absent: all. */
   selection?: string;
-  /** Number of changes by kind, and of all. */
+  /** Number of changes of each kind; `total`: of all kinds. */
   kinds: Record<DestructiveKind, number>;
   total: number;
-  /** Number of changes of a rejection that were neither withdrawn, approved nor taken back by the source since. */
+  /** Number of changes of a rejection that still stand: not withdrawn, not approved, and still wanted by the source. */
   stillRejected?: number;
   /** Approvals of one person where two have to approve, the oldest first. */
   firstApprovals?: WaitingApproval[];

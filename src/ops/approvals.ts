@@ -26,7 +26,7 @@ export interface ShownApproval extends Approval {
   limits: ExplainedLimit[];
   /** Number of persons who have to approve. */
   approvers: number;
-  /** Number of changes that the selection fits. */
+  /** Number of changes that match the selection. */
   matching: number;
   items: HeldChange[];
 }
