@@ -29,7 +29,7 @@ end
 
 -- Delivers a ref: the caller adds a job for each claim.
 local function hand_over(ref, delivery, priority)
-  -- Outside of the dirty set the age of a mark is kept in `accepted`.
+  -- A mark is 'generation since request' (lua/mark_texts.lua). While its ref is not in the dirty set, `since` is kept in `accepted`.
   local mark_text = redis.call('HGET', key('marks', p.target), ref)
   if mark_text then redis.call('ZADD', key('accepted', p.target), string.match(mark_text, '^%d+ (%d+)'), ref) end
   redis.call('HSET', deliveries, ref, delivery .. ' ' .. priority)
