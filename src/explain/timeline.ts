@@ -79,7 +79,7 @@ function originOf(request: string): string {
   }
 }
 
-/** Words for each action; `none`: the sync wrote nothing. */
+/** Words for each action. Empty for `none`: an attempt that wrote nothing; a success always has another action. */
 const WORDS: Record<LocatedEntry['action'], string> = {
   create: 'created',
   adopt: 'existing account or group taken over',

@@ -123,7 +123,7 @@ export async function lookThrough(
     let outcome: QueryOutcome = { kind: 'nothingToAsk' };
     if (query !== undefined) outcome = await runQuery(query);
     else if (!Array.isArray(model)) outcome = model;
-    // Without a query the failed read is the outcome already.
+    // Without a query, the message of this failed read is the outcome itself.
     if (!Array.isArray(model) && query !== undefined)
       notes.push(`the entities could not be read: ${model.message}`);
     return {
