@@ -36,7 +36,7 @@ export async function openCredentials(parts: Parts, states: DesiredState[]): Pro
   return credentialStore;
 }
 
-/** Returns the input of `createScimRouters`: the parts of each connection. */
+/** Returns what `createScimRouters` needs of each connection. */
 export function scimConnections(
   config: Config,
   states: DesiredState[],

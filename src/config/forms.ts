@@ -1,4 +1,4 @@
-// Checks single texts of the settings: each function returns a sentence about the fault without the text, or undefined.
+// Checks single texts of the settings: each `check…` returns a sentence about the fault without the text, or undefined.
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import cron from 'node-cron';
@@ -34,6 +34,7 @@ export const checkRegex = (text: string): string | undefined => patternFault(tex
 /** Checks the form first, because node-cron says only whether a pattern is valid, not what is wrong. */
 export function checkCron(text: string): string | undefined {
   const fields = text.trim().split(/\s+/);
+  // A sixth field in front, the seconds, is accepted but not advertised.
   const isPlausible = fields.every((field) => /^[\dA-Za-z*/,-]+$/.test(field));
   if (!isPlausible || (fields.length !== 5 && fields.length !== 6))
     return "Not a cron pattern. Write 5 fields (minute hour day month weekday), such as '*/30 * * * *', or null.";
@@ -119,6 +120,7 @@ export function checkSecureScheme(
 
 export function checkRedisAddress(text: string): string | undefined {
   const address = parseRedisAddress(text);
+  // A text is the fault.
   return typeof address === 'string' ? address : undefined;
 }
 
