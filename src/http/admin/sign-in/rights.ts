@@ -20,7 +20,7 @@ export const ROLE_FOR: Readonly<Record<Right, OperatorRole>> = {
 
 /** Longest accepted name of a person. */
 export const MAX_NAME_LENGTH = 200;
-/** Most roles or groups of a person that are read. */
+/** Most roles or groups of a person that are read; names beyond are ignored, which can only take rights away. */
 export const MAX_NAMES = 2000;
 
 /** Names of roles or groups that give each role. */
