@@ -1,4 +1,4 @@
-// Rewrites constants and types of a client's SQL: only plain numbers, texts and types of stored data.
+// Writes constants and types of DuckDB's syntax tree (syntax.ts) as SQL: only plain numbers, texts and types of stored data.
 import { own } from '../../json.ts';
 import { nodeAt, notSupported, textAt, type Node } from './syntax.ts';
 import { quoteText } from './writing.ts';

@@ -1,4 +1,4 @@
-// Rewrites expressions of a client's SQL node by node; an unknown kind of node is refused.
+// Writes expressions of DuckDB's syntax tree (syntax.ts) as SQL, node by node; an unknown kind of node is refused.
 import { own } from '../../json.ts';
 import { quoteName } from '../statement.ts';
 import { writeConstant, writeType } from './constants.ts';

@@ -1,4 +1,5 @@
-// Collects the column names of a parsed SQL query, for the access policies of the members that it evaluates.
+// Collects the column names in DuckDB's syntax tree (syntax.ts) of a query, for the access policies of the members that it
+// evaluates.
 
 export interface NamesOfSql {
   /** Lower-case parts of all column references. */

@@ -1,4 +1,4 @@
-// Rewrites ORDER BY of a query or a window.
+// Writes ORDER BY of a query or a window, from DuckDB's syntax tree (syntax.ts).
 import { own } from '../../json.ts';
 import { nodeAt, nodesAt, notSupported, textAt, type Node } from './syntax.ts';
 import type { WritingScope, Writing } from './writing.ts';

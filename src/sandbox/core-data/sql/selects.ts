@@ -1,4 +1,5 @@
-// Rewrites SELECT and its combinations: UNION and similar, common table expressions, ORDER BY, LIMIT.
+// Writes SELECT and its combinations from DuckDB's syntax tree (syntax.ts): UNION and similar, common table expressions, ORDER BY,
+// LIMIT.
 import { own } from '../../json.ts';
 import { quoteName } from '../statement.ts';
 import { constantCount } from './constants.ts';

@@ -1,7 +1,9 @@
-// Parses a client's SQL into a tree with the engine's parser; no statement is run and no table is read.
+// Parses a client's SQL into the syntax tree of DuckDB (json_serialize_sql); no statement is run and no table is read.
+// Names of fields and kinds are DuckDB's.
 import { isJsonObject, own, type SandboxJsonObject } from '../../json.ts';
 import { userError } from '../members.ts';
 
+/** A node of DuckDB's syntax tree. */
 export type Node = SandboxJsonObject;
 
 /** Longest SQL text in characters; it bounds the cost of parsing. */

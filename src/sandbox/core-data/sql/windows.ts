@@ -1,4 +1,4 @@
-// Rewrites window functions: ranking and aggregates over partitions, with the default frame only.
+// Writes window functions of DuckDB's syntax tree (syntax.ts): ranking and aggregates over partitions, with the default frame only.
 import { AGGREGATES } from './functions.ts';
 import { writeOrders } from './orders.ts';
 import { nodesAt, notSupported, requireUnused, textAt, type Node } from './syntax.ts';
