@@ -67,7 +67,8 @@ export interface GroupRecord {
   readonly updatedAtMs: number;
 }
 
-export interface AccountRole {
+/** A custom role of the tenant. */
+export interface TenantRole {
   readonly id: number;
   readonly name: string;
   readonly description: string | null;
@@ -122,7 +123,7 @@ export interface DeploymentRecord {
 }
 
 /**
- * A published version of the deployment software. The account lists it when it is the newest of a channel or
+ * A published version of the deployment software. The tenant lists it when it is the newest of a channel or
  * was run (contract 4.5).
  */
 export interface Release {

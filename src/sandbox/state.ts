@@ -11,7 +11,7 @@ import type {
   DeploymentRecord,
   GroupRecord,
   Release,
-  AccountRole,
+  TenantRole,
   UserRecord,
 } from './records.ts';
 import type { SandboxJsonObject } from './json.ts';
@@ -77,7 +77,7 @@ export function createState(deps: RecentChangesDeps) {
     ),
     memberships: createMemberships(deps),
     attributes: createTable<AttributeDefinition>({ name: (definition) => [definition.name] }, deps),
-    roles: createTable<AccountRole>({ name: (role) => [role.name.toLowerCase()] }, deps),
+    roles: createTable<TenantRole>({ name: (role) => [role.name.toLowerCase()] }, deps),
     /** Key: the secret. */
     credentials: new Map<string, Credential>(),
     deployments: new Map<string, DeploymentRecord>(),

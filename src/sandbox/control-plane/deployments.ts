@@ -23,7 +23,7 @@ function nextNumber(used: Iterable<number>): number {
   return Math.max(0, ...used) + 1;
 }
 
-/** Adds a deployment with the next free ids; branch ids are unique in the account. */
+/** Adds a deployment with the next free ids; branch ids are unique in the tenant. */
 export function createDeployment(current: CurrentState, given: NewDeployment): DeploymentRecord {
   const { deployments } = current.state;
   const present = [...deployments.values()];

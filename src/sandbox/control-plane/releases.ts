@@ -1,5 +1,5 @@
 // Stores the versions of the deployment software: release channels, the newest version of each, and the
-// versions that the account has run (contract 4.5).
+// versions that the tenant has run (contract 4.5).
 import type { Release } from '../records.ts';
 import type { State } from '../state.ts';
 
@@ -35,7 +35,7 @@ export function headOf(state: State, channel: string): Version {
 }
 
 /**
- * Returns the newest version of each channel and older versions that the account has run, newest first within a
+ * Returns the newest version of each channel and older versions that the tenant has run, newest first within a
  * channel.
  */
 export function listedReleases(state: State): (Release & { isHead: boolean })[] {

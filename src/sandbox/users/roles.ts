@@ -3,7 +3,7 @@ import { requireAdmin } from '../auth.ts';
 import { audit, pathNumber, queryText, type Call, type HandlerReply } from '../call.ts';
 import { cursorPage } from '../paging.ts';
 import { SandboxProblem } from '../problem.ts';
-import type { AccountRole, UserRecord } from '../records.ts';
+import type { TenantRole, UserRecord } from '../records.ts';
 import { removeGroup } from './group-life.ts';
 import { requireUser } from './accounts.ts';
 import { changePerson } from './people.ts';
@@ -12,12 +12,12 @@ import { changePerson } from './people.ts';
 export function listRoles(call: Call): HandlerReply {
   requireAdmin(call.caller);
   const custom = call.state.roles.rows().filter((role) => !role.isBuiltIn);
-  const show = ({ id, name, description, policies }: AccountRole) => ({ id, name, description, policies });
+  const show = ({ id, name, description, policies }: TenantRole) => ({ id, name, description, policies });
   return { status: 200, body: cursorPage(call, 'role', custom, show) };
 }
 
 /** Returns the role and the user of the path. @throws 404 for an unknown one, 403 unless the caller is an administrator */
-function roleAndUser(call: Call): { role: AccountRole; user: UserRecord } {
+function roleAndUser(call: Call): { role: TenantRole; user: UserRecord } {
   const role = call.state.roles.get(pathNumber(call, 'roleId'));
   const user = requireUser(call, pathNumber(call, 'userId'));
   // The Admin role cannot be assigned here and is reported as unknown (row USER-18).
