@@ -55,6 +55,7 @@ export function startPush(
 
   /** Posts one portion of events. @returns the wait before the next round, milliseconds */
   async function round(signal: AbortSignal): Promise<number> {
+    // Takes or renews the lease; false: another process has it.
     if (!(await stream.lead(leaseHolder, LEASE_MS))) return STANDBY_MS;
     const tokens = await feed.next(PORTION);
     for (const { jti, text } of tokens) {
