@@ -30,6 +30,7 @@ export interface Finished {
 export interface OperationOrder {
   kind: OperationKind;
   target: string | undefined;
+  /** Name of the operator. */
   by: string;
 }
 

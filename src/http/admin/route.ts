@@ -122,7 +122,7 @@ export interface AdminRoute {
   path: string;
   /** Unique operationId of the OpenAPI document. */
   id: string;
-  /** Command of the CLI that does the same, with its options. */
+  /** Command of the CLI with the same result, with its options. */
   command?: string;
   summary: string;
   /** Right that the caller needs. Default: `read` for GET, `operate` for other methods. */
