@@ -64,9 +64,9 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     for (const { kind } of wanted) {
       const { total, records } = await directory.page(kind, skip + 1, left, pageBytes);
       const taken = records.filter((record) => page.take(kind, record)).length;
-      const asked = Math.max(0, Math.min(left, total - skip));
+      const due = Math.max(0, Math.min(left, total - skip));
       // The next type begins only after all resources of this type.
-      left = taken < asked ? 0 : left - taken;
+      left = taken < due ? 0 : left - taken;
       skip = Math.max(0, skip - total);
       totalResults += total;
     }
@@ -146,6 +146,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
   async function byCursor(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<FoundPage> {
     const { query } = asked;
     if (query.sortBy !== undefined) return sortedByCursor(wanted, asked);
+    // A cursor is valid only for the same query.
     const identity = [...wanted.map(({ kind }) => kind), query.filterText];
     const from = query.cursor ? parseCursor(query.cursor, identity) : undefined;
     const start = from ? wanted.findIndex(({ kind }) => kind === from.type) : 0;
