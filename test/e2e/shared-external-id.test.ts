@@ -91,7 +91,7 @@ test('two users share an externalId after one is changed, and it identifies one 
   expect(await idsOf('jo')).toEqual([second]);
 });
 
-test('a new user with the externalId of a deleted user gets a new account, and a re-posted user keeps the account', async () => {
+test('a POST with the externalId of a deactivated user creates a user with an account of its own under another userName, and returns the former user under the same userName', async () => {
   const { idp, platform } = bridge;
   const former = await idp.createUser('sam@old.example', person('sam', 'NO'));
   await eventually('there', async () => (await countryOf('sam@old.example')) === 'NO');

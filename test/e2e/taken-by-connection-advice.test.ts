@@ -57,10 +57,10 @@ const clearIt = (scimId: string): Promise<void> =>
 const deleteIt = (scimId: string): Promise<void> => byHand(place, 'DELETE', `/Users/${scimId}`);
 
 test.each([
-  ['clear its externalId', clearIt],
-  ['delete it', deleteIt],
+  ['cleared its externalId', clearIt],
+  ['deleted it', deleteIt],
 ])(
-  'a person of two connections with two externalIds gets the access of the second after: %s at the platform',
+  'a person of two connections with two externalIds gets the access of the second once an operator did to the closed account at the platform: %s',
   async (step, doIt) => {
     const name = step.startsWith('clear') ? 'ann@acme.example' : 'bob@acme.example';
     const first = await place.idp.createUser(name, { externalId: `okta-${name}` });

@@ -34,7 +34,7 @@ const reasons = (facts: object): string =>
 const removal = (subject: string) => ({ kind: 'removeMembers', subject, state: 'held' });
 const held = (name: string) => ({ name, state: 'applied', condition: 'Held' });
 
-test("explain calls the held removals of a group's members removals", () => {
+test('explain of a group names held removals of its members with their number: "the removal of 2 members", "2 removals of members"', () => {
   const text = reasons({ approval: 'default.main.1', guard: [removal('1'), removal('2')] });
   expect(text).toContain('The approval default.main.1 holds the removal of 2 members:');
   expect(text).toContain('Held, of what the guard judged: 2 removals of members.');

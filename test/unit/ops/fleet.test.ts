@@ -70,12 +70,15 @@ test('while Redis takes no writes, no process is reported as missing, because no
 test.each([
   [true, 'nobody takes pushes, no worker and no scheduler runs'],
   [false, 'nobody takes pushes and no worker runs'],
-])('without any process a scheduler is missed only if a schedule is set: %s', (isScheduled, consequence) => {
-  const { findings } = judgeFleet(view([], { lastBeats: {} }), { isScheduled });
-  expect(findings[0]?.message).toBe(
-    `no process of the bridge has run with this Redis and prefix yet: ${consequence}`,
-  );
-});
+])(
+  'without any process, doctor misses a scheduler only if a schedule is set (isScheduled: %s)',
+  (isScheduled, consequence) => {
+    const { findings } = judgeFleet(view([], { lastBeats: {} }), { isScheduled });
+    expect(findings[0]?.message).toBe(
+      `no process of the bridge has run with this Redis and prefix yet: ${consequence}`,
+    );
+  },
+);
 
 test('before the first start of a process, the finding is a warning', () => {
   const { findings } = judgeFleet(view([], { lastBeats: {} }), { isScheduled: true });

@@ -51,7 +51,10 @@ describe('spreadsheetCell()', () => {
     expect(spreadsheetCell(text)).toBe(expected);
   });
 
-  test.each(['\t=1', '\r=1'])('a leading tab or carriage return does not hide the formula %j', (text) => {
-    expect(spreadsheetCell(text)).toMatch(/^'?\s*'/);
-  });
+  test.each(['\t=1', '\r=1'])(
+    'spreadsheetCell puts an apostrophe before a formula behind a tab or carriage return: %j',
+    (text) => {
+      expect(spreadsheetCell(text)).toMatch(/^'?\s*'/);
+    },
+  );
 });

@@ -188,7 +188,7 @@ describe('PATCH requests of OneLogin and authentik', () => {
     expect(enterprise(resource).manager).toEqual({ value: '12' });
   });
 
-  test('authentik replaces the whole resource without a path', () => {
+  test('a replace without path whose value is the whole resource (authentik) changes only what differs, and ignores id and meta', () => {
     const value = { ...start, id: '1', meta: { resourceType: 'User' }, displayName: 'Other' };
     expect(patched(start, [{ op: 'replace', value }])).toEqual({ ...start, displayName: 'Other' });
   });
