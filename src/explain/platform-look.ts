@@ -96,6 +96,7 @@ export async function lookAtPlatform(
       (isChange(entry) && !isOnItsWay(entry)) ||
       (entry.action === 'conflict' && entry.attribute !== undefined);
     const differing = entries.filter(isDifference);
+    if (compared.areValuesUnread && differing.length === 0) return unread();
     const differences = differing.map((entry) => {
       const { action, reason, before, after } = entry;
       return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };

@@ -4,6 +4,7 @@ import { conditionText, deletionText, parseLink, type Link } from '../directory/
 import { parseRef, refOf, type Ref, fold } from '../directory/records.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { pauseWords } from '../reconcile/breaker-words.ts';
+import type { ComparedOne } from '../reconcile/compare-one.ts';
 import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { waitingMemberships } from '../reconcile/waiting-for-decision.ts';
@@ -191,6 +192,14 @@ export function withNotCompared(end: SyncEnd, count = 0): SyncEnd {
   // `waiting` could stay forever: the next sync may compare the same groups again.
   return { ...end, message };
 }
+
+/** Returns the end when the platform could not be read; `compared` null: not at all, else only the values could not. */
+export const unreadEnd = (compared: ComparedOne | null): SyncEnd => ({
+  outcome: 'waiting',
+  message: compared
+    ? 'the attribute values could not be read, so nothing is known of values that differ'
+    : 'the platform could not be read, or the resource changed during each read, so nothing is known of what differs',
+});
 
 const showText = ({ connection }: ReconcileScope, id: string): string =>
   `scim-bridge approvals show ${connection}.${id}`;

@@ -23,6 +23,7 @@ import type { FoundResource } from './find.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
 import {
   endOf,
+  unreadEnd,
   withConflicts,
   withHold,
   withLeftAlone,
@@ -104,12 +105,15 @@ export async function syncOne(
     differences,
     pendingGroups,
   };
-  if (options.dryRun)
+  if (options.dryRun) {
+    const isUnknown = look?.areValuesUnread && !differences?.some(isChange);
     return {
       ...common,
+      differences: isUnknown ? null : differences,
       steps: [],
       ...withNotCompared(await withHold(scope, found, differences), look?.notCompared),
     };
+  }
   // Groups of this user that are gone at the platform, or have another name there. Access goes by the groups, so they are
   // synced first.
   const ownGroups = (compared ?? []).flatMap((entry) =>
@@ -137,6 +141,7 @@ export async function syncOne(
   const own = await endOf(scope, ref);
   const end = own.outcome === 'equal' ? await withUnwrittenGroups(scope, own, ownGroups) : own;
   if (end.outcome !== 'equal') return { ...common, steps: steps.reported, ...end };
+  if (!look || look.areValuesUnread) return { ...common, steps: steps.reported, ...unreadEnd(look) };
   // An end that has a message says the reason already.
   const told = end.message === undefined ? await withLeftAlone(scope, found, end) : end;
   const whole = withConflicts(await withWaiting(scope, told, { ref, entries: named ?? [] }), common);

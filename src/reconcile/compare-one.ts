@@ -21,6 +21,8 @@ export interface ComparedOne {
   done: DoneChanges | undefined;
   /** Number of groups of a user that were not compared, because they are too many. */
   notCompared?: number;
+  /** The values of a user could not be read, so that only the rest was compared. */
+  areValuesUnread?: boolean | undefined;
   /** The account of a user as it was read; undefined: there is none. */
   account?: ObservedAccount | undefined;
   /** Groups of the account of a user whom no run compares, as a protected one; undefined: the user was compared. */
@@ -61,9 +63,10 @@ export async function compareOne(
   if (own === null) return null;
   const entries = await withFollowers(scan, own, verified);
   const link = await scope.links.get(scope.target.name, ref);
-  const { done, account } = user;
+  const { done, account, areValuesUnread } = user;
   if (user.version === undefined) return readAlone(scan, entries, link);
-  if (!comparesMemberships(user, entries, link)) return { entries, done, account };
+  const common = { done, account, areValuesUnread };
+  if (!comparesMemberships(user, entries, link)) return { entries, ...common };
   const pending = new Set(pendingMemberships.keys());
   const memberships = await compareMemberships(scan, {
     ref,
@@ -72,7 +75,7 @@ export async function compareOne(
     pending,
     unconfirmed: new Set(unconfirmedRemovals),
   });
-  return memberships && { ...memberships, entries: [...entries, ...memberships.entries], done, account };
+  return memberships && { ...memberships, entries: [...entries, ...memberships.entries], ...common };
 }
 
 /** Returns of each user whom the entries add whether the user is out of scope. */

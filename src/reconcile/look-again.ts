@@ -55,8 +55,9 @@ export async function readNoted<T>(
   return result;
 }
 
-/** Returns whether a verification returned nothing, because the platform could not be read. */
-export const isUnverified = (verified: unknown): boolean => verified === undefined;
+/** Returns whether a resource could not be verified, or not its values, because the platform could not be read. */
+export const isUnverified = (verified: { areValuesUnread?: boolean } | undefined): boolean =>
+  verified === undefined || verified.areValuesUnread === true;
 
 /**
  * Sorts findings by whether mark and link are the same before and after the read. If they are not, a difference may be the

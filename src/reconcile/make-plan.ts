@@ -132,8 +132,10 @@ export async function makePlan(
   const done = verified.flatMap((each) => each.done ?? []);
   // Dead letters whose refused change somebody made at the platform: the run marks them, and their sync ends the dead letter. A
   // refused deletion is left out, because no comparison sees whether the closed account of a leaver was deleted.
-  const doneLetters = verified.flatMap(({ ref, refusal, entries: differing }) =>
-    blocked.has(ref) && refusal && refusal.write !== 'delete' && differing.length === 0 ? [ref] : [],
+  const doneLetters = verified.flatMap(({ ref, refusal, entries: differing, areValuesUnread }) =>
+    blocked.has(ref) && refusal && refusal.write !== 'delete' && differing.length === 0 && !areValuesUnread
+      ? [ref]
+      : [],
   );
   const letters = await blockedEntries(scope, [...blocked.keys()], found, { done: doneLetters, mapsAll });
   const entries = inReadingOrder(

@@ -27,6 +27,8 @@ export interface VerifiedResource {
   refusal?: Condition | undefined;
   /** The linked account as it was read for the comparison. */
   account?: ObservedAccount | undefined;
+  /** The values of the user could not be read, so that only the rest was compared. */
+  areValuesUnread?: boolean;
   /** Groups of the user's account, or of the account that is to be adopted. */
   memberOf?: readonly GroupOfAccount[] | undefined;
   /** The user comes back into scope, so its sync writes all memberships again. */

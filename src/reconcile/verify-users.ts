@@ -90,8 +90,10 @@ async function verifyUser(
   // Only the value list shows whether a person has emptied a value by hand.
   const isEmptied = present && mayBeEmptied(link, wanted);
   const isRead = present && (isEmptied || withValues(ref));
-  const values = isRead ? await readValues(scan, link, present) : undefined;
-  if (values === 'unknown') return undefined;
+  const read = isRead ? await readValues(scan, link, present) : undefined;
+  // All else is compared without the values: an account that somebody opened again must not stay open because of them.
+  const areValuesUnread = read === 'unknown';
+  const values = areValuesUnread ? undefined : read;
   // Of a user without account: the account that its sync would find, which another connection may be linked to.
   const candidate =
     namesake?.id ?? (present || !wanted ? undefined : await takenId(scan, wanted.wanted, strangers));
@@ -109,6 +111,7 @@ async function verifyUser(
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
     account: present && { user: present, values },
+    areValuesUnread,
     memberOf: groupsOfAccount(present ?? adoptable?.account),
     isReturning: isReturning(link, wanted),
     isOut: wanted?.wanted.inScope !== true,

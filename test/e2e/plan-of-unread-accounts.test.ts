@@ -1,16 +1,18 @@
 // Tests plan and reconcile while the user list, by which the values of an account are found, cannot be read.
 import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { send } from '../support/send.ts';
 
 const BOB = 'bob@acme.example';
 
 let place: Place;
+let bob: string;
 beforeEach(async () => {
   const regions = { type: 'string_array', expression: 'groups.display[$match($, /^region-/)]' };
   place = await openPlace({ target: { attributes: { regions } } });
   // The bridge writes no value of the person, so the link does not know the account in the value list.
-  await place.idp.createUser(BOB);
+  bob = await place.idp.createUser(BOB);
   await place.idle();
   await place.commands.run('reconcile', '--yes');
   await giveRegions(['region-us']);
@@ -64,8 +66,9 @@ test.each([
 test('sync and explain of a person do not end as equal while the user list cannot be read', async () => {
   await fail({ ...users, ...always, status5xx: { share: 1, status: 403 } });
   const synced = await place.commands.run('sync', BOB);
-  expect(synced.text).toContain('The target main answers 403');
-  expect(synced.code).toBe(1);
+  expect(synced.text).toContain('attribute values could not be read');
+  expect(synced.code).toBe(2);
+  expect((await place.commands.run('sync', BOB, '--dry-run')).code).toBe(1);
   expect((await place.commands.run('explain', BOB)).text).toMatch(/could not\s+be read now/);
   await fail();
   expect((await place.commands.run('sync', BOB)).code).toBe(0);
@@ -80,4 +83,17 @@ test('a full plan is whole at a tenant without a user list, and not while web pa
   const plan = await place.commands.run('plan', '--full');
   expect(plan.text).toContain('could not be read');
   expect(plan.code).not.toBe(0);
+}, 60_000);
+
+test('sync of a person closes an account that somebody opened again, and does not end as equal while the user list cannot be read', async () => {
+  const active = (value: boolean) => ({ op: 'replace', path: 'active', value });
+  await place.idp.patch(`/Users/${bob}`, active(false));
+  await place.idle();
+  await byHand(place, 'PATCH', `/Users/${(await place.platform.user(BOB))?.scimId}`, active(true));
+  await fail({ ...users, ...always, status5xx: { share: 1, status: 403 } });
+  expect((await place.commands.run('explain', BOB)).text).toContain('deactivate');
+  const synced = await place.commands.run('sync', BOB);
+  expect((await place.platform.user(BOB))?.active).toBe(false);
+  expect(synced.text).toContain('attribute values could not be read');
+  expect(synced.code).toBe(2);
 }, 60_000);
