@@ -193,6 +193,12 @@ export function withNotCompared(end: SyncEnd, count = 0): SyncEnd {
   return { ...end, message };
 }
 
+/** Returns the end when a difference of the resource was not noted, so that no sync repairs it. */
+export const unnotedEnd = (ref: Ref): SyncEnd => ({
+  outcome: 'waiting',
+  message: `${ref} changed during the comparison or was being synced, so what differs there is not repaired yet: repeat the command`,
+});
+
 /** Returns the end when the platform could not be read; `compared` null: not at all, else only the values could not. */
 export const unreadEnd = (compared: ComparedOne | null): SyncEnd => ({
   outcome: 'waiting',

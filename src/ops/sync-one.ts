@@ -23,6 +23,7 @@ import type { FoundResource } from './find.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
 import {
   endOf,
+  unnotedEnd,
   unreadEnd,
   withConflicts,
   withHold,
@@ -127,7 +128,7 @@ export async function syncOne(
   await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
   const request = `sync:${actor.by}`;
   const drifts = toDrifts((compared ?? []).filter(isDriftToRepair));
-  await scope.drifts.note(
+  const noted = await scope.drifts.note(
     drifts.map((drift) => ({ ...drift, priority: 'edit' })),
     request,
   );
@@ -141,6 +142,8 @@ export async function syncOne(
   const own = await endOf(scope, ref);
   const end = own.outcome === 'equal' ? await withUnwrittenGroups(scope, own, ownGroups) : own;
   if (end.outcome !== 'equal') return { ...common, steps: steps.reported, ...end };
+  const unnoted = drifts.find((_, index) => noted[index] !== 'applied');
+  if (unnoted) return { ...common, steps: steps.reported, ...unnotedEnd(unnoted.ref) };
   if (!look || look.areValuesUnread) return { ...common, steps: steps.reported, ...unreadEnd(look) };
   // An end that has a message says the reason already.
   const told = end.message === undefined ? await withLeftAlone(scope, found, end) : end;

@@ -90,3 +90,15 @@ test('sync of a member ends as equal when it repaired the name of a group that w
   expect(synced.text).not.toContain('not written yet');
   expect(synced.code).toBe(0);
 }, 60_000);
+
+test('sync of a member does not end as equal when a group has another name and another sync of the group is running', async (place) => {
+  const { ops } = await foundGroups(place);
+  await renameByHand(place, 'ops', 'former ops');
+  await place.stopApps();
+  const links = await place.key(':links:main');
+  await place.redis.set(links.replace(/links:main$/, `lease:main:Group:${ops}`), 'other', 'EX', 60);
+  const synced = await told(place, 'sync', BOB);
+  expect((await place.platform.user(BOB))?.groups).toEqual(['former ops']);
+  expect(synced.text).toContain(`waiting: Group:${ops} changed during the comparison or was being synced`);
+  expect(synced.code).toBe(2);
+}, 60_000);
