@@ -6,7 +6,7 @@ import { noteDone, toDoneNote } from '../reconcile/done-changes.ts';
 import { toDrifts } from '../reconcile/mark.ts';
 import { isRename } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
-import { isChange, NO_BASIS, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
+import { isChange, needsMark, NO_BASIS, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
 import { WAITS_FOR_GROUP } from '../reconcile/plan-groups.ts';
 import { groupsLeftByHand } from '../reconcile/left-by-hand.ts';
 import { removal } from '../sync/succession.ts';
@@ -127,7 +127,7 @@ export async function syncOne(
   const { actor } = options;
   await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
   const request = `sync:${actor.by}`;
-  const drifts = toDrifts((compared ?? []).filter(isDriftToRepair));
+  const drifts = toDrifts((compared ?? []).filter(needsMark));
   const noted = await scope.drifts.note(
     drifts.map((drift) => ({ ...drift, priority: 'edit' })),
     request,
@@ -171,10 +171,6 @@ async function throwIfOneFails(
         `at the platform, and at the rights of targets.${target.name}.token, then repeat the command.`,
     );
 }
-
-/** Returns whether the entry is drift; pushed changes are marked already. */
-const isDriftToRepair = (entry: PlanEntry): boolean =>
-  isChange(entry) && entry.attribution.cause !== 'source changed' && entry.follows === undefined;
 
 /** Returns entries for the pending memberships of a user; those of a group are in its own comparison. */
 async function membershipEntries(

@@ -81,7 +81,7 @@ export async function compareOne(
 /** Returns of each user whom the entries add whether the user is out of scope. */
 async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Promise<VerifiedResource[]> {
   const users = entries.flatMap(({ action, member }) => (action === 'addMember' && member?.ref) || []);
-  const mapped = await usersToVerify(scan, await scan.scope.drifts.observe(users));
+  const mapped = await usersToVerify(scan.scope, await scan.scope.drifts.observe(users));
   return [...mapped].map(([ref, { wanted }]) => ({ ref, entries: [], isOut: !wanted.inScope }));
 }
 

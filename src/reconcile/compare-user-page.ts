@@ -171,7 +171,7 @@ const rulesOfPage = (scan: ScanResult): TargetRules => ({
  */
 async function addWaitingValues(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[]): Promise<void> {
   const wanted = await usersToVerify(
-    scan,
+    scan.scope,
     cases.map(({ holder }) => holder),
   );
   for (const { holder, link, user } of cases) {
@@ -189,7 +189,7 @@ async function addWaitingValues(scan: ScanResult, draft: UserScanDraft, cases: M
 async function mapAll(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[]): Promise<Print[]> {
   const equal: Print[] = [];
   const wanted = await usersToVerify(
-    scan,
+    scan.scope,
     cases.map(({ holder }) => holder),
   );
   const rules = rulesOfPage(scan);

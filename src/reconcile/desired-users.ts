@@ -4,7 +4,7 @@ import type { Link } from '../directory/outbox/links.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import { desiredFromRecord, type DesiredAccount } from './compare.ts';
-import type { ScanResult } from './scope.ts';
+import type { ReconcileScope } from './scope.ts';
 
 /** The mapped record of a user. */
 export interface UserToVerify {
@@ -18,10 +18,9 @@ export interface UserToVerify {
 
 /** Returns the desired state of the refs that have a record. */
 export async function usersToVerify(
-  scan: ScanResult,
-  observed: ObservedResource[],
+  { directory, target }: Pick<ReconcileScope, 'directory' | 'target'>,
+  observed: readonly Pick<ObservedResource, 'ref'>[],
 ): Promise<Map<Ref, UserToVerify>> {
-  const { directory, target } = scan.scope;
   const wanted = new Map<Ref, UserToVerify>();
   for await (const users of directory.usersIn(observed.map(({ ref }) => parseRef(ref).id))) {
     for (const { record, groups } of users) {

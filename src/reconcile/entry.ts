@@ -145,6 +145,10 @@ export const isDrift = ({ attribution }: PlanEntry): boolean =>
   attribution.cause === 'write did not stick' ||
   attribution.cause === 'changed after the backup';
 
+/** Returns whether a run has to mark the change; a pushed one is marked already, and a follower is written with another resource. */
+export const needsMark = (entry: PlanEntry): boolean =>
+  isChange(entry) && entry.attribution.cause !== 'source changed' && entry.follows === undefined;
+
 /**
  * Returns whether the user is never changed: owner of the API key, or listed in `users.protected` and still so.
  * @param listed `users.protected` of the settings

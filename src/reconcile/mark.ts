@@ -4,7 +4,7 @@ import { parseRef, type Ref } from '../directory/records.ts';
 import { unmanagedName } from '../directory/member-names.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../guard/judge.ts';
-import { isChange, needsNoPermission, type PlanEntry } from './entry.ts';
+import { isChange, needsMark, needsNoPermission, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 import { countsOf, type Plan } from './plan.ts';
 
@@ -22,11 +22,8 @@ export interface MarkedPlan {
 export const isPushed = (entry: PlanEntry): boolean =>
   isChange(entry) && entry.attribution.cause === 'source changed' && entry.follows === undefined;
 
-/** Returns the entries that need a mark; pending pushes have one, and followers are written with another resource. */
-export const ownEntries = (plan: Plan): PlanEntry[] =>
-  plan.entries.filter(
-    (entry) => isChange(entry) && entry.attribution.cause !== 'source changed' && entry.follows === undefined,
-  );
+/** Returns the entries of the plan that need a mark. */
+export const ownEntries = (plan: Plan): PlanEntry[] => plan.entries.filter(needsMark);
 
 /**
  * Holds the changes of a plan that exceed the limits of the guard, and marks the other changed resources for the worker.

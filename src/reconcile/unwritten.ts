@@ -6,7 +6,7 @@ import { unmanagedName } from '../directory/member-names.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
-import { isChange, type Action, type PlanEntry } from './entry.ts';
+import { isChange, needsMark, type Action, type PlanEntry } from './entry.ts';
 import { WAITS_FOR_GROUP } from './plan-groups.ts';
 import type { ReconcileScope } from './scope.ts';
 import { isLostValue } from './unmappable.ts';
@@ -58,10 +58,10 @@ const BEHIND = '; waits for the held change of who or what has its name now: see
 
 /**
  * Returns the entries without additions of people whom the source took away; those that no sync would write have the effect
- * `report`.
+ * `report`. An addition that waits and is not pending yet keeps its effect: the run makes it pending, so that the decision brings it.
  */
 export async function withoutUnwritten(
-  scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts'>,
+  scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts' | 'directory'>,
   entries: PlanEntry[],
 ): Promise<PlanEntry[]> {
   const {
@@ -70,9 +70,13 @@ export async function withoutUnwritten(
   } = scope;
   const why = new Map<PlanEntry, string>();
   const unwanted = new Set<PlanEntry>();
+  const recorded = new Set<PlanEntry>();
   for (const [entry, wait] of await waitingMemberships(scope, entries))
     if (wait === 'leaver') unwanted.add(entry);
-    else why.set(entry, `${entry.reason}${WAITS[wait]}`);
+    else {
+      why.set(entry, `${entry.reason}${WAITS[wait]}`);
+      if (needsMark(entry)) recorded.add(entry);
+    }
   for (const entry of await waitingValues(scope, entries))
     why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
   const closed = new Set<Ref>();
@@ -113,11 +117,15 @@ export async function withoutUnwritten(
   for (const entry of await behindHeld(scope, entries)) why.set(entry, `${entry.reason}${BEHIND}`);
   const listed = new Set(target.policy.users.protected.map(fold));
   for (const entry of entries)
-    if (isChange(entry) && listed.has(fold(personIn(entry)))) why.set(entry, REASONS.protected);
+    if (isChange(entry) && listed.has(fold(personIn(entry)))) {
+      why.set(entry, REASONS.protected);
+      recorded.delete(entry);
+    }
   return entries.flatMap((entry): PlanEntry[] => {
     const reason = why.get(entry);
     if (unwanted.has(entry)) return [];
-    return [reason === undefined ? entry : { ...entry, effect: 'report', reason }];
+    const effect = recorded.has(entry) ? entry.effect : 'report';
+    return [reason === undefined ? entry : { ...entry, effect, reason }];
   });
 }
 

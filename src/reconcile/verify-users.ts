@@ -51,7 +51,7 @@ async function lookAtUsers(
   for (let start = 0; start < refs.length; start += BATCH) {
     scan.onProgress({ phase: 'second look', done: start, total: refs.length });
     const before = await drifts.observe(refs.slice(start, start + BATCH));
-    const wanted = await usersToVerify(scan, before);
+    const wanted = await usersToVerify(scan.scope, before);
     const found = await mapBounded(before, concurrency, (each) =>
       readNoted(scan, each, (own) => verifyUser(own, each, wanted.get(each.ref), options), isUnverified),
     );

@@ -71,7 +71,7 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     scan.onProgress({ phase: 'values', done: look.read, total: look.of });
     const { types } = target.mapping;
     const isUnknown = hasUnknownValue(link, types, (name) => values.get(name));
-    const mapped = isUnknown ? (await usersToVerify(scan, [each])).get(ref)?.wanted : undefined;
+    const mapped = isUnknown ? (await usersToVerify(scan.scope, [each])).get(ref)?.wanted : undefined;
     const { attributes } = mapped ?? desiredFromLink(link);
     const wanted = { inScope: true, active: true, core: {}, attributes };
     // Only attributes can differ: `wanted` has no core attributes, and both sides are active.

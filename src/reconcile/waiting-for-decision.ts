@@ -2,6 +2,7 @@
 // person from another group, or about the resource that has the name.
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import { usersToVerify } from './desired-users.ts';
 import { mayBeActive } from '../sync/account-state.ts';
 import { isChange, NEWLY_LINKED, type Action, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
@@ -29,9 +30,10 @@ const WAITING: Readonly<Record<string, MembershipWait>> = {
  * held.
  */
 export async function waitingMemberships(
-  { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
+  scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,
   entries: readonly PlanEntry[],
 ): Promise<Map<PlanEntry, MembershipWait>> {
+  const { outbox, drifts } = scope;
   const { guardStore } = outbox;
   const waiting = new Map<PlanEntry, MembershipWait>();
   const anew = new Set(entries.flatMap(({ ref, action }) => (NEWLY_LINKED.has(action) ? [ref] : [])));
@@ -51,10 +53,16 @@ export async function waitingMemberships(
       drifts.observe(portion),
       guardStore.decisionsOfMembers(portion.map((ref) => parseRef(ref).id)),
     ]);
+    // Other settings may want the person again since the condition was stored.
+    const leavers = await usersToVerify(
+      scope,
+      accounts.filter(({ text }) => parseLink(text).condition?.isLeaver),
+    );
     accounts.forEach(({ ref, text, marked }, index) => {
       const { condition } = parseLink(text);
       const wait = marked || !condition ? undefined : WAITING[condition.reason];
-      const add = wait && condition?.isLeaver ? 'leaver' : wait;
+      const isOut = condition?.isLeaver && leavers.get(ref)?.wanted.inScope !== true;
+      const add = wait && isOut ? 'leaver' : wait;
       waits.set(ref, { add, isLeaver: decisions[index] === 'follows' });
     });
   }
