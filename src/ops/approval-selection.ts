@@ -3,7 +3,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
-import { findForOrder, formerWithName, idToRef, refIn, toSearched } from './find.ts';
+import { findForOrder, formerWithName, idToRef, refIn, toSearched, type Searched } from './find.ts';
 import { describeChanges, refsOf, type HeldCause } from './held-change.ts';
 
 /** A change is selected when it fits each given field; within a field one value suffices. */
@@ -56,8 +56,10 @@ export async function createSelector(
 ): Promise<SelectPage | undefined> {
   if (selectionText(selection) === undefined) return undefined;
   const { refs, kinds, causes } = selection;
-  const persons = selection.persons && (await refsNamed(state, 'User', selection.persons, approval));
-  const groups = selection.groups && (await refsNamed(state, 'Group', selection.groups, approval));
+  // The settings of another target may give the name to another group.
+  const searched = toSearched([state]).map((each) => ({ ...each, targets: [target] }));
+  const persons = selection.persons && (await refsNamed(searched, 'User', selection.persons, approval));
+  const groups = selection.groups && (await refsNamed(searched, 'Group', selection.groups, approval));
   const personNames = await namesAmong(state, selection.persons);
   const groupNames = await namesAmong(state, selection.groups);
   const former = groups && (await formerMembers(state, target, groups));
@@ -98,17 +100,17 @@ async function namesAmong(state: DesiredState, given: readonly string[] = []): P
 
 /** Returns the persons or groups with these names. @throws UnknownSelection when a name has none */
 async function refsNamed(
-  state: DesiredState,
+  searched: readonly Searched[],
   kind: 'User' | 'Group',
   names: readonly string[],
   approval: string,
 ): Promise<Set<Ref>> {
   const refs = new Set<Ref>();
   for (const name of names) {
-    const found = (await findForOrder(toSearched([state]), name)).filter((each) => each.kind === kind);
+    const found = (await findForOrder(searched, name)).filter((each) => each.kind === kind);
     if (found.length === 0)
       throw new UnknownSelection(
-        `No ${kind === 'User' ? 'person' : 'group'} is known as ${name} in the connection ${state.connection}. For the names in it see scim-bridge approvals show ${approval}.`,
+        `No ${kind === 'User' ? 'person' : 'group'} is known as ${name} in the connection ${searched[0]?.connection ?? ''}. For the names in it see scim-bridge approvals show ${approval}.`,
       );
     for (const { ref } of found) refs.add(ref);
   }
