@@ -15,6 +15,9 @@ import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers } from './verify-users.ts';
 import { groupsOfAccount, type GroupOfAccount, type VerifiedResource } from './verified.ts';
 
+/** Number of users whose records are read at once. */
+const PORTION = 1000;
+
 export interface ComparedOne {
   entries: PlanEntry[];
   /** Held or rejected changes that the platform has already. */
@@ -81,8 +84,14 @@ export async function compareOne(
 /** Returns of each user whom the entries add whether the user is out of scope. */
 async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Promise<VerifiedResource[]> {
   const users = entries.flatMap(({ action, member }) => (action === 'addMember' && member?.ref) || []);
-  const mapped = await usersToVerify(scan.scope, await scan.scope.drifts.observe(users));
-  return [...mapped].map(([ref, { wanted }]) => ({ ref, entries: [], isOut: !wanted.inScope }));
+  const found: VerifiedResource[] = [];
+  for (let start = 0; start < users.length; start += PORTION) {
+    scan.signal.throwIfAborted();
+    const portion = users.slice(start, start + PORTION).map((ref) => ({ ref }));
+    for (const [ref, { wanted }] of await usersToVerify(scan.scope, portion))
+      found.push({ ref, entries: [], isOut: !wanted.inScope });
+  }
+  return found;
 }
 
 /** Reads the account of a user whom no run compares, as a protected one. @returns null when it could not be read */
