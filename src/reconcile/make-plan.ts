@@ -137,7 +137,12 @@ export async function makePlan(
       ? [ref]
       : [],
   );
-  const letters = await blockedEntries(scope, [...blocked.keys()], found, { done: doneLetters, mapsAll });
+  // The dead letter of a user who could not be read stays in the plan.
+  const mapsEveryone = mapsAll && scan.unread.size === 0;
+  const letters = await blockedEntries(scope, [...blocked.keys()], found, {
+    done: doneLetters,
+    mapsAll: mapsEveryone,
+  });
   const entries = inReadingOrder(
     await withNames(
       scope,

@@ -1,6 +1,7 @@
 // Reports an account or group that still has the temporary name by which a circle of names was broken (taken-name.ts), although
 // the source or the settings no longer want it to be synced.
 import { forgetObserved } from '../directory/outbox/links.ts';
+import { PlatformResponse } from '../platform/errors.ts';
 import { isAbsent } from './absence.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
@@ -59,6 +60,8 @@ async function temporaryNamePhrase(context: SyncContext): Promise<string | undef
     link.core = { ...link.core, [path]: shown };
     forgetObserved(link, path);
   } catch (error) {
+    // A leaver stays held, also when the account cannot be read: the name is only told.
+    if (isUser && error instanceof PlatformResponse && !isGone(error)) return undefined;
     if (!isGone(error) || !(await isAbsent(context, work.kind, link))) throw error;
   }
   return undefined;
