@@ -84,7 +84,10 @@ function byMonth(text: string, now: Date): Date | undefined {
   return date?.getUTCMonth() === month ? date : undefined;
 }
 
-/** Returns the date of a weekday: with `this`, `last` or `next`, else the nearest one. */
+/**
+ * Returns the date of a weekday, by the rules of chrono-node, which Cube uses: with `this` the coming one, today included;
+ * with `last` the one before today; with `next` the one in the following week; else the nearest one.
+ */
 function byWeekday(text: string, now: Date): Date | undefined {
   const [, which, name] = BY_WEEKDAY.exec(text) ?? [];
   if (name === undefined) return undefined;
@@ -92,7 +95,11 @@ function byWeekday(text: string, now: Date): Date | undefined {
   const wanted = WEEKDAYS.indexOf(name.slice(0, 3));
   const forward = (wanted - present + 7) % 7;
   if (which === 'last') return addUnits('day', now, forward === 0 ? -7 : forward - 7);
-  if (which === 'next') return addUnits('day', now, wanted < present && wanted !== 0 ? forward : forward + 7);
+  if (which === 'next') {
+    // Weeks begin on Monday.
+    const fromMonday = (day: number): number => (day + 6) % 7;
+    return addUnits('day', now, 7 + fromMonday(wanted) - fromMonday(present));
+  }
   return addUnits('day', now, which === undefined && forward > 3 ? forward - 7 : forward);
 }
 

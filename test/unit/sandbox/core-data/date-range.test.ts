@@ -21,6 +21,21 @@ test.each([
   expect(parseSpan(words, NOW, 'UTC')).toEqual(span);
 });
 
+// 2026-03-10 is a Tuesday, 2026-03-14 a Saturday and 2026-03-15 a Sunday.
+test.each([
+  ['2026-03-10', 'next monday', '2026-03-16'],
+  ['2026-03-10', 'next tuesday', '2026-03-17'],
+  ['2026-03-10', 'next friday', '2026-03-20'],
+  ['2026-03-10', 'next sunday', '2026-03-22'],
+  ['2026-03-14', 'next saturday', '2026-03-21'],
+  ['2026-03-14', 'next sunday', '2026-03-22'],
+  ['2026-03-15', 'next monday', '2026-03-16'],
+  ['2026-03-15', 'next saturday', '2026-03-21'],
+  ['2026-03-15', 'next sunday', '2026-03-22'],
+])('on %s the date range %s is the day in the following week, %s', (today, words, date) => {
+  expect(parseSpan(words, Date.parse(`${today}T12:00:00Z`), 'UTC')).toEqual(day(date));
+});
+
 test("the date range `today` is the local day of the query's time zone", () => {
   expect(parseSpan('today', NOW, 'Europe/Berlin')).toEqual(day('2026-03-11'));
   expect(parseSpan('today', NOW, 'America/New_York')).toEqual(day('2026-03-10'));
