@@ -94,7 +94,7 @@ export function buildHealth(
           : 'order of an operator';
         return `on hold by ${by}: ${holdAdvice(name, hold)}`;
       });
-    // Other connections of the target may be held for the same reason.
+    // Each connection has its own hold of the target; equal sentences are told once.
     findings.push(...new Set(onHold));
     return {
       ok: true,

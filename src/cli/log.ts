@@ -165,7 +165,8 @@ const isAttribute = ([name]: Change): boolean => name.startsWith('attributes.');
 
 /** Returns all written values that decide about access, then the first others and their number. */
 function valuesText(action: LogAction, changes: readonly Change[]): string[] {
-  // A created account has all its names, and is activated later, so these are not listed.
+  // Of a create only attribute values are listed: every account or group gets its core values, such as userName, and `active`
+  // is a later write.
   const listed = action === 'create' ? changes.filter(isAttribute) : changes;
   const access = listed.filter((each) => isAttribute(each) || each[0] === 'active');
   const others = listed.filter((each) => !access.includes(each));

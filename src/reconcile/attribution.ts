@@ -119,7 +119,8 @@ function attributionOf(
   if (!isNewlyLinked(entry) && valueWrittenAt !== undefined && changed <= valueWrittenAt)
     return { cause: 'write did not stick', at: isoOf(valueWrittenAt) };
   if (last) return { ...byEvent(last), at: isoOf(changed) };
-  // The time of change is the bridge's own last write, of another value.
+  // The platform has one time of change for all values. One that is not after the bridge's last write of the resource is the
+  // time of the bridge's own write of another value, so it is unknown when this value changed.
   return changed <= writtenAt
     ? { cause: 'platform changed' }
     : { cause: 'platform changed', at: isoOf(changed) };

@@ -154,11 +154,11 @@ function reportedLines(
   { all, others: byOne }: Listed,
   paint: Paint,
 ): string[] {
-  // The bridge may have written a membership before an operator dropped the link, so the words name no author.
-  const author = 'added by others, or by the bridge before the restore,';
+  const addedBy = 'added by others, or by the bridge before the restore,';
   const [one, many] = restored
-    ? [`was ${author}`, `were ${author}`]
-    : ['is not managed by the bridge now', 'are not managed by the bridge now'];
+    ? [`was ${addedBy}`, `were ${addedBy}`]
+    : // Names nobody: the bridge may have written the membership itself, before an operator dropped the link.
+      ['is not managed by the bridge now', 'are not managed by the bridge now'];
   const lines: string[] = [];
   const titles: [title: (count: number) => string, (entry: PlanEntry) => boolean][] = [
     [

@@ -29,7 +29,10 @@ export interface Schema {
   readonly name: string;
   readonly description: string;
   readonly attributes: readonly Attribute[];
-  /** Accepts members that are not declared: scalars and arrays of scalars. */
+  /**
+   * Makes the schema that of an open extension: a resource may also have attributes in it that the schema does not declare. Their
+   * values are scalars or arrays of scalars. These undeclared attributes are called members; their names regard case.
+   */
   readonly open?: boolean;
 }
 

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from './json.ts';
 
 type JsonSchema = Record<string, unknown>;
 
-/** A simple value, as an open extension accepts it. */
+/** A value of an attribute that an open extension does not declare, or one element of it (`open` in attributes.ts). */
 const SCALAR = { type: ['string', 'number', 'boolean'] };
 /** A date and time (RFC 7643 §2.3.5); the time zone may be missing. */
 const DATE_TIME =

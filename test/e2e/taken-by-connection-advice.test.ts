@@ -57,10 +57,10 @@ const clearIt = (scimId: string): Promise<void> =>
 const deleteIt = (scimId: string): Promise<void> => byHand(place, 'DELETE', `/Users/${scimId}`);
 
 test.each([
-  ['cleared its externalId', clearIt],
-  ['deleted it', deleteIt],
+  ['cleared the externalId of the account', clearIt],
+  ['deleted the account', deleteIt],
 ])(
-  'a person of two connections with two externalIds gets the access of the second once an operator did to the closed account at the platform: %s',
+  'a person whose account the first connection closed gets the access of the second connection after an operator %s at the platform',
   async (step, doIt) => {
     const name = step.startsWith('clear') ? 'ann@acme.example' : 'bob@acme.example';
     const first = await place.idp.createUser(name, { externalId: `okta-${name}` });

@@ -132,8 +132,9 @@ end
 for kind, count in pairs(moved) do redis.call('HINCRBY', deciding, 'moved:' .. kind, count) end
 if left == 0 then return { 'moved', 1 } end
 
--- A resource that waits for a held change, such as a new hire for the name of a held leaver, looks again within a minute
--- (sync/succession.ts), so it becomes due now. Beyond MOST_PUT_OFF of one priority the others become due by themselves.
+-- This decision may end the wait of other resources, such as that of a new hire for the name of a held leaver. Their next sync
+-- is put off by up to a minute (sync/succession.ts), so they become due now. At most MOST_PUT_OFF resources of each priority are
+-- looked at; the others keep their due time.
 for priority = DEACTIVATION, RECONCILE do
   local from, to = string.format('(%d', priority * SPAN + now), string.format('(%d', (priority + 1) * SPAN)
   for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'LIMIT', 0, MOST_PUT_OFF)) do

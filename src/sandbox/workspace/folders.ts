@@ -21,6 +21,7 @@ function folderOfPath(call: Call): FolderRecord {
  */
 export function listFolders(call: Call): HandlerReply {
   const deploymentId = pathText(call, 'deploymentId');
+  // 0 is the root, as is no parentId.
   const parent = requireFolder(call.state, deploymentId, queryId(call, 'parentId') || null);
   const level = visibleTo(call, subFoldersOf(call.state, deploymentId, parent?.id ?? null));
   level.sort((left, right) => left.position - right.position || left.id - right.id);
@@ -45,6 +46,7 @@ export function createFolder(call: Call): HandlerReply {
 
 /** Handles `PUT /{folderId}`: `name` and `position`; a parent in the body is ignored. 400, 403, 404. */
 export function updateFolder(call: Call): HandlerReply {
+  // A folderId that is no number is refused before a fault of the body, an unknown one after it.
   pathNumber(call, 'folderId');
   const body = bodyOf(call);
   const name = readName(body);

@@ -27,7 +27,7 @@ function groupsOf(node: SourceNode): string[] {
   return [];
 }
 
-function conditionOf(filter: SourceNode, dimensions: ReadonlySet<string>): PolicyFilter[] {
+function comparisonOf(filter: SourceNode, dimensions: ReadonlySet<string>): PolicyFilter[] {
   requireKeys(filter, 'rowFilter');
   const written = filter.text('member') ?? filter.text('dimension') ?? '';
   const operator = OPERATORS.find((known) => known === filter.values['operator']);
@@ -48,10 +48,10 @@ function conditionOf(filter: SourceNode, dimensions: ReadonlySet<string>): Polic
   return [];
 }
 
-/** Returns a filter of a policy: a condition, or a group under `or` or `and`. */
+/** Returns a row filter of a policy: a comparison, or several under `or` or `and`. */
 function filterOf(filter: SourceNode, dimensions: ReadonlySet<string>): PolicyFilter[] {
   const group = (['or', 'and'] as const).find((name) => name in filter.values);
-  if (group === undefined) return conditionOf(filter, dimensions);
+  if (group === undefined) return comparisonOf(filter, dimensions);
   const parts = filter.nodes(group).flatMap((part) => filterOf(part, dimensions));
   if (filter.nodes(group).length === 0) filter.fail(`"${group}" needs filters`, group);
   return [group === 'or' ? { or: parts } : { and: parts }];
