@@ -80,7 +80,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns a sentence about the link that could not be checked, for standard error; the chain is on standard output. */
+/** Returns a sentence about the stage that could not be checked, for standard error; the chain is on standard output. */
 function uncheckedText({ chain, fault }: AccessReport): string {
   const open = chain.find(({ ok }) => ok === undefined);
   return `The link "${open?.stage ?? 'visible'}" could not be checked: ${fault?.message ?? open?.detail ?? ''}`;
@@ -141,7 +141,7 @@ function render(report: AccessReport): string[] {
   return lines;
 }
 
-/** Formats one link of the chain: its sign, its time and its sentence. */
+/** Formats one stage of the chain: its sign, its time and its sentence. */
 function renderLink({ stage, ok, at, afterMs, tookMs, detail }: ChainLink): string {
   let sign = '–';
   if (ok !== undefined) sign = ok ? '✔' : '✘';

@@ -1,4 +1,4 @@
-// Builds the report of verify-access: four links (push, stored, applied, visible), each with a time and a sentence. Pure.
+// Builds the report of verify-access: four stages (push, stored, applied, visible), each with a time and a sentence. Pure.
 import { deletionText, isAwaitingDecision, type Link } from '../directory/outbox/links.ts';
 import type { FoundResource } from '../ops/find.ts';
 import {
@@ -47,7 +47,11 @@ export interface Facts {
   writes: LastWrites;
   /** The account at the platform; undefined: there is none, or it could not be read. */
   reading: Reading | undefined;
-  /** Result of the search by name; undefined: the link leads to the account, or the search failed. */
+  /**
+   * Result of the search for an account without the link: `found`, one that the bridge does not manage; `former`, that of the
+   * person's former record, from before a re-hire; `unnamed`, no name to search by; `none`, no account. Undefined: the link leads
+   * to the account, or the search failed.
+   */
   unlinked?: UnlinkedAccount | undefined;
   differences: AccountDifference[];
   leftAlone: LeftAlone[];
@@ -57,7 +61,7 @@ export interface Facts {
   visibility: Visibility | undefined;
   /** Failure that stopped the check. */
   fault: AccessFault | undefined;
-  /** Whether the operator named the query; only then does its refusal fail the link `visible`. */
+  /** Whether the operator named the query; only then does its refusal fail the stage `visible`. */
   isQueryAsked: boolean;
   /** Duration of the reads of Redis, milliseconds. */
   storedTookMs: number;
@@ -103,7 +107,7 @@ export function toAccessReport(facts: Facts): AccessReport {
   };
 }
 
-/** Returns `missing` if a link failed, `unknown` if one was not checked, else `complete`. */
+/** Returns `missing` if a stage failed, `unknown` if one was not checked, else `complete`. */
 function resultOf(chain: readonly ChainLink[]): AccessResult {
   if (chain.some(({ ok }) => ok === false)) return 'missing';
   return chain.every(({ ok }) => ok === true) ? 'complete' : 'unknown';
@@ -113,7 +117,7 @@ function resultOf(chain: readonly ChainLink[]): AccessResult {
 export const pushedAt = ({ person }: Pick<Facts, 'person'>): number =>
   person.record?.lastModified ?? person.deleted?.deletedAt ?? 0;
 
-/** Returns the first two links. A push is answered only after it is stored, so both have the same time. */
+/** Returns the first two stages. A push is answered only after it is stored, so both have the same time. */
 function acceptedLinks(facts: Facts): ChainLink[] {
   const { record } = facts.person;
   const at = isoTime(pushedAt(facts));
@@ -125,7 +129,7 @@ function acceptedLinks(facts: Facts): ChainLink[] {
   ];
 }
 
-/** Returns the third link: whether the account at the platform is as desired. */
+/** Returns the third stage: whether the account at the platform is as desired. */
 function appliedLink(facts: Facts): ChainLink {
   const { writes, link, wanted, isMarked, differences, readTookMs: tookMs } = facts;
   const at = writes.ofPushAt ?? writes.newestAt ?? link.writtenAt;
@@ -234,7 +238,7 @@ const leavingText = ({ name, state }: LeavingGroup): string => `${LEAVING_WORDS[
 const renamingText = ({ name, actual }: { name: string; actual: string }): string =>
   `the group ${name} is still called ${actual} at the platform, so the account has the access of ${actual}`;
 
-/** Returns the fourth link: whether the user sees data, or sees nothing if the account is to be closed. */
+/** Returns the fourth stage: whether the user sees data, or sees nothing if the account is to be closed. */
 function visibleLink(facts: Facts): ChainLink {
   const { wanted, reading, visibility, fault } = facts;
   const stage = 'visible';
@@ -250,7 +254,7 @@ function visibleLink(facts: Facts): ChainLink {
   const { deployment, seenAtMs, tookMs } = visibility;
   const place = `${deployment.name} (${deployment.environment})`;
   const seen = toVisible(facts, visibility, place);
-  // A closed user must see nothing, so visible data fails the link.
+  // A closed user must see nothing, so visible data fails the stage.
   const shown =
     wanted.kind === 'closed' && seen.ok === true
       ? { ok: false, detail: `${seen.detail}, although ${wanted.why}${becauseOf(facts)}` }
@@ -260,7 +264,7 @@ function visibleLink(facts: Facts): ChainLink {
 }
 
 /**
- * Returns the state and the sentence of the last link. A query that failed never counts as visible. If there is no query that
+ * Returns the state and the sentence of the last stage. A query that failed never counts as visible. If there is no query that
  * could run, the list of entities is the answer.
  */
 function toVisible(facts: Facts, visibility: Visibility, place: string): Pick<ChainLink, 'ok' | 'detail'> {

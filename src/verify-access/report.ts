@@ -3,18 +3,18 @@ import type { LoadQuery } from '../platform/core-data-records.ts';
 import type { AttributeValue } from '../platform/wire.ts';
 import type { SecurityContext } from './security-context.ts';
 
-/** Links of the chain in their order; each needs the one before. */
+/** Stages of the chain in their order; each needs the one before. */
 export const CHAIN = ['push', 'stored', 'applied', 'visible'] as const;
 export type ChainStage = (typeof CHAIN)[number];
 
-/** One link of the chain from a push to visible data, with the result of its check. */
+/** One stage of the chain from a push to visible data, with the result of its check. It is no `Link` of the directory. */
 export interface ChainLink {
   stage: ChainStage;
-  /** Undefined: not checked, because an earlier link failed or a server did not answer. */
+  /** Undefined: not checked, because an earlier stage failed or a server did not answer. */
   ok?: boolean;
-  /** Time of the link, ISO 8601; for `visible` the time at which the entities were read. */
+  /** Time of the stage, ISO 8601; for `visible` the time at which the entities were read. */
   at?: string;
-  /** Milliseconds since the previous link; undefined if this one is older. */
+  /** Milliseconds since the previous stage; undefined if this one is older. */
   afterMs?: number;
   /** Duration of the check, milliseconds. */
   tookMs?: number;
@@ -106,7 +106,7 @@ export type QueryOutcome =
   /** No visible entity has a measure that could be asked for. */
   | { kind: 'nothingToAsk' };
 
-/** `missing`: a link failed. `unknown`: no link failed, but one could not be checked. */
+/** `missing`: a stage failed. `unknown`: no stage failed, but one could not be checked. */
 export type AccessResult = 'complete' | 'missing' | 'unknown';
 
 /** Failure that ended the check: an unclear choice of the operator, the platform's API, or the data API. */
@@ -116,7 +116,7 @@ export interface AccessFault {
 }
 
 export interface AccessReport {
-  /** Whether every link of the chain succeeded. */
+  /** Whether every stage of the chain succeeded. */
   ok: boolean;
   result: AccessResult;
   /** Null if the check ran to its end. */

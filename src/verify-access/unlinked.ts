@@ -13,16 +13,17 @@ import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 import { newestEntries } from './last-write.ts';
 
 /**
- * `unnamed`: the user is deleted and no userName is stored any more, so no account can be looked up. `found`: an account of this
- * name exists, and `why` says why the bridge does not manage it. `former`: the account of this name belongs to the former
- * record of a person who was hired again, and `why` says why the new record does not have it yet.
+ * Result of the search. `none`: there is no account. `unnamed`: the user is deleted and no userName is stored any more, so no
+ * account can be looked up. `found`: there is an account that the bridge does not manage, and `why` says why. `former`: the
+ * account is linked to the former record of the same person, one that was deleted at the source before the person was pushed
+ * again under a new id; `why` names that record and says whether the account is open.
  */
 export type UnlinkedAccount =
   { kind: 'none' } | { kind: 'unnamed' } | { kind: 'found' | 'former'; id: string; why: string };
 
 /**
  * Looks the account up by externalId, where it identifies a user, and by userName. Accounts of other users of this connection
- * are left out: a former user may have the name of a present one.
+ * are left out: a deleted user may have the name of a present one.
  */
 export async function findUnlinked(
   scope: ReconcileScope,
@@ -54,12 +55,12 @@ export async function findUnlinked(
       why: await whyUnmanaged(scope, { userName, externalId }, link, account),
     };
   for (const [index, { id, active }] of found.entries()) {
-    const former = holders[index];
+    const holder = holders[index];
     // Only a person who is pushed again has a former record.
-    if (!person.record || former === undefined) continue;
-    const isOfPresentUser = (await scope.directory.get('User', parseRef(former).id)) !== undefined;
+    if (!person.record || holder === undefined) continue;
+    const isOfPresentUser = (await scope.directory.get('User', parseRef(holder).id)) !== undefined;
     if (isOfPresentUser) continue;
-    const why = `the account belongs to the former record ${former}, deleted at the source, and is ${active === false ? 'closed' : 'open'}`;
+    const why = `the account belongs to the former record ${holder}, deleted at the source, and is ${active === false ? 'closed' : 'open'}`;
     return { kind: 'former', id, why };
   }
   return { kind: 'none' };
