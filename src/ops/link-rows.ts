@@ -21,6 +21,7 @@ export interface LinkRow {
   origin: 'created' | 'adopted' | null;
   /** Null: never written, a group, or the platform did not confirm the last write. */
   active: boolean | null;
+  /** Whether the resource was deleted at the source, is out of scope or is protected. */
   departed: boolean;
   /** Whether the settings no longer have the target. The row is then as the bridge last wrote it. */
   removed: boolean;

@@ -16,7 +16,7 @@ export interface UserToVerify {
   faults: string[];
 }
 
-/** Returns the desired state of the refs that have a record. */
+/** Returns the desired state of the users that have a record, by ref. */
 export async function usersToVerify(
   { directory, target }: Pick<ReconcileScope, 'directory' | 'target'>,
   observed: readonly Pick<ObservedResource, 'ref'>[],

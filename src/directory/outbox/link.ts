@@ -134,7 +134,10 @@ export interface Link {
   observed?: Record<string, unknown>;
   /** Generation up to which attributes are applied, so that memberships may be added. */
   observedGeneration?: string;
-  /** Whether the user left: deleted at the source, out of scope, or protected. All memberships are added again on return. */
+  /**
+   * Whether the user or group left: deleted at the source, out of scope, or protected. All memberships are added again on
+   * return.
+   */
   departed?: boolean;
   /**
    * Users whom the source removed from this group while it is out of scope, or while the policy forbids removals. They are
