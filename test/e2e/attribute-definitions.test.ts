@@ -169,9 +169,12 @@ test.each([
   60_000,
 );
 
-test.each([['plan'], ['plan', '--full']])(
-  'after an attribute definition was deleted and created again, %s %s finds the lost values of all accounts, and reconcile writes them',
-  async (...command) => {
+test.each([
+  ['plan', ['plan']],
+  ['plan --full', ['plan', '--full']],
+])(
+  'after an attribute definition was deleted and created again, %s finds the values that were lost with it at all accounts, and reconcile writes them',
+  async (_, command) => {
     await deleteDefinition('team');
     await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'string' });
     const plan = await runCommand(...command);

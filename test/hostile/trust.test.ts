@@ -59,7 +59,7 @@ const arrives = (userName: string, team: string): Promise<unknown> =>
   });
 const deadLetters = async (): Promise<string> => (await commands.run('dead-letters', 'list', '--json')).text;
 
-test('a user whose rule never ends, or fills the memory, becomes a dead letter, and other users are synced', async () => {
+test('a user whose attribute expression never ends, or fills the memory, becomes a dead letter, and other users are synced', async () => {
   const pid = bridge.pid();
   for (const title of ['loop', 'double']) await idp.createUser(`${title}@trust.example`, { title });
   await idp.createUser('free@trust.example', { title: 'sales' });

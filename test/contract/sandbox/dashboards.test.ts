@@ -155,7 +155,7 @@ test('DASH-15 no operation changes the status of a dashboard', async () => {
   }
 });
 
-test('DASH-16 a snapshot without id, reportId or versionNumber is 400', async () => {
+test('DASH-16 a snapshot is refused with 400 when its id, reportId or versionNumber is missing', async () => {
   expect(await snapshot({})).toBe(200);
   for (const name of Object.keys(SNAPSHOT)) {
     expect(await dashboard({ ...DASHBOARD, reportSnapshots: [without(SNAPSHOT, name)] })).toBe(400);

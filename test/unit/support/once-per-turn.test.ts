@@ -16,7 +16,7 @@ test('an error reaches all callers of its turn, and the next turn runs again', a
   expect(await ask()).toBe('back');
 });
 
-test('a run includes changes that were made before its start', async () => {
+test('a run starts after the turn of its callers, so it includes a change that is made right after a call', async () => {
   let value = 1;
   const ask = oncePerTurn(() => Promise.resolve(value));
   const asked = ask();
