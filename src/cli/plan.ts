@@ -123,7 +123,7 @@ async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<
   });
 }
 
-/** Prints plans as text, in colours on a terminal. @param all whether every change is listed */
+/** Prints plans as text, in colours on a terminal. @param all whether every change is listed; otherwise what fits a screen */
 export async function printPlans(
   plans: Plan[],
   all: boolean,

@@ -64,6 +64,7 @@ function desiredSide(company: Company, person: Person): Side {
   const groups = company.groups
     .filter(({ members }) => members.includes(person.externalId))
     .map(({ name }) => name);
+  // The demo's settings map the groups `region-…` to the attribute `regions` (bridge-settings.ts).
   const regions = groups.filter((name) => name.startsWith('region-'));
   return {
     name: fullName(person),

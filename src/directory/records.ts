@@ -144,7 +144,10 @@ export function indexEntries(kind: Kind, resource: IndexedResource): IndexEntry[
   return kind === 'User' ? entriesOfUser(resource) : entriesOfGroup(resource);
 }
 
-/** @param isShared whether another user has the same externalId; then the externalId identifies neither of them */
+/**
+ * Returns the index entries of a user.
+ * @param isShared whether another user has the same externalId; then the externalId identifies neither of them
+ */
 export function entriesOfUser(
   { userName, externalId, emails }: IndexedResource,
   isShared = false,

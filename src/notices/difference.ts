@@ -13,7 +13,7 @@ import { keyOf, noticePlaceOf } from './conditions.ts';
 const AGAIN_MS = 3_600_000;
 /** Subjects whose `since` is the time of the oldest item. A later time than before means that all items were replaced. */
 const DATED_BY_OLDEST: ReadonlySet<NoticeSubject> = new Set(['held', 'exceptions'] as const);
-/** Largest number of changes in one message, because Slack accepts at most 50 blocks. The others follow in the next message. */
+/** Largest number of changes in one message; the others follow in the next one. Slack accepts 50 blocks, one for each change. */
 const MOST_CHANGES = 20;
 
 /** Returns the changes that the receiver was not told of. @param now Unix milliseconds of Redis */

@@ -36,7 +36,7 @@ export interface RequestContext {
   baseUrl: string;
   /** Returns a signal that aborts when the client disconnects; undefined for short requests. */
   untilLeft?: () => AbortSignal;
-  /** The answer has no body, as in Bulk. */
+  /** The answer needs no body, as of an operation of a Bulk request that succeeds (RFC 7644 §3.7.3). */
   isSilent?: boolean;
   /** Query parameters that select the attributes of the answer (RFC 7644 §3.9). */
   attributes?: string | undefined;

@@ -142,7 +142,7 @@ export async function readOwnedItems(
       const list = owned.get(item.ownerId ?? '');
       if (!list) continue;
       const from = await pathOf(item);
-      // An item below a root folder of its owner moves with that folder.
+      // An item below the handover folder stays there; one below a root folder of its owner moves with that folder.
       const isCarried = from.some(({ id }) => id === folder.id || ownerOfTop.get(id) === item.ownerId);
       if (!isCarried) add(list, item, from);
     }

@@ -62,7 +62,8 @@ function renderForm(plan: Plan, listed: Listed, driftOnly: boolean, paint: Paint
     ...(plan.coverage.groups.desired > 0 ? [`  groups: ${coverageText(plan.coverage.groups)}`] : []),
     ...(listed.changes || changes.length === 0 ? [] : causeLines(changes)),
     ...warningLines(plan),
-    ...(changes.length > 0 && (isShort || !listed.changes) ? [''] : []),
+    // `oneByOne` begins each change with an empty line of its own.
+    ...(changes.length > 0 && isShort ? [''] : []),
     ...(listed.changes
       ? changes.flatMap((entry) => (isShort ? inShort(entry, paint) : oneByOne(entry, paint)))
       : summaryLines(changes, paint)),

@@ -46,7 +46,7 @@ export interface GroupScan {
 
 /** Which groups a run compares beyond those that changed. */
 export interface GroupChoice {
-  /** Maps all names again. */
+  /** Compares every group, with its name mapped again, as after a change of the mapping. */
   mapsAll: boolean;
   /** Reads the members of all groups. */
   full: boolean;

@@ -27,7 +27,10 @@ export async function temporaryNameLeft(context: SyncContext, why: string): Prom
   };
 }
 
-/** Returns the outcome of an account or group that waits for a decision; its condition also reports a temporary name. */
+/**
+ * Adds to the condition of an outcome that the account or group still has its temporary name. Returns an outcome without a
+ * condition, or of a resource without a temporary name, as it is.
+ */
 export async function withTemporaryName(context: SyncContext, outcome: SyncOutcome): Promise<SyncOutcome> {
   if (!('condition' in outcome) || !outcome.condition) return outcome;
   const phrase = await temporaryNamePhrase(context);

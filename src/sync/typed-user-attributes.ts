@@ -1,4 +1,4 @@
-// Returns the types of the attributes of the schema extension UserAttribute, as the mapping rules need them.
+// Gives each attribute of the schema extension UserAttribute the type that the mapping rules need.
 import { USER_ATTRIBUTE_URN, type UserAttributeDefinition } from '../scim/index.ts';
 import type { AttributeRule } from './mapping.ts';
 

@@ -160,6 +160,6 @@ addEventListener('signed-out', () => show());
 returnPlace();
 begin().catch((error) => {
   show();
-  // Without a signed-in person only the form is shown.
+  // Without a signed-in person only the sign-in form is shown, and status 401 is no fault.
   if (error.status !== 401) say(error.message, 'bad');
 });

@@ -43,7 +43,7 @@ for _, ref in ipairs(between(key('alarms', p.target), 0, now, p.limit)) do
   mark_at(p.target, ref, EDIT, now)
 end
 
--- Deliveries whose job or worker counts as lost.
+-- Deliveries whose time is over: the job or its worker is gone.
 for _, ref in ipairs(between(inflight, 0, now, p.limit)) do
   local delivery = redis.call('HGET', deliveries, ref)
   local is_marked = redis.call('HEXISTS', key('marks', p.target), ref) == 1
@@ -51,7 +51,7 @@ for _, ref in ipairs(between(inflight, 0, now, p.limit)) do
     redis.call('ZREM', inflight, ref)
     redis.call('HDEL', deliveries, ref)
   elseif redis.call('ZSCORE', dirty, ref) then
-    -- Its worker is lost and it was marked again: the new mark is kept with the higher priority.
+    -- It was marked again meanwhile: the new mark is kept, with the higher of the two priorities (make_due).
     local priority = delivery and tonumber(string.match(delivery, ' (%d+)$'))
     if priority then make_due(p.target, ref, priority, now) end
     redis.call('ZREM', inflight, ref)

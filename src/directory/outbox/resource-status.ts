@@ -114,7 +114,7 @@ export function toMarkState(
   };
 }
 
-/** Returns the state of an entry `kind subject` of `guardItems`; undefined: the change is to be judged anew. */
+/** Returns the state of an entry `<kind> <subject>` of the set `guardItems` of a ref; undefined: the change is to be judged anew. */
 async function guardState(
   { redis, keys }: { redis: Redis; keys: Keyspace },
   { target, ref, item, openSerial }: { target: string; ref: Ref; item: string; openSerial: number },

@@ -11,10 +11,12 @@ const REGIONS = [
   { id: 'us-east-1', name: 'North Virginia', cloudProvider: 'aws' },
 ];
 
+/** Handles `GET /regions`. */
 export function listRegions(): HandlerReply {
   return { status: 200, body: { items: REGIONS, data: REGIONS } };
 }
 
+/** Handles `GET /app-config`: the theme. */
 export function readAppConfig(): HandlerReply {
   return { status: 200, body: { appTheme: {}, applyThemeGlobally: false, creatorMode: false } };
 }
@@ -29,7 +31,7 @@ export function readTenantSettings(call: Call): HandlerReply {
   return settingsReply(call);
 }
 
-/** Handles `PUT /tenant/settings`: `auditLogEnabled` switches the audit log on and off; 200, 400, 403. */
+/** Handles `PUT /tenant/settings`: `auditLogEnabled` switches the audit log on and off; 200, 400, and for a valid body 403. */
 export function putTenantSettings(runtime: SandboxRuntime): Handler {
   return (call) => {
     const isEnabled = optionalBoolean(bodyOf(call), 'auditLogEnabled');

@@ -31,7 +31,7 @@ const UNITS_IN_NEXT: Readonly<Record<Exclude<Unit, 'year'>, number>> = {
   month: 12,
   quarter: 4,
 };
-/** Largest number of counts and units in one interval. */
+/** Largest number of pairs of a count and a unit in one interval. */
 const MAX_PARTS = 8;
 
 /** Parses an interval such as `1 month 10 days`; undefined for other text. */
@@ -79,7 +79,8 @@ export function granularityFault({
 
 function isMoment(text: string): boolean {
   try {
-    return momentOfFilter(text, 'from', 'UTC') !== '';
+    momentOfFilter(text, 'from', 'UTC');
+    return true;
   } catch {
     // The text is no date.
     return false;

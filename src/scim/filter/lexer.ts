@@ -99,7 +99,10 @@ function scan(text: string, from: number): Token {
   return { kind: 'word', text: text.slice(at, end), at, end };
 }
 
-/** Creates a lexer with one token of look-ahead. @throws 400 invalidFilter for a value without closing quote */
+/**
+ * Creates a lexer with one token of look-ahead. Its `peek` and `next` throw 400 invalidFilter for a quoted value without a closing
+ * quote or with an unknown escape.
+ */
 export function createLexer(text: string, start = 0): Lexer {
   let ahead: Token | undefined;
   let position = start;
