@@ -1,5 +1,4 @@
 // Reads access policies of Cube's YAML: groups, conditions, members and rows.
-import { isJsonObject } from '../../json.ts';
 import { OPERATORS } from '../filter-form.ts';
 import type { Policy, PolicyFilter } from '../model.ts';
 import { parseCondition } from '../policy-condition.ts';
@@ -81,10 +80,10 @@ export function readPolicies(
       if (name !== '*' && !members.has(name)) level?.fail(`"${name}" is no member of this entry`);
     const rows = policy.node('row_level');
     if (rows) requireKeys(rows, 'rowLevel');
-    const row = policy.values['row_level'];
-    const filters = rows && !rows.flag('allow_all') ? rows.nodes('filters') : [];
-    if (isJsonObject(row) && row['allow_all'] !== true && filters.length === 0)
-      rows?.fail('"row_level" needs "filters" or "allow_all: true"');
+    // Without "row_level" a policy does not limit rows.
+    const isEveryRow = rows?.flag('allow_all') ?? true;
+    const filters = rows && !isEveryRow ? rows.nodes('filters') : [];
+    if (!isEveryRow && filters.length === 0) rows?.fail('"row_level" needs "filters" or "allow_all: true"');
     return {
       groups: groupsOf(policy),
       filters: filters.flatMap((filter) => filterOf(filter, dimensions)),
