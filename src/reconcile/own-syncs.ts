@@ -14,43 +14,65 @@ const CLAIM_PORTION = 200;
 /** Pause after the end of a sync, so that syncs that end together are replaced together. */
 const TOGETHER_MS = 10;
 
-/** Starts to recognise the target at a new address, and syncs what `start` is given. @param signal aborts the syncs */
-export function createOwnSyncs(scope: ReconcileScope, logger: Logger, signal: AbortSignal) {
+/** Interval of looks for deactivations, which go first: a look reads all that wait at the target. */
+const LOOK_MS = 200;
+
+/**
+ * Starts to recognise the target at a new address, and syncs what `start` is given.
+ * @param run.ours all resources of the run
+ * @param run.signal aborts the syncs
+ */
+export function createOwnSyncs(
+  scope: ReconcileScope,
+  { ours, logger, signal }: { ours: ReadonlySet<Ref>; logger: Logger; signal: AbortSignal },
+) {
   const { outbox, target, clock } = scope;
   const deps = { ...scope, logger: logger.child({ connection: scope.connection }) };
   const ended = new AbortController();
-  const running = new Map<Ref, Promise<void>>();
+  const running = new Set<Promise<void>>();
   void recogniseAddress(scope, AbortSignal.any([signal, ended.signal]));
 
-  /** Starts the syncs of those resources whose marks are due, up to the number of syncs that may run. */
-  async function start(refs: readonly Ref[]): Promise<void> {
+  let lookedAt = -Infinity;
+  const free = (): number => target.concurrency() * SYNCS_PER_CALL - running.size;
+
+  /** Starts the syncs of those resources whose marks are due, up to the number of syncs that may run. @param room as in `claim` */
+  async function startDue(refs: readonly Ref[], room: number): Promise<void> {
     for (const portion of inPortions(refs, CLAIM_PORTION)) {
-      const free = target.concurrency() * SYNCS_PER_CALL - running.size;
-      if (free <= 0) return;
-      // The claims of the service do not count here: they may be lost ones, which only a worker delivers again.
-      for (const { ref, priority } of await outbox.claim(free, Number.MAX_SAFE_INTEGER, portion)) {
-        const sync = syncResource(deps, ref, priority, signal)
+      if (free() <= 0) return;
+      for (const { ref, priority } of await outbox.claim(free(), room, portion)) {
+        const sync: Promise<void> = syncResource(deps, ref, priority, signal)
           // The mark remains, and is claimed again after the lease expires.
           .catch((error: unknown) => {
             logger.error({ err: error as Error, target: target.name, ref }, 'sync ended unexpectedly');
           })
-          .finally(() => running.delete(ref));
-        running.set(ref, sync);
+          .finally(() => running.delete(sync));
+        running.add(sync);
       }
     }
+  }
+
+  /** Starts syncs of these resources, and before them the deactivations of the run, also of a resource that was synced before. */
+  async function start(refs: readonly Ref[]): Promise<void> {
+    if (free() > 0 && clock.now() - lookedAt >= LOOK_MS) {
+      lookedAt = clock.now();
+      const urgent = (await outbox.deactivations()).filter((ref) => ours.has(ref));
+      await startDue(urgent, 0);
+    }
+    // The claims of the service do not count here: they may be lost ones, which only a worker delivers again.
+    await startDue(refs, Number.MAX_SAFE_INTEGER);
   }
 
   return {
     start,
     /** Resolves soon after the end of one of the syncs; never while none runs. */
     oneEnded: async (): Promise<void> => {
-      await Promise.race(running.values());
+      await Promise.race(running);
       await clock.sleep(TOGETHER_MS, signal);
     },
     /** Resolves when no sync runs any more. */
     end: async (): Promise<void> => {
       ended.abort();
-      await Promise.all(running.values());
+      await Promise.all(running);
     },
   };
 }

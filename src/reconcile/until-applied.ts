@@ -16,7 +16,6 @@ const POLL_MS = 200;
 const MARKS_PORTION = 1000;
 /** A run ends as stalled when no change was applied for this time: no worker runs, or the platform is unavailable. */
 const STALL_MS = 300_000;
-
 /** Outcome of a run. */
 export interface End {
   outcome: Outcome;
@@ -95,7 +94,8 @@ export async function untilApplied(
   saved?: Plan,
 ): Promise<End> {
   const { outbox } = scope;
-  const own = options.syncsItself ? createOwnSyncs(scope, options.logger, options.signal) : undefined;
+  const ours = new Set(refs);
+  const own = options.syncsItself ? createOwnSyncs(scope, { ...options, ours }) : undefined;
   const putOff: PutOff = { held: [], failing: [] };
   const early = await untilUnmarked(scope, options, { refs, putOff, own }).finally(() => own?.end());
   if (early) return early;
@@ -108,7 +108,6 @@ export async function untilApplied(
     };
   }
   // A saved plan is judged by its own resources; a run compares everything, so all dead letters count.
-  const ours = new Set(refs);
   const isOurs = saved ? removalsOf(saved) : ({ ref }: Destruction) => ours.has(ref);
   const letters = (await outbox.blocked()).filter(({ ref }) => !saved || ours.has(ref)).length;
   const approval = await outbox.guardStore.open();

@@ -153,6 +153,10 @@ export function createOutbox(
     return [...refs];
   }
 
+  /** Returns the resources whose deactivation waits for delivery. */
+  const deactivations = async (): Promise<Ref[]> =>
+    (await redis.zrangebyscore(keys.key('dirty', target), 0, `(${PRIORITY_SPAN}`)) as Ref[];
+
   /** Returns the number of marks of new resources that wait for delivery. */
   const countNew = (): Promise<number> => {
     const priority = PRIORITIES.indexOf('new');
@@ -276,6 +280,7 @@ export function createOutbox(
     marked,
     isMarked,
     countNew,
+    deactivations,
     isAtRest,
     isCurrent,
     pendingRemovals,
