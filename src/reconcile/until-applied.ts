@@ -16,6 +16,9 @@ const POLL_MS = 200;
 const MARKS_PORTION = 1000;
 /** A run ends as stalled when no change was applied for this time: no worker runs, or the platform is unavailable. */
 const STALL_MS = 300_000;
+/** Number of times that a run which syncs its resources itself looks whether they were marked again. */
+const MOST_LOOKS = 10;
+
 /** Outcome of a run. */
 export interface End {
   outcome: Outcome;
@@ -135,6 +138,7 @@ async function untilUnmarked(
   const { outbox, clock } = scope;
   let left = refs;
   let movedAt = clock.now();
+  let looksAgain = 0;
   for (;;) {
     signal.throwIfAborted();
     const before = left.length;
@@ -142,8 +146,9 @@ async function untilUnmarked(
     // The reasons of waiting resources are read only when no other resource was applied since the last look.
     if (left.length === before) left = await withoutPutOff(scope, left, putOff);
     if (left.length < before) movedAt = clock.now();
-    // The sync of a resource marks others of the run, such as the groups of a new user.
-    if (left.length === 0 && own) left = await withoutApplied(scope, without(refs, putOff));
+    // The sync of a resource marks others of the run, such as the groups of a new user. Pushes mark them too, without end.
+    if (left.length === 0 && own && looksAgain++ < MOST_LOOKS)
+      left = await withoutApplied(scope, without(refs, putOff));
     onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
     if (left.length === 0) return undefined;
     if (await outbox.guardStore.onHold())

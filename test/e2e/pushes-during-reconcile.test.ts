@@ -1,5 +1,6 @@
 // Tests what reconcile does about pushes that arrive while it syncs the resources of its plan without a worker.
 import '../support/load-modules.ts';
+import { systemClock } from '../../src/support/sources.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -33,3 +34,19 @@ test('a person who was synced is deactivated during a run with many new users â†
   expect((await place.platform.state()).users.length).toBeLessThan(200);
   await expect(end).resolves.toMatchObject({ code: 0 });
 }, 120_000);
+
+test('people of the run are changed again and again â†’ the run ends', async () => {
+  const ids: string[] = [];
+  for (let index = 0; index < 20; index++) ids.push(await place.idp.createUser(mail(`person${index}`)));
+  await place.platform.control('PATCH', '/faults', { latencyMs: [100, 100] });
+  const isEnded = { yet: false };
+  const end = place.commands
+    .run('reconcile', '--yes', '--deadline', '30s')
+    .finally(() => (isEnded.yet = true));
+  for (let count = 1; !isEnded.yet; count++) {
+    const value = `Name ${count}`;
+    await place.idp.patch(`/Users/${ids[count % ids.length]}`, { op: 'replace', path: 'displayName', value });
+    await systemClock.sleep(20);
+  }
+  await expect(end).resolves.toMatchObject({ code: 0 });
+}, 60_000);
