@@ -160,8 +160,8 @@ const essence = ({
  */
 function isCarriedOut(entry: PlanEntry, now: ReadonlyMap<Ref, VerifiedResource>): boolean {
   const found = entry.ref === null ? undefined : now.get(entry.ref);
-  // The resource could not be read, so nothing proves that the change is made.
-  if (found?.version === undefined) return false;
+  // The resource or its value could not be read, so nothing proves that the change is made.
+  if (found?.version === undefined || (found.areValuesUnread && entry.attribute !== undefined)) return false;
   if (entry.follows === undefined && found.version !== entry.basis.version) return false;
   // The removal of an unmanaged member is pending, held or rejected, so it is not made although it has no entry.
   if (entry.member?.ref === null && found.unmanagedLeavers?.has(entry.member.platformId ?? '')) return false;

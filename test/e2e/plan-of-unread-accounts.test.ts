@@ -1,5 +1,6 @@
 // Tests plan and reconcile while the user list, by which the values of an account are found, cannot be read.
 import '../support/load-modules.ts';
+import { join } from 'node:path';
 import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { send } from '../support/send.ts';
@@ -96,4 +97,23 @@ test('sync of a person closes an account that somebody opened again, and does no
   expect((await place.platform.user(BOB))?.active).toBe(false);
   expect(synced.text).toContain('attribute values could not be read');
   expect(synced.code).toBe(2);
+}, 60_000);
+
+test('apply does not report the emptying of a value as done while the value list cannot be read, and empties it afterwards', async () => {
+  const file = join(place.commands.folder, 'plan.json');
+  expect((await place.commands.run('plan', '--full', '--out', file)).code).toBe(2);
+  await fail({
+    method: 'GET',
+    path: '/api/v1/user-attribute-values',
+    ...always,
+    status5xx: { share: 1, status: 500 },
+  });
+  const unread = await place.commands.run('apply', file, '--yes');
+  expect(unread.text).not.toMatch(/nothing is left to do/i);
+  expect(unread.code).not.toBe(0);
+  await fail();
+  const applied = await place.commands.run('apply', file, '--yes');
+  await place.idle();
+  expect(applied.code).toBe(0);
+  expect((await place.platform.user(BOB))?.attributes.regions ?? []).toEqual([]);
 }, 60_000);
