@@ -18,16 +18,19 @@ export interface Look<T> {
 
 /** Returns the findings of all resources except those that changed during every read, which `scan.counts.moved` counts. */
 export async function lookAgain<T>(
-  { counts }: ScanResult,
+  { counts, unread }: ScanResult,
   refs: Ref[],
   lookAt: (refs: Ref[]) => Promise<Look<T>>,
 ): Promise<T[]> {
   const all: T[] = [];
+  const unreadBefore = new Set(unread.keys());
   let left = refs;
   for (let look = 1; look <= MAX_READS && left.length > 0; look++) {
     const { verified, moved } = await lookAt(left);
     for (const each of verified) all.push(each);
     left = moved;
+    // The next read decides whether the resource could be read; what another comparison did not read stays noted.
+    if (look < MAX_READS) for (const ref of moved) if (!unreadBefore.has(ref)) unread.delete(ref);
   }
   counts.moved += left.length;
   return all;

@@ -1,0 +1,38 @@
+// Tests which resources count as unread after a resource that changed during a read was read again.
+import type { Ref } from '../../../src/directory/records.ts';
+import { isUnverified, lookAgain, readNoted, toLook } from '../../../src/reconcile/look-again.ts';
+import type { ScanResult } from '../../../src/reconcile/scope.ts';
+
+const REF: Ref = 'User:1';
+
+/** Reads a user who changes during the first read; `reads` says for each read whether the values were unread. */
+async function readTwice(reads: boolean[], unread: ScanResult['unread'] = new Map()) {
+  const scan = { counts: { moved: 0 }, unread } as unknown as ScanResult;
+  let read = 0;
+  await lookAgain(scan, [REF], async () => {
+    const areValuesUnread = reads[read++] ?? false;
+    const before = [{ ref: REF, text: `{"v":${read}}`, marked: false }];
+    const found = await readNoted(
+      scan,
+      before[0] as (typeof before)[0],
+      () => Promise.resolve({ ref: REF, areValuesUnread }),
+      isUnverified,
+    );
+    return toLook([found], before, read === 1 ? [] : before);
+  });
+  expect(read).toBe(2);
+  return [...unread.keys()];
+}
+
+test('a user whose values are read after all by the second read is not unread', async () => {
+  await expect(readTwice([true, false])).resolves.toEqual([]);
+});
+
+test('a user whose values no read shows stays unread', async () => {
+  await expect(readTwice([true, true])).resolves.toEqual([REF]);
+});
+
+test('a user whose value list an earlier comparison could not read stays unread', async () => {
+  const unread: ScanResult['unread'] = new Map([[REF, { ref: REF, name: 'ann', why: null }]]);
+  await expect(readTwice([false, false], unread)).resolves.toEqual([REF]);
+});
