@@ -13,6 +13,8 @@ import type { ScanResult } from './scope.ts';
 
 /** Number of accounts that are read at the same time for one group. */
 const CONCURRENT_READS = 2;
+/** Largest number of accounts that one comparison of a group reads to confirm removals; the next one reads others. */
+const MOST_CONFIRMED = 100;
 
 /**
  * Returns the held and rejected removals that the platform has already: of the group itself, or of members who are not in
@@ -56,7 +58,10 @@ export async function doneOfGroup(
   return leavers.filter((_, index) => gone[index]).map(toRemoval);
 }
 
-/** Returns those of the members (member-names.ts) whom the group does not show. A member without account is in no group. */
+/**
+ * Returns those of the members (member-names.ts) who are in the group neither by its member list, which may be truncated, nor by
+ * their accounts. An account that could not be read does not confirm the removal. A member without account is in no group.
+ */
 export async function goneOf(scan: ScanResult, group: WireGroup, users: string[]): Promise<string[]> {
   if (users.length === 0) return [];
   const present = new Set((group.members ?? []).map(({ value }) => value));
@@ -64,9 +69,16 @@ export async function goneOf(scan: ScanResult, group: WireGroup, users: string[]
     scan.scope.target.name,
     users.map((user) => refOf('User', user)),
   );
-  return users.filter(
-    (user, index) => !present.has((isUnmanaged(user) ? unmanagedId(user) : links[index]?.id) ?? ''),
-  );
+  const unlisted = users
+    .map((user, index) => ({ user, id: isUnmanaged(user) ? unmanagedId(user) : links[index]?.id }))
+    .filter(({ id }) => id === undefined || !present.has(id))
+    .slice(0, MOST_CONFIRMED);
+  const gone = await mapBounded(unlisted, CONCURRENT_READS, async ({ user, id }) => {
+    if (id === undefined) return [user];
+    const account = await asking(scan, (signal) => scan.scope.target.client.users.get(id, { signal }));
+    return account !== 'absent' && (account === 'unknown' || namesGroup(account, group.id)) ? [] : [user];
+  });
+  return gone.flat();
 }
 
 /** Returns the userName that the bridge last wrote or read. */

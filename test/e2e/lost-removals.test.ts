@@ -197,3 +197,18 @@ test('an adopted group that the source deletes is not forgotten while the platfo
   expect(lost).toBe(1);
   expect((await place.platform.group('old'))?.members).toEqual([]);
 }, 60_000);
+
+test('a member list without members confirms no removal while the account names the group', async () => {
+  await open();
+  await loseRemoval();
+  front.edit = (method, url, body) => {
+    if (method !== 'GET' || !url.includes('/Groups')) return body;
+    return body.replace(/"members":\[[^\]]*\]/g, '"members":[]');
+  };
+  await run(place, 'reconcile', '--yes', '--full');
+  expect(await members()).toEqual([ANN, BOB, CHO]);
+  front.edit = (_method, _url, body) => body;
+  expect(await outputOf('plan')).toContain('write did not stick');
+  await run(place, 'reconcile', '--yes', '--full');
+  expect(await members()).toEqual([BOB, CHO]);
+}, 60_000);
