@@ -1,8 +1,8 @@
 // Scans the list of groups without members, and selects the groups whose members are read: those that changed at the
-// platform since they were found equal, and a few others in turn.
+// platform since they were found equal, those with an unconfirmed removal, and a few others in turn.
 import { noCoverage, type Coverage } from '../directory/outbox/coverage.ts';
 import { parseLink } from '../directory/outbox/links.ts';
-import { fold, refOf, type Ref } from '../directory/records.ts';
+import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import { compareWithList, readCover, unlistedWaiting, type Orphans } from './cover.ts';
 import type { ScanResult } from './scope.ts';
@@ -134,12 +134,15 @@ async function takePage(
   groups: WireGroup[],
   choice: GroupChoice,
 ): Promise<void> {
-  const { drifts, runs, others, clock } = scan.scope;
+  const { drifts, runs, outbox, others, clock } = scan.scope;
   const ids = groups.map(({ id }) => id);
   const holders = await drifts.linkedTo('Group', ids);
   const elsewhere = await Promise.all(others.map((notes) => notes.linkedTo('Group', ids)));
   // 'Group:' names no group: it keeps the place of a listed group that no resource is linked to.
   const seen = await runs.groupsSeen(holders.map((holder) => holder?.ref ?? 'Group:'));
+  const unconfirmed = await Promise.all(
+    holders.map(async (holder) => (holder ? outbox.unconfirmedRemovals(parseRef(holder.ref).id) : [])),
+  );
   groups.forEach((group, index) => {
     const holder = holders[index];
     const link = holder && parseLink(holder.text);
@@ -164,8 +167,9 @@ async function takePage(
     const applied = String(link.core?.displayName ?? '');
     if (choice.mapsAll || fold(applied) !== fold(group.displayName)) draft.suspects.add(ref);
     const changed = group.meta?.lastModified;
-    // The members may have changed since they were found equal.
-    if (choice.full || (changed !== undefined && changed !== seen[index])) draft.withMembers.add(ref);
+    // The members may have changed since they were found equal. A platform may tell no time of change.
+    const hasChanged = changed !== undefined && changed !== seen[index];
+    if (choice.full || hasChanged || unconfirmed[index]?.length) draft.withMembers.add(ref);
     const isSettled = changed !== undefined && clock.now() - Date.parse(changed) > SETTLED_MS;
     if (isSettled) draft.changedAt.set(ref, changed);
   });

@@ -3,8 +3,8 @@
 -- judges it. Users and groups that wait for them become due.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, ending: 'kept' (removals that
---        are not written get the sign `r`), 'unseen' (written, but the answer does not show it: removals get the sign `u`, and
---        the next reconcile reads the members) or 'moot' (there is nothing to remove, so removals end with the guard's decisions
+--        are not written get the sign `r`), 'unseen' (written, but the answer does not show it: removals get the sign `u`, with
+--        which the next reconcile reads the members; after additions it does so if the platform tells times of change) or 'moot' (there is nothing to remove, so removals end with the guard's decisions
 --        about them; absent: written and shown), users (their ids), request, targets: [target], log (as append_log.lua) }
 -- RETURN {"cleared", number of pending memberships} | {"fenced"}: the lease was lost
 -- NEEDS log, pending_groups
