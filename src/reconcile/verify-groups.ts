@@ -14,7 +14,7 @@ import { linkedText } from '../sync/find-group.ts';
 import { takenElsewhereText } from './taken.ts';
 import { asking } from './platform-reads.ts';
 import type { VerifiedResource } from './verified.ts';
-import { compareMembers, doneOfGroup, goneOf, pendingOf } from './verify-members.ts';
+import { compareMembers, doneOfGroup, lookForLeavers, pendingOf } from './verify-members.ts';
 import { groupEntries, type GroupCase, type Member } from './plan-groups.ts';
 
 /** Unmanaged groups of a complete list, and groups of other connections. */
@@ -125,6 +125,8 @@ async function verifyGroup(
   const isRemoving = target.policy.policy === 'sync' && [...signs.values()].includes('-');
   const before = new Set(isRemoving ? [] : adopted?.members?.map(({ value }) => value));
   const isMemberBefore = ({ platformId }: Member): boolean => platformId !== null && before.has(platformId);
+  const differing = present && isRead ? await compareMembers(scan, present, ours, signs) : undefined;
+  const { gone, unlisted } = await lookForLeavers(scan, present ?? { id: '' }, differing ? unconfirmed : []);
   const group: GroupCase = {
     ref,
     link,
@@ -139,12 +141,11 @@ async function verifyGroup(
     takenBy: heldBy
       ? `Conflict: ${linkedText(wantedName ?? '', heldBy)}`
       : await takenElsewhereText(scan, 'Group', candidate),
-    members: present && isRead ? await compareMembers(scan, present, ours, signs) : undefined,
+    members: differing && { ...differing, surplus: [...differing.surplus, ...unlisted] },
     unconfirmed: new Set(unconfirmed),
     surplusThere: present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs }),
     pending: pending.filter(({ member, sign }) => sign !== '+' || !isMemberBefore(member)),
   };
-  const gone = present && isRead ? await goneOf(scan, present, unconfirmed) : [];
   return {
     ref,
     entries: groupEntries(group, { policy: target.policy, members, now: scan.scope.clock.now() }),

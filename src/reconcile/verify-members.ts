@@ -13,7 +13,7 @@ import type { ScanResult } from './scope.ts';
 
 /** Number of accounts that are read at the same time for one group. */
 const CONCURRENT_READS = 2;
-/** Largest number of accounts that one comparison of a group reads to confirm removals; the next one reads others. */
+/** Largest number of accounts that one comparison of a group reads to confirm removals; the others keep their sign until a later one. */
 const MOST_CONFIRMED = 100;
 
 /**
@@ -59,26 +59,44 @@ export async function doneOfGroup(
 }
 
 /**
- * Returns those of the members (member-names.ts) who are in the group neither by its member list, which may be truncated, nor by
- * their accounts. An account that could not be read does not confirm the removal. A member without account is in no group.
+ * Reads the accounts of members (member-names.ts) whom the member list of a group does not show, because it may be truncated.
+ * A member without account is in no group. An account that could not be read decides nothing.
+ * @returns `gone`: members who are not in the group; `unlisted`: members whose account names it, without protected ones
  */
-export async function goneOf(scan: ScanResult, group: WireGroup, users: string[]): Promise<string[]> {
-  if (users.length === 0) return [];
+export async function lookForLeavers(
+  scan: ScanResult,
+  group: Pick<WireGroup, 'id' | 'members'>,
+  users: string[],
+): Promise<{ gone: string[]; unlisted: Member[] }> {
+  const found: { gone: string[]; unlisted: Member[] } = { gone: [], unlisted: [] };
+  if (users.length === 0) return found;
   const present = new Set((group.members ?? []).map(({ value }) => value));
   const links = await scan.scope.links.getMany(
     scan.scope.target.name,
     users.map((user) => refOf('User', user)),
   );
-  const unlisted = users
-    .map((user, index) => ({ user, id: isUnmanaged(user) ? unmanagedId(user) : links[index]?.id }))
+  const unseen = users
+    .map((user, index) => {
+      const link = links[index] ?? {};
+      return { user, link, id: isUnmanaged(user) ? unmanagedId(user) : link.id };
+    })
     .filter(({ id }) => id === undefined || !present.has(id))
     .slice(0, MOST_CONFIRMED);
-  const gone = await mapBounded(unlisted, CONCURRENT_READS, async ({ user, id }) => {
-    if (id === undefined) return [user];
-    const account = await asking(scan, (signal) => scan.scope.target.client.users.get(id, { signal }));
-    return account !== 'absent' && (account === 'unknown' || namesGroup(account, group.id)) ? [] : [user];
+  await mapBounded(unseen, CONCURRENT_READS, async ({ user, link, id }) => {
+    const account =
+      id === undefined
+        ? 'absent'
+        : await asking(scan, (signal) => scan.scope.target.client.users.get(id, { signal }));
+    if (account === 'unknown') return;
+    if (account === 'absent' || !namesGroup(account, group.id)) found.gone.push(user);
+    else if (!isProtected(link, scan.scope.target.policy.users.protected))
+      found.unlisted.push({
+        ref: isUnmanaged(user) ? null : refOf('User', user),
+        platformId: account.id,
+        name: account.userName,
+      });
   });
-  return gone.flat();
+  return found;
 }
 
 /** Returns the userName that the bridge last wrote or read. */
