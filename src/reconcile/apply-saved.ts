@@ -1,12 +1,13 @@
 // Applies what is left of a saved plan: acquires the lock, marks, waits for the worker, and reports. The plan was compared
 // with the present state before (review-plan.ts).
 import type { RunReport } from '../directory/outbox/runs.ts';
+import { isChange } from './entry.ts';
 import { withHandover } from './handover-after-run.ts';
 import { toReport } from './make-report.ts';
 import { markPlan, type MarkedPlan } from './mark.ts';
 import { changesIn, writesIn, type Plan } from './plan.ts';
 import { recordOrder } from './record-order.ts';
-import type { PlanReview } from './review-plan.ts';
+import { changedSince, type PlanReview } from './review-plan.ts';
 import { keepRight, untilTaken } from './run-lock.ts';
 import type { RunOptions } from './run.ts';
 import type { ReconcileScope } from './scope.ts';
@@ -27,14 +28,23 @@ export async function applySaved(
   const startedAt = clock.now();
   const right = keepRight(scope, fence, options.signal);
   try {
-    const { refs: changed, noted } = await markPlan(scope, plan, options.guard, fence);
-    const refs = [...changed, ...closed];
+    // A push may have come since the comparison: during the question, another run, or the plan of another target.
+    const own = plan.entries.filter((entry) => isChange(entry) && entry.follows === undefined);
+    const overtaken = await changedSince(scope, [...own, ...closed]);
+    if (overtaken.length > 0) {
+      const count = new Set(overtaken.map(({ ref }) => ref)).size;
+      const message = `nothing was written here, because resources changed after they were compared: ${count}; make a new plan`;
+      const { exceptions } = await scope.outbox.backlog();
+      return { ...toReport(plan, startedAt, clock.now(), { outcome: 'failed', message }), exceptions };
+    }
+    const { refs: changed, noted, skipped } = await markPlan(scope, plan, options.guard, fence);
+    const refs = [...changed, ...closed.map(({ ref }) => ref)].filter((ref) => !skipped.has(ref));
     const isDone = noted.applied === 0 && (await scope.drifts.stillMarked(refs)).length === 0;
     const end = await untilApplied(scope, { ...options, signal: right.signal }, refs, plan);
     const { exceptions } = await scope.outbox.backlog();
-    const own = end.outcome === 'converged' ? endOfApply(plan, noted, { done, isDone }) : end;
+    const told = end.outcome === 'converged' ? endOfApply(plan, noted, { done, isDone }) : end;
     const { signal } = right;
-    const result = await withHandover(scope, plan, own, { id: plan.id, signal, logger: options.logger });
+    const result = await withHandover(scope, plan, told, { id: plan.id, signal, logger: options.logger });
     return { ...toReport(plan, startedAt, clock.now(), result), exceptions };
   } finally {
     await right.release();

@@ -14,6 +14,8 @@ export interface MarkedPlan {
   refs: Ref[];
   /** Number of resources that were marked, had changed meanwhile, or were being synced. */
   noted: Record<Noted, number>;
+  /** Resources that were not marked, because they had changed meanwhile or were being synced. */
+  skipped: ReadonlySet<Ref>;
   /** Items that the guard holds for approval. */
   held: Destruction[];
 }
@@ -37,14 +39,16 @@ export async function markPlan(
 ): Promise<MarkedPlan> {
   const own = ownEntries(plan);
   const held = await holdOverLimit(scope, own, guard);
-  const outcomes = await scope.drifts.note(toDrifts(own), `plan:${plan.id}`, fence);
+  const drifts = toDrifts(own);
+  const outcomes = await scope.drifts.note(drifts, `plan:${plan.id}`, fence);
+  const skipped = new Set(drifts.flatMap(({ ref }, index) => (outcomes[index] === 'applied' ? [] : [ref])));
   const noted = { applied: 0, stale: 0, busy: 0 };
   for (const outcome of outcomes) noted[outcome]++;
   const holds = new Set(held.map(keyOf));
   const ordered = own.filter((entry) => !toDestruction(entry).some((item) => holds.has(keyOf(item))));
   await scope.runs.noteWrites(countsOf(ordered));
   const refs = plan.entries.flatMap((entry) => (isChange(entry) && entry.ref ? [entry.ref] : []));
-  return { refs: [...new Set(refs)], noted, held };
+  return { refs: [...new Set(refs)], noted, skipped, held };
 }
 
 /** The guard's kind of each action that takes something away. */

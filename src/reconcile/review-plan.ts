@@ -2,7 +2,7 @@
 // made.
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
-import { isChange, type PlanEntry } from './entry.ts';
+import { isChange, type Basis, type PlanEntry } from './entry.ts';
 import { isPushed, ownEntries } from './mark.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import { changesIn, countsOf, type Plan } from './plan.ts';
@@ -10,6 +10,12 @@ import type { ReconcileScope, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers } from './verify-users.ts';
 import type { VerifiedResource } from './verified.ts';
+
+/** A resource, and the version of its record that was compared. */
+interface ComparedRecord {
+  ref: Ref | null;
+  basis: Pick<Basis, 'version'>;
+}
 
 export interface PlanReview {
   /**
@@ -21,7 +27,7 @@ export interface PlanReview {
   /** The plan without the entries of which nothing is left to do. */
   left: Plan;
   /** Leavers who are as desired and have a mark. Removals of the plan wait until they are synced. */
-  closed: Ref[];
+  closed: (ComparedRecord & { ref: Ref })[];
   /**
    * Number of changes of which nothing is left to do. An account or group that answered 404, and a membership that follows from
    * such a one, count too, although no list proved them gone.
@@ -81,7 +87,7 @@ export async function reviewPlan(
 async function leaversBesides(
   scan: ScanResult,
   { entries }: Plan,
-): Promise<{ equal: Ref[]; differing: ReadonlySet<Ref> }> {
+): Promise<{ equal: PlanReview['closed']; differing: ReadonlySet<Ref> }> {
   const changes = entries.filter(isChange);
   const own = new Set(changes.flatMap(({ ref, member }) => (member ? [] : [ref])));
   const users = changes.flatMap(({ action, member }) =>
@@ -91,12 +97,18 @@ async function leaversBesides(
   const decisions = await scan.scope.outbox.guardStore.decisionsOfMembers(all.map((ref) => parseRef(ref).id));
   const awaited = all.filter((_, index) => decisions[index] === 'waits');
   const verified = await verifyUsers(scan, awaited, { withValues: () => false });
-  const equal = verified.filter((each) => !each.entries.some(isChange)).map(({ ref }) => ref);
-  return { equal, differing: new Set(awaited.filter((ref) => !equal.includes(ref))) };
+  const equal = verified.flatMap(({ ref, version, entries: found }) =>
+    version === undefined || found.some(isChange) ? [] : [{ ref, basis: { version } }],
+  );
+  const isEqual = new Set(equal.map(({ ref }) => ref));
+  return { equal, differing: new Set(awaited.filter((ref) => !isEqual.has(ref))) };
 }
 
-/** Returns the entries whose record has another version than in the plan, in the order given. */
-async function changedSince({ directory }: ReconcileScope, entries: PlanEntry[]): Promise<PlanEntry[]> {
+/** Returns the entries whose record has another version than the one that was compared, in the order given. */
+export async function changedSince<T extends ComparedRecord>(
+  { directory }: ReconcileScope,
+  entries: T[],
+): Promise<T[]> {
   const versions = new Map<Ref, number>();
   for (const kind of ['User', 'Group'] as const) {
     const ids = entries.flatMap(({ ref }) => (ref?.startsWith(`${kind}:`) ? [parseRef(ref).id] : []));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { parseSaved } from '../../src/reconcile/plan.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { eventually } from '../support/eventually.ts';
 import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
 import { scimPatch } from '../support/reconciling.ts';
 import { send } from '../support/send.ts';
@@ -96,6 +97,25 @@ test('a person of the plan is deleted at the source after it → apply exits 3 a
   await expect(run('apply', file)).resolves.toMatchObject({ code: 3 });
   await expect(isActive(place.platform, 'ann')).resolves.toBe(true);
   await expect(displayName(place.platform, 'ann')).resolves.not.toBe('Ann New');
+}, 60_000);
+
+test('a person of the plan is deleted at the source while apply waits for another run → apply changes nothing', async () => {
+  await rename('ann', 'Ann New');
+  await expect(run('plan', '--target', 'main', '--out', file)).resolves.toMatchObject({ code: 2 });
+  const lock = (await place.key(':marks:main')).replace(/marks:main$/, 'run:main');
+  await place.redis.set(lock, 'another');
+  const end = run('apply', file, '--yes');
+  await eventually('apply has compared', async () => {
+    const { json } = await run('acts', '--json');
+    return JSON.stringify(json).includes('apply');
+  });
+  await place.idp.send('DELETE', `/Users/${ids.ann}`);
+  await place.redis.del(lock);
+  await expect(end).resolves.toMatchObject({
+    code: 1,
+    text: expect.stringContaining('nothing was written here') as string,
+  });
+  await expect(isActive(place.platform, 'ann')).resolves.toBe(true);
 }, 60_000);
 
 test('a plan of one target → apply and reconcile --target write at that target only', async () => {
