@@ -56,7 +56,7 @@ export async function withScopes<T>(
             ended.abort(
               new Error(
                 writes
-                  ? `${PAST_DEADLINE}. What is marked is applied by a worker; repeat the command for the rest.`
+                  ? `${PAST_DEADLINE}. A worker applies what is marked, if one runs; repeat the command for the rest.`
                   : `${PAST_DEADLINE}; nothing was changed. Repeat it with a longer --deadline.`,
               ),
             ),
@@ -67,7 +67,7 @@ export async function withScopes<T>(
   const logger = createCommandLogger('warn');
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
   const onSignal = (): void =>
-    ended.abort(new Error('ended by a signal; what is marked is applied by a worker'));
+    ended.abort(new Error('ended by a signal; a worker applies what is marked, if one runs'));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
   // Nothing is to be stopped if the scopes cannot be opened.
   let stop = (): Promise<void> => Promise.resolve();

@@ -165,7 +165,7 @@ test('plan and reconcile end at --deadline, and an invalid --deadline is refused
     front.break('accepts and never answers');
     for (const [name, rest] of [
       ['plan', '; nothing was changed. Repeat it with a longer --deadline.'],
-      ['reconcile', '. What is marked is applied by a worker; repeat the command for the rest.'],
+      ['reconcile', '. A worker applies what is marked, if one runs; repeat the command for the rest.'],
     ] as const) {
       const ended = await command(file, name, '--deadline', '2s');
       const error = expect.stringContaining(`The deadline passed before the command ended${rest}`);
