@@ -1,13 +1,12 @@
 // Activates and deactivates the account of a user.
 import type { Permission } from '../directory/guard/guard-store.ts';
-import { forgetObserved, type Link } from '../directory/outbox/links.ts';
+import { forgetObserved, type Link, platformIdOf } from '../directory/outbox/links.ts';
 import { PlatformResponse } from '../platform/errors.ts';
 import type { PlatformPatchOperation, WireUser } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
 import { isGone } from './failures.ts';
 import { permitClosing } from './gate.ts';
 import type { Why } from './provisioning-writer.ts';
-import { platformIdOf } from './platform-id.ts';
 
 const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
   core?.active === active || core?.active === undefined || (unsure ?? []).includes('active');

@@ -1,6 +1,6 @@
 // Writes typed attribute values, through the value list of an account or the SCIM extension. The value list needs the
 // numeric account id, which is looked up in the user list.
-import { forgetObserved, type Condition } from '../directory/outbox/links.ts';
+import { forgetObserved, type Condition, platformIdOf } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
 import type { PlatformClient } from '../platform/client.ts';
@@ -15,7 +15,6 @@ import { isGone, isStatus } from './failures.ts';
 import { attributeChanges, EXTENSION, fitsExtension, isEmpty, mayHaveValue, writeOrder } from './diff.ts';
 import type { DesiredUser } from './mapping.ts';
 import { writeCombinedPatch } from './combined-patch.ts';
-import { platformIdOf } from './platform-id.ts';
 
 /** How the writing of attributes ended. */
 export type AttributeResult =

@@ -1,10 +1,10 @@
 // Writes core attributes and attribute values of a user in one PATCH, so that no reader sees a half-changed person.
+import { platformIdOf } from '../directory/outbox/links.ts';
 import type { PlatformPatchOperation, WireUser } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
 import { coreOperations, echoedAttributes, EXTENSION, noteWrittenCore } from './diff.ts';
 import { isStatus } from './failures.ts';
 import type { DesiredUser } from './mapping.ts';
-import { platformIdOf } from './platform-id.ts';
 
 /** Time for which a target that refused the combined PATCH is not asked again, milliseconds. */
 const REMEMBERED_MS = 3_600_000;

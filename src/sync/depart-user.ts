@@ -1,4 +1,5 @@
 // Handles a user who was deleted at the source or is out of scope: closes the account, and deletes it when that is due.
+import { platformIdOf } from '../directory/outbox/links.ts';
 import type { WireUser } from '../platform/wire.ts';
 import { isAbsent } from './absence.ts';
 import { deactivate, mayBeActive, noteLeftOpen } from './account-state.ts';
@@ -10,7 +11,6 @@ import { isGone } from './failures.ts';
 import { ended, permitOne } from './gate.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { resumeRemovals } from './protected-user.ts';
-import { platformIdOf } from './platform-id.ts';
 import { withTemporaryName } from './temporary-name.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 // Finds, adopts or creates the account of a user without link.
-import type { Condition } from '../directory/outbox/links.ts';
+import { type Condition, platformIdOf } from '../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Directory } from '../directory/resources/directory.ts';
 import type { WireUser } from '../platform/wire.ts';
@@ -12,7 +12,6 @@ import { isStatus, mayHaveCommitted } from './failures.ts';
 import type { Core, DesiredUser } from './mapping.ts';
 import { claim, takenElsewhere } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, keptForLeaver, successionWait } from './succession.ts';
-import { platformIdOf } from './platform-id.ts';
 
 export type FoundAccount =
   /** The account was adopted or created, and the link has its id. */

@@ -1,11 +1,10 @@
 // Writes the name of a group.
-import type { Link } from '../directory/outbox/links.ts';
+import { type Link, platformIdOf } from '../directory/outbox/links.ts';
 import type { PlatformPatchOperation } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
 import { isStatus } from './failures.ts';
 import { warnOfRoles } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
-import { platformIdOf } from './platform-id.ts';
 import { waitForName } from './taken-name.ts';
 
 /** Returns whether the platform has confirmed the name as that of the linked group. */

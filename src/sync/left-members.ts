@@ -1,11 +1,10 @@
 // Keeps a list (`leavers` in the link) of members whom the source removed from a group while the settings forbid the
 // removal. They are removed when the settings allow it.
-import type { Link } from '../directory/outbox/links.ts';
+import { type Link, platformIdOf } from '../directory/outbox/links.ts';
 import { isUnmanaged, unmanagedId, unmanagedName } from '../directory/member-names.ts';
 import { parseRef, refOf } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
 import { membersWithSign } from './members.ts';
-import { platformIdOf } from './platform-id.ts';
 
 /** Most leavers that the link of a group out of scope lists. With more, the list is dropped. */
 const MOST_LEAVERS = 1000;

@@ -1,4 +1,5 @@
 // Writes portions of member changes to one group, and judges what the answer says about each member.
+import { platformIdOf } from '../directory/outbox/links.ts';
 import { refOf } from '../directory/records.ts';
 import type { PlatformPatchOperation, WireGroup, WireUser } from '../platform/wire.ts';
 import { counted } from '../support/counted.ts';
@@ -6,7 +7,6 @@ import { isAbsent } from './absence.ts';
 import type { SyncContext } from './context.ts';
 import { namesGroup } from './diff.ts';
 import { isGone, isStatus } from './failures.ts';
-import { platformIdOf } from './platform-id.ts';
 
 /** A member with an account. */
 export interface LinkedMember {

@@ -1,4 +1,5 @@
 // Decides which pending members of a group are removed and added now, and in which portions.
+import { platformIdOf } from '../directory/outbox/links.ts';
 import type { Readiness } from '../directory/outbox/outbox.ts';
 import { isUnmanaged, unmanagedId } from '../directory/member-names.ts';
 import { fold, parseRef, refOf } from '../directory/records.ts';
@@ -8,7 +9,6 @@ import { permit, refuse } from './gate.ts';
 import { writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { LISTED_AS_PROTECTED } from './target.ts';
 import { WriteIgnored } from './outcome.ts';
-import { platformIdOf } from './platform-id.ts';
 
 /** Most members in one PATCH. */
 const PORTION = 100;

@@ -1,5 +1,6 @@
 // Syncs one user at one target in a fixed order: deactivate, remove memberships, set attributes, add memberships, activate.
 // Each step waits for the one before it, so a user never has more access in between than in the end.
+import { platformIdOf } from '../directory/outbox/links.ts';
 import { refOf } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
@@ -25,7 +26,6 @@ import { rememberRefusal } from './combined-patch.ts';
 import { removal } from './succession.ts';
 import { resumeRemovals, leaveAlone, endProtection, whyUntouchable } from './protected-user.ts';
 import { depart } from './depart-user.ts';
-import { platformIdOf } from './platform-id.ts';
 
 /** Number of restarts within one sync after the platform lost the account. */
 const RESTARTS = 2;

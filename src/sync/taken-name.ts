@@ -1,5 +1,6 @@
 // Handles a new userName or group name that another resource still has: waits for the holder, and breaks circles of names. In a
 // circle of names two or more resources wait for each other's names; a temporary name for one of them breaks it.
+import { platformIdOf } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import type { SyncContext } from './context.ts';
@@ -7,7 +8,6 @@ import { condition } from './condition.ts';
 import { mayHaveCommitted } from './failures.ts';
 import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
-import { platformIdOf } from './platform-id.ts';
 
 /** Number of failed attempts before a circle is searched. */
 const CIRCLE_AFTER = 2;

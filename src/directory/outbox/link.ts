@@ -284,3 +284,12 @@ export function parseReverseLink(text: string): { ref: Ref; print?: string } {
   if (space < 0) return { ref: text as Ref };
   return { ref: text.slice(0, space) as Ref, print: text.slice(space + 1) };
 }
+
+/**
+ * Returns the platform id of a resource in the steps of a sync that come after its account or group was found or created.
+ * @throws Error for a resource without link, which is a bug: the sync ends, and its mark is delivered again after the lease
+ */
+export function platformIdOf({ id }: Link): string {
+  if (id === undefined) throw new Error('this step of a sync needs a linked account or group');
+  return id;
+}
