@@ -58,8 +58,8 @@ export async function syncResource(
   }, deps.outbox.leaseMs / 3);
   try {
     // Before the catch, so that its Redis error is thrown also while the process stops.
-    const twice = await linkedTwice(context);
-    const outcome = await syncByKind(context, deps.directory, twice).catch((error: unknown) =>
+    const conflict = await linkedTwice(context);
+    const outcome = await syncByKind(context, deps.directory, conflict).catch((error: unknown) =>
       outcomeOfError(context, error, deps.random),
     );
     await storeOutcome(context, outcome, deps.onApplied);
@@ -80,13 +80,17 @@ export async function syncResource(
   }
 }
 
-/** Syncs the resource. @param twice the outcome if another connection is linked to its account or group too */
+/**
+ * Syncs the resource.
+ * @param conflict result of `linkedTwice`: the outcome if another connection is linked to the same account or group, which is
+ *   returned without a write; undefined: no conflict prevents the sync
+ */
 async function syncByKind(
   context: SyncContext,
   directory: Directory,
-  twice: NotOurs | undefined,
+  conflict: NotOurs | undefined,
 ): Promise<SyncOutcome> {
-  if (twice) return { ...twice, writes: 0 };
+  if (conflict) return { ...conflict, writes: 0 };
   const exists = existsIn(directory);
   return context.work.kind === 'User' ? syncUser(context, exists) : syncGroup(context, exists);
 }
