@@ -1,4 +1,4 @@
-// Defines the dependencies that every part of the service is built from.
+// Defines the dependencies that every part of the service is built from, waits for Redis, and loads the Lua scripts.
 import type { Redis } from 'ioredis';
 import type { Config } from '../config/schema.ts';
 import { createConfirmation } from '../directory/redis/replicas.ts';

@@ -30,7 +30,7 @@ interface Reviewed {
 }
 
 const EXIT_STALE = 3;
-/** Largest number of stale changes that are named. */
+/** Largest number of changes that the message names because their resource has changed since the plan was made. */
 const MOST_STALE = 3;
 /** Largest size of a plan file: its text is parsed as a whole, in memory. */
 const MAX_PLAN_BYTES = 256 * 1024 * 1024;

@@ -23,12 +23,13 @@ export interface NoticeCondition {
 
 /** A condition that was reported to the receiver. */
 export interface ToldCondition extends NoticeCondition {
+  /** As of the condition; if not known, the time when a round first saw it. */
   since: number;
   /** Time of the message, Unix milliseconds of Redis. */
   at: number;
 }
 
-/** Reported conditions by their key. */
+/** Reported conditions by their key (notices/conditions.ts). */
 export type ToldConditions = Record<string, ToldCondition>;
 
 export interface NoticeChange {
@@ -98,7 +99,7 @@ export function createNoticeStore(
     return { ...NOTHING, ...Object.fromEntries(Object.entries(found).flatMap(parse)) };
   }
 
-  /** Stores some fields in one step. */
+  /** Stores some fields in one step. Sets no expiry: `read` does. */
   async function save(channel: string, fields: Partial<NoticeChannelState>): Promise<void> {
     const flat = Object.entries(fields).flatMap(([name, value]) => [name, JSON.stringify(value)]);
     await redis.hset(keys.key('notices', channel), ...flat);

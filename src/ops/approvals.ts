@@ -31,12 +31,9 @@ export interface ShownApproval extends Approval {
   items: HeldChange[];
 }
 
-/**
- * `decided`: stored; `items` changes are covered. `unknown`: no approval has the id. `expired`: the held changes are judged again. `noted`: a second person has to approve `id`. `samePerson`: the first approval
- * is this person's own. `retracted`: a first approval was taken back. `full`: too many first approvals wait. `settled`: it was
- * decided earlier, and nothing of it is left for this order; or nothing of it was rejected that could be withdrawn.
- */
+/** Result of an order; `items` is the number of changes that it covers. */
 export type DecisionOutcome =
+  /** The decision is stored. */
   | {
       kind: 'decided';
       id: string;
@@ -45,12 +42,26 @@ export type DecisionOutcome =
       /** Number of changes that are still held at the target. */
       remaining: number;
     }
+  /** It is the first of two approvals: a second person has to approve `id`. */
   | { kind: 'noted'; id: string; items: number }
+  /** A first approval was taken back. */
   | { kind: 'retracted'; id: string; items: number }
+  /** It was decided earlier, and nothing of it is left for this order; or nothing of it was rejected that could be withdrawn. */
   | { kind: 'settled'; message: string }
-  /** `by`: name of the first approval; `isSameIdentity`: the callers are one by their identity, not by their names. */
+  /**
+   * The first approval is this person's own. `by`: the name with which it was given; `isSameIdentity`: the callers are one by
+   * their identity, not by their names.
+   */
   | { kind: 'samePerson'; by: string; isSameIdentity: boolean }
-  | { kind: 'expired' | 'unknown' | 'full' };
+  /** The approval has expired: nothing was decided, and the guard judges its changes again. */
+  | { kind: 'expired' }
+  /**
+   * No approval has the id; the first approval that this order would complete is gone; or, with a selection, nothing of it
+   * is left for this order.
+   */
+  | { kind: 'unknown' }
+  /** Too many first approvals wait at the target. */
+  | { kind: 'full' };
 
 /** The order of an operator. `identity` distinguishes callers where two persons have to approve. */
 export interface DecisionOrder extends Actor {
@@ -133,7 +144,8 @@ export async function previewDecision(
   const approval = withPresentFirsts(found.approval, settingsOf);
   const isWhole = selectionText(selection) === undefined;
   const retracted = action === 'withdraw' && isWhole ? await firstOf(found) : undefined;
-  // A first approval has a list of its own. Every other order is about what its id means at the guard now.
+  // A first approval has a list of its own. For every other order the action, and the decisions made meanwhile, tell which list
+  // the id means now: held changes, or those that are still rejected.
   const list =
     found.first || retracted ? found.list : await outbox.guardStore.listOf(action, withinTarget(approval));
   if (!list) return { approval, count: 0, items: [] };
@@ -175,6 +187,8 @@ export async function decideApproval(
     await state.acts.record(recordOf('withdraw', retracted.total, note));
     return { kind: 'retracted', id: approval.id, items: retracted.total };
   }
+  // The id of the first approval of a selection is the id of the list with `~` and a digest behind it; the decision is about
+  // the list. The guard stores ids without the connection.
   const listId = first ? listIdOf(withinTarget(approval)) : withinTarget(approval);
   const decided = await outbox.guardStore.decide(action, listId, actor.by, {
     note: actor.note,

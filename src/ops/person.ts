@@ -5,13 +5,16 @@ import { fold, parseRef, type Ref } from '../directory/records.ts';
 import { findForOrder, findResources, refIn, toSearched } from './find.ts';
 import { readLostHandover, type HandoverRulesOf, type LostHandover } from './lost-handover.ts';
 
-/** An account of the person. `active`: it may be active. `pending`: a change of it is not written yet. */
+/**
+ * An account of the person. `active`: it may be active, whatever is pending. `pending`: it is closed or not linked, and a change
+ * of it is not written or not confirmed yet.
+ */
 export interface AccountState {
   connection: string;
   target: string;
   platformId: string | null;
   state: 'closed' | 'active' | 'pending';
-  /** Groups that the account stays in, because its removal was pending or rejected. */
+  /** Names of the groups that the account may still be in, because its removal is pending, kept or unconfirmed. */
   groups: string[];
   /** The handover that forgetting the person ends; null: nothing of the account is, or is to be, handed over. */
   handover: LostHandover | null;
@@ -105,7 +108,8 @@ async function addLinks(
   for (const [target, outbox] of state.outboxes) {
     const { link, isOpen } = await read(target);
     const { mark, pendingMemberships } = await outbox.resourceStatus(ref);
-    // A kept removal (`r`) does not count as pending, because nothing writes it.
+    // A kept removal (`r`) does not count as pending, because nothing writes it. An unconfirmed one (`u`) counts until a read
+    // shows that the account left the group.
     const isPending = mark !== null || [...pendingMemberships.values()].some((sign) => sign !== 'r');
     if (link.id === undefined && !isPending) continue;
     const handovers = state.handovers.get(target);
@@ -127,7 +131,7 @@ async function addLinks(
   }
 }
 
-/** Returns the names of the groups with a pending or rejected removal. */
+/** Returns the names of groups that the account may still be in: its removal is pending (`-`), kept (`r`) or unconfirmed (`u`). */
 async function namesOf(state: DesiredState, pending: ReadonlyMap<string, string>): Promise<string[]> {
   const names: string[] = [];
   for (const [id, sign] of pending) {

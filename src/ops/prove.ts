@@ -57,6 +57,7 @@ export async function proveConnection(
     onProgress?.({ connection, done, total: Math.max(done, estimate) });
   if (repairBy) await acts.record({ act: 'repair', ...repairBy });
   try {
+    // `request`: correlation id of the marks that a repair sets; without a repair it has no effect.
     await proof.run({ repair, request: 'repair', pauseMs, signal, onLooked }, findings);
   } finally {
     if (repair) logRepairs();

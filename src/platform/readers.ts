@@ -164,7 +164,7 @@ export const readAttribute: Reader<UserAttribute> = (body, refuse) => {
   return fields as unknown as UserAttribute;
 };
 
-/** Reads a stored value; `value` null means unset and is kept. */
+/** Reads a stored value; `value` null means unset and is returned as null. */
 export const readAttributeValue: Reader<UserAttributeValue> = (body, refuse) => {
   const fields = requireRecord(body, 'attribute value', refuse);
   const userId = textId(fields['userId']);

@@ -36,7 +36,10 @@ export interface WireMember {
   type?: string;
 }
 
-/** Body that creates a user; null clears a property. The extension accepts single texts and numbers only. */
+/**
+ * Body that creates or replaces a user; null clears an attribute of the extension. The extension accepts single texts and
+ * numbers only.
+ */
 export interface WireUserInput {
   schemas?: string[];
   externalId?: string;

@@ -167,10 +167,12 @@ async function restoreLost(
 }
 
 /**
- * Returns the resources whose sync may end a wait for a decision or a dead letter:
- * - held changes that are no longer desired, for instance after a change of rules; they have no mark;
- * - rejected changes that new rules no longer want, and changes that somebody already made at the platform;
- * - users whose mapping fails, and dead letters of rules that work again or whose change somebody made at the platform.
+ * Returns the resources that the run marks even if the plan does not name them, so that a sync decides about them anew:
+ * - resources with a held change: it has no mark, and may be no longer desired, for instance after a change of rules;
+ * - resources with a rejected change, if all users were mapped by the present rules: these may no longer want the change;
+ * - dead letters that were refused under earlier settings, if the mapping rules changed: their sync may succeed now;
+ * - users whose mapping fails, or whose activation waits for a value: their sync stores this as a condition, unless it is stored;
+ * - resources with a held or rejected change that somebody made at the platform, and dead letters without a difference.
  */
 async function decidedRefs(
   scope: ReconcileScope,

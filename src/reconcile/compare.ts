@@ -64,7 +64,8 @@ const PATHS = ['userName', 'externalId', 'displayName', 'name.givenName', 'name.
  * still equal if its link was not written since, so the link need not be read.
  */
 export function printOf(user: WireUser): string {
-  // The digit changes with what counts as equal, so that no fingerprint of former rules is taken for one of these.
+  // `2` is the version of this comparison. A change of what counts as equal raises it, so that no fingerprint of former rules is
+  // taken for one of these.
   let text = user.active === undefined ? '2?' : user.active ? '2+' : '2-';
   // Names and addresses contain neither the separator nor the sign of a value that is not shown.
   for (const path of PATHS) text += `\u0000${shownCore(user, path) ?? '\u0001'}`;

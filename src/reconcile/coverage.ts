@@ -8,7 +8,7 @@ import type { ReconcileScope } from './scope.ts';
 
 export interface CoverageResult {
   coverage: CoverageOfKinds;
-  /** Resources without link and mark. */
+  /** Lost resources: no sync of them is due, although one is needed. */
   lost: Ref[];
 }
 

@@ -72,7 +72,7 @@ const DELETED =
 
 /** How the attribute definitions differ from the settings. */
 export interface DefinitionFindings {
-  /** Entries for missing definitions, which the first sync of a user creates. */
+  /** Entries for missing definitions; the first sync of a user creates these definitions. */
   definitions: PlanEntry[];
   /** By attribute name, the reason why a definition of another type is a conflict. */
   conflicts: ReadonlyMap<string, string>;

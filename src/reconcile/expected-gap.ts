@@ -10,8 +10,8 @@ const MOST_RUNS = 8000;
 const ENOUGH_MS = 8 * 86_400_000;
 
 /**
- * Returns the longest time between two of the next runs, in milliseconds; null without a schedule and for one that never
- * runs.
+ * Returns the longest time between two of the next runs, in milliseconds; null without a schedule, and for one that never
+ * runs or is not valid.
  * @param schedule node-cron pattern
  */
 export function expectedGapMs(schedule: string | null, timezone: string): number | null {

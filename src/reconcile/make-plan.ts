@@ -238,8 +238,8 @@ function withoutLeftOut({ coverage, isListed }: GroupScan, leftOut: readonly { i
 }
 
 /**
- * Returns whether the platform defines an attribute with another type than the settings. Then the rules do not count as
- * mapped, so that every run maps all users again and shows the conflict.
+ * Returns whether the platform defines an attribute with another type than the settings. Then the run does not
+ * store that all users are mapped by these rules, so that every run maps all users again and shows the conflict.
  */
 const hasTypeConflict = (entries: readonly PlanEntry[]): boolean =>
   entries.some(({ action, attribute }) => action === 'conflict' && attribute !== undefined);

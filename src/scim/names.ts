@@ -1,6 +1,6 @@
 // Lists the attributes that hold names, and checks text for control characters.
 
-/** Attributes with a name or an identifier of the resource, which operators see. */
+/** Attributes with a name or an identifier of the resource. Operators see them, so control characters are refused. */
 export const NAMES: ReadonlySet<string> = new Set(['userName', 'displayName', 'externalId']);
 
 /** Control characters and line breaks, as a regular expression with Unicode properties. */

@@ -1,5 +1,5 @@
-// Writes typed attribute values, through the value list of an account or the SCIM extension. The value list needs the
-// numeric account id, which is looked up in the user list.
+// Writes typed attribute values: through the REST values of an account (contract 3), or through the SCIM extension, which takes
+// texts and whole numbers only (contract 12.3). The REST values need the numeric account id, which is looked up in the user list.
 import { forgetObserved, type Condition, platformIdOf } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';

@@ -52,6 +52,7 @@ export const noticesSchema = section(
     pageUrl: optionalText(
       'Address under which readers of notices open the page, without /admin; null = server.adminUrl.',
     ),
+    // notice-checks.ts checks the number.
     channels: named(
       'Receivers by name, at most 10; none = nothing is sent.',
       NAME_PATTERN,

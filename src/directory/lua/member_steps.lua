@@ -19,12 +19,13 @@ local function apply_step(kind, values)
   local found = {}
   for _, value in ipairs(values) do found[#found + 1] = users[value] end
   if kind == 'remove' then
-    -- A value may also have been stored before its user was, so values of users who were no members are looked up.
     local parted = {}
     for _, user in ipairs(leave_all(p.id, found)) do
       parted[user] = true
       count_change(-1, user)
     end
+    -- A value whose user is no member may be stored as a reference, from a time before that user existed. It is removed too, as
+    -- are values that still have no user.
     for _, value in ipairs(values) do
       if not parted[users[value]] then drop_unresolved(value) end
     end

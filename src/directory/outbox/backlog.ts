@@ -51,6 +51,9 @@ export interface Backlog {
   writes: Record<string, number>;
 }
 
+/** Counters of a load in a reply of backlog.lua; empty while nothing loads. */
+type LoadReply = [] | [startedAt: string, done: string, samples: string[]];
+
 /** Returns the backlog of a target, in the order of the reply of backlog.lua. */
 export async function readBacklog(
   { scripts, keys }: { scripts: Scripts; keys: Keyspace },
@@ -58,6 +61,7 @@ export async function readBacklog(
 ): Promise<Backlog> {
   const args = { target, kinds: DESTRUCTIVE_KINDS, exceptions: RESOURCE_REASONS };
   const reply = await scripts.run('backlog', keys.base, args);
+  // reply[0] is the tag 'backlog'.
   const [now = 0, dirty = 0, inflight = 0, blocked = 0] = reply.slice(1, 5).map(Number);
   const [
     oldest,
@@ -74,14 +78,19 @@ export async function readBacklog(
     since,
     gapMs,
   ] = reply.slice(5) as [
-    ...[string, string, string, string],
-    number[],
-    string[],
-    number[],
-    [number, string][],
-    number,
-    Parameters<typeof toLoadCounts>[0],
-    ...[string, string, string],
+    oldest: string,
+    hold: string,
+    last: string,
+    lastSuccessAt: string,
+    held: number[],
+    writes: string[],
+    priorities: number[],
+    exceptions: [count: number, oldest: string][],
+    due: number,
+    load: LoadReply,
+    failures: string,
+    since: string,
+    gapMs: string,
   ];
   return {
     now,
@@ -108,7 +117,7 @@ export async function readBacklog(
 }
 
 /** Returns the counters of a reply of backlog.lua; null while nothing loads. */
-function toLoadCounts(reply: [] | [startedAt: string, done: string, samples: string[]]): LoadCounts | null {
+function toLoadCounts(reply: LoadReply): LoadCounts | null {
   if (reply.length === 0) return null;
   const [startedAt, done, samples] = reply;
   return {

@@ -20,7 +20,7 @@ const SCIM_TYPES: Record<ExtensionAttributeType, AttributeType> = {
 
 /**
  * Returns the open schema `urn:cube:params:1.0:UserAttribute`. Values are compared with case, as access policies do.
- * @throws Error when a configured name is not allowed in an open schema, or is given twice
+ * @throws Error when a configured name is not allowed in an open schema, such as `__proto__`, or is given twice
  */
 export function userAttributeSchema(definitions: readonly UserAttributeDefinition[]): Schema {
   const names = new Set<string>();

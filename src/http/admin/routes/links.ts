@@ -1,4 +1,5 @@
-// Routes of links: lists, exports, imports, removes and keeps links between desired resources and platform resources.
+// Routes of links between resources and their accounts or groups: list, export, import and remove. `keep` accepts that the
+// links to a target stay after it left the settings.
 import type { TargetFeed } from '../../../directory/fleet/known-targets.ts';
 import type { Kind } from '../../../directory/records.ts';
 import { findForOrder, toSearched } from '../../../ops/find.ts';
