@@ -42,7 +42,10 @@ export function searchKey(wanted: string): string | undefined {
   return at < SEARCH_KEY_LENGTH ? undefined : wanted.slice(at - SEARCH_KEY_LENGTH, at + 1);
 }
 
-/** Returns a key for every @ of the text, so that a search for an address finds all users that contain it. */
+/**
+ * Returns an index key for every @ of the text: the @ and the characters before it. A search for an address then finds all
+ * users that contain it.
+ */
 function searchKeys(text: string): string[] {
   const keys = new Set<string>();
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {

@@ -52,7 +52,10 @@ export function noteRun(state: State, { channel, version }: Version): void {
   if (release && !release.wasRun) state.releases.put({ ...release, wasRun: true });
 }
 
-/** Publishes a version; an existing version is not changed. */
+/**
+ * Publishes a version; an existing version is not changed.
+ * @param wasRun whether a deployment has run it, so that it stays listed
+ */
 export function publish(state: State, { channel, version }: Version, wasRun = false): Release {
   const present = releasesOf(state, channel).find((candidate) => candidate.version === version);
   if (present) return present;

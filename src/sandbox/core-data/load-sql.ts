@@ -39,14 +39,22 @@ export function aggregateSql(measure: Pick<Measure, 'aggType' | 'aggregate'>, co
 /** Returns the aggregate of a measure whose rows a join repeats: each key counts once. */
 function distinctSql(measure: Measure, column: string, key: string): string {
   if (measure.aggType === 'count') return `count(DISTINCT ${key})`;
+  // Repeated rows change no other aggregate.
   if (measure.aggType !== 'sum' && measure.aggType !== 'avg') return aggregateSql(measure, column);
   const once = `list(DISTINCT struct_pack(k := ${key}, v := ${column}))`;
   return `list_${measure.aggType}(list_transform(${once}, one -> one.v))`;
 }
 
+/**
+ * Returns the SQL of a measure: the value of one row for an ungrouped query, else its aggregate. The joins may repeat rows
+ * of every cube except the first, which reaches the others. An `aggregate` of the model is used as it is: that of a measure of
+ * a view counts each key once; that of a calculated measure of a joined cube counts repeated rows too.
+ */
 function measureSql({ cubes, isUngrouped }: Query, { cube, member, name }: FoundMember<Measure>): string {
   const column = quoteName(name);
+  // The value that one row contributes.
   const single = member.single?.(column) ?? column;
+  // One row has at most one distinct value.
   if (isUngrouped)
     return member.aggType === 'countDistinct' ? `CASE WHEN ${single} IS NOT NULL THEN 1 END` : single;
   if (cube === cubes[0] || member.aggregate) return aggregateSql(member, column);

@@ -60,7 +60,7 @@ export function toFolder(state: State, folder: FolderRecord): SandboxJsonObject 
 
 export function toReportView(state: State, report: ReportRecord): SandboxJsonObject {
   const shared = showShared(state, report);
-  // Required for reports (contract 4.7), so a placeholder replaces a deleted owner.
+  // `user` is required in the published record of a report, so a placeholder replaces a deleted owner.
   const owner = shared['user'] ?? { id: report.ownerId, email: '', firstName: null, picture: null };
   return {
     ...shared,

@@ -8,6 +8,7 @@ const DIRECTIONS: Readonly<Record<string, string>> = {
   ASCENDING: ' ASC',
   DESCENDING: ' DESC',
 };
+/** DuckDB writes a space; the underscore is accepted too. */
 const NULLS: Readonly<Record<string, string>> = {
   ORDER_DEFAULT: '',
   'NULLS FIRST': ' NULLS FIRST',

@@ -28,8 +28,8 @@ function firstName(query: Node): string {
 }
 
 /**
- * Returns the name of a column without an alias, as PostgreSQL gives it. Empty = the engine's name, for
- * constants only: the engine uses the text of the expression, which would reveal internal tables and policies.
+ * Returns the name of a column without an alias, as PostgreSQL gives it. An empty name leaves it to the engine, which
+ * takes the text of the expression. This is allowed for constants only: another text would reveal internal tables and policies.
  */
 function impliedName(node: Node): string {
   switch (textAt(node, 'class')) {
