@@ -69,7 +69,7 @@ test('answers without `active` confirm nothing: a new account is activated, a le
   expect((await place.platform.user(BOB))?.active).toBe(false);
 }, 60_000);
 
-test('an account that cannot be read is named by plan, reconcile and status with the answer, and explain says that its state is not known', async () => {
+test("an account that cannot be read is named by plan, reconcile and status with the platform's answer, and explain says that its state is not known", async () => {
   const ann = await place.idp.createUser(ANN);
   await place.idle();
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });

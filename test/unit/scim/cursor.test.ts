@@ -85,7 +85,7 @@ describe('cursor parameters (RFC 9865 §2, §2.1)', () => {
     ['cursor=abc&startIndex=5', '400 invalidValue'],
     ['count=ten', '400 invalidValue'],
   ];
-  test.each(refused)('the cursor parameters %s are %s', (query, expected) => {
+  test.each(refused)('the cursor parameters %s are refused: %s', (query, expected) => {
     expect(refusal(() => parseListQuery(new URLSearchParams(query), limits))).toBe(expected);
   });
 

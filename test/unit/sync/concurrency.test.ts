@@ -49,7 +49,7 @@ test('the limit stops rising when more calls would only wait at the platform', (
   expect(Math.min(...limits)).toBeGreaterThanOrEqual(8);
 });
 
-test('after a lasting rise of latency the limit rises again to the maximum', () => {
+test('after latency has risen for good, the concurrency limit climbs back to its maximum', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   rounds(concurrency, steady, 100);
   const slow: Platform = () => ({ status: 200, durationMs: 90 });

@@ -144,7 +144,7 @@ describe('Entra SCIM validator', () => {
     expect(patched(start, [operation]).userName).toBe('new');
   });
 
-  test('e-mails with the same type are all kept', () => {
+  test('a replace of `emails` with two values of the same type stores both', () => {
     const value = [
       { value: 'a', type: 'work' },
       { value: 'b', type: 'work' },
@@ -170,7 +170,7 @@ describe('PATCH requests of Okta', () => {
     expect(patched(start, [{ op: 'replace', path: 'password', value: 'secret' }], 'okta')).toEqual(start);
   });
 
-  test('Okta sets custom attributes by their URN as a whole object', () => {
+  test("Okta's pathless replace with an object under the URN of the custom attributes stores all attributes of the object", () => {
     const value = { [ATTRIBUTES]: { region: 'us', clearance: 2, regions: ['eu', 'us'] } };
     expect(patched(start, [{ op: 'replace', value }], 'okta')[ATTRIBUTES]).toEqual({
       clearance: 2,
