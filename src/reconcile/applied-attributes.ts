@@ -1,7 +1,7 @@
 // Finds the attributes whose values the bridge has written, by the links of a sample of the users of a target.
 import type { Links } from '../directory/outbox/links.ts';
 import { isEmpty } from '../sync/diff.ts';
-import { NO_BASIS, type PlanEntry } from './entry.ts';
+import { aboutDefinition, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 
 /** Number of users whose links are read. */
@@ -32,16 +32,10 @@ export async function unmappedEntries({
   const unmapped = [...applied].filter((name) => target.mapping.types[name] === undefined).sort();
   return unmapped.map((name) => ({
     action: 'unmanaged',
-    kind: 'Attribute',
-    ref: null,
-    platformId: null,
-    name,
-    attribute: name,
-    before: null,
+    ...aboutDefinition(name),
     after: null,
     effect: 'report',
     reason: UNMAPPED,
     attribution: { cause: 'none' },
-    basis: NO_BASIS,
   }));
 }

@@ -1,7 +1,7 @@
 // Compares the definitions of the mapped attributes at the platform with the settings, and decides what becomes of the values of
 // an attribute whose definition is missing or has another type.
 import { fold, type Ref } from '../directory/records.ts';
-import { isChange, isDrift, NO_BASIS, type Attribution, type PlanEntry } from './entry.ts';
+import { aboutDefinition, isChange, isDrift, type Attribution, type PlanEntry } from './entry.ts';
 import { asking } from './platform-reads.ts';
 import type { ScanResult } from './scope.ts';
 
@@ -53,17 +53,11 @@ export function toTypeConflict(
 /** Returns the one conflict of an attribute that the platform defines with another type. */
 export const toDefinitionConflict = ([name, reason]: [name: string, reason: string]): PlanEntry => ({
   action: 'conflict',
-  kind: 'Attribute',
-  ref: null,
-  platformId: null,
-  name,
-  attribute: name,
-  before: null,
+  ...aboutDefinition(name),
   after: null,
   effect: 'report',
   reason,
   attribution: { cause: 'none' },
-  basis: NO_BASIS,
 });
 
 const NOT_DEFINED = 'the settings map it and the platform does not define it';
@@ -99,12 +93,7 @@ export async function definitionEntries(
     .sort((left, right) => (fold(left) < fold(right) ? -1 : 1))
     .map((name): PlanEntry => ({
       action: 'defineAttribute',
-      kind: 'Attribute',
-      ref: null,
-      platformId: null,
-      name,
-      attribute: name,
-      before: null,
+      ...aboutDefinition(name),
       after: { name, type: mapping.types[name] ?? 'string' },
       effect: 'apply',
       ...(found.some((entry) => entry.attribute === name && isDrift(entry))

@@ -95,6 +95,17 @@ export interface Basis {
 /** Basis of an entry that no run marks, because it is only reported or shown. */
 export const NO_BASIS: Basis = { version: 0, link: '' };
 
+/** Returns the fields that all entries about the definition of an attribute share. */
+export const aboutDefinition = (name: string) => ({
+  kind: 'Attribute' as const,
+  ref: null,
+  platformId: null,
+  name,
+  attribute: name,
+  before: null,
+  basis: NO_BASIS,
+});
+
 /** Time after a write within which a platform may answer reads that do not show it yet, milliseconds. */
 const LAG_MS = 60_000;
 
