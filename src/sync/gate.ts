@@ -133,8 +133,10 @@ const kindsOf = (refused: Refused, wanted: Permission): DestructiveKind[] => [
 ];
 
 function rejectedText(rejected: readonly DestructiveKind[], isLeaver: boolean): string {
-  // An open account goes on to receive the values and groups of the source. The source has none for a leaver.
-  const open = isLeaver ? ' with the values that it has' : ', and other changes of the source are written';
+  // An open account still receives values, and leaves groups, but joins none while the source wants it closed. A leaver has no values.
+  const open = isLeaver
+    ? ' with the values that it has'
+    : ', and other changes of the source are written, except new memberships';
   const kept = rejected.includes('deactivate')
     ? `the account stays open${open}`
     : 'the platform keeps what it has';

@@ -66,4 +66,5 @@ test('plan and sync name the rejection as the reason why a person is not added t
   expect([synced].flat()[0]).toMatchObject({ outcome: 'equal', message: expect.stringContaining(EVE) });
   const [found] = (await place.commands.run('explain', 'Sales', '--json')).json;
   expect(found).toMatchObject({ verdict: 'leftAlone' });
+  expect((await place.commands.run('exceptions', '--json')).text).toContain('except new memberships');
 });

@@ -33,7 +33,7 @@ test('a rejected change stays an exception with its time during and after the re
   expect(before).toMatchObject({ name: ANN, reason: 'Rejected' });
   await push('title', 'high');
   const letter = 'level is string and cannot become a number';
-  const also = `${letter}; a person rejected the deactivation: the account stays open, and other changes of the source are written`;
+  const also = `${letter}; a person rejected the deactivation: the account stays open, and other changes of the source are written, except new memberships`;
   expect(await json('dead-letters', 'list')).toMatchObject([
     { name: ANN, reason: 'AttributesNotWritten', message: also },
   ]);
