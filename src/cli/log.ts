@@ -8,12 +8,8 @@ import {
 } from '../directory/logs/provisioning-log.ts';
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import {
-  writtenValueText,
-  STATUS_WORDS,
-  type LocatedEntry,
-  type LogFilter,
-} from '../ops/provisioning-log.ts';
+import type { LocatedEntry, LogFilter } from '../ops/provisioning-log.ts';
+import { writtenValueText, STATUS_WORDS } from '../ops/provisioning-record.ts';
 import { withoutGuardName } from '../reconcile/exception-words.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -63,7 +59,8 @@ const withAllLogs = (states: DesiredState[]) =>
 /** Prints the entries that the flags select. @throws UnknownResource for a name that nothing has */
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
   const { findResources, refIn, toSearched } = await import('../ops/find.ts');
-  const { readLog, removedEntriesTexts, toProvisioningRecord } = await import('../ops/provisioning-log.ts');
+  const { readLog, removedEntriesTexts } = await import('../ops/provisioning-log.ts');
+  const { toProvisioningRecord } = await import('../ops/provisioning-record.ts');
   const { createMemberNames } = await import('../ops/member-names.ts');
   const { connection = null, target = null } = flags;
   const sources = await withAllLogs(states);
@@ -126,7 +123,7 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
 async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
   const [{ csvLine }, { toProvisioningRecord, flatten, COLUMNS }] = await Promise.all([
     import('../support/csv-line.ts'),
-    import('../ops/provisioning-log.ts'),
+    import('../ops/provisioning-record.ts'),
   ]);
   sayRows(csvLine(COLUMNS));
   return (entry) => csvLine(flatten(toProvisioningRecord(entry)));

@@ -1,6 +1,7 @@
 // Builds the timeline of a resource: pushed, stored, applied. Pure.
 import { initiatorTypeOf } from '../ops/initiator.ts';
-import { STATUS_WORDS, type LocatedEntry } from '../ops/provisioning-log.ts';
+import type { LocatedEntry } from '../ops/provisioning-log.ts';
+import { STATUS_WORDS } from '../ops/provisioning-record.ts';
 import { withoutGuardName } from '../reconcile/exception-words.ts';
 import type { Explanation } from './explanation.ts';
 import { isoTime } from '../support/sources.ts';

@@ -26,7 +26,7 @@ export type GuardSettings = GuardLimits & { windowMs: number; approvers?: number
 export interface GuardCount {
   /** Allowed within the window without approval, whether or not the write succeeded. */
   used: number;
-  /** Allowed, but not applied yet. */
+  /** Accepted deactivations that no sync has asked the guard for yet, without those in `used`; 0 for other kinds. */
   waiting: number;
   /** Held for approval. */
   held: number;

@@ -8,6 +8,7 @@ interface RunTimes {
   last?: RunReport | null | undefined;
   /** Unix milliseconds; null or undefined: no run has compared everything yet. */
   lastSuccessAt?: number | null | undefined;
+  /** Since when the service has had a schedule, and the time between two of its runs; null: no schedule. */
   expected?: ExpectedRuns | null | undefined;
 }
 
@@ -17,7 +18,7 @@ const OLD_MS = 26 * 3_600_000;
 const GRACE_MS = 1_800_000;
 const ADVICE = 'Run scim-bridge reconcile, and look at its reason.';
 
-/** Returns a sentence without full stop; undefined while no complete run is overdue. */
+/** Returns a sentence without full stop when a complete run is overdue, or when runs ended and none was complete; else undefined. */
 export function reconcileAgeText(
   { last, lastSuccessAt, expected }: RunTimes,
   now: number,

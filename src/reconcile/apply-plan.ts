@@ -110,7 +110,7 @@ interface Applied {
   end: End;
 }
 
-/** Returns the end of a run whose marks were applied. */
+/** Returns the outcome and the message of a run after its marked resources were synced. */
 async function endOf(
   scope: ReconcileScope,
   options: ApplyPlanOptions,

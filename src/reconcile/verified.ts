@@ -49,7 +49,7 @@ export interface VerifiedResource {
   isUnmappable?: boolean;
   /** Why the sync will refuse to adopt the account that it finds. */
   notAdopted?: string | undefined;
-  /** The group comes back into scope; only its next sync notes that, also when nothing of it is to be written. */
+  /** The group comes back into scope. Only a sync notes this in the link, so the group is marked even without a difference. */
   isBack?: boolean;
 }
 

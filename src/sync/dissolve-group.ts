@@ -114,7 +114,7 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
   // A rejected removal keeps the link, without which the decision could not be taken back.
   if ('condition' in outcome && outcome.condition) return outcome;
   if (kept === 0) return undefined;
-  // A protected member keeps the link too, and is removed when the protection ends.
+  // A protected member stays in the group, so the group keeps its link: the removal follows when the protection ends.
   const stay = `${LISTED_AS_PROTECTED}, so ${counted(kept, 'member')} of the group that was deleted at the source ${kept === 1 ? 'stays' : 'stay'}`;
   return { kind: 'synced', writes: context.writes, condition: condition(context, 'Protected', stay) };
 }

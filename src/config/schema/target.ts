@@ -1,6 +1,7 @@
 // Defines the settings of a target: one platform tenant that the bridge keeps equal to the desired state.
 import { attributesSchema, type AttributeConfig } from './attributes.ts';
 import { guardSchema } from './guard.ts';
+// choice: the first word is the default, unless a third argument names another. whole: default, smallest and largest number.
 import {
   choice,
   flag,
@@ -31,12 +32,13 @@ const rateLimitSchema = section('How fast the bridge may call this platform.', {
   burst: whole('Requests that may go out at once after a pause.', 50, 1, 10_000),
 });
 
+/** Filter that keeps every user, active or not (isEveryone in sync/mapping.ts). */
+const EVERYBODY = 'active or true';
+
 const usersSchema = section('Which users this target gets, and how they leave.', {
-  scope: usualText(
-    'SCIM filter of the users in scope; leaving the scope means deprovisioning.',
-    'active or true',
-    { minLength: 1 },
-  ),
+  scope: usualText('SCIM filter of the users in scope; leaving the scope means deprovisioning.', EVERYBODY, {
+    minLength: 1,
+  }),
   deprovision: choice('What happens to a user who leaves.', ['deactivate', 'delete']),
   deleteAfterDays: optionalWhole(
     'Delete for good this many days after the source deleted the user, as far as the guard lets it; null = never.',
@@ -126,7 +128,7 @@ const targetSchema = section(
     ),
     rateLimit: rateLimitSchema,
     policy: choice(
-      'create-only: never change what is complete, never remove; upsert-only: never close an account, delete or take out a member, but change and empty values; sync: everything.',
+      'create-only: never change a resource once it is complete, never remove; upsert-only: never close an account, delete or take out a member, but change and empty values; sync: everything.',
       ['create-only', 'upsert-only', 'sync'],
       'sync',
     ),
@@ -155,6 +157,7 @@ export type TargetConfig = Omit<TargetDocument, 'attributes' | 'guard' | 'handov
   handover: { deployment: string; folder: string; afterDays: number } | null;
 };
 
+/** Without targets in the file there is `main`, whose url and token the environment gives (config/environment.ts). */
 export const targetsSchema = {
   ...named('Platform tenants by name.', NAME_PATTERN, targetSchema, { main: {} }),
   minProperties: 1,

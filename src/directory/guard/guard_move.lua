@@ -120,9 +120,9 @@ for ref, priority in pairs(priorities) do
   if source == 'guardHeld' and not may_be_held then redis.call('ZREM', key('alarms', p.target), ref) end
   local mark_text = redis.call('HGET', key('marks', p.target), ref)
   local own = mark_text and string.match(mark_text, '^%d+ %d+ (.*)$')
-  -- Only an approval is the order of a write, so a change that waits keeps its own request after another decision. Beside a
-  -- withdrawal about other changes of the resource, an approval is not the order of all that its sync writes: '-', no request,
-  -- which a later approval keeps.
+  -- The mark has the correlation id under which its sync logs the writes (own). An approval puts its own id there if it alone
+  -- causes the writes. After a rejection or a withdrawal the mark keeps its id. When changes of both an approval and a withdrawal
+  -- share the mark, no single id is right: the mark gets '-' (no id), which a later approval keeps.
   local other = action == 'approve' and '^withdrawal:' or '^approval:'
   if own and action ~= 'reject' and (own == '-' or string.find(own, other)) then p.request = '-'
   elseif own and action ~= 'approve' then p.request = own

@@ -9,13 +9,13 @@ local FOR_OPERATORS = { damaged = true, doubled = true, lost = true }
 
 -- Adds one fault to the reply. `family`: of the faulty data (keys.ts). `what`: missing | wrong | surplus (the entry is absent,
 -- has another value, or belongs to nothing) | damaged (a record or link cannot be read) | doubled (two resources with the same
--- name or platform id) | lost (a record is absent to which other data belongs). `name`: ref of the resource. Without a function
--- `repair` the fault is only reported. `entry` distinguishes faults with the same name. SCAN may return an entry twice; the
+-- name or platform id) | lost (a record is absent to which other data belongs). `ref`: of the resource. Without a function
+-- `repair` the fault is only reported. `entry` distinguishes the faults of one ref. SCAN may return an entry twice; the
 -- digest of the fault lets the caller count it once.
-local function fault(family, what, name, repair, entry)
+local function fault(family, what, ref, repair, entry)
   local is_repaired = p.repair and repair
-  local whole = table.concat({ p.target or '', family, FOR_OPERATORS[what] and what or '', entry or name }, ' ')
-  for _, part in ipairs({ family, what, name, is_repaired and '1' or '0', string.sub(redis.sha1hex(whole), 1, 12) }) do
+  local whole = table.concat({ p.target or '', family, FOR_OPERATORS[what] and what or '', entry or ref }, ' ')
+  for _, part in ipairs({ family, what, ref, is_repaired and '1' or '0', string.sub(redis.sha1hex(whole), 1, 12) }) do
     found[#found + 1] = part
   end
   if is_repaired then repair() end

@@ -1,4 +1,5 @@
--- Marks a portion of the members of very large groups that have a new name, at each target (lua/renamed.lua).
+-- Marks one portion of the members of renamed very large groups, at each target, because attribute mappings may read the names
+-- of a user's groups. All members in one script would block Redis for too long (lua/renamed.lua).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, request }
 -- RETURN {"left"}: members are left, so call it again | {"marked"}: all are marked

@@ -1,25 +1,26 @@
 -- Proves one portion of the records: checksum, index entries, id in `order:<kind>`, and the name of a group in `groupNames`.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { kind, cursor, count, repair (whether faults are repaired) }
--- RETURN {"proved", next cursor, number of entries checked, [family, what, name, 1 (repaired) or 0,
---        digest of the entry, ...]}; for each fault five values: family, what and name as lua/proof.lua says
+-- RETURN {"proved", next cursor, number of entries checked, [family, what, ref, 1 (repaired) or 0,
+--        digest of the entry, ...]}; for each fault five values: family, what and ref as lua/proof.lua says
 -- NEEDS indexes, numbers, proof
 local family = RECORDS[p.kind]
 local reply = redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count)
 
 -- Proves an index entry of a record: the index has the id under the value.
 local function prove_entry(id, index, value)
-  local indexed, name = redis.call('HGET', key(index), value), p.kind .. ':' .. id
+  local indexed, ref = redis.call('HGET', key(index), value), p.kind .. ':' .. id
+  -- LOOKUPS: the indexes that have several ids under one value, joined by commas (lua/entries.lua).
   if LOOKUPS[index] then
     local function repair() add_lookup(index, value, id) end
-    if not lists(indexed, id) then fault(index, 'missing', name, repair, id .. ' ' .. value) end
+    if not lists(indexed, id) then fault(index, 'missing', ref, repair, id .. ' ' .. value) end
     return
   end
   if indexed == id then return end
   local other = indexed and sound_record(p.kind, indexed)
   -- Two records have the same name: an operator decides which one keeps it.
-  if other and has_entry(other, index, value) then return fault(index, 'doubled', name, nil, value) end
-  fault(index, indexed and 'wrong' or 'missing', name, function() redis.call('HSET', key(index), value, id) end, value)
+  if other and has_entry(other, index, value) then return fault(index, 'doubled', ref, nil, value) end
+  fault(index, indexed and 'wrong' or 'missing', ref, function() redis.call('HSET', key(index), value, id) end, value)
 end
 
 -- Proves the name of a group: `groupNames` has the displayName of the record's text.
@@ -44,7 +45,10 @@ for index = 1, #reply[2], 2 do
   if not is_sound(record, stored, at) then
     fault(family, 'damaged', p.kind .. ':' .. id)
   else
-    for _, entry in ipairs(entries_of(record)) do prove_entry(id, family_of(entry), entry[2]) end
+    for _, entry in ipairs(entries_of(record)) do
+      local value = entry[2]
+      prove_entry(id, family_of(entry), value)
+    end
     if p.kind == 'Group' then prove_name(id, string.sub(stored, at)) end
   end
 end

@@ -25,7 +25,7 @@ import {
 
 /** Reply of a script that changed nothing because the change has too many memberships for one script. */
 const MANY = 'many';
-/** Start of the reply of a script that gave a very large group a new name, which a mapping reads. */
+/** Start of the reply after a rename of a very large group whose name mappings read: its members are to be marked in portions. */
 const RENAMED = 'renamed ';
 
 /** Matches the ids that the bridge gives to users and groups. */

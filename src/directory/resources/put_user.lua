@@ -3,14 +3,14 @@
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, rulesReadGroups (lua/memberships.lua), events (lua/events.lua; absent: none) }, then id, now, request, the
 --      required version (empty: any), and the new record (lua/heads.lua): state, text, entries as JSON (lua/entries.lua)
--- RETURN 'stored|unchanged version created modified groups', with the groups as JSON [group, displayName, ...] or nothing |
+-- RETURN 'stored|unchanged version created modified groups', with all groups of the user as JSON [id, displayName, ...] or nothing |
 --        'taken family id', with the id of the holder | 'stale' | 'missing'
 -- NEEDS heads, outcomes, together
 p.id, p.now, p.request = texts[1], texts[2], texts[3]
 local expected, state, text, entries = tonumber(texts[4]), texts[5], texts[6], texts[7]
 local stored = field('users', p.id)
 if not stored then return 'missing' end
-local record, at = parse_head(stored)
+local record, at = parse_head(stored) -- at: place where the text begins in `stored`
 local is_stale = expected and record.version ~= expected
 if is_stale then return 'stale' end
 
@@ -26,7 +26,7 @@ if entries ~= record.entries then
   if family then return table.concat({ 'taken', family, holder }, ' ') end
   drop_entries(entries_of(record), p.id)
   add_entries(wanted, p.id)
-  -- The groups that were read for the batch are out of date then.
+  -- `known` (lua/together.lua) keeps the groups of all users of the batch; read again, they contain the groups added here.
   if heal(p.id, references_to(wanted)) then known.groupsOf = nil end
 end
 local is_deactivated = record.state ~= 'inactive' and state == 'inactive'

@@ -165,8 +165,9 @@ async function* findAnswer(task: AgentTask): AsyncGenerator<Draft, string> {
 }
 
 /**
- * Yields the records of an answer (contract 6.3): increments, tool calls, increments, the whole message. Throws
- * the failure that the script asks for; returns early when the consumer stops.
+ * Yields the records of an answer (contract 6.3): increments, tool calls, increments, the whole message, then the `finals` of
+ * the script (further whole messages, which test how a client finds the last one). Throws the failure that the script asks
+ * for; returns early when the consumer stops.
  */
 export async function* answerQuestion(task: AgentTask): AsyncGenerator<Draft, void> {
   const analyst = [task.names.analyst];

@@ -4,6 +4,7 @@ import { SandboxProblem } from '../problem.ts';
 import { EPHEMERAL_TTL_SECONDS } from '../settings.ts';
 import type { CurrentState, State } from '../state.ts';
 import type { ExternalUserRecord } from './records.ts';
+import { PERSISTENT } from './tables.ts';
 import { ownerOfExternal, removeThreadsOf } from './threads.ts';
 
 /** Properties that a request sets on its external user; undefined = not sent. */
@@ -57,7 +58,10 @@ export function provision(current: CurrentState, requested: RequestedExternalUse
   const present = externalUserOf(state, requested.externalId);
   const expiresAtMs = expiryOf(present, requested, nowMs);
   const becomesPersistent = expiresAtMs === null && present?.expiresAtMs !== null;
-  if (becomesPersistent && state.externalUsers.find('persistent', 'yes').length >= settings.externalUserLimit)
+  if (
+    becomesPersistent &&
+    state.externalUsers.find('persistent', PERSISTENT).length >= settings.externalUserLimit
+  )
     throw new SandboxProblem(429, `The account is limited to ${settings.externalUserLimit} external users`);
   const user: ExternalUserRecord = {
     externalId: requested.externalId,

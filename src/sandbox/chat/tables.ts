@@ -18,9 +18,12 @@ export const THREAD_KEYS = {
   },
 };
 
+/** Index value of the external users without an expiry; the others are not in this index. */
+export const PERSISTENT = 'persistent';
+
 export const EXTERNAL_USER_KEYS = {
   externalId: (user: ExternalUserRecord) => [user.externalId],
-  persistent: (user: ExternalUserRecord) => (user.expiresAtMs === null ? ['yes'] : []),
+  persistent: (user: ExternalUserRecord) => (user.expiresAtMs === null ? [PERSISTENT] : []),
 };
 
 /** Earliest expiry of an external user, Unix milliseconds; before that time no expiry check is needed. */

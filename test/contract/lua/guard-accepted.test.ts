@@ -58,6 +58,16 @@ describe('deactivations that the directory has accepted', () => {
     await expect(waiting()).resolves.toBe(10);
   });
 
+  it('an accepted deactivation of an account that the guard already counts is not counted a second time', async () => {
+    const ref = await syncedUser('ada');
+    await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'deactivation');
+    await store.outbox.guardStore.take([{ kind: 'deactivate', ref }], guard(11));
+    await store.putUser(idOf('ada'), { userName: 'ada' });
+    await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'again');
+    const { used, waiting } = (await store.outbox.guardStore.counts(HOUR)).kinds.deactivate;
+    expect({ used, waiting }).toEqual({ used: 1, waiting: 0 });
+  });
+
   it('the removal of a member with a pending deactivation follows the decision about the account', async () => {
     const { guardStore } = store.outbox;
     const [ada, bob] = [await syncedUser('ada'), await syncedUser('bob')];

@@ -279,7 +279,7 @@ describe('the request budget', () => {
     expect(waits[4]?.[1]).toBeGreaterThan(1900);
   });
 
-  it('during a pause no request is granted, and an abort ends the wait', async () => {
+  it('while the request budget is paused after a 429, take grants no request, and an abort ends the wait', async () => {
     const options = { prefix: store.prefix, target: 'main', requestsPerSecond: 1, burst: 3 };
     const budget = createBudget({ redis: store.redis, scripts: store.scripts, clock: systemClock }, options);
     await budget.pause(60, { status: 429, asked: true });

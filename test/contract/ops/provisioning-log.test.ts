@@ -3,12 +3,8 @@ import { openDesiredStates } from '../../../src/app.ts';
 import { untilReady } from '../../../src/directory/redis/connection.ts';
 import type { DesiredState } from '../../../src/directory/desired-state.ts';
 import { createProvisioningLog, type LogEntry } from '../../../src/directory/logs/provisioning-log.ts';
-import {
-  readLog,
-  toProvisioningRecord,
-  type LocatedEntry,
-  type LogFilter,
-} from '../../../src/ops/provisioning-log.ts';
+import { readLog, type LocatedEntry, type LogFilter } from '../../../src/ops/provisioning-log.ts';
+import { toProvisioningRecord } from '../../../src/ops/provisioning-record.ts';
 import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
 import { idOf, openStore } from '../lua/rig.ts';

@@ -142,7 +142,7 @@ test('every operation of the served specification has a method, or is called by 
   expect([...called, ...byPath].sort()).toEqual(served.map(({ name }) => normalised(name)).sort());
 });
 
-test('operations known by their path alone are called with typed parameters', async () => {
+test('resources.call and resources.list call an operation by method and path with its path parameters, and a missing resource is a 404', async () => {
   const { resources } = client;
   const params = { deploymentId: D };
   const variables = 'api/v1/deployments/{deploymentId}/env-vars';

@@ -20,7 +20,7 @@ const post = (body: unknown, profile = auto) =>
 const ADSCIM = 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group';
 
 describe('bodies that identity providers send', () => {
-  test('Entra POST /Users: nulls, empty roles and client meta are dropped, and the unlisted URN is kept', () => {
+  test('Entra POST /Users: nulls, empty roles and client meta are dropped, and an extension missing in schemas is kept and its URN added', () => {
     const resource = post({
       schemas: [USER, ENTERPRISE],
       externalId: 'jdoe',

@@ -8,14 +8,8 @@ import {
 import type { Ref } from '../../../directory/records.ts';
 import { findResources, refIn, toSearched } from '../../../ops/find.ts';
 import type { SearchStep } from '../../../ops/newest-first.ts';
-import {
-  COLUMNS,
-  flatten,
-  searchLog,
-  toProvisioningRecord,
-  verifyLogs,
-  type LocatedEntry,
-} from '../../../ops/provisioning-log.ts';
+import { searchLog, verifyLogs, type LocatedEntry } from '../../../ops/provisioning-log.ts';
+import { COLUMNS, flatten, toProvisioningRecord } from '../../../ops/provisioning-record.ts';
 import {
   chainCheckFields,
   page,

@@ -97,7 +97,7 @@ describe('conversion of PATCH operations to member steps', () => {
     expect(refusal(() => steps(operation))).toBe('400 invalidValue');
   });
 
-  test('the profile rfc refuses a bare member and remove with a value', () => {
+  test('the profile rfc refuses a member given as a string, and a remove of members with a value instead of a filter', () => {
     const parse = (operation: object) => refusal(() => parsePatch(groupType, patchOp(operation), rfc));
     expect(parse({ op: 'add', path: 'members', value: ['9'] })).toBe('400 invalidValue');
     expect(parse({ op: 'remove', path: 'members', value: [{ value: '9' }] })).toBe('400 invalidValue');
