@@ -1,5 +1,5 @@
-// Moves due marks from the outbox to BullMQ jobs, which name a resource and do not contain the change. Several relays may run
-// in parallel without a lock.
+// Moves due marks from the outbox (docs/glossary.md) to BullMQ jobs, which name a resource and do not contain the change.
+// Several relays may run in parallel without a lock.
 import { Queue, type ConnectionOptions } from 'bullmq';
 import type { Claim, Outbox } from '../directory/outbox/outbox.ts';
 import type { Priority, Ref } from '../directory/records.ts';
@@ -10,6 +10,7 @@ import { settledWithin } from '../support/within.ts';
 /** Payload of a job. */
 export interface SyncJob {
   connection: string;
+  /** `User:<id>` or `Group:<id>`. */
   ref: Ref;
   priority: Priority;
 }
@@ -79,6 +80,7 @@ export function createRelay(
   // An error event without a listener would end the process. Failed calls are logged by `run`.
   for (const queue of queues.values()) queue.on('error', () => undefined);
   const stopping = new AbortController();
+  /** Ends the pause between two sweeps. */
   let interrupt = new AbortController();
   let notified = false;
   let failing = false;

@@ -1,5 +1,6 @@
 // Starts relay and worker of one target, and stops them together. The worker runs the sync handler for BullMQ jobs. The
-// handler stores its outcome in the outbox, so a job never fails: a retry is a new mark and not a retry of BullMQ.
+// handler stores its outcome in the outbox, so a job never fails: a retry is a new mark (docs/glossary.md) and not a retry of
+// BullMQ.
 import { setMaxListeners } from 'node:events';
 import { DelayedError, Worker, type ConnectionOptions, type Job } from 'bullmq';
 import type { Outbox } from '../directory/outbox/outbox.ts';
@@ -93,6 +94,7 @@ export function createSyncWorker(deps: WorkerDeps, options: TargetQueueOptions) 
     return worker;
   });
 
+  /** Delays the job, so that another process may take it. @param token lock of this worker on the job */
   async function passOn(job: Job<SyncJob>, token?: string): Promise<void> {
     if (job.attemptsStarted > MOST_PASSES) return;
     await job.moveToDelayed(clock.now() + PASS_ON_MS, token);
