@@ -45,7 +45,7 @@ export function eventIdOf(jti: string, connection: string): string | undefined {
 
 /** Returns the claims of the token for a stored event. */
 export function toClaims(event: StoredEvent, { connection, issuer, audience }: Parties): Claims {
-  const { id, at, kind, resource, what, names, version, externalId, transaction } = event;
+  const { id, at, kind, resource, what: types, names, version, externalId, transaction } = event;
   const payload = {
     attributes: names,
     // Equals the ETag of the answer to the push (RFC 7644 §3.14).
@@ -63,6 +63,6 @@ export function toClaims(event: StoredEvent, { connection, issuer, audience }: P
       uri: `/${kind}s/${resource}`,
       ...(externalId !== undefined && { externalId }),
     },
-    events: Object.fromEntries(what.map((name) => [URIS[name], hasPayload(name) ? payload : {}])),
+    events: Object.fromEntries(types.map((name) => [URIS[name], hasPayload(name) ? payload : {}])),
   };
 }

@@ -44,7 +44,7 @@ export function createFeed(
   settings: FeedSettings,
 ): Feed {
   const signer = createSigner(settings);
-  /** Returns the id in the stream, or an empty list for a token of another connection. */
+  /** Returns a list with the id in the stream; empty for a token of another connection. */
   const idsOf = (jti: string): string[] => {
     const id = eventIdOf(jti, connection);
     return id === undefined ? [] : [id];
@@ -68,10 +68,8 @@ export function createFeed(
       return tokens;
     },
     acknowledge: async (acknowledged, refused = []) => {
-      await stream.acknowledge(
-        acknowledged.flatMap(idsOf),
-        refused.flatMap(({ jti, ...reason }) => idsOf(jti).map((id) => ({ id, ...reason }))),
-      );
+      const refusals = refused.flatMap(({ jti, ...reason }) => idsOf(jti).map((id) => ({ id, ...reason })));
+      await stream.acknowledge(acknowledged.flatMap(idsOf), refusals);
     },
     delivery: () => stream.delivery(),
     tend: () => stream.expire(settings.maxAgeMs),
@@ -112,7 +110,9 @@ function createSigner(settings: KeySettings): Signer {
     async keys() {
       const { key, otherKeys } = settings;
       const all = await Promise.all([signing(key), ...otherKeys.map(published)]);
-      return { keys: [...new Map(all.map(({ kid, jwk }) => [kid, jwk])).values()] };
+      // The signing key may be among the other keys too, so each id is listed once.
+      const byId = new Map(all.map(({ kid, jwk }) => [kid, jwk]));
+      return { keys: [...byId.values()] };
     },
   };
 }

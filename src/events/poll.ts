@@ -27,6 +27,7 @@ const MOST_SETTLED = 10_000;
 const MOST_TEXT = 500;
 /** Longest wait of a request for events, below the usual time-outs of proxies. */
 const WAIT_MS = 20_000;
+/** Interval at which a waiting request looks for events. */
 const POLL_MS = 250;
 /** Largest number of waiting requests for one connection in one process; a receiver needs one. */
 const MOST_WAITING = 10;

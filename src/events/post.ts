@@ -15,13 +15,15 @@ export type Delivered =
   | { kind: 'later'; problem: string; retryAfterMs?: number; quote?: string };
 
 const ACCEPTED = 202;
+/** Largest answer that is read. */
 const MAX_BYTES = 16_384;
+/** Largest number of stored characters of an error text from the receiver. */
 const MOST_TEXT = 500;
 /**
  * Error codes of RFC 8935 §2.4 about keys, issuer, audience and access. They concern all tokens, and an operator can
  * correct their cause in the settings, so the tokens wait.
  */
-const OF_THE_SETTINGS = new Set([
+const CAUSED_BY_SETTINGS = new Set([
   'invalid_key',
   'invalid_issuer',
   'invalid_audience',
@@ -57,7 +59,7 @@ export async function postToken(
 function toDelivered({ status, text, retryAfterMs }: PostAnswer): Delivered {
   if (status === ACCEPTED) return { kind: 'accepted' };
   const refusal = status === 400 ? parseRefusal(text) : undefined;
-  if (refusal && !OF_THE_SETTINGS.has(refusal.err)) return { kind: 'refused', ...refusal };
+  if (refusal && !CAUSED_BY_SETTINGS.has(refusal.err)) return { kind: 'refused', ...refusal };
   return {
     kind: 'later',
     problem: `answered ${status} instead of ${ACCEPTED}`,
