@@ -53,6 +53,7 @@ const UNLIMITED: Bucket = { take: () => 0 };
 type ConnectionEntry = ConnectionCredentials & {
   settings: CredentialSettings;
   stored: StoredTokens;
+  /** Last uses that this process has stored: token name → Unix milliseconds. */
   storedUses: Map<string, number>;
 };
 
@@ -110,13 +111,16 @@ export async function createCredentialStore(
    * Stores the last uses that are not stored yet; with `onlyFirst`, only of tokens without a stored use. After a failure the
    * next interval stores them.
    */
-  const storeUses = ({ keyring, stored, storedUses }: ConnectionEntry, onlyFirst = false): Promise<void> =>
+  const storeUses = (
+    { keyring, stored, storedUses }: ConnectionEntry,
+    { onlyFirst = false } = {},
+  ): Promise<void> =>
     attempt(async () => {
-      const news = keyring
+      const unstored = keyring
         .all()
         .filter(({ name, lastUsedAt }) => lastUsedAt > (storedUses.get(name) ?? 0))
         .filter(({ name }) => !onlyFirst || !storedUses.has(name));
-      const uses = new Map(news.map(({ name, lastUsedAt }) => [name, lastUsedAt]));
+      const uses = new Map(unstored.map(({ name, lastUsedAt }) => [name, lastUsedAt]));
       await stored.noteUses(uses);
       for (const [name, at] of uses) storedUses.set(name, at);
     });
@@ -137,7 +141,7 @@ export async function createCredentialStore(
       if (stopping.signal.aborted) return;
       await Promise.all([...byConnection.values()].map(read));
       // A first use is stored early: if the process is killed, a token in use must not look unused.
-      await Promise.all([...byConnection.values()].map((each) => storeUses(each, true)));
+      await Promise.all([...byConnection.values()].map((each) => storeUses(each, { onlyFirst: true })));
     }
   }
 

@@ -1,6 +1,7 @@
 // Parses the expiry of tokens, and decides when operators are warned.
 
 const DAY_MS = 86_400_000;
+/** Minutes, hours, days and weeks, as a time from now is written. */
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
 /** Days before the expiry at which a warning is logged. */
 const WARN_DAYS = [30, 7, 1];
@@ -14,7 +15,8 @@ export type Expiry = { kind: 'at'; at: number } | { kind: 'unreadable' } | { kin
 export function parseExpiry(text: string, now: number): Expiry {
   const span = /^(\d{1,5})([mhdw])$/.exec(text);
   if (span) {
-    const ms = Number(span[1]) * UNIT_MS[span[2] as keyof typeof UNIT_MS];
+    const [, count, unit] = span;
+    const ms = Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
     return ms > 0 ? { kind: 'at', at: now + ms } : { kind: 'past' };
   }
   const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);

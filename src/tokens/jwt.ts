@@ -82,6 +82,7 @@ export function createJwtVerifier(
   function accept(key: string, { sub, exp }: JWTPayload, { serial }: KeySet): JwtVerdict {
     // jose does not check the type of claims that are not required.
     const subject = typeof sub === 'string' ? sub : '';
+    // `check` requires `exp`, so 0 only satisfies the type.
     cache(key, { subject, endsAt: ((exp ?? 0) + CLOCK_TOLERANCE_SECONDS) * 1000, serial });
     return { kind: 'valid', subject };
   }

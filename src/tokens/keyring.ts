@@ -38,6 +38,7 @@ export interface Keyring {
 /** `proof`: the secret of the settings as a block, or the digest of a stored token. */
 type ProvenToken = KeyringToken & { proof: Buffer };
 
+const SHA256_BYTES = 32;
 const BLOCK_BYTES = 256;
 /** Position of the length, two bytes at the end of the block. */
 const LENGTH_AT = BLOCK_BYTES - 2;
@@ -92,7 +93,8 @@ export function createKeyring(newBudget: () => Bucket): Keyring {
     setStored(tokens) {
       stored = tokens.flatMap(({ name, digest, expiresAt }) => {
         const proof = Buffer.from(digest, 'base64url');
-        if (proof.length !== 32) return [];
+        // Tokens with a damaged digest are left out: the comparison throws for a proof of another length.
+        if (proof.length !== SHA256_BYTES) return [];
         return [withUse(stored, { name, source: 'stored', expiresAt: expiresAt ?? Infinity, proof })];
       });
       isComplete = true;
