@@ -54,7 +54,7 @@ export function createGroups(deps: ProviderDeps) {
     status: number,
     record: StoredRecord,
     context: RequestContext,
-    isRead = false,
+    { isRead = false } = {},
   ): Promise<Answer> {
     const answered: Answer = { status, etag: weakVersion(record.version) };
     if (!context.isSilent) answered.text = await textOf(record, context, isRead);
@@ -106,7 +106,7 @@ export function createGroups(deps: ProviderDeps) {
     soundText('Group', record);
     const etag = weakVersion(record.version);
     if (matches(context.ifNoneMatch, etag)) return { status: 304, etag };
-    return answer(200, record, context, true);
+    return answer(200, record, context, { isRead: true });
   }
 
   /** Reads the group, computes the new one with `next`, and stores it. Starts again when another write came between. */

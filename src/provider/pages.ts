@@ -28,6 +28,8 @@ const SORTED = 'sorted';
 
 /** Smallest number of new sort keys that are sorted and merged into the first ones together. */
 const SORT_PORTION = 1000;
+/** A portion of new sort keys is larger by one key for this many first keys, because each merge copies all of these. */
+const FIRST_KEYS_PER_NEW_KEY = 8;
 
 /** A match without its record, which is loaded only if it is on the page. */
 interface Keyed {
@@ -107,8 +109,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
       for await (const matches of matchesOf(each, asked)) {
         totalResults += matches.length;
         for (const { kind, record, key } of matches) fresh.push({ key, kind, id: record.id });
-        // Portions grow with the merged list, because each merge copies that list.
-        if (fresh.length >= SORT_PORTION + first.length / 8) sortFresh();
+        if (fresh.length >= SORT_PORTION + first.length / FIRST_KEYS_PER_NEW_KEY) sortFresh();
       }
     }
     sortFresh();

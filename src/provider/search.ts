@@ -50,7 +50,7 @@ export function createSearch(deps: ProviderDeps) {
   async function list(kind: Kind, query: ListQuery, context: RequestContext): Promise<Answer> {
     const wanted = typeQueryOf(single[kind], query, deps);
     const equality = wanted.filter && equalityOf(wanted.filter);
-    // Providers ask so before each push. The index answers only a filter of one comparison.
+    // Providers send `userName eq "x"` before each push, so one script answers a filter of one comparison from an index.
     const isPlainEquality =
       kind === 'User' && query.cursor === undefined && wanted.filter?.kind === 'compare';
     const found = isPlainEquality && equality ? await singles.run(() => usersOf(equality)) : undefined;
@@ -90,10 +90,7 @@ export function createSearch(deps: ProviderDeps) {
     return pages.everything(wanted, asked);
   }
 
-  /**
-   * Returns the users with a value that is unique, from an index with one script: providers send `userName eq "x"` before
-   * each push. Undefined when the attribute has no such index.
-   */
+  /** Returns the users with a value of a unique attribute; undefined when the attribute has no such index. */
   const usersOf = ({ attribute, value }: Equality): Promise<UserWithGroups[] | undefined> =>
     directory.holderOf(attribute, value);
 
@@ -102,6 +99,7 @@ export function createSearch(deps: ProviderDeps) {
    * @throws 404 when no user has it, or several users share the externalId
    */
   async function subject(name: string): Promise<string> {
+    // '': the token has no subject.
     for (const attribute of name === '' ? [] : ['externalid', 'username']) {
       const [user, another] = (await directory.holderOf(attribute, name)) ?? [];
       if (another) break;
