@@ -10,7 +10,7 @@ import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { LocatedEntry, LogFilter } from '../ops/provisioning-log.ts';
 import { writtenValueText, STATUS_WORDS } from '../ops/provisioning-record.ts';
-import { withoutGuardName } from '../reconcile/exception-words.ts';
+import { withoutGuardHolds } from '../reconcile/exception-words.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
@@ -150,7 +150,7 @@ export function toText(
   const detail = [
     ...valuesText(action, changes ?? []),
     ...(members ? [membersText(members.length, named)] : []),
-    ...(message ? [status === 'held' ? withoutGuardName(message) : message] : []),
+    ...(message ? [status === 'held' ? withoutGuardHolds(message) : message] : []),
   ].join('; ');
   // The ref tells people apart whose names were removed.
   const shownName = forgotten ? `${name} ${ref}` : name;

@@ -7,7 +7,7 @@ import type { DriftCount } from '../directory/outbox/runs.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { listExceptions, type ExceptionView } from '../ops/exceptions.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
-import { EXCEPTION_WORDS, withoutGuardName, exceptionTotalText } from '../reconcile/exception-words.ts';
+import { EXCEPTION_WORDS, withoutGuardHolds, exceptionTotalText } from '../reconcile/exception-words.ts';
 import { failingText } from '../ops/failing.ts';
 import { proofSummary } from '../ops/proof-findings.ts';
 import { fleetText, processText, type FleetReport } from '../ops/fleet.ts';
@@ -138,7 +138,7 @@ function print(
   );
   for (const { kind, name, reason, since, message } of named)
     say(
-      `    ${kind === 'Group' ? 'group ' : ''}${name} ${EXCEPTION_WORDS[reason]} since ${since}: ${withoutGuardName(message)}`,
+      `    ${kind === 'Group' ? 'group ' : ''}${name} ${EXCEPTION_WORDS[reason]} since ${since}: ${withoutGuardHolds(message)}`,
     );
   if (named.length < exceptions.total) say(`    … and ${exceptions.total - named.length} more`);
 }

@@ -8,7 +8,7 @@ import { compareOne } from '../reconcile/compare-one.ts';
 import { COMPARED_MEMBERS } from '../reconcile/left-by-hand.ts';
 import { countDecidable } from '../reconcile/done-changes.ts';
 import { withNames } from '../reconcile/entry-names.ts';
-import { isChange, isLeftBy, type PlanEntry } from '../reconcile/entry.ts';
+import { ACTION_OF, isChange, isLeftBy, type PlanEntry } from '../reconcile/entry.ts';
 import { createNarrowScan } from '../reconcile/narrow-scan.ts';
 import { masked } from '../reconcile/plan-users.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -168,21 +168,13 @@ function isUnset(
 const hasAccount = (entries: readonly PlanEntry[]): boolean =>
   entries.every(({ action }) => action !== 'create' && action !== 'relink');
 
-/** Action of the plan entries that the guard counts for each kind. */
-const ACTION_OF_KIND: Record<DestructiveKind, PlanEntry['action']> = {
-  deactivate: 'deactivate',
-  delete: 'delete',
-  removeMembers: 'removeMember',
-  clearAttributes: 'clearAttribute',
-};
-
 /** Returns how many of the differences the guard would hold if a run wrote them now. */
 async function countToBeHeld(
   { outbox, target }: ReconcileScope,
   found: readonly PlanEntry[],
 ): Promise<number> {
   const wanted = (kind: DestructiveKind): number =>
-    found.filter((entry) => isChange(entry) && entry.action === ACTION_OF_KIND[kind]).length;
+    found.filter((entry) => isChange(entry) && entry.action === ACTION_OF[kind]).length;
   // Without a removal the counts of the guard are not read.
   if (DESTRUCTIVE_KINDS.every((kind) => wanted(kind) === 0)) return 0;
   const { guard } = target.policy;

@@ -4,7 +4,7 @@ import type { ExplainedFacts } from './explanation.ts';
 import { holdAdvice } from '../directory/guard/operator-hold.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { notComparedText } from '../reconcile/compare-memberships.ts';
-import { EXCEPTION_WORDS, withoutGuardName } from '../reconcile/exception-words.ts';
+import { EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/exception-words.ts';
 import {
   approvalReason,
   deletionReason,
@@ -88,7 +88,7 @@ function conditionReason(facts: ExplainedFacts, summary: string): string {
   if (!condition) return '';
   const advice = adviceOf(facts);
   if (summary.includes(condition.message)) return advice && `${condition.reason}. ${advice}`;
-  return `${condition.reason}: ${withoutGuardName(condition.message.replace(/\.$/, ''))}. ${advice}`.trim();
+  return `${condition.reason}: ${withoutGuardHolds(condition.message.replace(/\.$/, ''))}. ${advice}`.trim();
 }
 
 /**

@@ -1,5 +1,5 @@
 // Formats the timeline of an explanation: equal events, and equal pairs of events, are one line each. Pure.
-import { withoutGuardName } from '../reconcile/exception-words.ts';
+import { withoutGuardHolds } from '../reconcile/exception-words.ts';
 import type { Explanation } from './explanation.ts';
 
 /** A line of the timeline. */
@@ -19,7 +19,7 @@ interface Row {
 export function timelineLines({ timeline, condition }: Explanation): string[] {
   const rows: Row[] = [];
   for (const { at, event, text } of timeline) {
-    const told = condition ? text.replace(`: ${withoutGuardName(condition.message)}`, ', as above') : text;
+    const told = condition ? text.replace(`: ${withoutGuardHolds(condition.message)}`, ', as above') : text;
     const row = { at, event, text: told, times: 1 };
     const last = rows.at(-1);
     if (last && isSame(last, row)) Object.assign(last, { at, times: last.times + 1 });

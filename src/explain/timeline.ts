@@ -2,7 +2,7 @@
 import { initiatorTypeOf } from '../ops/initiator.ts';
 import type { LocatedEntry } from '../ops/provisioning-log.ts';
 import { STATUS_WORDS } from '../ops/provisioning-record.ts';
-import { withoutGuardName } from '../reconcile/exception-words.ts';
+import { withoutGuardHolds } from '../reconcile/exception-words.ts';
 import type { Explanation } from './explanation.ts';
 import { isoTime } from '../support/sources.ts';
 
@@ -103,7 +103,7 @@ function told({ action, status, name, ref, changes, members, message, attempt }:
   const isGroupsEntry = ref.startsWith('Group:') && members !== undefined;
   const what = WORDS[action] + (isGroupsEntry ? ` ${name}` : '');
   if (status !== 'success')
-    return `${STATUS_WORDS[status]}${action === 'none' ? '' : ` (${action})`}: ${withoutGuardName(message ?? '')}`;
+    return `${STATUS_WORDS[status]}${action === 'none' ? '' : ` (${action})`}: ${withoutGuardHolds(message ?? '')}`;
   // A created account has all its values, which are not listed.
   const names = action === 'create' ? [] : (changes ?? []).map(([each]) => each);
   const detail = names.length > 0 ? `: ${names.join(', ')}` : '';

@@ -40,7 +40,7 @@ export interface CarriedOut {
 }
 
 /**
- * Marks the changes of a plan, waits until they are applied, and stores notes for the next run.
+ * Marks the changes of a plan, waits until they are applied, and stores what the next run builds on.
  * @throws RunLost when another run has taken over
  */
 export async function applyPlan(
@@ -65,7 +65,7 @@ export async function applyPlan(
       synced.length > 0 ? await restoreLost(scope, options, plan, findings.lost, pending) : CONVERGED;
     // A run without repair marks no unmapped users, so the next run maps all users again, until a run has marked them.
     const mapped = findings.mapped && (options.repair || findings.unmapped.length === 0);
-    const isWhole = await storeNotes(scope, { ...findings, mapped }, 0);
+    const isWhole = await storeForNextRun(scope, { ...findings, mapped }, 0);
     return {
       end: await endOf(scope, options, { plan, proven, decided, synced, end }),
       isWhole,
@@ -73,7 +73,7 @@ export async function applyPlan(
     };
   }
   if (!agreed) {
-    await storeNotes(scope, { ...findings, mapped: false }, 0);
+    await storeForNextRun(scope, { ...findings, mapped: false }, 0);
     return {
       end: proven
         ? {
@@ -90,7 +90,7 @@ export async function applyPlan(
   const ours = [...applied.refs, ...pending];
   const end = await restoreLost(scope, options, plan, findings.lost, ours);
   const moved = applied.noted.stale + applied.noted.busy;
-  const isWhole = await storeNotes(scope, findings, moved);
+  const isWhole = await storeForNextRun(scope, findings, moved);
   const synced = [...ours, ...findings.lost];
   return {
     end: await endOf(scope, options, { plan, proven, decided, synced, end }),
@@ -255,11 +255,11 @@ export function whyUnproven({ proof, unknown, unread = [] }: Plan): string {
 }
 
 /**
- * Stores notes for the next run.
+ * Stores what the next run builds on: where slow reads continue, groups with equal members, and the rules that mapped all users.
  * @param moved number of resources that were not marked, because they had changed or were being synced
  * @returns false when another pass is needed
  */
-async function storeNotes(
+async function storeForNextRun(
   { drifts, runs, digest, rulesAgree }: ReconcileScope,
   findings: RunFindings,
   moved: number,

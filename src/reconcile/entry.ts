@@ -1,6 +1,7 @@
 // Defines an entry of a plan: the difference, its cause, the action, and the state it was computed from.
 import type { Condition, Link } from '../directory/outbox/links.ts';
 import { fold, type Kind, type Ref } from '../directory/records.ts';
+import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import { LISTED_AS_PROTECTED, type SyncPolicy } from '../sync/target.ts';
 
 /** Actions in the order of display: those that take access away come first. */
@@ -22,13 +23,20 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
+/** The action that takes something away, by the guard's kind of change. */
+export const ACTION_OF: Record<DestructiveKind, Action> = {
+  deactivate: 'deactivate',
+  delete: 'delete',
+  removeMembers: 'removeMember',
+  clearAttributes: 'clearAttribute',
+};
+
 /** Actions that take access or data away. */
-export const DESTRUCTIVE: ReadonlySet<Action> = new Set([
-  'deactivate',
-  'delete',
-  'removeMember',
-  'clearAttribute',
-]);
+export const DESTRUCTIVE: ReadonlySet<Action> = new Set(Object.values(ACTION_OF));
+
+/** Returns the guard's kind of an action; undefined for an action that takes nothing away. */
+export const guardKindOf = (action: Action): DestructiveKind | undefined =>
+  DESTRUCTIVE_KINDS.find((kind) => ACTION_OF[kind] === action);
 
 /** Actions after which the resource has another account or group than before. */
 export const NEWLY_LINKED: ReadonlySet<Action> = new Set(['create', 'adopt', 'relink']);

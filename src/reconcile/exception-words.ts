@@ -17,8 +17,8 @@ export const EXCEPTION_WORDS: Record<ExceptionReason, string> = {
   OnHold: 'on hold',
 };
 
-/** Returns the message of a held change for a text that has named the guard already. */
-export const withoutGuardName = (message: string): string => message.replace(/^the guard holds /, '');
+/** Returns the message without the start "the guard holds ", for a text that has named the guard already. */
+export const withoutGuardHolds = (message: string): string => message.replace(/^the guard holds /, '');
 
 /** Returns the counts in words, such as `2 rejected, 1 protected`; '' when there is no exception. */
 const exceptionCountsText = (counts: Pick<ExceptionCounts, ExceptionReason>): string =>

@@ -3,17 +3,8 @@ import { deletionText, isBySettingsOfThen, type Link } from '../directory/outbox
 import { parseRef, type Ref } from '../directory/records.ts';
 import { changeText, type Destruction } from '../directory/guard/held-changes.ts';
 import { removedUser } from '../directory/member-names.ts';
-import type { DestructiveKind } from '../guard/judge.ts';
-import { NO_BASIS, type Action, type PlanEntry } from './entry.ts';
+import { ACTION_OF, NO_BASIS, type Action, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
-
-/** Action of a plan entry by the guard's kind of change. */
-const ACTION_OF: Record<DestructiveKind, Action> = {
-  deactivate: 'deactivate',
-  delete: 'delete',
-  removeMembers: 'removeMember',
-  clearAttributes: 'clearAttribute',
-};
 
 /** Number of links that are read from Redis at once. */
 const PORTION = 1000;

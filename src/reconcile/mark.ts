@@ -2,11 +2,12 @@
 import type { Drift, Noted } from '../directory/outbox/drift.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { unmanagedName } from '../directory/member-names.ts';
-import type { Destruction } from '../directory/guard/held-changes.ts';
+import { changeText, type Destruction } from '../directory/guard/held-changes.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../guard/judge.ts';
 import { isChange, needsMark, needsNoPermission, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 import { countsOf, type Plan } from './plan.ts';
+import { toDestruction } from './unwritten.ts';
 
 /** Result of marking the resources of a plan. */
 export interface MarkedPlan {
@@ -44,37 +45,21 @@ export async function markPlan(
   const skipped = new Set(drifts.flatMap(({ ref }, index) => (outcomes[index] === 'applied' ? [] : [ref])));
   const noted = { applied: 0, stale: 0, busy: 0 };
   for (const outcome of outcomes) noted[outcome]++;
-  const holds = new Set(held.map(keyOf));
-  const ordered = own.filter((entry) => !toDestruction(entry).some((item) => holds.has(keyOf(item))));
+  const holds = new Set(held.map(changeText));
+  const ordered = own.filter((entry) => {
+    const item = toDestruction(entry);
+    return !item || !holds.has(changeText(item));
+  });
   await scope.runs.noteWrites(countsOf(ordered));
   const refs = plan.entries.flatMap((entry) => (isChange(entry) && entry.ref ? [entry.ref] : []));
   return { refs: [...new Set(refs)], noted, skipped, held };
 }
-
-/** The guard's kind of each action that takes something away. */
-const KINDS: Partial<Record<PlanEntry['action'], DestructiveKind>> = {
-  deactivate: 'deactivate',
-  delete: 'delete',
-  removeMember: 'removeMembers',
-  clearAttribute: 'clearAttributes',
-};
 
 /** Returns the member of an entry as the outbox stores it: the user's id, or `@<platform id>` for an unmanaged account. */
 const memberName = ({ member }: PlanEntry): string | undefined => {
   if (!member) return undefined;
   return member.ref === null ? unmanagedName(member.platformId ?? '') : parseRef(member.ref).id;
 };
-
-/** Returns the change that the guard counts for an entry; none if the entry takes nothing away. */
-function toDestruction(entry: PlanEntry): Destruction[] {
-  const kind = KINDS[entry.action];
-  if (kind === undefined || entry.ref === null) return [];
-  const subject = memberName(entry) ?? (kind === 'clearAttributes' ? entry.attribute : undefined);
-  return [{ kind, ref: entry.ref, ...(subject === undefined ? {} : { subject }) }];
-}
-
-/** Returns the key by which equal changes are found. */
-const keyOf = ({ kind, ref, subject }: Destruction): string => `${kind} ${ref} ${subject ?? ''}`;
 
 /** Returns the deactivation that has to be decided before an account is deleted or leaves a group. */
 function awaitedBy({ action, kind, ref, member }: PlanEntry): Destruction[] {
@@ -86,11 +71,10 @@ function awaitedBy({ action, kind, ref, member }: PlanEntry): Destruction[] {
 
 /** Returns a test of whether a removal is a change of the plan, or the deactivation that such a change waits for. */
 export function removalsOf(plan: Plan): (item: Destruction) => boolean {
-  const items = plan.entries
-    .filter(isChange)
-    .flatMap((entry) => [...toDestruction(entry), ...awaitedBy(entry)]);
-  const keys = new Set(items.map(keyOf));
-  return (item) => keys.has(keyOf(item));
+  const changes = plan.entries.filter(isChange);
+  const items = [...changes.flatMap((entry) => toDestruction(entry) ?? []), ...changes.flatMap(awaitedBy)];
+  const texts = new Set(items.map(changeText));
+  return (item) => texts.has(changeText(item));
 }
 
 /**
@@ -102,7 +86,8 @@ async function holdOverLimit(
   own: PlanEntry[],
   guard: GuardSettings,
 ): Promise<Destruction[]> {
-  const items = own.filter((entry) => !needsNoPermission(entry)).flatMap(toDestruction);
+  const asked = own.filter((entry) => !needsNoPermission(entry));
+  const items = asked.flatMap((entry) => toDestruction(entry) ?? []);
   if (items.length === 0) return [];
   const wanted = Object.fromEntries(
     DESTRUCTIVE_KINDS.map((kind) => [kind, items.filter((item) => item.kind === kind).length]),

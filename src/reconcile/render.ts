@@ -1,6 +1,6 @@
 // Formats a plan as text: one line of counts, then a summary or every difference. Pure.
 import { ACTIONS, isChange, type PlanEntry } from './entry.ts';
-import { EXCEPTION_WORDS, withoutGuardName } from './exception-words.ts';
+import { EXCEPTION_WORDS, withoutGuardHolds } from './exception-words.ts';
 import { coverageText } from './coverage-text.ts';
 import { handoverLines, handoverWords } from './render-handover.ts';
 import { isByFormerSettings } from '../directory/outbox/links.ts';
@@ -253,7 +253,7 @@ function exceptionLines(
   const lines = isListed
     ? items.map(
         (each) =>
-          `    ${nameOf(each)}: ${EXCEPTION_WORDS[each.reason]} since ${new Date(each.since).toISOString()}${each.message === '' ? '' : `, ${withoutGuardName(each.message)}`}`,
+          `    ${nameOf(each)}: ${EXCEPTION_WORDS[each.reason]} since ${new Date(each.since).toISOString()}${each.message === '' ? '' : `, ${withoutGuardHolds(each.message)}`}`,
       )
     : [...groupsOf(items, ({ reason }) => reason)].flatMap(([reason, some]) => [
         `${String(some.length).padStart(6)}  ${EXCEPTION_WORDS[reason]}`,

@@ -62,8 +62,10 @@ export async function reviewPlan(
   const entries = plan.entries.filter((entry) => !gone.has(entry));
   const left = { ...plan, entries, counts: countsOf(entries) };
   const leavers = await leaversBesides(scan, left);
-  const isBehindLeaver = (entry: PlanEntry): boolean =>
-    isChange(entry) && entry.action === 'removeMember' && leavers.differing.has(entry.member?.ref ?? 'User:');
+  const isBehindLeaver = (entry: PlanEntry): boolean => {
+    const { action, member } = entry;
+    return isChange(entry) && action === 'removeMember' && !!member?.ref && leavers.differing.has(member.ref);
+  };
   const overtaken = await changedSince(scope, plan.entries.filter(isPushed));
   return {
     stale: [

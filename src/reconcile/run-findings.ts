@@ -1,4 +1,4 @@
-// Collects what a comparison found beside the plan: notes for the next run, resources to mark, and signs of another tenant.
+// Collects what a comparison found beside the plan: facts that the next run builds on, resources to mark, and signs of another tenant.
 import type { ConfirmedRemovals, Drift } from '../directory/outbox/drift.ts';
 import { isBySettingsOfThen } from '../directory/outbox/links.ts';
 import type { Cursor } from '../directory/outbox/runs.ts';
@@ -10,7 +10,7 @@ import type { GroupScan } from './scan-groups.ts';
 import { whyAnotherTenant } from './tenant.ts';
 import type { UserScan } from './compare-user-page.ts';
 
-/** Findings of a comparison beside the plan. apply-plan.ts marks resources by them, and stores the notes for the next run. */
+/** Findings of a comparison beside the plan. apply-plan.ts marks resources by them, and stores what the next run builds on. */
 export interface RunFindings {
   cursors: Partial<Record<Cursor, number>>;
   /** Groups with equal members, with the platform's time of their last change. */

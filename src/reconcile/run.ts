@@ -62,7 +62,7 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
   }
 }
 
-/** A plan, and the notes that its comparison made for the next run. */
+/** A plan, and the other findings of its comparison. */
 interface Compared {
   plan: Plan;
   findings: RunFindings;

@@ -43,12 +43,13 @@ export async function withToBeHeld(
   ]);
   // Left out: permitted changes, and memberships and values of a closed account, which give no access and need no permission.
   const asked = removals.filter(({ entry }, index) => {
-    const link = links.get(accountOfRemoval(entry) ?? 'User:');
+    const account = accountOfRemoval(entry);
+    const link = account && links.get(account);
     return !permitted[index] && (link === undefined || mayBeActive(link));
   });
   const leavers = new Set(asked.flatMap(({ item }) => (item.kind === 'deactivate' ? [item.ref] : [])));
   // The removal of a person whose account is to be closed is decided with the account.
-  const isWithAccount = ({ member }: PlanEntry): boolean => leavers.has(member?.ref ?? 'User:');
+  const isWithAccount = ({ member }: PlanEntry): boolean => !!member?.ref && leavers.has(member.ref);
   const held = new Set<PlanEntry>();
   for (const kind of DESTRUCTIVE_KINDS) {
     const own = asked.filter(({ item, entry }) => item.kind === kind && !isWithAccount(entry));
@@ -78,9 +79,11 @@ export async function withToBeHeld(
 /** Returns whether a push caused the change. */
 const isPushed = ({ attribution }: PlanEntry): boolean => attribution.cause === 'source changed';
 
-/** Returns the user whose membership or value is removed. */
-const accountOfRemoval = ({ action, member, ref }: PlanEntry): Ref | undefined =>
-  (action === 'removeMember' ? member?.ref : action === 'clearAttribute' ? ref : undefined) ?? undefined;
+/** Returns the user whose membership or value is removed; undefined for an unmanaged member and for another change. */
+function accountOfRemoval({ action, member, ref }: PlanEntry): Ref | undefined {
+  if (action === 'removeMember') return member?.ref ?? undefined;
+  return action === 'clearAttribute' ? (ref ?? undefined) : undefined;
+}
 
 /** Returns the number of removals of each resource. */
 function countByRef(removals: readonly Removal[]): Map<Ref, number> {

@@ -5,8 +5,7 @@ import type { Destruction } from '../directory/guard/held-changes.ts';
 import { unmanagedName } from '../directory/member-names.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
-import type { DestructiveKind } from '../guard/judge.ts';
-import { isChange, needsMark, type Action, type PlanEntry } from './entry.ts';
+import { guardKindOf, isChange, needsMark, type PlanEntry } from './entry.ts';
 import { WAITS_FOR_GROUP } from './plan-groups.ts';
 import type { ReconcileScope } from './scope.ts';
 import { isLostValue } from './unmappable.ts';
@@ -16,14 +15,6 @@ import {
   waitingValues,
   type MembershipWait,
 } from './waiting-for-decision.ts';
-
-/** The guard's kind of each action that takes something away. */
-const KIND_OF: Partial<Record<Action, DestructiveKind>> = {
-  deactivate: 'deactivate',
-  delete: 'delete',
-  removeMember: 'removeMembers',
-  clearAttribute: 'clearAttributes',
-};
 
 /** Number of resources that are read from Redis at once. */
 const PORTION = 1000;
@@ -182,7 +173,7 @@ const personIn = ({ kind, name, member }: PlanEntry): string => member?.name ?? 
 
 /** Returns the change in the form of the guard; undefined for a change that takes nothing away. */
 export function toDestruction(entry: PlanEntry): Destruction | undefined {
-  const kind = KIND_OF[entry.action];
+  const kind = guardKindOf(entry.action);
   const { ref, attribute, member } = entry;
   if (!kind || !ref || !isChange(entry)) return undefined;
   if (kind === 'clearAttributes')
