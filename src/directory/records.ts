@@ -9,6 +9,9 @@ export type Ref = `${Kind}:${string}`;
 
 export const refOf = (kind: Kind, id: string): Ref => `${kind}:${id}`;
 
+/** Correlation id of a mark that the bridge itself sets, without a push or an order. */
+export const NO_REQUEST = '-';
+
 export function parseRef(ref: Ref): { kind: Kind; id: string } {
   const colon = ref.indexOf(':');
   return { kind: ref.slice(0, colon) as Kind, id: ref.slice(colon + 1) };
@@ -118,10 +121,18 @@ export class ScannedRecord implements PlacedRecord {
 export const fold = foldCase;
 
 /**
- * `[index family, value]` under which a record is found. In every family except `emails` and `sharedExternalIds:User` a
- * value has one holder. Families of users have short names in the record: `u` userNames, `m` userNames whose value is also
- * an email address, `x` externalIds:User, `e` emails (lua/entries.lua).
+ * Index families of users, most with short names, because each record contains them (lua/entries.lua). `nameAndEmail`: a userName
+ * that is also an email address. Several users may have one value in the families `email` and `sharedExternalId`.
  */
+export const USER_FAMILY = {
+  name: 'u',
+  nameAndEmail: 'm',
+  externalId: 'x',
+  sharedExternalId: 'sharedExternalIds:User',
+  email: 'e',
+} as const;
+
+/** `[index family, value]` under which a record is found. */
 export type IndexEntry = [family: string, value: string];
 
 /** The attributes of a SCIM resource that the directory reads. */
@@ -160,10 +171,14 @@ export function entriesOfUser(
   const entries: IndexEntry[] = [];
   const name = nonEmptyText(userName);
   // A userName that is also an email address has one entry for both.
-  if (name !== undefined) entries.push([addresses.delete(fold(name)) ? 'm' : 'u', fold(name)]);
+  if (name !== undefined) {
+    const isEmail = addresses.delete(fold(name));
+    entries.push([isEmail ? USER_FAMILY.nameAndEmail : USER_FAMILY.name, fold(name)]);
+  }
   const external = nonEmptyText(externalId);
-  if (external !== undefined) entries.push([isShared ? 'sharedExternalIds:User' : 'x', external]);
-  for (const address of addresses) entries.push(['e', address]);
+  if (external !== undefined)
+    entries.push([isShared ? USER_FAMILY.sharedExternalId : USER_FAMILY.externalId, external]);
+  for (const address of addresses) entries.push([USER_FAMILY.email, address]);
   return entries;
 }
 

@@ -29,7 +29,7 @@ export async function membershipsOfUser(
   const ids = [...joined.map((group) => group.id), ...leaving];
   const { guardStore } = outbox;
   const [[own], groups, removals, deletions, [account], names] = await Promise.all([
-    drifts.observe([ref]),
+    drifts.readLinks([ref]),
     links.getMany(
       target.name,
       ids.map((group) => refOf('Group', group)),
@@ -89,7 +89,7 @@ export async function membershipsOfGroup(
     ...new Set([...[...pendingMembers.keys()].slice(0, MOST_READ), ...users.slice(0, MOST_READ)]),
   ];
   const observed = new Map(
-    (await drifts.observe(read.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
+    (await drifts.readLinks(read.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
   );
   const linkOf = (ref: Ref): Link => parseLink(observed.get(ref)?.text ?? '');
   const outsideOf = (user: string): string | undefined => {

@@ -194,7 +194,9 @@ function differentSettings(
   { now, settingsDifferSince }: FleetView,
 ): FleetFinding[] {
   const withAllSettings = true;
-  const targets = [...new Set(differingFeeds(running, withAllSettings).map(({ target }) => target))].sort();
+  const targets = [
+    ...new Set(differingFeeds(running, { withOthers: withAllSettings }).map(({ target }) => target)),
+  ].sort();
   if (targets.length === 0 || settingsDifferSince === null || now - settingsDifferSince < UPDATE_MS)
     return [];
   const groups = [...new Set(running.map(({ rules }) => rules))].map((rules) =>

@@ -1,4 +1,5 @@
 // Tells by the request id of a change who caused it: a push, a reconcile, an order of an operator, or the bridge itself.
+import { NO_REQUEST } from '../directory/records.ts';
 
 export type InitiatorType = 'identityProvider' | 'reconcile' | 'operator' | 'system';
 
@@ -8,8 +9,8 @@ const OF_OPERATORS =
 
 /** Returns the kind of initiator. Clients cannot send ids of the other kinds (request-context.ts), so that no push appears as an order. */
 export function initiatorTypeOf(request: string): InitiatorType {
-  // `-` is the id of a mark that no request caused, for example that of an alarm.
-  if (request === '-') return 'system';
+  // For example the mark of an alarm.
+  if (request === NO_REQUEST) return 'system';
   // Reconcile runs and applied plans have ids that begin with `plan:`.
   if (request.startsWith('plan:')) return 'reconcile';
   return OF_OPERATORS.test(request) ? 'operator' : 'identityProvider';

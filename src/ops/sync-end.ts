@@ -116,7 +116,7 @@ async function withPendingGroups(scope: ReconcileScope, end: SyncEnd, ref: Ref):
   const { drifts, outbox } = scope;
   const { pendingMemberships } = await outbox.resourceStatus(ref);
   const groups = [...pendingMemberships].flatMap(([id, sign]) => (sign === 'r' ? [] : [refOf('Group', id)]));
-  const observed = await drifts.observe(groups);
+  const observed = await drifts.readLinks(groups);
   const refused = observed.filter(({ text, marked }) => refusalOf(parseLink(text), marked));
   const found = refused.length > 0 ? refused : observed.filter(({ marked }) => marked);
   const [first] = found;
@@ -145,7 +145,7 @@ export async function withUnwrittenGroups(
   const { directory, drifts, outbox, target } = scope;
   const names = await readRecordNames(directory, groups);
   const unwritten: Ref[] = [];
-  for (const { ref, text, marked } of await drifts.observe(groups)) {
+  for (const { ref, text, marked } of await drifts.readLinks(groups)) {
     const link = parseLink(text);
     if (!marked && !refusalOf(link, marked)) continue;
     const { suspectedDrift } = await outbox.resourceStatus(ref);

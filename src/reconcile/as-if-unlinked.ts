@@ -38,7 +38,7 @@ export function asIfUnlinked(scope: ReconcileScope): ReconcileScope {
       ...drifts,
       linkedTo: (_kind, ids) => Promise.resolve(ids.map(() => undefined)),
       unlikePrints: (seen) => Promise.resolve(seen.map((_, index) => index)),
-      observe: async (refs) => (await drifts.observe(refs)).map(unlinked),
+      readLinks: async (refs) => (await drifts.readLinks(refs)).map(unlinked),
       membersOf: async (group) => (await drifts.membersOf(group)).map(({ user }) => ({ user, link: {} })),
     },
     coverage: { ...coverage, resources, briefly, orphans: nothing },

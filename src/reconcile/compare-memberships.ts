@@ -73,7 +73,7 @@ export async function compareMemberships(
   // With one group unread, the list of differences would be incomplete.
   if (read.some(({ state }) => state === 'unknown')) return null;
   const inState = (wantedState: string) =>
-    drifts.observe(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
+    drifts.readLinks(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
   const otherwise = joined.flatMap((group, index) => {
     const ref = wanted[index] ?? refOf('Group', group.id);
     const name = named.get(known[index]?.id ?? '') ?? read.find((each) => each.ref === ref)?.name;

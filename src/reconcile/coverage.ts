@@ -29,8 +29,8 @@ export async function readCoverageResult(
       count(coverage, portion);
       for (const { ref, state } of portion.others) if (LOST.has(state)) lost.push(ref);
       const notShown = portion.linked.filter(({ ref, platformId }) => !isShown(ref, platformId));
-      // `drifts.observe` reads links and marks from Redis; the platform is not asked.
-      const links = await scope.drifts.observe(notShown.map(({ ref }) => ref));
+      // `drifts.readLinks` reads links and marks from Redis; the platform is not asked.
+      const links = await scope.drifts.readLinks(notShown.map(({ ref }) => ref));
       // The run itself created or wrote such an account or group after the list was read.
       const written = links.filter(({ text }) => (parseLink(text).writtenAt ?? 0) >= startedAt);
       coverage.seen += portion.linked.length - notShown.length + written.length;

@@ -105,7 +105,7 @@ async function countLinks(
 ): Promise<number> {
   let count = 0;
   for (const portion of chunks(refs))
-    for (const { text } of await scope.drifts.observe(portion)) if (fulfils(parseLink(text))) count++;
+    for (const { text } of await scope.drifts.readLinks(portion)) if (fulfils(parseLink(text))) count++;
   return count;
 }
 

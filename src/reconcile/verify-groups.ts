@@ -48,7 +48,7 @@ async function lookAtEach(
   options: VerifyGroupsOptions,
 ): Promise<Look<VerifiedResource>> {
   const { directory, drifts, concurrency } = scan.scope;
-  const observed = await drifts.observe(refs);
+  const observed = await drifts.readLinks(refs);
   const records = await directory.getMany(
     'Group',
     refs.map((ref) => parseRef(ref).id),
@@ -66,7 +66,7 @@ async function lookAtEach(
     scan.onProgress({ phase: 'members', done: ++done, total: refs.length });
     return verified;
   });
-  const now = await drifts.observe(refs);
+  const now = await drifts.readLinks(refs);
   return toLook(found, observed, now);
 }
 

@@ -105,7 +105,7 @@ const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 /** Returns the pending memberships of a group, without additions of users who are out of scope. */
 export async function pendingOf(scan: ScanResult, signs: Map<string, string>): Promise<GroupCase['pending']> {
   const users = [...signs.keys()].filter((user) => !isUnmanaged(user));
-  const observed = await scan.scope.drifts.observe(users.map((user) => refOf('User', user)));
+  const observed = await scan.scope.drifts.readLinks(users.map((user) => refOf('User', user)));
   return observed.flatMap(({ ref, text, marked }) => {
     const link = parseLink(text);
     const sign = signs.get(parseRef(ref).id) ?? '+';

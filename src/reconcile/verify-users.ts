@@ -50,12 +50,12 @@ async function lookAtUsers(
   const looks: Look<VerifiedResource>[] = [];
   for (let start = 0; start < refs.length; start += BATCH) {
     scan.onProgress({ phase: 'second look', done: start, total: refs.length });
-    const before = await drifts.observe(refs.slice(start, start + BATCH));
+    const before = await drifts.readLinks(refs.slice(start, start + BATCH));
     const wanted = await usersToVerify(scan.scope, before);
     const found = await mapBounded(before, concurrency, (each) =>
       readNoted(scan, each, (own) => verifyUser(own, each, wanted.get(each.ref), options), isUnverified),
     );
-    looks.push(toLook(found, before, await drifts.observe(before.map(({ ref }) => ref))));
+    looks.push(toLook(found, before, await drifts.readLinks(before.map(({ ref }) => ref))));
   }
   return {
     verified: looks.flatMap(({ verified }) => verified),

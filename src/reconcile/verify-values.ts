@@ -55,7 +55,7 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
 /** Compares the values of these users, and adds the users that differ to `look.suspects`. */
 async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Promise<void> {
   const { drifts, concurrency, target } = scan.scope;
-  const observed = await drifts.observe(refs);
+  const observed = await drifts.readLinks(refs);
   await mapBounded(observed, concurrency, async (each) => {
     const { ref, text } = each;
     const link = parseLink(text);
@@ -92,7 +92,7 @@ export const LOST_SAMPLES = 2;
 export async function findLost(scan: ScanResult, hidden: ReadonlyMap<string, Ref[]>): Promise<Set<string>> {
   const lost = new Set<string>();
   for (const [name, refs] of hidden) {
-    for (const each of await scan.scope.drifts.observe(refs)) {
+    for (const each of await scan.scope.drifts.readLinks(refs)) {
       const values = await valuesOf(scan, each);
       if (values !== 'unknown' && values && isEmpty(values.get(name.slice('attributes.'.length))))
         lost.add(name);

@@ -50,7 +50,7 @@ export async function waitingMemberships(
   for (let start = 0; start < users.length; start += PORTION) {
     const portion = users.slice(start, start + PORTION);
     const [accounts, decisions] = await Promise.all([
-      drifts.observe(portion),
+      drifts.readLinks(portion),
       guardStore.decisionsOfMembers(portion.map((ref) => parseRef(ref).id)),
     ]);
     // Other settings may want the person again since the condition was stored.
@@ -127,7 +127,7 @@ export async function observedLinks(
 ): Promise<Map<Ref, Link>> {
   const links = new Map<Ref, Link>();
   for (let start = 0; start < refs.length; start += PORTION)
-    for (const { ref, text } of await drifts.observe(refs.slice(start, start + PORTION)))
+    for (const { ref, text } of await drifts.readLinks(refs.slice(start, start + PORTION)))
       links.set(ref, parseLink(text));
   return links;
 }
@@ -148,7 +148,7 @@ export async function behindHeld(
   if (asked.length === 0 || (await outbox.guardStore.open()) === undefined) return [];
   const behind = new Set<Ref>();
   for (let start = 0; start < asked.length; start += PORTION)
-    for (const { ref, text, marked } of await drifts.observe(asked.slice(start, start + PORTION)))
+    for (const { ref, text, marked } of await drifts.readLinks(asked.slice(start, start + PORTION)))
       if (marked && isBehindHeld(parseLink(text))) behind.add(ref);
   return pending.flatMap(({ entry, refs }) => (refs.some((ref) => behind.has(ref)) ? [entry] : []));
 }

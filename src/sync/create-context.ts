@@ -1,6 +1,7 @@
 // Creates the context of one sync: how it saves its link, sends each write under the lease, and logs it.
 import { takeObserved } from '../directory/outbox/links.ts';
 import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
+import { NO_REQUEST } from '../directory/records.ts';
 import { PlatformError } from '../platform/errors.ts';
 import type { SyncContext } from './context.ts';
 import { outcomeOfFailure } from './failures.ts';
@@ -50,8 +51,7 @@ export function createContext(
     call: {
       signal,
       ...(work.priority === 'deactivation' && { urgent: true }),
-      // '-': the bridge itself marked the resource, without a push or an order.
-      ...(work.request === '-' ? {} : { correlationId: work.request }),
+      ...(work.request === NO_REQUEST ? {} : { correlationId: work.request }),
     },
     writes: 0,
     save: async (options = {}) => {

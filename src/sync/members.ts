@@ -1,6 +1,6 @@
 // Decides which pending members of a group are removed and added now, and in which portions.
 import { platformIdOf } from '../directory/outbox/links.ts';
-import type { Readiness } from '../directory/outbox/outbox.ts';
+import type { Readiness } from '../directory/outbox/pending-memberships.ts';
 import { isUnmanaged, unmanagedId } from '../directory/member-names.ts';
 import { fold, parseRef, refOf } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';

@@ -13,6 +13,8 @@ type Test = (value: unknown) => boolean;
 // A score arrives as text, as Redis returns it. An object arrives as its JSON text.
 const isText: Test = (value) => typeof value === 'string';
 const isId: Test = (value) => typeof value === 'string' && ID.test(value);
+/** Accepts the sign of a pending membership (lua/signs.lua). */
+const isSign: Test = (value) => /^[-+ru]$/.test(String(value));
 const isScore: Test = (value) => isText(value) && value !== '' && Number.isFinite(Number(value));
 const isObjectText: Test = (value) => parsedObject(value) !== undefined;
 
@@ -27,9 +29,13 @@ function parsedObject(value: unknown): Record<string, unknown> | undefined {
   }
 }
 
-const isPair = (first: Test, second: Test): Test => {
-  return (item) => Array.isArray(item) && item.length === 2 && first(item[0]) && second(item[1]);
-};
+const isPair =
+  (isFirst: Test, isSecond: Test): Test =>
+  (item) => {
+    if (!Array.isArray(item) || item.length !== 2) return false;
+    const [first, second] = item as [unknown, unknown];
+    return isFirst(first) && isSecond(second);
+  };
 
 /** Accepts the id and the stored record of a user or group whose text is a SCIM resource. */
 const isRecord: Test = (item) => {
@@ -45,16 +51,18 @@ const isRecord: Test = (item) => {
 /** Accepts the name and the content of a stored token (stored-tokens.ts). */
 const isToken: Test = (item) => {
   if (!isPair((name) => isText(name) && name !== '', isObjectText)(item)) return false;
-  const { digest, createdAt, expiresAt } = parsedObject((item as string[])[1]) ?? {};
+  const [, content] = item as [name: string, content: string];
+  const { digest, createdAt, expiresAt } = parsedObject(content) ?? {};
   const hasEnd = expiresAt === null || typeof expiresAt === 'number';
   return typeof digest === 'string' && /^[\w-]{43}$/.test(digest) && typeof createdAt === 'number' && hasEnd;
 };
 
 /** Accepts an entry of a stream: its id, and a list of field names and values in turn. */
 const isStreamEntry: Test = (item) =>
-  isPair((id) => /^\d+-\d+$/.test(String(id)), Array.isArray)(item) &&
-  (item as [string, unknown[]])[1].every(isText) &&
-  (item as [string, unknown[]])[1].length % 2 === 0;
+  isPair(
+    (id) => /^\d+-\d+$/.test(String(id)),
+    (fields) => Array.isArray(fields) && fields.every(isText) && fields.length % 2 === 0,
+  )(item);
 
 const PLAIN_ITEMS: Record<PlainType, Test> = {
   string: isText,
@@ -83,7 +91,7 @@ function itemTest({ family, id, target, key, type }: Partial<ArchiveLine>): Test
     case 'links':
       return hasTarget ? isPair((ref) => isText(ref) && REF.test(String(ref)), isObjectText) : undefined;
     case 'pendingMembers':
-      return hasTarget && isId(id) ? isPair(isText, (sign) => /^[-+ru]$/.test(String(sign))) : undefined;
+      return hasTarget && isId(id) ? isPair(isText, isSign) : undefined;
     case 'plain': {
       const known = typeof key === 'string' ? plainTypeOf(key) : undefined;
       if (known === undefined || known !== type) return undefined;

@@ -104,8 +104,8 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     const key = keys.key(name);
     const reading = await beginWholeRead(deps);
     const replies = await redis.multi().hgetall(keys.key(chain)).xrevrange(key, '+', '-', 'COUNT', 1).exec();
-    const [ends, newest] = (replies ?? []).map(([, reply]) => reply) as [object, [string][]];
-    const last = newest[0]?.[0];
+    const [ends, [newest]] = (replies ?? []).map(([, reply]) => reply) as [object, [id: string][]];
+    const [last] = newest ?? [];
     const hash = { family: 'plain', type: 'hash' } as const;
     if (Object.keys(ends).length > 0) yield { ...hash, key: chain, items: Object.entries(ends) };
     for await (const found of last === undefined ? [] : streamPortions(redis, key, PORTION, last)) {
@@ -152,7 +152,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
       ['groups', 'Group'],
     ] as const) {
       for await (const items of portions(redis, keys.key(family), 'hash')) {
-        const ids = items.map((item) => (item as string[])[0]);
+        const ids = (items as [id: string, record: string][]).map(([id]) => id);
         await scripts.run('load_archive', keys.base, { family: 'withoutOrder', id, items: ids });
       }
     }
@@ -169,7 +169,8 @@ const CLOCK_DIFFERENCE_MS = 300_000;
 /** Returns the time of the last change of an item `[id, record]`: the third word of a record (records.ts). */
 function modifiedAt(item: unknown): number {
   const [, stored = ''] = item as string[];
-  return Number(stored.split(' ', 3)[2] ?? 0);
+  const [, , modified = 0] = stored.split(' ', 3);
+  return Number(modified);
 }
 
 /**

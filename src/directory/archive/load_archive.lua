@@ -11,18 +11,21 @@
 --        refers to is not restored, or if a newer record has the same name.
 -- NEEDS archive_items
 for _, item in ipairs(p.items) do
-  if p.family == 'users' or p.family == 'groups' then count_item(load_record(p.family, item[1], item[2]))
-  elseif p.family == 'tombstones' then count_item(load_tombstone(item[1], item[2]))
-  elseif p.family == 'order' then count_item(load_place(item[1], item[2]))
+  -- `name`: id, ref or member value; nil for an item that is a text.
+  local name, value
+  if type(item) == 'table' then name, value = unpack(item) end
+  if p.family == 'users' or p.family == 'groups' then count_item(load_record(p.family, name, value))
+  elseif p.family == 'tombstones' then count_item(load_tombstone(name, value))
+  elseif p.family == 'order' then count_item(load_place(name, value))
   elseif p.family == 'withoutOrder' then
     -- A resource without a place was created during the backup, after the order was read.
     local has_no_place = not redis.call('ZSCORE', key('order', p.id), item)
     if has_no_place then redis.call('ZADD', key('order', p.id), next_number(), item) end
     count_item(has_no_place)
   elseif p.family == 'members' then count_item(load_member(item))
-  elseif p.family == 'unresolved' then count_item(add_unresolved(p.id, item[1], item[2]))
-  elseif p.family == 'links' then count_item(load_link(item[1], item[2]))
-  elseif p.family == 'pendingMembers' then count_item(load_sign(item[1], item[2]))
+  elseif p.family == 'unresolved' then count_item(add_unresolved(p.id, name, value))
+  elseif p.family == 'links' then count_item(load_link(name, value))
+  elseif p.family == 'pendingMembers' then count_item(load_sign(name, value))
   else count_item(load_plain(item)) end
 end
 return { 'loaded', loaded, dropped }

@@ -21,19 +21,19 @@ export const agreeOn = (processes: readonly Announcing[], feed: Omit<FeedRules, 
   return processes.every((each) => linesOf(each, RULES).includes(own));
 };
 
-/** How many columns of a line are compared: connection and target; also the rules; also the other settings. */
+/** How many words of a line are compared: connection and target; also the rules; also the other settings. */
 const [FEED, RULES, ALL] = [2, 3, 4];
 
 /**
  * Returns the connections and targets for which these processes announce different rules.
- * @param withOthers whether the other settings are compared too
+ * @param options.withOthers whether the other settings are compared too
  */
-export function differingFeeds(processes: readonly Announcing[], withOthers = false): TargetFeed[] {
+export function differingFeeds(processes: readonly Announcing[], { withOthers = false } = {}): TargetFeed[] {
   const counts = new Map<string, number>();
   for (const each of processes)
     for (const line of linesOf(each, withOthers ? ALL : RULES)) counts.set(line, (counts.get(line) ?? 0) + 1);
   const differing = [...counts].flatMap(([line, count]) =>
-    count < processes.length ? [columns(line, FEED)] : [],
+    count < processes.length ? [firstWords(line, FEED)] : [],
   );
   return [...new Set(differing)].map((feed) => {
     const [connection = '', target = ''] = feed.split(' ');
@@ -52,6 +52,6 @@ export const isFedByNone = (processes: readonly Announcing[], { connection, targ
   );
 
 const linesOf = ({ rules = '' }: Announcing, count: number): string[] =>
-  rules === '' ? [] : rules.split('\n').map((line) => columns(line, count));
+  rules === '' ? [] : rules.split('\n').map((line) => firstWords(line, count));
 
-const columns = (line: string, count: number): string => line.split(' ').slice(0, count).join(' ');
+const firstWords = (line: string, count: number): string => line.split(' ').slice(0, count).join(' ');

@@ -117,6 +117,7 @@ export function createFleetStore(
   }
 
   async function read(): Promise<FleetView> {
+    // `''` for `versionsSince` or `settingsSince`: the processes do not differ.
     const [, now, processes, lastBeats, versionsSince, settingsSince] = await scripts.run(
       'read_fleet',
       keys.base,

@@ -14,15 +14,16 @@ for _, duty in ipairs(p.duties) do redis.call('HSET', key('lastBeats'), duty, st
 -- digest), than this one.
 local found, others, differ = redis.call('HGETALL', processes), 0, {}
 for index = 1, #found, 2 do
-  if found[index] ~= p.id then
-    local at, text = string.match(found[index + 1], '^(%d+) (.*)$')
+  local id, beat = found[index], found[index + 1]
+  if id ~= p.id then
+    local at, text = string.match(beat, '^(%d+) (.*)$')
     local silent_ms, other = now - tonumber(at), cjson.decode(text)
     local is_silent = silent_ms > p.silentMs
     -- A restarted process has a new id, and the same address and role.
     local is_replaced = is_silent and other.host == own.host and other.port == own.port and other.role == own.role
     local is_forgotten = silent_ms > p.forgetMs
     if is_replaced or is_forgotten then
-      redis.call('HDEL', processes, found[index])
+      redis.call('HDEL', processes, id)
     else
       others = others + 1
       differ.versions = differ.versions or (not is_silent and other.version ~= own.version)

@@ -66,11 +66,10 @@ export const firstIdOf = (target: string, list: ChangeList, storedChoice?: Store
   idOfList(target, list) + (storedChoice ? `~${storedChoice.digest}` : '');
 
 /** Returns the list of held changes that a first approval is about: its id has the last place. */
-const heldListOf = ({ id, serial }: FirstApproval): ChangeList => ({
-  source: 'guardHeld',
-  serial,
-  upTo: Number(/-(\d+)(?:~[0-9a-f]+)?$/.exec(id)?.[1] ?? 0),
-});
+function heldListOf({ id, serial }: FirstApproval): ChangeList {
+  const [, lastPlace = '0'] = /-(\d+)(?:~[0-9a-f]+)?$/.exec(id) ?? [];
+  return { source: 'guardHeld', serial, upTo: Number(lastPlace) };
+}
 
 /**
  * Returns whether two approvals come from one person: they have the same identity of the caller, or the same recorded name.

@@ -29,6 +29,9 @@ export interface GuardCounts {
   kinds: Record<DestructiveKind, GuardCount & { approved: number; rejected: number }>;
 }
 
+/** Reply of guard_counts.lua. */
+type CountsReply = [tag: string, users: number, groups: number, memberships: number, ...ofKinds: number[][]];
+
 /** Allowance of a kind that lets no change through (guard_take.lua). */
 const HOLD_EVERYTHING = -1;
 /** Time after which held changes are judged again, and approvals of unwritten changes expire. */
@@ -54,13 +57,13 @@ export function createGuardStore(
   /** Returns the counts of each kind within the window, and the sizes that percentages refer to. */
   async function counts(windowMs: number): Promise<GuardCounts> {
     const reply = await scripts.run('guard_counts', keys.base, { ...common, windowMs });
-    const [users, groups, memberships] = reply.slice(1, 4).map(Number);
+    const [, users, groups, memberships, ...ofKinds] = reply as CountsReply;
     const kinds = DESTRUCTIVE_KINDS.map((kind, index) => {
-      const [used = 0, waiting = 0, held = 0, approved = 0, rejected = 0] = reply[4 + index] as number[];
+      const [used = 0, waiting = 0, held = 0, approved = 0, rejected = 0] = ofKinds[index] ?? [];
       return [kind, { used, waiting, held, approved, rejected }] as const;
     });
     return {
-      population: { users: users ?? 0, groups: groups ?? 0, memberships: memberships ?? 0 },
+      population: { users, groups, memberships },
       kinds: Object.fromEntries(kinds) as GuardCounts['kinds'],
     };
   }

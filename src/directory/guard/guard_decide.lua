@@ -22,7 +22,8 @@ if redis.call('EXISTS', deciding) == 1 then return { 'busy' } end
 local refused = guard_refusal(p.source, p.serial)
 if refused then return { refused } end
 local firsts = key('guardFirst', p.target)
-local is_other_first = p.first and redis.call('HGET', firsts, p.first[1]) ~= p.first[2]
+local first_field, first_text = unpack(p.first or {})
+local is_other_first = first_field and redis.call('HGET', firsts, first_field) ~= first_text
 if is_other_first then return { 'changed' } end
 
 -- counts: numbers of changes by position of their kind; items: 'kind item' of the first `shown` changes.
@@ -35,7 +36,7 @@ for index, kind in ipairs(p.kinds) do
   else
     counts[index] = 0
     for _, range in ipairs(p.ranges) do
-      local from, to = range[1], range[2]
+      local from, to = unpack(range)
       counts[index] = counts[index] + redis.call('ZCOUNT', source, from, to)
       for _, item in ipairs(redis.call('ZRANGEBYSCORE', source, from, to, 'LIMIT', 0, p.shown - #items)) do
         items[#items + 1] = kind .. ' ' .. item
@@ -81,6 +82,6 @@ for _, text in ipairs(redis.call('LRANGE', decisions, p.kept, -1)) do
 end
 redis.call('HSET', deciding, 'action', p.action, 'source', p.source, 'number', number, 'ranges', cjson.encode(p.ranges),
   'choice', p.choice or '', 'expires', string.format('%d', now + p.expiryMs), 'request', p.request)
-if p.first then redis.call('HDEL', firsts, p.first[1]) end
+if first_field then redis.call('HDEL', firsts, first_field) end
 if p.act then write_chained('acts', nil, p.act) end
 return { 'decided', counts, number }

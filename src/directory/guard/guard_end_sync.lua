@@ -14,9 +14,9 @@ for _, entry in ipairs(p.entries) do
     and redis.call('ZSCORE', key('guardRejected', p.target .. ':removeMembers'), p.ref .. ' ' .. subject)
     and redis.call('SISMEMBER', key('members', group), subject) == 0
   if is_rejected_still then
-    -- The rejection came during this sync. As a pending membership ('r': not to be written) the next sync reads and reports it.
+    -- The rejection came during this sync. As a kept removal the next sync reads and reports it.
     local sign = redis.call('HGET', key('pendingMembers', p.target .. ':' .. group), subject)
-    if not sign or sign == 'u' then set_pending(group, subject, 'r') end
+    if not sign or sign == UNCONFIRMED_REMOVAL then set_pending(group, subject, KEPT_REMOVAL) end
   else
     drop_item(p.target, p.ref, kind, subject)
     dropped = dropped + 1

@@ -36,9 +36,9 @@ local function move(kind, item)
   elseif action == 'reject' then
     redis.call('ZADD', sets('guardRejected', kind), number, item)
   end
-  -- A rejected removal has the sign 'r'; with the sign '-' it is pending again.
+  -- A rejected removal is a kept one until here; now it is pending again.
   if source == 'guardRejected' and kind == 'removeMembers' then
-    set_removal(string.match(ref, '^Group:(.*)$'), string.match(item, ' (.*)$'), '-')
+    set_removal(string.match(ref, '^Group:(.*)$'), string.match(item, ' (.*)$'), TO_REMOVE)
   end
   moved[kind] = (moved[kind] or 0) + 1
   -- A change of a user takes access away as soon as it is written, so it comes first; a rejection writes nothing.
@@ -51,7 +51,8 @@ local function is_listed(kind, item)
   local place = tonumber(redis.call('ZSCORE', sets(source, kind), item))
   if not place then return false end
   for _, range in ipairs(ranges) do
-    if place >= range[1] and place <= range[2] then return true end
+    local from, to = unpack(range)
+    if place >= from and place <= to then return true end
   end
   return false
 end
@@ -69,7 +70,8 @@ else
   for _, kind in ipairs(p.kinds) do
     for _, range in ipairs(ranges) do
       if left == 0 then break end
-      local items = redis.call('ZRANGEBYSCORE', sets(source, kind), range[1], range[2], 'LIMIT', 0, left)
+      local from, to = unpack(range)
+      local items = redis.call('ZRANGEBYSCORE', sets(source, kind), from, to, 'LIMIT', 0, left)
       for _, item in ipairs(items) do move(kind, item) end
       left = left - #items
     end
@@ -122,9 +124,9 @@ for ref, priority in pairs(priorities) do
   local own = mark_text and string.match(mark_text, '^%d+ %d+ (.*)$')
   -- The mark has the correlation id under which its sync logs the writes (own). An approval puts its own id there if it alone
   -- causes the writes. After a rejection or a withdrawal the mark keeps its id. When changes of both an approval and a withdrawal
-  -- share the mark, no single id is right: the mark gets '-' (no id), which a later approval keeps.
+  -- share the mark, no single id is right: the mark gets NO_REQUEST, which a later approval keeps.
   local other = action == 'approve' and '^withdrawal:' or '^approval:'
-  if own and action ~= 'reject' and (own == '-' or string.find(own, other)) then p.request = '-'
+  if own and action ~= 'reject' and (own == NO_REQUEST or string.find(own, other)) then p.request = NO_REQUEST
   elseif own and action ~= 'approve' then p.request = own
   else p.request = request end
   mark(ref, priority)

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
+import { pairsOf } from '../redis/portions.ts';
 
 /** One destructive write. `subject`: the removed member (a user's id), or the cleared attribute. */
 export interface Destruction {
@@ -101,11 +102,12 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     for (;;) {
       const list = sets(source, kind);
       const flat: string[] = await redis.zrangebyscore(list, start, to, 'WITHSCORES', 'LIMIT', offset, PAGE);
-      const texts = flat.filter((_, index) => index % 2 === 0);
-      if (texts.length > 0) yield texts.map((text) => parseItem(kind, text));
-      if (texts.length < PAGE) return;
+      const found = pairsOf(flat);
+      const [, lastPlace] = found.at(-1) ?? [];
+      if (lastPlace !== undefined) yield found.map(([text]) => parseItem(kind, text));
+      if (found.length < PAGE) return;
       // Held changes have unique scores. All changes of one rejection have the same score, so they are read by offset.
-      if (source === 'guardHeld') start = `(${flat.at(-1) ?? ''}`;
+      if (source === 'guardHeld') start = `(${lastPlace}`;
       else offset += PAGE;
     }
   }

@@ -40,17 +40,20 @@ export function createOperatorHold(
 
   /** Holds the target; running syncs stop before their next step. @returns false when it was already held */
   async function hold(by: string, note?: string): Promise<boolean> {
-    return (await scripts.run('hold', keys.base, { target, by, note }))[0] === 'held';
+    const [tag] = await scripts.run('hold', keys.base, { target, by, note });
+    return tag === 'held';
   }
 
-  const end = async (isTenant: boolean): Promise<boolean> =>
-    (await scripts.run('release_hold', keys.base, { target, tenant: isTenant }))[0] === 'released';
-
   /** Ends the hold of an operator, and notifies the relays. @returns false when there was none */
-  const release = (): Promise<boolean> => end(false);
+  async function release(): Promise<boolean> {
+    const [tag] = await scripts.run('release_hold', keys.base, { target, tenant: false });
+    return tag === 'released';
+  }
 
   /** Ends a hold because of another tenant; the operator's hold beside it is in force again. */
-  const endTenantHold = async (): Promise<void> => void (await end(true));
+  async function endTenantHold(): Promise<void> {
+    await scripts.run('release_hold', keys.base, { target, tenant: true });
+  }
 
   /** Returns the hold of the target; undefined when it is not on hold. */
   async function onHold(): Promise<Hold | undefined> {

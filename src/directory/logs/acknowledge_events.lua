@@ -10,8 +10,9 @@ for _, id in ipairs(p.delivered) do delivered = delivered + redis.call('XDEL', s
 for _, refusal in ipairs(p.refused) do
   local entry = redis.call('XRANGE', stream, refusal.id, refusal.id)[1]
   if entry then
-    -- An entry is { id, { 'e', the event as JSON } }; that of a refused event also has 'r', the refusal as JSON.
-    local event = entry[2][2]
+    local _, fields = unpack(entry)
+    -- Fields of an entry: 'e' and the event as JSON; of a refused event also 'r' and the refusal as JSON.
+    local _, event = unpack(fields)
     redis.call('XDEL', stream, refusal.id)
     redis.call('XADD', key('eventsRefused'), 'MAXLEN', p.mostRefused, '*',
       'e', event, 'r', cjson.encode({ id = refusal.id, err = refusal.err, description = refusal.description }))

@@ -88,8 +88,8 @@ export function createChainedStream<Entry extends object>(
 
   /** Appends entries. @returns number of removed entries that were older than the retention */
   async function append(entries: readonly Entry[]): Promise<number> {
-    const reply = await scripts.run(options.script, keys.base, { target, log: toArgs(entries) });
-    return Number(reply[1]);
+    const [, removed] = await scripts.run(options.script, keys.base, { target, log: toArgs(entries) });
+    return Number(removed);
   }
 
   /** Removes entries that are older than the retention. Each script call removes one portion. */
@@ -118,18 +118,19 @@ export function createChainedStream<Entry extends object>(
     for (;;) {
       const count = keep ? SEARCH_PORTION : PORTION;
       const found = await redis.xrevrange(stream, last, String(since), 'COUNT', count);
-      const oldest = found.at(-1);
-      if (!oldest) return;
+      const [oldestId] = found.at(-1) ?? [];
+      if (oldestId === undefined) return;
       const kept = found
         // The fields of an entry: `e`, its text, `h`, its hash (lua/log.lua).
         .map(([id, [, text = '{}']]) => ({ id, text }))
         .filter(({ text }) => keep?.(JSON.parse(text) as Entry) ?? true);
       for (let start = 0; start < kept.length; start += PORTION) {
         const portion = kept.slice(start, start + PORTION);
-        yield { entries: await withPersonalData(portion), lookedUntil: portion.at(-1)?.id ?? oldest[0] };
+        yield { entries: await withPersonalData(portion), lookedUntil: portion.at(-1)?.id ?? oldestId };
       }
-      yield { entries: [], lookedUntil: oldest[0] };
-      last = `(${oldest[0]}`;
+      yield { entries: [], lookedUntil: oldestId };
+      // `(`: older entries than this one.
+      last = `(${oldestId}`;
     }
   }
 
@@ -177,9 +178,11 @@ export function createChainedStream<Entry extends object>(
         check.entries += 1;
         chained = hash;
       }
-      const last = found.at(-1);
-      if (!last || found.length < PORTION) return end === chained ? check : { ...check, broken: 'the end' };
-      after = `(${last[0]}`;
+      const [lastId] = found.at(-1) ?? [];
+      if (lastId === undefined || found.length < PORTION)
+        return end === chained ? check : { ...check, broken: 'the end' };
+      // `(`: newer entries than this one.
+      after = `(${lastId}`;
       await renew();
     }
   }
@@ -201,8 +204,11 @@ export function createChainedStream<Entry extends object>(
   }
 
   /** Returns the id of the newest entry; undefined when there is none. */
-  const newestId = async (): Promise<string | undefined> =>
-    (await redis.xrevrange(stream, '+', '-', 'COUNT', 1))[0]?.[0];
+  async function newestId(): Promise<string | undefined> {
+    const [newest] = await redis.xrevrange(stream, '+', '-', 'COUNT', 1);
+    const [id] = newest ?? [];
+    return id;
+  }
 
   /**
    * Returns how far back the stream reaches if older entries were removed; undefined: none was removed.
@@ -212,7 +218,8 @@ export function createChainedStream<Entry extends object>(
     // The hash before the oldest entry (lua/log.lua); the very first entry has none before it.
     if (!(await redis.hget(chain, 'start'))) return undefined;
     const [oldest] = await redis.xrange(stream, '-', '+', 'COUNT', 1);
-    return oldest ? { at: timeOf(oldest[0]) } : {};
+    const [id] = oldest ?? [];
+    return id === undefined ? {} : { at: timeOf(id) };
   }
 
   return { limits, toArgs, append, trim, newest, search, newestId, trimmedTo, verify };

@@ -17,6 +17,7 @@ export interface StoredEvent {
   kind: Kind;
   /** Id of the resource. */
   resource: string;
+  /** The types of the event. */
   what: EventName[];
   /** Paths of the added, changed or removed attributes. */
   names: string[];

@@ -5,8 +5,8 @@
 local refusals = key('eventsRefused')
 local found = redis.call('XRANGE', refusals, '-', '+')
 for _, entry in ipairs(found) do
-  -- An entry is { id, { 'e', the event as JSON, 'r', the refusal as JSON } }.
-  local id, event = entry[1], entry[2][2]
+  local id, fields = unpack(entry)
+  local _, event = unpack(fields) -- 'e', the event as JSON, 'r', the refusal as JSON
   if p.retry then redis.call('XADD', key('events'), '*', 'e', event) end
   redis.call('XDEL', refusals, id)
 end

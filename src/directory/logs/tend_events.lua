@@ -14,5 +14,6 @@ if p.maxAgeMs then
   for _, name in ipairs({ stream, refusals }) do redis.call('PEXPIRE', name, p.maxAgeMs) end
 end
 local oldest = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
-local age = oldest and math.max(0, clock() - tonumber(string.match(oldest[1], '^%d+'))) or 0
+local oldest_id = oldest and oldest[1]
+local age = oldest_id and math.max(0, clock() - tonumber(string.match(oldest_id, '^%d+'))) or 0
 return { 'read', redis.call('XLEN', stream), age, redis.call('XLEN', refusals), redis.call('HGETALL', counts) }

@@ -28,23 +28,26 @@ local function load_link(ref, text)
   return true
 end
 
--- Stores a pending membership of the group `p.id`; `sign` as in pending_groups.lua. An unmanaged member
--- (`@<platform id>`) is no user of ours, so it has no entry in `pendingGroups`.
+-- Stores a pending membership of the group `p.id`; `sign` as in signs.lua. An unmanaged member is no user of ours, so it has no
+-- entry in `pendingGroups`.
 local function load_sign(user, sign)
   redis.call('HSET', key('pendingMembers', p.target .. ':' .. p.id), user, sign)
-  local is_managed = string.sub(user, 1, 1) ~= '@'
-  if is_managed then redis.call('HSET', key('pendingGroups', p.target .. ':' .. user), p.id, sign) end
+  if not is_unmanaged(user) then redis.call('HSET', key('pendingGroups', p.target .. ':' .. user), p.id, sign) end
   return true
 end
 
 -- Stores an item of a key that is restored as it was. `p.key`: the key without the key base; `p.type`: its Redis type.
 -- `item`: text of a string, member of a set, element of a list, [field, value], [member, score], or [entry id, fields].
 local function load_plain(item)
-  if p.type == 'string' then redis.call('SET', key(p.key), item)
-  elseif p.type == 'hash' then redis.call('HSET', key(p.key), item[1], item[2])
-  elseif p.type == 'set' then redis.call('SADD', key(p.key), item)
-  elseif p.type == 'zset' then redis.call('ZADD', key(p.key), item[2], item[1])
-  elseif p.type == 'list' then redis.call('RPUSH', key(p.key), item)
-  elseif p.type == 'stream' then redis.call('XADD', key(p.key), item[1], unpack(item[2])) end
+  local name = key(p.key)
+  if p.type == 'string' then redis.call('SET', name, item)
+  elseif p.type == 'set' then redis.call('SADD', name, item)
+  elseif p.type == 'list' then redis.call('RPUSH', name, item)
+  else
+    local first, second = unpack(item)
+    if p.type == 'hash' then redis.call('HSET', name, first, second)
+    elseif p.type == 'zset' then redis.call('ZADD', name, second, first)
+    elseif p.type == 'stream' then redis.call('XADD', name, first, unpack(second)) end
+  end
   return true
 end

@@ -5,7 +5,7 @@
 -- same), shows a damaged record.
 
 -- Returns the fields of a record and the position of its text, which is long and is copied only when needed. A record that
--- cannot be parsed gets the state 'damaged', the time `p.now` and no index entries.
+-- cannot be parsed gets the state 'damaged', the time `p.now`, no index entries, and '-', which no checksum is.
 local function parse_head(stored)
   local version, created, modified, state, checksum, entries_at = string.match(stored, '^(%d+) (%d+) (%d+) (%S+) (%x+) ()')
   local line_end = entries_at and string.find(stored, '\n', entries_at, true)

@@ -5,9 +5,9 @@
 -- Returns family and holder of the first entry that another resource holds; nothing if there is none.
 local function holder_of_another(entries, id)
   for _, entry in ipairs(entries) do
-    local family = family_of(entry)
+    local family, value = family_of(entry), entry[2]
     local is_unique = not LOOKUPS[family]
-    local holder = is_unique and redis.call('HGET', key(family), entry[2])
+    local holder = is_unique and redis.call('HGET', key(family), value)
     if holder and holder ~= id then return family, holder end
   end
 end
@@ -36,8 +36,8 @@ end
 -- Removes the index entries of a resource.
 local function drop_entries(entries, id)
   for _, entry in ipairs(entries) do
-    local family = family_of(entry)
-    if LOOKUPS[family] then drop_lookup(family, entry[2], id) else redis.call('HDEL', key(family), entry[2]) end
+    local family, value = family_of(entry), entry[2]
+    if LOOKUPS[family] then drop_lookup(family, value, id) else redis.call('HDEL', key(family), value) end
   end
 end
 
@@ -45,7 +45,7 @@ end
 -- overwritten.
 local function add_entries(entries, id)
   for _, entry in ipairs(entries) do
-    local family = family_of(entry)
-    if LOOKUPS[family] then add_lookup(family, entry[2], id) else redis.call('HSET', key(family), entry[2], id) end
+    local family, value = family_of(entry), entry[2]
+    if LOOKUPS[family] then add_lookup(family, value, id) else redis.call('HSET', key(family), value, id) end
   end
 end

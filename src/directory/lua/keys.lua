@@ -1,4 +1,5 @@
--- Included in every script: names of keys, priorities, the time, and state that the calls of one batch share.
+-- Included in every script: names of keys, priorities, the time, and state that the calls of one batch share. House words such as
+-- mark, link and held: docs/glossary.md.
 --
 -- The first lines of a script say what it does, then:
 --   KEYS    KEYS[1] is the key base, the common start of all keys of a connection. keys.ts lists the families of keys and

@@ -1,7 +1,7 @@
 -- Derives the state of a resource at a target from its link and mark, without a call to the platform. `link`: the stored text
 -- of the link, JSON (link.ts), with `id`, the platform id; `b`, the basis; `departed`, true for a user who left; and
 -- `condition`, the reason why the resource is not as desired.
--- NEEDS basis
+-- NEEDS basis, signs
 
 -- Returns platform id and basis of a link, nil for an absent one. They are the first members of the text, so most links need no
 -- JSON decoding.
@@ -24,19 +24,20 @@ local function is_undecided(target, user_ref)
   return has_guard_item or redis.call('HEXISTS', key('marks', target), user_ref) == 1
 end
 
--- Returns whether a group waits for the decision about the account of a member whose removal is pending (sign '-'). At most
--- MOST_FOLLOWERS pending memberships are checked, FOLLOWERS_PORTION at a time. A group with more counts as waiting, because a
--- sync of a group that does not wait removes members.
+-- Returns whether a group waits for the decision about the account of a member whose removal is pending. At most MOST_FOLLOWERS
+-- pending memberships are checked, FOLLOWERS_PORTION at a time. A group with more counts as waiting, because a sync of a group
+-- that does not wait removes members.
 local FOLLOWERS_PORTION, MOST_FOLLOWERS = 500, 10000
 local function has_followers(target, group)
   local cursor, checked = '0', 0
   repeat
-    local found = redis.call('HSCAN', key('pendingMembers', target .. ':' .. group), cursor, 'COUNT', FOLLOWERS_PORTION)
-    local signs = found[2]
+    local next_cursor, signs = unpack(redis.call('HSCAN', key('pendingMembers', target .. ':' .. group), cursor,
+      'COUNT', FOLLOWERS_PORTION))
     for index = 1, #signs, 2 do
-      if signs[index + 1] == '-' and is_undecided(target, 'User:' .. signs[index]) then return true end
+      local user, sign = signs[index], signs[index + 1]
+      if sign == TO_REMOVE and is_undecided(target, 'User:' .. user) then return true end
     end
-    cursor, checked = found[1], checked + #signs / 2
+    cursor, checked = next_cursor, checked + #signs / 2
     if checked >= MOST_FOLLOWERS then return true end
   until cursor == '0'
   return false
@@ -63,18 +64,18 @@ local function rest_of(target, ref, link)
 end
 
 -- Returns whether a pending membership of a user can be written now, as the sync of the group decides: the user has no mark and
--- no condition. `sign`: '+' to be added, '-' to be removed, 'r' and 'u' removals that no sync writes. An addition also needs an
--- account, and waits until no removal of the user from another group is pending.
+-- no condition. No sync writes a kept or an unconfirmed removal. An addition also needs an account, and waits until no removal of
+-- the user from another group is pending.
 local function is_writable(target, user, sign)
   local ref = 'User:' .. user
   if redis.call('HEXISTS', key('marks', target), ref) == 1 then return false end
   local link = redis.call('HGET', key('links', target), ref)
   local known = link and cjson.decode(link) or {}
-  if known.condition or sign == 'r' or sign == 'u' then return false end
-  if sign == '-' then return true end
+  if known.condition or sign == KEPT_REMOVAL or sign == UNCONFIRMED_REMOVAL then return false end
+  if sign == TO_REMOVE then return true end
   if not known.id or known.departed then return false end
   for _, other_sign in ipairs(redis.call('HVALS', key('pendingGroups', target .. ':' .. user))) do
-    if other_sign == '-' then return false end
+    if other_sign == TO_REMOVE then return false end
   end
   return true
 end
@@ -83,11 +84,11 @@ end
 -- At most MOST_SIGNS pending memberships are checked.
 local MOST_SIGNS = 500
 local function is_left_behind(target, group)
-  local signs = redis.call('HSCAN', key('pendingMembers', target .. ':' .. group), '0', 'COUNT', MOST_SIGNS)[2]
+  local _, signs = unpack(redis.call('HSCAN', key('pendingMembers', target .. ':' .. group), '0', 'COUNT', MOST_SIGNS))
   for index = 1, #signs, 2 do
-    -- An unmanaged member is stored as `@<platform id>`; it has no link and no mark.
-    local is_managed = string.sub(signs[index], 1, 1) ~= '@'
-    if is_managed and is_writable(target, signs[index], signs[index + 1]) then return true end
+    local member, sign = signs[index], signs[index + 1]
+    -- An unmanaged member has no link and no mark.
+    if not is_unmanaged(member) and is_writable(target, member, sign) then return true end
   end
   return false
 end

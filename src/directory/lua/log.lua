@@ -15,11 +15,12 @@ local function trim_chained(name, id, log)
   local is_any_due = first and is_due(1, first)
   if not is_any_due or tonumber(redis.call('GET', key('logReaders')) or 0) > 0 then return 0 end
   local due, start = {}, nil
-  -- Up to 100 entries more than were added are removed, so that a stream that is too long gets shorter. An entry is
-  -- { id, { 'e', entry, 'h', hash } }.
+  -- Up to 100 entries more than were added are removed, so that a stream that is too long gets shorter.
   for index, entry in ipairs(redis.call('XRANGE', stream, '-', '+', 'COUNT', #log.entries + 100)) do
     if not is_due(index, entry) then break end
-    due[index], start = entry[1], entry[2][4]
+    local entry_id, fields = unpack(entry)
+    local _, _, _, hash = unpack(fields) -- 'e', text, 'h', hash
+    due[index], start = entry_id, hash
   end
   redis.call('XDEL', stream, unpack(due))
   redis.call('HDEL', personal, unpack(due))
@@ -33,7 +34,7 @@ local function write_chained(name, id, log)
   -- Without entries the stream is only trimmed, and `hash` is false.
   local hash = #log.entries > 0 and (redis.call('HGET', chain, 'end') or '')
   for _, entry in ipairs(log.entries) do
-    local text, personal_data = entry[1], entry[2]
+    local text, personal_data = unpack(entry)
     hash = redis.sha1hex(hash .. text)
     local at = redis.call('XADD', stream, '*', 'e', text, 'h', hash)
     if personal_data ~= '' then redis.call('HSET', personal, at, personal_data) end

@@ -1,6 +1,9 @@
 -- Reads and writes the texts of marks.
 -- NEEDS numbers
 
+-- Request of a mark that the bridge itself set, without a push or an order.
+local NO_REQUEST = '-'
+
 -- The text of a mark is 'generation since request': a number that is new for every change; the time of the oldest change that
 -- is not applied, in Unix milliseconds; and the correlation id of the newest change. Returns the previous text (false: none)
 -- with a new generation and request; `since` is kept.
@@ -8,7 +11,7 @@ local function renewed(mark_text, now, request)
   local first_space = mark_text and string.find(mark_text, ' ', 1, true)
   local second_space = first_space and string.find(mark_text, ' ', first_space + 1, true) or 0
   local since = first_space and string.sub(mark_text, first_space + 1, second_space - 1)
-  return next_number() .. ' ' .. (since or string.format('%d', now)) .. ' ' .. (request or '-')
+  return next_number() .. ' ' .. (since or string.format('%d', now)) .. ' ' .. (request or NO_REQUEST)
 end
 
 -- Returns whether a ref with this dirty score (keys.lua; false or nil: none) is due as early and as urgently as asked for, so

@@ -39,7 +39,7 @@ end
 -- Makes the changed memberships pending at all targets. Marks the users too if mapping rules read their groups
 -- (`p.rulesReadGroups`), because their mapped values may change.
 local function make_memberships_pending(group, users, sign)
-  count_members(group, sign == '+' and #users or -#users)
+  count_members(group, sign == TO_ADD and #users or -#users)
   set_pending_all(group, users, sign)
   if not p.rulesReadGroups then return end
   for _, user in ipairs(users) do mark('User:' .. user, EDIT) end
@@ -51,7 +51,7 @@ local function join_all(group, users)
   if #joining == 0 then return joining end
   call_with('SADD', key('members', group), joining)
   change_groups_of(joining, function(groups) return groups == '' and group or groups .. ',' .. group end)
-  make_memberships_pending(group, joining, '+')
+  make_memberships_pending(group, joining, TO_ADD)
   return joining
 end
 
@@ -61,7 +61,7 @@ local function leave_all(group, users)
   if #parting == 0 then return parting end
   call_with('SREM', key('members', group), parting)
   change_groups_of(parting, function(groups) return without(groups, group) end)
-  make_memberships_pending(group, parting, '-')
+  make_memberships_pending(group, parting, TO_REMOVE)
   return parting
 end
 
@@ -72,7 +72,7 @@ local function join_groups(user, groups)
   for _, group in ipairs(groups) do
     if redis.call('SADD', key('members', group), user) == 1 then
       joined[#joined + 1] = group
-      make_memberships_pending(group, { user }, '+')
+      make_memberships_pending(group, { user }, TO_ADD)
     end
   end
   if #joined == 0 then return joined end
@@ -87,7 +87,7 @@ local function leave_groups(user, groups)
   for _, group in ipairs(groups) do
     if redis.call('SREM', key('members', group), user) == 1 then
       left[#left + 1] = group
-      make_memberships_pending(group, { user }, '-')
+      make_memberships_pending(group, { user }, TO_REMOVE)
     end
   end
   redis.call('HDEL', key('groupsOf'), user)

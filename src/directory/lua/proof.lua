@@ -44,7 +44,8 @@ local function is_deleted(id) return redis.call('HEXISTS', key('tombstones'), id
 -- Returns whether the record has the value in this index family.
 local function has_entry(record, family, value)
   for _, entry in ipairs(entries_of(record)) do
-    if entry[2] == value and family_of(entry) == family then return true end
+    local own_value = entry[2]
+    if own_value == value and family_of(entry) == family then return true end
   end
   return false
 end

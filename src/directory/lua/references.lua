@@ -25,7 +25,8 @@ end
 local function references_to(entries)
   local names = {}
   for _, entry in ipairs(entries) do
-    if entry[1] ~= SHARED then names[#names + 1] = key('references', entry[2]) end
+    local family, value = unpack(entry)
+    if family ~= SHARED then names[#names + 1] = key('references', value) end
   end
   return names
 end

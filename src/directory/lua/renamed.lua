@@ -14,7 +14,7 @@ end
 -- Marks one portion of the members of one group. Returns whether members are left.
 local function mark_renamed(target)
   local renamed = key('renamed', target)
-  -- The first of the renamed groups.
+  -- The first of the renamed groups: the reply is [group, cursor, group, cursor, ...].
   local group, cursor = unpack(redis.call('HGETALL', renamed))
   if not group then return false end
   local next, users = unpack(redis.call('SSCAN', key('members', group), cursor, 'COUNT', MARKED_AT_ONCE))

@@ -1,22 +1,22 @@
 -- Changes the pending memberships of one user after the sync has decided about the account.
--- NEEDS marks
+-- NEEDS marks, signs
 
--- Drops the pending additions of the user (sign '+', pending_groups.lua).
+-- Drops the pending additions of the user to groups.
 local function drop_grants(target, user)
   local pending_groups = key('pendingGroups', target .. ':' .. user)
   for _, group in ipairs(redis.call('HKEYS', pending_groups)) do
-    if redis.call('HGET', pending_groups, group) == '+' then
+    if redis.call('HGET', pending_groups, group) == TO_ADD then
       redis.call('HDEL', pending_groups, group)
       redis.call('HDEL', key('pendingMembers', target .. ':' .. group), user)
     end
   end
 end
 
--- Marks the groups from which the removal of the user is pending (sign '-'). `due`: later due time, so that one sync of a group
+-- Marks the groups from which the removal of the user is pending. `due`: later due time, so that one sync of a group
 -- removes many leavers; nil: now.
 local function mark_removals(target, user, due)
   local pending_groups = key('pendingGroups', target .. ':' .. user)
   for _, group in ipairs(redis.call('HKEYS', pending_groups)) do
-    if redis.call('HGET', pending_groups, group) == '-' then mark_at(target, 'Group:' .. group, EDIT, clock(), due) end
+    if redis.call('HGET', pending_groups, group) == TO_REMOVE then mark_at(target, 'Group:' .. group, EDIT, clock(), due) end
   end
 end

@@ -1,11 +1,13 @@
 -- Clears pending memberships of a group (lua/pending_groups.lua) that the platform has confirmed, unless the source reversed
--- them meanwhile. A removal that an operator rejected, or of a protected user, is kept with the sign `r`, so that each sync
--- judges it. Users and groups that wait for them become due.
+-- them meanwhile. A removal that an operator rejected, or of a protected user, is kept (KEPT_REMOVAL), so that each sync judges
+-- it. Users and groups that wait for them become due.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, ending: 'kept' (removals that
---        are not written get the sign `r`), 'unseen' (written, but the answer does not show it: removals get the sign `u`, with
---        which the next reconcile reads the members; after additions it does so if the platform tells times of change) or 'moot' (there is nothing to remove, so removals end with the guard's decisions
---        about them; absent: written and shown), users (their ids), request, targets: [target], log (as append_log.lua) }
+-- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, users (their ids),
+--        ending (absent: written and shown), request, targets: [target], log (as append_log.lua) }
+--      ending 'kept': removals that are not written become kept ones (lua/signs.lua)
+--      ending 'unseen': written, but the answer does not show it. Removals become unconfirmed ones, for which the next reconcile
+--      reads the members; after additions it does so if the platform tells times of change
+--      ending 'moot': there is nothing to remove, so removals end with the guard's decisions about them
 -- RETURN {"cleared", number of pending memberships} | {"fenced"}: the lease was lost
 -- NEEDS log, pending_groups
 -- The log is written before the fence is checked: the platform has these memberships even after a lost lease.
@@ -15,14 +17,16 @@ if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 local pending_members = key('pendingMembers', p.target .. ':' .. p.group)
-local kept_sign = p.sign == '-' and ({ kept = 'r', unseen = 'u' })[p.ending]
+local is_removal = p.sign == TO_REMOVE
+local kept_sign = is_removal and ({ kept = KEPT_REMOVAL, unseen = UNCONFIRMED_REMOVAL })[p.ending]
 if p.ending == 'unseen' then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
 local cleared = 0
 for _, user in ipairs(p.users) do
   local sign = redis.call('HGET', pending_members, user)
   -- A removal that is kept or unconfirmed ends when the platform has no such member any more; not if this call keeps the
   -- removals.
-  local ends_kept_removal = (sign == 'r' or sign == 'u') and p.sign == '-' and p.ending ~= 'kept'
+  local is_kept = sign == KEPT_REMOVAL or sign == UNCONFIRMED_REMOVAL
+  local ends_kept_removal = is_kept and is_removal and p.ending ~= 'kept'
   if sign == p.sign or ends_kept_removal then
     cleared = cleared + 1
     if p.ending == 'moot' then
@@ -34,7 +38,7 @@ for _, user in ipairs(p.users) do
         redis.call('HDEL', pending_members, user)
         redis.call('HDEL', key('pendingGroups', p.target .. ':' .. user), p.group)
       end
-      if p.sign == '-' then end_removal(p.target, p.group, user) else requeue(p.target, 'User:' .. user, EDIT) end
+      if is_removal then end_removal(p.target, p.group, user) else requeue(p.target, 'User:' .. user, EDIT) end
     end
   end
 end

@@ -26,11 +26,11 @@ redis.call('HSET', key('links', p.target), p.ref, texts[1])
 redis.call('HSET', key('linked', p.target), platform_key, p.ref)
 if p.kind == 'User' then
   for _, group in ipairs(groups_of(p.id)) do
-    set_pending(group, p.id, '+')
+    set_pending(group, p.id, TO_ADD)
     mark('Group:' .. group, EDIT)
   end
 else
-  set_pending_all(p.id, redis.call('SMEMBERS', key('members', p.id)), '+')
+  set_pending_all(p.id, redis.call('SMEMBERS', key('members', p.id)), TO_ADD)
 end
 mark(p.ref, EDIT)
 return { 'imported' }

@@ -43,14 +43,13 @@ local function note(drift)
   end
   -- The source may have changed memberships since the comparison: pushes do not wait for it.
   for _, user in ipairs(drift.add) do
-    if redis.call('SISMEMBER', key('members', drift.id), user) == 1 then set_pending(drift.id, user, '+') end
+    if redis.call('SISMEMBER', key('members', drift.id), user) == 1 then set_pending(drift.id, user, TO_ADD) end
   end
   for _, user in ipairs(drift.remove) do
-    local is_unmanaged = string.sub(user, 1, 1) == '@'
-    if is_unmanaged then
-      redis.call('HSET', key('pendingMembers', p.target .. ':' .. drift.id), user, '-')
+    if is_unmanaged(user) then
+      redis.call('HSET', key('pendingMembers', p.target .. ':' .. drift.id), user, TO_REMOVE)
     else
-      set_removal(drift.id, user, '-')
+      set_removal(drift.id, user, TO_REMOVE)
     end
   end
   for _, user in ipairs(drift.done or {}) do end_decided_removal(p.target, drift.id, user) end

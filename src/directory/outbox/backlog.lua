@@ -11,7 +11,8 @@
 -- NEEDS load
 -- Time of the oldest change that is not applied. Delivered marks are in `accepted` by the time of their oldest change; of the
 -- others in `dirty` the due time is used, which is that time unless the sync was put off.
-local oldest = tonumber(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES')[2])
+local _, accepted_at = unpack(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES'))
+local oldest = tonumber(accepted_at)
 local function note_age(time)
   if not oldest or time < oldest then oldest = time end
 end
@@ -26,13 +27,14 @@ for priority = DEACTIVATION, RECONCILE do
   local from, to = string.format('%d', priority * SPAN), '(' .. string.format('%d', (priority + 1) * SPAN)
   priorities[priority + 1] = redis.call('ZCOUNT', key('dirty', p.target), from, to)
   due = due + redis.call('ZCOUNT', key('dirty', p.target), from, string.format('%d', priority * SPAN + now))
-  local first = redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'WITHSCORES', 'LIMIT', 0, 1)[2]
-  if first then note_age(tonumber(first) % SPAN) end
+  local _, score = unpack(redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'WITHSCORES', 'LIMIT', 0, 1))
+  if score then note_age(tonumber(score) % SPAN) end
 end
 local exceptions = {}
 for index, reason in ipairs(p.exceptions) do
   local list = key('exceptions', p.target .. ':' .. reason)
-  exceptions[index] = { redis.call('ZCARD', list), redis.call('ZRANGE', list, 0, 0, 'WITHSCORES')[2] or '' }
+  local _, since = unpack(redis.call('ZRANGE', list, 0, 0, 'WITHSCORES'))
+  exceptions[index] = { redis.call('ZCARD', list), since or '' }
 end
 return {
   'backlog', now,

@@ -54,44 +54,39 @@ export interface Backlog {
 /** Counters of a load in a reply of backlog.lua; empty while nothing loads. */
 type LoadReply = [] | [startedAt: string, done: string, samples: string[]];
 
-/** Returns the backlog of a target, in the order of the reply of backlog.lua. */
+/** Reply of backlog.lua. A text is '' where there is no such value. Times are Unix milliseconds. */
+type BacklogReply = [
+  tag: string,
+  now: number,
+  dirty: number,
+  inflight: number,
+  blocked: number,
+  oldestSince: string,
+  hold: string,
+  lastRun: string,
+  lastSuccessAt: string,
+  heldOfKinds: number[],
+  /** Action, number of its writes, action, and so on. */
+  writes: string[],
+  waitingOfPriorities: number[],
+  exceptionsOfReasons: [count: number, since: string][],
+  due: number,
+  load: LoadReply,
+  failedRuns: string,
+  expectedSince: string,
+  expectedGapMs: string,
+];
+
+/** Returns the backlog of a target. */
 export async function readBacklog(
   { scripts, keys }: { scripts: Scripts; keys: Keyspace },
   target: string,
 ): Promise<Backlog> {
   const args = { target, kinds: DESTRUCTIVE_KINDS, exceptions: RESOURCE_REASONS };
-  const reply = await scripts.run('backlog', keys.base, args);
-  // reply[0] is the tag 'backlog'.
-  const [now = 0, dirty = 0, inflight = 0, blocked = 0] = reply.slice(1, 5).map(Number);
-  const [
-    oldest,
-    hold,
-    last,
-    lastSuccessAt,
-    held,
-    writes,
-    priorities,
-    exceptions,
-    due,
-    load,
-    failures,
-    since,
-    gapMs,
-  ] = reply.slice(5) as [
-    oldest: string,
-    hold: string,
-    last: string,
-    lastSuccessAt: string,
-    held: number[],
-    writes: string[],
-    priorities: number[],
-    exceptions: [count: number, oldest: string][],
-    due: number,
-    load: LoadReply,
-    failures: string,
-    since: string,
-    gapMs: string,
-  ];
+  const reply = (await scripts.run('backlog', keys.base, args)) as BacklogReply;
+  const [, now, dirty, inflight, blocked, oldestSince, hold, lastRun, lastSuccessAt, ...others] = reply;
+  const [heldOfKinds, writes, waitingOfPriorities, exceptionsOfReasons, due, load, ...runs] = others;
+  const [failedRuns, expectedSince, expectedGapMs] = runs;
   return {
     now,
     dirty,
@@ -99,19 +94,19 @@ export async function readBacklog(
     blocked,
     due,
     load: toLoadCounts(load),
-    failedRuns: Number(failures),
-    oldestMs: oldest === '' ? 0 : Math.max(0, now - Number(oldest)),
+    failedRuns: Number(failedRuns),
+    oldestMs: oldestSince === '' ? 0 : Math.max(0, now - Number(oldestSince)),
     priorities: Object.fromEntries(
-      PRIORITIES.map((priority, index) => [priority, priorities[index] ?? 0]),
+      PRIORITIES.map((priority, index) => [priority, waitingOfPriorities[index] ?? 0]),
     ) as Backlog['priorities'],
     onHold: hold !== '',
     held: Object.fromEntries(
-      DESTRUCTIVE_KINDS.map((kind, index) => [kind, held[index] ?? 0]),
+      DESTRUCTIVE_KINDS.map((kind, index) => [kind, heldOfKinds[index] ?? 0]),
     ) as Backlog['held'],
-    exceptions: toExceptionCounts(exceptions, hold, now),
-    ...(last === '' ? {} : { lastRun: JSON.parse(last) as RunReport }),
+    exceptions: toExceptionCounts(exceptionsOfReasons, hold, now),
+    ...(lastRun === '' ? {} : { lastRun: JSON.parse(lastRun) as RunReport }),
     ...(lastSuccessAt === '' ? {} : { lastSuccessAt: Number(lastSuccessAt) }),
-    expected: since === '' ? null : { since: Number(since), gapMs: Number(gapMs) },
+    expected: expectedSince === '' ? null : { since: Number(expectedSince), gapMs: Number(expectedGapMs) },
     writes: Object.fromEntries(pairsOf(writes).map(([action, count]) => [action, Number(count)])),
   };
 }

@@ -29,9 +29,9 @@ if is_stopped(p.target, p.address) then
 end
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('EXISTS', lease) == 1 then
-  -- Another sync of this ref is running: its entry `- priority` gets the higher of both priorities (the lower number).
+  -- Another sync of this ref is running: its entry gets the higher of both priorities (the lower number).
   local running = tonumber(string.match(redis.call('HGET', deliveries, p.ref) or '', ' (%d+)$')) or p.priority
-  redis.call('HSET', deliveries, p.ref, '- ' .. math.min(running, p.priority))
+  redis.call('HSET', deliveries, p.ref, RUNNING .. math.min(running, p.priority))
   make_due(p.target, p.ref, p.priority, clock())
   return { 'busy' }
 end
@@ -39,7 +39,7 @@ end
 local fence = next_number()
 redis.call('SET', lease, fence, 'PX', p.leaseMs)
 redis.call('ZADD', inflight, clock() + p.leaseMs, p.ref)
-redis.call('HSET', deliveries, p.ref, '- ' .. p.priority)
+redis.call('HSET', deliveries, p.ref, RUNNING .. p.priority)
 local groups, pending_groups = {}, {}
 if p.kind == 'User' then
   for _, group in ipairs(groups_of(p.id)) do

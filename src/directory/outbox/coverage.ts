@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, refOf, type Kind, type Ref } from '../records.ts';
 import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
-import type { ScriptReply, Scripts } from '../redis/scripts.ts';
+import type { Scripts } from '../redis/scripts.ts';
 
 /** State of a resource that is not linked and synced. */
 export type CoverState =
@@ -121,15 +121,17 @@ export function createCoverageReader(
 ) {
   const { target, targets, rulesReadGroups } = options;
 
-  const portions = (script: string, args: object): AsyncIterable<ScriptReply> =>
+  /** Yields the values of each reply of a script behind its tag and its cursor. */
+  const portions = (script: string, args: object): AsyncIterable<unknown[]> =>
     scanned(async (cursor) => {
-      const reply = await scripts.run(script, keys.base, { target, count: PORTION, ...args, cursor });
-      return [reply[1], reply];
+      const all = { target, count: PORTION, ...args, cursor };
+      const [, next, ...values] = await scripts.run(script, keys.base, all);
+      return [next, values];
     });
 
   /** Yields every stored resource of a kind in any order; one that is stored meanwhile may be missing. */
   async function* resources(kind: Kind): AsyncGenerator<CoverPortion> {
-    for await (const [, , linked, others] of portions('read_coverage', { kind, rulesReadGroups })) {
+    for await (const [linked, others] of portions('read_coverage', { kind, rulesReadGroups })) {
       yield {
         linked: pairsOf(linked as string[]).map(([id, platformId]) => ({ ref: refOf(kind, id), platformId })),
         others: othersOf(kind, others),
@@ -154,12 +156,8 @@ export function createCoverageReader(
       brief: true,
       ...(inOrder ? { inOrder, count: IDS_PORTION } : {}),
     };
-    for await (const [, , linked, others] of portions('read_coverage', args)) {
-      yield {
-        linked: Number(linked),
-        others: othersOf(kind, others),
-      };
-    }
+    for await (const [linked, others] of portions('read_coverage', args))
+      yield { linked: Number(linked), others: othersOf(kind, others) };
   }
 
   /** Makes the next brief scan read every resource. */
@@ -169,7 +167,7 @@ export function createCoverageReader(
 
   /** Yields deleted resources whose linked account is not closed. */
   async function* orphans(): AsyncGenerator<CoverPortion['others']> {
-    for await (const [, , found] of portions('read_orphans', {})) {
+    for await (const [found] of portions('read_orphans', {})) {
       yield pairsOf(found as string[]).map(([ref, state]) => ({
         ref: ref as Ref,
         state: state as CoverState,

@@ -109,7 +109,7 @@ export function createDriftNotes(
     const texts = await redis.hmget(key('linked'), ...fields);
     const found = texts.map((text) => (text === null ? undefined : parseReverseLink(text)));
     const known = found.flatMap((reverse) => (reverse ? [reverse.ref] : []));
-    const observedByRef = new Map((await observe(known)).map((each) => [each.ref, each]));
+    const observedByRef = new Map((await readLinks(known)).map((each) => [each.ref, each]));
     return found.map((reverse) => reverse && observedByRef.get(reverse.ref));
   }
 
@@ -143,7 +143,7 @@ export function createDriftNotes(
   }
 
   /** Returns link text and mark of each ref, read atomically, in the given order. */
-  async function observe(refs: Ref[]): Promise<ObservedResource[]> {
+  async function readLinks(refs: Ref[]): Promise<ObservedResource[]> {
     if (refs.length === 0) return [];
     const read = await redis
       .multi()
@@ -191,7 +191,7 @@ export function createDriftNotes(
     linkedTo,
     unlikePrints,
     notePrints,
-    observe,
+    readLinks,
     stillMarked,
     deletedAtSource,
     membersOf,

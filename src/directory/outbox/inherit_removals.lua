@@ -24,10 +24,11 @@ local function score_of(family, ref, user)
   return redis.call('ZSCORE', key(family, p.target .. ':removeMembers'), ref .. ' ' .. user)
 end
 
-local reply = redis.call('HSCAN', key('pendingMembers', p.target .. ':' .. p.former), p.cursor, 'COUNT', p.count)
-for index = 1, #reply[2], 2 do
-  local user, sign = reply[2][index], reply[2][index + 1]
-  local is_removal = sign ~= '+'
+local next_cursor, signs = unpack(redis.call('HSCAN', key('pendingMembers', p.target .. ':' .. p.former), p.cursor,
+  'COUNT', p.count))
+for index = 1, #signs, 2 do
+  local user, sign = signs[index], signs[index + 1]
+  local is_removal = sign ~= TO_ADD
   if is_removal and redis.call('SISMEMBER', key('members', p.heir), user) == 0 then
     local former = 'Group:' .. p.former
     local rejection = score_of('guardRejected', former, user)
@@ -41,8 +42,8 @@ for index = 1, #reply[2], 2 do
       -- When the approval expires, the heir is synced and its changes are judged again.
       redis.call('ZADD', key('alarms', p.target), expires, heir)
     end
-    local kept_sign = sign == 'u' and 'u' or '-'
-    set_pending(p.heir, user, rejection and 'r' or kept_sign)
+    local kept_sign = sign == UNCONFIRMED_REMOVAL and sign or TO_REMOVE
+    set_pending(p.heir, user, rejection and KEPT_REMOVAL or kept_sign)
   end
 end
-return { 'inherited', reply[1] }
+return { 'inherited', next_cursor }

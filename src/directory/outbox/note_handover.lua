@@ -7,7 +7,10 @@
 -- NEEDS log
 local record = key('handover', p.target .. ':' .. p.ref)
 if p.anew then redis.call('DEL', record) end
-for _, pair in ipairs(p.fields) do redis.call('HSET', record, pair[1], pair[2]) end
+for _, pair in ipairs(p.fields) do
+  local name, text = unpack(pair)
+  redis.call('HSET', record, name, text)
+end
 redis.call('ZADD', key('handovers', p.target), clock(), p.ref)
 write_log(p.target, p.log)
 return { 'noted' }

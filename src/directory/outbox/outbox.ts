@@ -1,17 +1,18 @@
-// Keeps the marks of resources that may differ from the desired state at a target. A mark names a resource and
-// never a change. Only the worker that synced the resource clears the mark, and only if nothing changed meanwhile.
+// Keeps the marks (docs/glossary.md) of resources that may differ from the desired state at a target. A mark names a resource
+// and never a change. Only the worker that synced the resource clears the mark, and only if nothing changed meanwhile.
 import type { Redis } from 'ioredis';
 import { readBacklog } from './backlog.ts';
 import type { Keyspace } from '../keys.ts';
 import { readException, readExceptions, type ExceptionPage, type StandingException } from './exceptions.ts';
-import { parseLink, toLinkText, type Link } from './links.ts';
-import { PRIORITIES, PRIORITY_SPAN, parseRef, refOf, type Priority, type Ref } from '../records.ts';
+import { toLinkText, type Link } from './links.ts';
+import { NO_REQUEST, PRIORITIES, PRIORITY_SPAN, parseRef, type Priority, type Ref } from '../records.ts';
 import type { StreamLimits } from '../logs/chained-stream.ts';
 import { createProvisioningLog } from '../logs/provisioning-log.ts';
 import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
-import { isUnconfirmed, readResourceStatus } from './resource-status.ts';
+import { createPendingMemberships } from './pending-memberships.ts';
+import { readResourceStatus } from './resource-status.ts';
 import { countWaiting, readWaiting, type WaitingPage } from './waiting.ts';
 import { createWork, type DueWork } from './work.ts';
 
@@ -23,19 +24,9 @@ export interface Claim {
   priority: Priority;
 }
 
-/** Whether a user may be added to groups at the platform now. */
-export interface Readiness {
-  /** Id of the user. */
-  user: string;
-  link: Link;
-  /** The user may be added now. */
-  ready: boolean;
-  /** The user has a mark, so a later sync may make the user ready. */
-  underWay: boolean;
-}
+/** Reply of claim_dirty.lua, which has no tag. `priority`: position in PRIORITIES. */
+type ClaimReply = [ref: Ref, deliveryId: string, priority: number][];
 
-/** Pending members that one reply contains. */
-const PENDING_PORTION = 5000;
 /** Marks that one script makes; a thousand take about 15 ms. */
 const MARKS_PORTION = 1000;
 /** An entry of `tenant:<target>` that is no address. */
@@ -76,7 +67,7 @@ export function createOutbox(
    * @param refs absent: marks of all resources; else of these alone
    */
   async function claim(limit: number, room: number, refs?: readonly Ref[]): Promise<Claim[]> {
-    const claims = (await run('claim_dirty', { limit, room, refs })) as unknown as [Ref, string, number][];
+    const claims = (await run('claim_dirty', { limit, room, refs })) as unknown as ClaimReply;
     return claims.map(([ref, deliveryId, priority]) => ({
       ref,
       deliveryId,
@@ -84,56 +75,8 @@ export function createOutbox(
     }));
   }
 
-  /** Returns the stored signs of the members of a group (lua/pending_groups.lua): name (member-names.ts) → sign. */
-  async function signsOf(group: string): Promise<Map<string, string>> {
-    const signs = new Map<string, string>();
-    const pending = keys.key('pendingMembers', `${target}:${group}`);
-    for await (const found of scanned((cursor) => redis.hscan(pending, cursor, 'COUNT', PENDING_PORTION)))
-      for (const [member, sign] of pairsOf(found)) signs.set(member, sign);
-    return signs;
-  }
-
-  /** Returns the pending members of a group: name (member-names.ts) → `+`, `-` or `r` (lua/pending_groups.lua). */
-  const pendingMembers = async (group: string): Promise<Map<string, string>> =>
-    new Map([...(await signsOf(group))].filter(([, sign]) => !isUnconfirmed(sign)));
-
-  /** Returns the names of the members of a group whose removal was written and is not confirmed (lua/pending_groups.lua). */
-  const unconfirmedRemovals = async (group: string): Promise<string[]> =>
-    [...(await signsOf(group))].flatMap(([member, sign]) => (isUnconfirmed(sign) ? [member] : []));
-
-  /**
-   * Returns whether memberships of these users may be added now: each is linked, its attributes are applied, and no removal
-   * is pending.
-   */
-  async function readiness(users: string[]): Promise<Readiness[]> {
-    if (users.length === 0) return [];
-    const refs = users.map((user) => refOf('User', user));
-    const [links, marks] = await Promise.all([
-      redis.hmget(keys.key('links', target), ...refs),
-      redis.hmget(keys.key('marks', target), ...refs),
-    ]);
-    return Promise.all(
-      users.map(async (user, index) => {
-        const link = parseLink(links[index] ?? '');
-        const mark = marks[index];
-        // A mark begins with its generation. Without a mark the last sync has ended; a condition says that it did not write
-        // all.
-        const attributesApplied = mark
-          ? link.observedGeneration === mark.slice(0, mark.indexOf(' '))
-          : !link.condition;
-        const linked = link.id !== undefined && link.departed !== true;
-        // Checked last: during a first load most users are not linked yet, and need no command.
-        const ready = linked && attributesApplied && !(await hasRemoval(user));
-        return { user, link, ready, underWay: typeof mark === 'string' };
-      }),
-    );
-  }
-
-  const hasRemoval = async (user: string): Promise<boolean> =>
-    (await redis.hvals(keys.key('pendingGroups', `${target}:${user}`))).includes('-');
-
-  /** Marks resources for a sync without a change. @param request correlation id of the order; '-': the bridge itself */
-  async function mark(refs: Ref[], priority: Priority, request = '-'): Promise<void> {
+  /** Marks resources for a sync without a change. @param request correlation id of the order */
+  async function mark(refs: Ref[], priority: Priority, request = NO_REQUEST): Promise<void> {
     const order = { priority: PRIORITIES.indexOf(priority), request };
     for (const portion of inPortions(refs, MARKS_PORTION))
       await run('mark_dirty', { refs: portion, ...order });
@@ -174,12 +117,6 @@ export function createOutbox(
       isMarked(ref),
     ]);
     return blockedSince === null && !hasMark;
-  }
-
-  /** Returns the groups from which the removal of this user is pending. */
-  async function pendingRemovals(user: string): Promise<string[]> {
-    const pendingGroups = Object.entries(await redis.hgetall(keys.key('pendingGroups', `${target}:${user}`)));
-    return pendingGroups.filter(([, sign]) => sign === '-').map(([group]) => group);
   }
 
   /** Returns whether the resource was not marked again since the sync began. */
@@ -254,7 +191,8 @@ export function createOutbox(
 
   /** Removes a resource from the dead letters; its desired state stays. @returns false when it was none */
   async function dismiss(ref: Ref): Promise<boolean> {
-    return (await run('dismiss', { ref }))[0] === 'dismissed';
+    const [tag] = await run('dismiss', { ref });
+    return tag === 'dismissed';
   }
 
   /** Returns exceptions of this target, the oldest of each reason first. */
@@ -273,9 +211,7 @@ export function createOutbox(
     log,
     claim,
     ...createWork({ scripts, keys, log }, { target, leaseMs, rulesReadGroups, address }),
-    pendingMembers,
-    unconfirmedRemovals,
-    readiness,
+    ...createPendingMemberships(deps, { target }),
     mark,
     marked,
     isMarked,
@@ -283,7 +219,6 @@ export function createOutbox(
     deactivations,
     isAtRest,
     isCurrent,
-    pendingRemovals,
     forgetLink,
     inheritRemovals,
     adoptLink,

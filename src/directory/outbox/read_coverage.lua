@@ -18,25 +18,23 @@ local ids, records, linked_count = {}, {}, 0
 -- Reads one portion of `order:<kind>`: sets `ids` and `records` to those that are not in the `synced` set, and counts the
 -- others.
 local function read_by_order()
-  local found = redis.call('ZSCAN', key('order', p.kind), p.cursor, 'COUNT', p.count)
+  -- `ordered`: [id, place, id, place, ...]
+  local next_cursor, ordered = unpack(redis.call('ZSCAN', key('order', p.kind), p.cursor, 'COUNT', p.count))
   local listed = {}
-  for index = 1, #found[2], 2 do listed[#listed + 1] = found[2][index] end
+  for index = 1, #ordered, 2 do listed[#listed + 1] = ordered[index] end
   local is_synced = #listed > 0 and call_with('SMISMEMBER', name_synced(p.target, p.kind), listed) or {}
   for place, id in ipairs(listed) do
     if is_synced[place] == 1 then linked_count = linked_count + 1 else ids[#ids + 1] = id end
   end
   records = #ids > 0 and call_with('HMGET', key(family), ids) or {}
-  return found[1]
+  return next_cursor
 end
 
 -- Reads one portion of all records.
 local function read_all()
-  local found = redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count)
-  for index = 1, #found[2], 2 do
-    ids[#ids + 1] = found[2][index]
-    records[#records + 1] = found[2][index + 1]
-  end
-  return found[1]
+  local next_cursor, found = unpack(redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count))
+  for index = 1, #found, 2 do ids[#ids + 1], records[#records + 1] = found[index], found[index + 1] end
+  return next_cursor
 end
 
 if p.brief and p.cursor == '0' then reset_synced_of_changed_targets() end

@@ -4,10 +4,11 @@
 -- RETURN {"read", next cursor, [ref, state, ...]}; states: those of read_coverage.lua except `closed`, and orphan: the account
 --        may be open, and there is no mark that would close it
 -- NEEDS link_states, spread
-local found = redis.call('HSCAN', key('tombstones'), p.cursor, 'COUNT', p.count)
+local next_cursor, tombstones = unpack(redis.call('HSCAN', key('tombstones'), p.cursor, 'COUNT', p.count))
 local refs, orphans = {}, {}
-for index = 1, #found[2], 2 do
-  refs[#refs + 1] = cjson.decode(found[2][index + 1]).kind .. ':' .. found[2][index]
+for index = 1, #tombstones, 2 do
+  local id, tombstone = tombstones[index], cjson.decode(tombstones[index + 1])
+  refs[#refs + 1] = tombstone.kind .. ':' .. id
 end
 local links = #refs > 0 and call_with('HMGET', key('links', p.target), refs) or {}
 
@@ -33,4 +34,4 @@ for place, ref in ipairs(refs) do
     orphans[#orphans + 1] = state
   end
 end
-return { 'read', found[1], orphans }
+return { 'read', next_cursor, orphans }

@@ -4,7 +4,8 @@
 -- ARGV { target, id (of the group), cursor, count }
 -- RETURN {"requeued", next cursor}
 -- NEEDS marks
-local reply = redis.call('HSCAN', key('pendingMembers', p.target .. ':' .. p.id), p.cursor, 'COUNT', p.count)
--- The reply of HSCAN: the next cursor, and [user, sign, user, sign, ...].
-for index = 1, #reply[2], 2 do requeue(p.target, 'User:' .. reply[2][index], EDIT) end
-return { 'requeued', reply[1] }
+local next_cursor, signs = unpack(redis.call('HSCAN', key('pendingMembers', p.target .. ':' .. p.id), p.cursor,
+  'COUNT', p.count))
+-- [user, sign, user, sign, ...]
+for index = 1, #signs, 2 do requeue(p.target, 'User:' .. signs[index], EDIT) end
+return { 'requeued', next_cursor }

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, PRIORITY_SPAN, parseRef, type Priority, type Ref } from '../records.ts';
+import { isUnconfirmed } from './pending-memberships.ts';
 
 /** State of a dirty mark. Times are Unix milliseconds of Redis. */
 export interface MarkState {
@@ -17,9 +18,6 @@ export interface MarkState {
   state: 'due' | 'queued' | 'running';
 }
 
-/** Returns whether a sign is that of an unconfirmed removal: written, but no answer or read has shown it yet. */
-export const isUnconfirmed = (sign: string): boolean => sign === 'u';
-
 export interface ResourceStatus {
   mark: MarkState | null;
   /** Time since when the resource is a dead letter; null: it is none. */
@@ -28,10 +26,7 @@ export interface ResourceStatus {
   alarmAt: number | null;
   /** Names of values that differed at the platform in a comparison. */
   suspectedDrift: string[];
-  /**
-   * Of a user by group id, of a group by member name (member-names.ts). `+`: to be added; `-`: to be removed; `r`: a removal
-   * that is not written, because it was rejected or the user is protected.
-   */
+  /** Of a user by group id, of a group by member name (member-names.ts), each with its sign (pending-memberships.ts). */
   pendingMemberships: Map<string, '+' | '-' | 'r'>;
   /** Written removals that no answer or read has shown yet, named as in `pendingMemberships`. */
   unconfirmedRemovals: string[];
@@ -100,9 +95,9 @@ export function toMarkState(
   leased: boolean,
 ): MarkState {
   const [generation = '', since = '0', ...request] = mark.split(' ');
-  // -1: not known, because the job was lost.
-  const priority =
-    score === null ? Number(delivery?.split(' ')[1] ?? -1) : Math.floor(Number(score) / PRIORITY_SPAN);
+  const [, deliveredPriority] = delivery?.split(' ') ?? [];
+  // NaN: not known, because the job was lost.
+  const priority = score === null ? Number(deliveredPriority) : Math.floor(Number(score) / PRIORITY_SPAN);
   const waiting = score === null ? 'queued' : 'due';
   return {
     generation,

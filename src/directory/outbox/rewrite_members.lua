@@ -9,12 +9,12 @@ local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
-local reply = redis.call('SSCAN', key('members', p.id), p.cursor, 'COUNT', p.count)
+local next_cursor, users = unpack(redis.call('SSCAN', key('members', p.id), p.cursor, 'COUNT', p.count))
 -- SSCAN may return a member twice.
 local members, seen = {}, {}
-for _, user in ipairs(reply[2]) do
+for _, user in ipairs(users) do
   if not seen[user] then members[#members + 1] = user end
   seen[user] = true
 end
-set_pending_all(p.id, members, '+')
-return { 'rewritten', reply[1] }
+set_pending_all(p.id, members, TO_ADD)
+return { 'rewritten', next_cursor }

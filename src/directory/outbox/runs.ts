@@ -102,8 +102,10 @@ export function createRunStore(
   }
 
   /** Renews the lock. @returns false when it is lost */
-  const keep = async (fence: string, ttlMs: number): Promise<boolean> =>
-    (await scripts.run('lead', keys.base, { lease, name: fence, ttlMs }))[0] === 'held';
+  async function keep(fence: string, ttlMs: number): Promise<boolean> {
+    const [tag] = await scripts.run('lead', keys.base, { lease, name: fence, ttlMs });
+    return tag === 'held';
+  }
 
   /** Releases the lock; does nothing when it is already lost. */
   const release = async (fence: string): Promise<void> => {

@@ -26,7 +26,7 @@ local function inherit_removals_of(former)
   for _, group in ipairs(redis.call('HKEYS', key('pendingGroups', p.target .. ':' .. former))) do
     local sign = end_decided_removal(p.target, group, former)
     if sign then
-      set_removal(group, p.id, sign == 'u' and 'u' or '-')
+      set_removal(group, p.id, sign == UNCONFIRMED_REMOVAL and sign or TO_REMOVE)
       mark('Group:' .. group, EDIT)
     end
   end
@@ -52,14 +52,12 @@ elseif p.platformKey then
 end
 
 if p.rewriteMemberships then
-  for _, group in ipairs(groups_of(p.id)) do set_pending(group, p.id, '+') end
+  for _, group in ipairs(groups_of(p.id)) do set_pending(group, p.id, TO_ADD) end
 end
-for _, user in ipairs(p.surplus or {}) do
-  set_removal(p.id, user, '-')
-end
+for _, user in ipairs(p.surplus or {}) do set_removal(p.id, user, TO_REMOVE) end
 for _, group in ipairs(p.resumed or {}) do
-  if redis.call('HGET', key('pendingGroups', p.target .. ':' .. p.id), group) == 'r' then
-    set_pending(group, p.id, '-')
+  if redis.call('HGET', key('pendingGroups', p.target .. ':' .. p.id), group) == KEPT_REMOVAL then
+    set_pending(group, p.id, TO_REMOVE)
     mark_at(p.target, 'Group:' .. group, EDIT, clock())
   end
 end
@@ -68,7 +66,7 @@ if p.requeueGroups then
   local now = clock()
   local pending_groups = key('pendingGroups', p.target .. ':' .. p.id)
   for _, group in ipairs(redis.call('HKEYS', pending_groups)) do
-    if redis.call('HGET', pending_groups, group) == '+' then
+    if redis.call('HGET', pending_groups, group) == TO_ADD then
       local waiting = redis.call('HLEN', key('pendingMembers', p.target .. ':' .. group))
       local collect_ms = math.max(p.coalesceMs, math.min(COLLECT_LIMIT_MS, math.floor(waiting * COLLECT_MS)))
       -- A group that waits for no other member does not wait for one PATCH of several.

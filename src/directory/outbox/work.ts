@@ -1,60 +1,15 @@
 // Stores the steps of one sync: takes the lease, saves the link on the way, and stores the outcome. Each step is one script
 // that first checks the lease.
 import type { Keyspace } from '../keys.ts';
+import { toDueWork, type DueWork } from './due-work.ts';
 import { exceptionReasonOf } from './exceptions.ts';
-import { parseLink, toLinkText, type Link } from './links.ts';
-import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
-import {
-  PRIORITIES,
-  parseRef,
-  parseStored,
-  type Kind,
-  type Priority,
-  type Ref,
-  type StoredRecord,
-} from '../records.ts';
-import { pairsOf, scanned } from '../redis/portions.ts';
+import { toLinkText, type Link } from './links.ts';
+import type { ProvisioningLog } from '../logs/provisioning-log.ts';
+import { PRIORITIES, parseRef, type Priority, type Ref } from '../records.ts';
+import { scanned } from '../redis/portions.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
-import { isUnconfirmed } from './resource-status.ts';
-import type { GroupName } from '../resources/changes.ts';
 
-/** The lease on one ref, and the data that was read together with it. */
-export interface DueWork {
-  ref: Ref;
-  kind: Kind;
-  id: string;
-  /** Priority of the job, with which a sync that continues later is scheduled again. */
-  priority: Priority;
-  /** Number of the lease. */
-  fence: string;
-  /** Number of the mark that this sync began with; a newer mark stays after the sync. */
-  generation: string;
-  /** Time when the oldest unapplied change was accepted, Unix milliseconds. */
-  since: number;
-  /** Correlation id of the newest push. */
-  request: string;
-  /** Undefined when the resource was deleted. */
-  record: StoredRecord | undefined;
-  link: Link;
-  /** Platform id of the link as it is stored. */
-  storedId: string | undefined;
-  /** A user's groups. */
-  groups: GroupName[];
-  /** Pending memberships of a user, without unconfirmed removals: group id → sign (`+`, `-` or `r`, lua/pending_groups.lua). */
-  pendingGroups: Map<string, string>;
-  /** Whether the guard holds a change of this resource, or an operator approved or rejected one. */
-  held: boolean;
-  /** Unix milliseconds; set when the resource was deleted. */
-  deletedAt: number | undefined;
-  /** Names with suspected drift as JSON; '' when there are none. */
-  suspectedDrift: string;
-  /** Values of these names that the comparison saw at the platform, as JSON; '' when there are none. */
-  observedDrift: string;
-  /** State that this sync decides on; the link stores it at the end (lua/basis.lua). */
-  basis: string;
-  /** Entries of the provisioning log, written with the next step of this sync. */
-  logEntries: LogEntry[];
-}
+export type { DueWork } from './due-work.ts';
 
 /** `clean`: the ref has no mark. `busy`: another sync of the ref is running, or the target is stopped. */
 export type Begin = { kind: 'begun'; work: DueWork } | { kind: 'clean' } | { kind: 'busy' };
@@ -122,42 +77,10 @@ export function createWork(
       rulesReadGroups,
       address,
     });
-    if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
-    const [fence, generation, since, request, record, link] = reply.slice(1, 7).map((value) => String(value));
-    const [groups, pendingGroups, held, tombstone, suspectedDrift, basis, observedDrift] = reply.slice(7) as [
-      string[],
-      string[],
-      number,
-      string,
-      string,
-      string,
-      string,
-    ];
-    const known = parseLink(link ?? '');
-    return {
-      kind: 'begun',
-      work: {
-        ref,
-        kind,
-        id,
-        priority,
-        fence: fence ?? '',
-        generation: generation ?? '',
-        since: Number(since),
-        request: request ?? '-',
-        record: record ? parseStored(id, record) : undefined,
-        link: known,
-        storedId: known.id,
-        groups: pairsOf(groups).map(([group, displayName]) => ({ id: group, displayName })),
-        pendingGroups: new Map(pairsOf(pendingGroups).filter(([, sign]) => !isUnconfirmed(sign))),
-        held: held === 1,
-        deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
-        suspectedDrift,
-        observedDrift,
-        basis,
-        logEntries: [],
-      },
-    };
+    const [tag] = reply;
+    return tag === 'begun'
+      ? { kind: 'begun', work: toDueWork(ref, priority, reply) }
+      : { kind: tag as 'clean' | 'busy' };
   }
 
   /** Makes all members of a group pending in portions, and renews the lease. @throws LeaseLost */

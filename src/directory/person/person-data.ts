@@ -83,8 +83,10 @@ export function createPersonData(
     let count = 0;
     let ids: string[] = [];
     const remove = async (): Promise<void> => {
+      if (ids.length === 0) return;
       const args = { ...log, ids, text: forgottenText(order) };
-      if (ids.length > 0) count += Number((await scripts.run('forget_entries', keys.base, args))[1]);
+      const [, changed] = await scripts.run('forget_entries', keys.base, args);
+      count += Number(changed);
       ids = [];
     };
     for await (const [id, entry, personal] of entriesOf(log)) {

@@ -72,14 +72,14 @@ export function createProof(
       const replies = scanned(async (cursor) => {
         signal?.throwIfAborted();
         const all = { rulesReadGroups, count: PORTION, ...args, targets: marked, cursor, repair, request };
-        const reply = await scripts.run(`prove_${script}`, keys.base, all);
-        return [reply[1], reply];
+        const [, next, seen, faults] = await scripts.run(`prove_${script}`, keys.base, all);
+        return [next, { seen: Number(seen), faults: faults as string[] }];
       });
-      for await (const [, , seen, faults] of replies) {
-        looked += Number(seen);
-        findings.add(faults as string[]);
+      for await (const { seen, faults } of replies) {
+        looked += seen;
+        findings.add(faults);
         onLooked?.(looked);
-        await rest(Number(seen));
+        await rest(seen);
       }
     }
 

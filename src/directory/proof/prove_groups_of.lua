@@ -5,16 +5,16 @@
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, cursor, count, repair }
 -- RETURN as prove_records.lua
--- NEEDS indexes, member_sum, proof
+-- NEEDS indexes, member_sum, proof, signs
 -- Time after which `rebuilding` expires, if no repair ends it.
 local REBUILD_MS = 24 * 60 * 60 * 1000
-local reply = redis.call('HSCAN', key('groupsOf'), p.cursor, 'COUNT', p.count)
+local next_cursor, found_groups = unpack(redis.call('HSCAN', key('groupsOf'), p.cursor, 'COUNT', p.count))
 
 -- Returns whether a removal of the member is stored, which means that the membership has ended.
 local function has_removal(user, group)
   for _, target in ipairs(p.targets) do
     local sign = redis.call('HGET', key('pendingGroups', target .. ':' .. user), group)
-    if sign and sign ~= '+' then return true end
+    if sign and sign ~= TO_ADD then return true end
   end
   return false
 end
@@ -54,6 +54,7 @@ local function prove(user, groups)
   end)
 end
 
-for index = 1, #reply[2], 2 do prove(reply[2][index], reply[2][index + 1]) end
-if p.repair and reply[1] == '0' then redis.call('DEL', key('rebuilding')) end
-return proved(reply[1], #reply[2] / 2)
+for index = 1, #found_groups, 2 do prove(found_groups[index], found_groups[index + 1]) end
+local is_last_portion = next_cursor == '0'
+if p.repair and is_last_portion then redis.call('DEL', key('rebuilding')) end
+return proved(next_cursor, #found_groups / 2)

@@ -8,7 +8,7 @@
 -- NEEDS proof
 local is_of_resource = p.family == 'guardItems'
 local name = key(p.family, p.target .. ':' .. p.id)
-local reply = redis.call(is_of_resource and 'SSCAN' or 'ZSCAN', name, p.cursor, 'COUNT', p.count)
+local next_cursor, entries = unpack(redis.call(is_of_resource and 'SSCAN' or 'ZSCAN', name, p.cursor, 'COUNT', p.count))
 
 -- Proves an entry of `guardItems`: one of the three lists has its item. An entry of another form than 'kind subject' has none.
 local function prove_entry(entry)
@@ -31,7 +31,7 @@ end
 
 -- SSCAN returns members; ZSCAN returns each member with its score.
 local step = is_of_resource and 1 or 2
-for index = 1, #reply[2], step do
-  if is_of_resource then prove_entry(reply[2][index]) else prove_item(reply[2][index]) end
+for index = 1, #entries, step do
+  if is_of_resource then prove_entry(entries[index]) else prove_item(entries[index]) end
 end
-return proved(reply[1], #reply[2] / step)
+return proved(next_cursor, #entries / step)

@@ -5,7 +5,7 @@
 -- RETURN as prove_records.lua
 -- NEEDS indexes, proof
 local is_order, is_name = string.sub(p.family, 1, 6) == 'order:', p.family == 'groupNames'
-local reply = redis.call(is_order and 'ZSCAN' or 'HSCAN', key(p.family), p.cursor, 'COUNT', p.count)
+local next_cursor, entries = unpack(redis.call(is_order and 'ZSCAN' or 'HSCAN', key(p.family), p.cursor, 'COUNT', p.count))
 
 -- Proves an entry of an order or of the names of groups: the id has a record. `drop` removes the entry.
 local function prove_id(id, drop)
@@ -31,8 +31,8 @@ local function prove_value(value, holders)
   end, value)
 end
 
-for index = 1, #reply[2], 2 do
-  local name, content = reply[2][index], reply[2][index + 1]
+for index = 1, #entries, 2 do
+  local name, content = entries[index], entries[index + 1]
   if is_order then
     prove_id(name, function() redis.call('ZREM', key(p.family), name) end)
   elseif is_name then
@@ -41,4 +41,4 @@ for index = 1, #reply[2], 2 do
     prove_value(name, content)
   end
 end
-return proved(reply[1], #reply[2] / 2)
+return proved(next_cursor, #entries / 2)

@@ -5,7 +5,7 @@
 -- ARGV { target, targets: [target], family: links | linked, cursor, count, repair, request }
 -- RETURN as prove_records.lua
 -- NEEDS groups, links, pending_groups, proof
-local reply = redis.call('HSCAN', key(p.family, p.target), p.cursor, 'COUNT', p.count)
+local next_cursor, entries = unpack(redis.call('HSCAN', key(p.family, p.target), p.cursor, 'COUNT', p.count))
 local links, reverse_links = key('links', p.target), key('linked', p.target)
 
 -- Returns the link of a ref; false: there is none; nil: its text cannot be read.
@@ -24,7 +24,7 @@ local function readd_memberships(ref)
   local kind, id = string.match(ref, '^(%a+):(.*)$')
   if kind == 'User' then
     for _, group in ipairs(groups_of(id)) do
-      set_pending(group, id, '+')
+      set_pending(group, id, TO_ADD)
       mark('Group:' .. group, RECONCILE)
     end
   else
@@ -77,7 +77,7 @@ local function prove_reverse_link(platform_key)
   fault('linked', 'surplus', ref, function() redis.call('HDEL', reverse_links, platform_key) end)
 end
 
-for index = 1, #reply[2], 2 do
-  if p.family == 'links' then prove_link(reply[2][index]) else prove_reverse_link(reply[2][index]) end
+for index = 1, #entries, 2 do
+  if p.family == 'links' then prove_link(entries[index]) else prove_reverse_link(entries[index]) end
 end
-return proved(reply[1], #reply[2] / 2)
+return proved(next_cursor, #entries / 2)

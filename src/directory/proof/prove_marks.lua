@@ -10,7 +10,7 @@ local COMMANDS = { marks = 'HSCAN', deliveries = 'HSCAN', suspectedDrift = 'HSCA
   guardWaiting = 'SSCAN' }
 local MARKED = { dirty = true, inflight = true, deliveries = true, accepted = true, guardWaiting = true }
 local marks, name, command = key('marks', p.target), key(p.family, p.target), COMMANDS[p.family] or 'ZSCAN'
-local reply = redis.call(command, name, p.cursor, 'COUNT', p.count)
+local next_cursor, entries = unpack(redis.call(command, name, p.cursor, 'COUNT', p.count))
 
 local function score_of(family, ref) return redis.call('ZSCORE', key(family, p.target), ref) end
 local function is_syncing(ref) return redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 end
@@ -49,12 +49,12 @@ end
 
 -- SSCAN returns members; HSCAN and ZSCAN return each with a value.
 local step = command == 'SSCAN' and 1 or 2
-for index = 1, #reply[2], step do
-  local ref = reply[2][index]
+for index = 1, #entries, step do
+  local ref = entries[index]
   if p.family == 'marks' then
-    prove_mark(ref, reply[2][index + 1])
+    prove_mark(ref, entries[index + 1])
   elseif not belongs_to_resource(ref) then
     fault(p.family, 'surplus', ref, function() drop(ref) end)
   end
 end
-return proved(reply[1], #reply[2] / step)
+return proved(next_cursor, #entries / step)

@@ -6,7 +6,8 @@
 -- RETURN as prove_records.lua
 -- NEEDS indexes, member_sum, proof
 local name = key(p.family, p.id)
-local reply = redis.call(p.family == 'unresolved' and 'HSCAN' or 'SSCAN', name, p.cursor, 'COUNT', p.count)
+local command = p.family == 'unresolved' and 'HSCAN' or 'SSCAN'
+local next_cursor, entries = unpack(redis.call(command, name, p.cursor, 'COUNT', p.count))
 local ref = 'Group:' .. p.id
 local is_group_stored = p.family ~= 'references' and is_stored(ref)
 
@@ -56,13 +57,14 @@ local function prove_reference(reference)
 end
 
 -- HSCAN returns each field with its value; SSCAN returns members.
-local step = p.family == 'unresolved' and 2 or 1
-for index = 1, #reply[2], step do
-  local member = reply[2][index]
+local step = command == 'HSCAN' and 2 or 1
+for index = 1, #entries, step do
+  local member = entries[index]
   if p.family == 'members' then prove_member(member)
-  elseif p.family == 'unresolved' then prove_unresolved(member, reply[2][index + 1])
+  elseif p.family == 'unresolved' then prove_unresolved(member, entries[index + 1])
   else prove_reference(member) end
 end
--- Cursor '0': this was the last portion. `0` more members: the set is only added to the sum.
-if p.family == 'members' and reply[1] == '0' then keep_member_sum(p.id, 0) end
-return proved(reply[1], #reply[2] / step)
+local is_last_portion = next_cursor == '0'
+-- 0 more members: the set is only added to the sum.
+if p.family == 'members' and is_last_portion then keep_member_sum(p.id, 0) end
+return proved(next_cursor, #entries / step)

@@ -9,14 +9,14 @@ local name = key('readding', p.target)
 local group = p.repair and redis.call('HRANDFIELD', name)
 if not group then return proved('0', 0) end
 
-local reply = redis.call('SSCAN', key('members', group), redis.call('HGET', name, group), 'COUNT', p.count)
+local next_cursor, users = unpack(redis.call('SSCAN', key('members', group), redis.call('HGET', name, group), 'COUNT', p.count))
 -- SSCAN may return a member twice.
 local members, seen = {}, {}
-for _, user in ipairs(reply[2]) do
+for _, user in ipairs(users) do
   if not seen[user] then members[#members + 1] = user end
   seen[user] = true
 end
-set_pending_all(group, members, '+')
+set_pending_all(group, members, TO_ADD)
 mark('Group:' .. group, RECONCILE)
-if reply[1] == '0' then redis.call('HDEL', name, group) else redis.call('HSET', name, group, reply[1]) end
-return proved(redis.call('EXISTS', name) == 1 and '1' or '0', #reply[2])
+if next_cursor == '0' then redis.call('HDEL', name, group) else redis.call('HSET', name, group, next_cursor) end
+return proved(redis.call('EXISTS', name) == 1 and '1' or '0', #users)

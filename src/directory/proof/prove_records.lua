@@ -5,7 +5,7 @@
 --        digest of the entry, ...]}; for each fault five values: family, what and ref as lua/proof.lua says
 -- NEEDS indexes, numbers, proof
 local family = RECORDS[p.kind]
-local reply = redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count)
+local next_cursor, records = unpack(redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count))
 
 -- Proves an index entry of a record: the index has the id under the value.
 local function prove_entry(id, index, value)
@@ -34,8 +34,8 @@ local function prove_name(id, text)
   fault('groupNames', indexed and 'wrong' or 'missing', 'Group:' .. id, repair)
 end
 
-for index = 1, #reply[2], 2 do
-  local id, stored = reply[2][index], reply[2][index + 1]
+for index = 1, #records, 2 do
+  local id, stored = records[index], records[index + 1]
   local record, at = parse_head(stored)
   if not redis.call('ZSCORE', key('order', p.kind), id) then
     fault('order:' .. p.kind, 'missing', p.kind .. ':' .. id, function()
@@ -52,4 +52,4 @@ for index = 1, #reply[2], 2 do
     if p.kind == 'Group' then prove_name(id, string.sub(stored, at)) end
   end
 end
-return proved(reply[1], #reply[2] / 2)
+return proved(next_cursor, #records / 2)

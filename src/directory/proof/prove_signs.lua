@@ -1,24 +1,24 @@
 -- Proves one portion of the pending memberships of a group (`pendingMembers`) or of a user (`pendingGroups`). Both families
--- must hold the same sign, and the sign must agree with the membership. A wrong `+` is dropped and does not become a
+-- must hold the same sign, and the sign must agree with the membership. A wrong addition is dropped and does not become a
 -- removal, because a reconcile finds memberships that only the platform has.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], family: pendingMembers | pendingGroups, id (of the group; for pendingGroups of the user),
 --        cursor, count, repair (whether faults are repaired), request }
 -- RETURN as prove_records.lua
 -- NEEDS pending_groups, proof
-local reply = redis.call('HSCAN', key(p.family, p.target .. ':' .. p.id), p.cursor, 'COUNT', p.count)
+local next_cursor, signs = unpack(redis.call('HSCAN', key(p.family, p.target .. ':' .. p.id), p.cursor, 'COUNT', p.count))
 
--- Proves the sign of one membership ('+' to be added, '-' to be removed, 'r' removal that is not written, 'u' unconfirmed
--- removal). The right sign of a desired membership is '+'; of another one '-', 'r' or 'u', or none.
+-- Proves the sign of one membership (lua/signs.lua). The right sign of a desired membership is TO_ADD; of another one the sign of
+-- a removal, or none.
 local function prove(group, user)
   local of_group, of_user = key('pendingMembers', p.target .. ':' .. group), key('pendingGroups', p.target .. ':' .. user)
   local group_sign, user_sign = redis.call('HGET', of_group, user), redis.call('HGET', of_user, group)
   local function has(wanted) return group_sign == wanted or user_sign == wanted end
   local sign -- the right one; nil: none
-  if redis.call('SISMEMBER', key('members', group), user) == 1 then sign = '+'
-  elseif has('-') then sign = '-'
-  elseif has('r') then sign = 'r'
-  elseif has('u') then sign = 'u' end
+  if redis.call('SISMEMBER', key('members', group), user) == 1 then sign = TO_ADD
+  elseif has(TO_REMOVE) then sign = TO_REMOVE
+  elseif has(KEPT_REMOVAL) then sign = KEPT_REMOVAL
+  elseif has(UNCONFIRMED_REMOVAL) then sign = UNCONFIRMED_REMOVAL end
   if group_sign == user_sign and group_sign == sign then return end
   local what = 'missing'
   if not sign then what = 'surplus' elseif group_sign and user_sign then what = 'wrong' end
@@ -31,16 +31,16 @@ local function prove(group, user)
       redis.call('HSET', of_group, user, sign)
       redis.call('HSET', of_user, group, sign)
       -- Other groups may wait for the removal that the membership contradicts.
-      if sign == '+' and has('-') then end_removal(p.target, group, user) end
+      if sign == TO_ADD and has(TO_REMOVE) then end_removal(p.target, group, user) end
     end
     mark_at(p.target, 'Group:' .. group, RECONCILE, clock())
     requeue(p.target, 'User:' .. user, RECONCILE)
   end)
 end
 
-for index = 1, #reply[2], 2 do
-  local other = reply[2][index]
-  -- Unmanaged members (`@<platform id>`) are in `pendingMembers` only.
-  if p.family == 'pendingGroups' then prove(other, p.id) elseif string.sub(other, 1, 1) ~= '@' then prove(p.id, other) end
+for index = 1, #signs, 2 do
+  local other = signs[index]
+  -- Unmanaged members are in `pendingMembers` only.
+  if p.family == 'pendingGroups' then prove(other, p.id) elseif not is_unmanaged(other) then prove(p.id, other) end
 end
-return proved(reply[1], #reply[2] / 2)
+return proved(next_cursor, #signs / 2)

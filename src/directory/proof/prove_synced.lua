@@ -5,7 +5,7 @@
 -- RETURN as prove_records.lua
 -- NEEDS link_states, proof, synced
 local name = name_synced(p.target, p.kind)
-local reply = redis.call('SSCAN', name, p.cursor, 'COUNT', p.count)
+local next_cursor, synced_ids = unpack(redis.call('SSCAN', name, p.cursor, 'COUNT', p.count))
 
 local function is_synced(id)
   local ref, stored = p.kind .. ':' .. id, redis.call('HGET', key(RECORDS[p.kind]), id)
@@ -14,9 +14,9 @@ local function is_synced(id)
   return settled_state(p.target, p.kind, id, stored, link, p.rulesReadGroups) == nil
 end
 
-for _, id in ipairs(reply[2]) do
+for _, id in ipairs(synced_ids) do
   if not is_synced(id) then
     fault('synced', 'surplus', p.kind .. ':' .. id, function() redis.call('SREM', name, id) end)
   end
 end
-return proved(reply[1], #reply[2])
+return proved(next_cursor, #synced_ids)

@@ -17,7 +17,8 @@ export function createProcessLease(
 ): ProcessLease {
   return {
     lead: async (name, ttlMs) => {
-      if ((await scripts.run('lead', keys.base, { lease, name, ttlMs }))[0] === 'held') return true;
+      const [tag] = await scripts.run('lead', keys.base, { lease, name, ttlMs });
+      if (tag === 'held') return true;
       return (await redis.set(keys.key(lease), name, 'PX', ttlMs, 'NX')) !== null;
     },
     resign: async (name) => {

@@ -36,7 +36,7 @@ export async function* keysLike(redis: Redis, pattern: string, count = 1000): As
     yield* scanned((cursor) => node.scan(cursor, 'MATCH', pattern, 'COUNT', count));
 }
 
-/** Yields the entries of a stream in portions, the oldest first. @param last id of the last entry that is read */
+/** Yields the entries of a stream in portions, the oldest first. @param last id of the last entry that is read; `+`: the newest */
 export async function* streamPortions(
   redis: Redis,
   stream: string,
@@ -45,9 +45,10 @@ export async function* streamPortions(
 ): AsyncGenerator<[id: string, fields: string[]][]> {
   for (let after = '-'; ;) {
     const found = await redis.xrange(stream, after, last, 'COUNT', size);
-    const newest = found.at(-1);
-    if (!newest) return;
+    const [newestId] = found.at(-1) ?? [];
+    if (newestId === undefined) return;
     yield found;
-    after = `(${newest[0]}`;
+    // `(`: newer entries than this one.
+    after = `(${newestId}`;
   }
 }

@@ -52,7 +52,9 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
       .call(command, ...args)
       .exec();
     for (const [error] of replies ?? []) if (error) throw error;
-    return replies?.[1]?.[1];
+    const [, ofCommand] = replies ?? [];
+    const [, reply] = ofCommand ?? [];
+    return reply;
   }
 
   async function countReplicas(base: string, state: ReplicaState): Promise<void> {

@@ -62,8 +62,7 @@ async function findingsOf(
     // Findings end without the full stop that an advice has.
     findings.push(`Redis takes no writes, because ${refusal.reason}: ${refusal.advice.slice(0, -1)}`);
   if (durability === 'always') {
-    const reply = await node.config('GET', 'appendfsync').catch(() => ['', 'unknown: CONFIG is forbidden']);
-    const synced = String((reply as unknown[])[1]);
+    const synced = (await redisSetting(node, 'appendfsync')) ?? 'unknown: CONFIG is forbidden';
     if (info.get('aof_enabled') !== '1' || synced !== 'always') {
       findings.push(
         `redis.durability is always: set appendonly yes and appendfsync always in Redis (it is ${synced})`,
@@ -107,9 +106,7 @@ export async function readStoreFacts(redis: Redis, now: () => number): Promise<S
   const askedAt = now();
   const [seconds = 0, micros = 0] = (await node.time()).map(Number);
   const ours = (askedAt + now()) / 2;
-  const setting = async (name: string): Promise<string | undefined> =>
-    ((await node.config('GET', name).catch(() => [])) as string[])[1];
-  const [saves, fsync] = await Promise.all([setting('save'), setting('appendfsync')]);
+  const [saves, fsync] = await Promise.all([redisSetting(node, 'save'), redisSetting(node, 'appendfsync')]);
   let persistence: StoreFacts['persistence'] = 'none';
   if (info.get('aof_enabled') === '1') persistence = 'append-only file';
   else if (saves) persistence = 'snapshots';
@@ -170,8 +167,8 @@ async function writeRefusalOf(node: Redis, info: Map<string, string>): Promise<S
   const followers = Number(info.get('min_slaves_good_slaves') ?? Infinity);
   if (followers === Infinity) return undefined;
   // Where CONFIG is forbidden, one replica counts as demanded.
-  const demanded = await node.config('GET', 'min-replicas-to-write').catch(() => ['', 1]);
-  return followers >= Number((demanded as unknown[])[1])
+  const demanded = (await redisSetting(node, 'min-replicas-to-write')) ?? 1;
+  return followers >= Number(demanded)
     ? undefined
     : { reason: whyAway(new Error('NOREPLICAS')), advice: 'Bring the replicas of Redis back.' };
 }
@@ -227,6 +224,13 @@ const memoryOf = (info: Map<string, string>): StoreMemory => ({
 
 const fullness = ({ used, limit }: StoreMemory): number => (limit === 0 ? 0 : used / limit);
 
+/** Returns a setting of a Redis server; undefined where CONFIG is forbidden. */
+async function redisSetting(node: Redis, name: string): Promise<string | undefined> {
+  const [, value] = (await node.config('GET', name).catch(() => [])) as string[];
+  return value;
+}
+
+/** Parses the reply of INFO: lines `name:value`, and headings without a colon. */
 function parseInfo(info: string): Map<string, string> {
   const entries = info.split('\r\n').filter((line) => line.includes(':'));
   return new Map(

@@ -118,22 +118,23 @@ export function toGroupNames(json: string): GroupName[] {
 export const byName = (one: GroupName, other: GroupName): number =>
   (one.displayName === other.displayName ? one.id < other.id : one.displayName < other.displayName) ? -1 : 1;
 
-/** Parses the reply of a put script: `tag value value value rest`. */
+/**
+ * Parses the reply of a put script: `stored` or `unchanged version created modified groups`, `taken family holder`, or one word.
+ */
 export function toPutOutcome(reply: string): PutOutcome {
-  const [tag = '', first = '', second = '', third = ''] = reply.split(' ', 4);
+  const [tag = '', ...values] = reply.split(' ', 4);
   switch (tag) {
     case 'stored':
-    case 'unchanged':
-      return {
-        kind: tag,
-        version: Number(first),
-        created: Number(second),
-        lastModified: Number(third),
-        // The groups follow the first four words.
-        groups: toGroupNames(reply.slice(`${tag} ${first} ${second} ${third} `.length)),
-      };
-    case 'taken':
-      return { kind: 'taken', attribute: attributeOf(first), holder: second };
+    case 'unchanged': {
+      const [version = 0, created = 0, lastModified = 0] = values.map(Number);
+      // The groups follow the first four words.
+      const groups = toGroupNames(reply.slice([tag, ...values, ''].join(' ').length));
+      return { kind: tag, version, created, lastModified, groups };
+    }
+    case 'taken': {
+      const [family = '', holder = ''] = values;
+      return { kind: 'taken', attribute: attributeOf(family), holder };
+    }
     case 'stale':
     case 'missing':
       return { kind: tag };

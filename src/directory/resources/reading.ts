@@ -9,6 +9,7 @@ import {
   type PlacedRecord,
   type StoredRecord,
 } from '../records.ts';
+import { pairsOf } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 export interface RecordPage {
@@ -70,20 +71,24 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
   }
 
   /**
-   * Reads the records of the first ids of a list of ids and places in turn.
-   * @returns also the last place and number of ids read
+   * Reads the records of the first ids of a list.
+   * @returns also the place of the last id that was read, and the number of these ids
    */
   async function placed(
     kind: Kind,
-    idsAndPlaces: string[],
+    ordered: readonly { id: string; place: number }[],
   ): Promise<{ last: number; read: number; records: PlacedRecord[] }> {
-    const ids = idsAndPlaces.filter((_, index) => index % 2 === 0);
-    const stored = await texts(kind, ids, SCAN_BYTES);
-    const records: PlacedRecord[] = [];
-    for (const [index, text] of stored.entries()) {
-      if (text) records.push(new ScannedRecord(ids[index] ?? '', Number(idsAndPlaces[2 * index + 1]), text));
-    }
-    return { last: Number(idsAndPlaces[2 * stored.length - 1]), read: stored.length, records };
+    const stored = await texts(
+      kind,
+      ordered.map(({ id }) => id),
+      SCAN_BYTES,
+    );
+    const read = ordered.slice(0, stored.length);
+    const records = read.flatMap(({ id, place }, index) => {
+      const text = stored[index];
+      return text ? [new ScannedRecord(id, place, text)] : [];
+    });
+    return { last: read.at(-1)?.place ?? Infinity, read: read.length, records };
   }
 
   /** Returns the first portion behind the place `after`, and the place of its last resource; undefined at the end. */
@@ -94,7 +99,9 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
     const order = keys.key('order', kind);
     const range = [`(${after}`, '+inf', 'WITHSCORES', 'LIMIT', 0, SCAN_RECORDS] as const;
     const found = await redis.zrangebyscore(order, ...range);
-    return found.length === 0 ? undefined : placed(kind, found);
+    if (found.length === 0) return undefined;
+    const ordered = pairsOf(found).map(([id, place]) => ({ id, place: Number(place) }));
+    return placed(kind, ordered);
   }
 
   /** Yields all resources behind the place `after`, in order of creation. @throws the reason of `signal` */
@@ -128,8 +135,7 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
       .sort((a, b) => a.place - b.place);
     for (let at = 0; at < order.length;) {
       signal?.throwIfAborted();
-      const asked = order.slice(at, at + SCAN_RECORDS).flatMap(({ id, place }) => [id, String(place)]);
-      const { read, records } = await placed(kind, asked);
+      const { read, records } = await placed(kind, order.slice(at, at + SCAN_RECORDS));
       at += read;
       yield records;
     }

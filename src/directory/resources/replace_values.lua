@@ -30,13 +30,15 @@ end
 -- inserted. It begins at 1, because `head` no longer contains the head of the record.
 local text, start, changed, active = stored, at, false, nil
 local head, value, tail
-for index = 4, #texts, 2 do
-  if index > 4 then text, start = head .. value .. tail, 1 end
-  local first, last = find_value(text, start, texts[index])
+local FIRST_NAME = 4 -- behind id, now and request
+for index = FIRST_NAME, #texts, 2 do
+  if index > FIRST_NAME then text, start = head .. value .. tail, 1 end
+  local name, json = texts[index], texts[index + 1]
+  local first, last = find_value(text, start, name)
   if not last then return { 'absent' } end
-  head, value, tail = string.sub(text, start, first - 1), texts[index + 1], string.sub(text, last + 1)
+  head, value, tail = string.sub(text, start, first - 1), json, string.sub(text, last + 1)
   changed = changed or string.sub(text, first, last) ~= value
-  if texts[index] == 'active' then active = value == 'true' and 'active' or 'inactive' end
+  if name == 'active' then active = value == 'true' and 'active' or 'inactive' end
 end
 if not changed then return { outcome('unchanged', record, record.modified), stored } end
 

@@ -4,6 +4,7 @@
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { fold, refOf, type Kind, type Ref } from '../records.ts';
+import { pairsOf } from '../redis/portions.ts';
 import type { ReadPortion } from './reading.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
@@ -51,6 +52,9 @@ const [FEWEST_RECORDS, MOST_RECORDS, FIRST_RECORDS] = [10, 400, 100];
  */
 const PLAIN_RUN = /[a-z0-9.@_-]+/g;
 
+/** Phases of a search: the index of userNames, that of the names of groups, the records of users. */
+const PHASES = ['userNames', 'displayNames', 'records'] as const;
+
 export function createNameSearch(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
   portion: ReadPortion,
@@ -63,8 +67,7 @@ export function createNameSearch(
     const count = hits > 0 || cursor === '0' ? FEWEST_KEYS : MOST_KEYS;
     const pattern = `*${wanted.replaceAll(/[*?[\]\\]/g, String.raw`\$&`)}*`;
     const [next, flat] = await redis.hscan(keys.key(family), cursor, 'MATCH', pattern, 'COUNT', count);
-    // `flat` is [name, id, name, id, …].
-    return { next, ids: flat.filter((_, index) => index % 2 === 1) };
+    return { next, ids: pairsOf(flat).map(([, id]) => id) };
   }
 
   async function byRecord(cursor: string, wanted: string) {
@@ -99,23 +102,22 @@ export function createNameSearch(
   }
 
   /**
-   * Runs one step. A place is `phase.cursor`; the phases are 0 userNames, 1 displayNames of groups, 2 records of users.
+   * Runs one step. A place is `phase.cursor`, with a position in PHASES.
    * @param place `next` of the step before; `''` at the beginning
    * @param text part of a name, an address or an id
    * @param hits number of hits so far
    */
   async function step(place: string, text: string, hits: number): Promise<NameSearchStep> {
-    const [, phase = '0', cursor = '0'] = /^([0-2])[.](\d+)$/.exec(place) ?? [];
+    const [, position = '0', cursor = '0'] = /^([0-2])[.](\d+)$/.exec(place) ?? [];
+    const phase = PHASES[Number(position)] ?? 'records';
     const wanted = fold(text);
     const { next, ids } =
-      phase === '2'
-        ? await byRecord(cursor, wanted)
-        : await byKey(phase === '0' ? 'userNames' : 'displayNames', cursor, wanted, hits);
-    const isMeant = phase === '2' ? isNamedLate(wanted) : () => true;
-    const found = await read(phase === '1' ? 'Group' : 'User', ids, isMeant);
-    const isLast = next === '0' && phase === '2';
-    const following = next === '0' ? `${Number(phase) + 1}.0` : `${phase}.${next}`;
-    return { found, next: isLast ? undefined : following };
+      phase === 'records' ? await byRecord(cursor, wanted) : await byKey(phase, cursor, wanted, hits);
+    const isMeant = phase === 'records' ? isNamedLate(wanted) : () => true;
+    const found = await read(phase === 'displayNames' ? 'Group' : 'User', ids, isMeant);
+    const isPhaseOver = next === '0';
+    if (isPhaseOver && phase === 'records') return { found, next: undefined };
+    return { found, next: isPhaseOver ? `${Number(position) + 1}.0` : `${position}.${next}` };
   }
 
   return { step };
@@ -135,7 +137,7 @@ function needlesOf(wanted: string): { needles: string[]; folded: boolean } {
   return { needles: [wanted, wanted.toUpperCase(), first.toUpperCase() + rest.join('')], folded: false };
 }
 
-/** Returns a test whether a user has the text elsewhere than in the userName, by which phase 0 finds users. */
+/** Returns a test whether a user has the text elsewhere than in the userName, by which the first phase finds users. */
 const isNamedLate =
   (wanted: string) =>
   (id: string, { userName, displayName, nickName, externalId, name, emails }: StoredNames): boolean => {

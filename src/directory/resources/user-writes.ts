@@ -7,8 +7,10 @@ import {
   type IndexedResource,
   type IndexEntry,
   textOf,
+  USER_FAMILY,
   type UserState,
 } from '../records.ts';
+import { pairsOf } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import {
   toGroupNames,
@@ -83,9 +85,9 @@ export interface NewUser {
 /** Largest batch: Redis stores one batch while this process prepares the next (ADR 0016). */
 const MAX_BATCH = 8;
 /** Index families in which several users may have one value. */
-const SHARED = new Set(['e', 'sharedExternalIds:User']);
+const SHARED = new Set<string>([USER_FAMILY.email, USER_FAMILY.sharedExternalId]);
 /** Index families of userNames: a value has one holder in both of them together. */
-const NAMES = ['m', 'u'];
+const NAMES: string[] = [USER_FAMILY.nameAndEmail, USER_FAMILY.name];
 /** Prefix of the reply for a stored user; the user's groups follow as JSON. */
 const STORED = 'stored ';
 
@@ -118,10 +120,7 @@ export function createUserBatch(
 
   /** Stores the batch without the refused users. */
   async function storeOthers(users: NewUser[], idsAndReasons: string[]): Promise<Replies> {
-    const reasons = new Map<string, string>();
-    for (let at = 0; at < idsAndReasons.length; at += 2) {
-      reasons.set(idsAndReasons[at] ?? '', idsAndReasons[at + 1] ?? '');
-    }
+    const reasons = new Map(pairsOf(idsAndReasons));
     const others = users.filter(({ id }) => !reasons.has(id));
     const stored = others.length > 0 ? await storeRest(others) : [];
     return users.map(({ id }) => reasons.get(id) ?? stored.shift() ?? '');

@@ -35,7 +35,7 @@ describe('notes of suspected drift', () => {
     expect(await runs.mappedBy()).toBe('rules');
   });
 
-  const linkOf = async (ref: string) => (await notes.observe([ref as 'User:x']))[0]?.text ?? '';
+  const linkOf = async (ref: string) => (await notes.readLinks([ref as 'User:x']))[0]?.text ?? '';
   const drift = async (change: Partial<Drift> = {}): Promise<Drift> => ({
     ref: `User:${ADA}`,
     version: 1,

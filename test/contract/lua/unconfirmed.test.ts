@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 const unconfirmed = () => store.outbox.unconfirmedRemovals(G);
-const linkHash = async (): Promise<string> => hashOfLink((await notes.observe([GROUP]))[0]?.text ?? '');
+const linkHash = async (): Promise<string> => hashOfLink((await notes.readLinks([GROUP]))[0]?.text ?? '');
 
 async function removeUnseen(): Promise<void> {
   await store.members(G, drop(ADA));

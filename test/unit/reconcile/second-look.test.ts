@@ -44,7 +44,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
   const accounts = new Map(there.map((person) => [person.id, person]));
   const byId = new Map(all.map((person) => [person.id, person]));
   const textOf = (id: string): string => JSON.stringify(linkOf(byId.get(id) as Person));
-  const observe = (refs: string[]) =>
+  const readLinks = (refs: string[]) =>
     Promise.resolve(refs.map((ref) => ({ ref, text: textOf(ref.slice('User:'.length)), marked: false })));
   const none = async function* () {};
   const records = (ids: string[]) =>
@@ -96,8 +96,8 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
       count: () => Promise.resolve(all.length),
     },
     drifts: {
-      observe,
-      linkedTo: (_kind: string, ids: string[]) => observe(ids.map((id) => `User:${id}`)),
+      readLinks,
+      linkedTo: (_kind: string, ids: string[]) => readLinks(ids.map((id) => `User:${id}`)),
       unlikePrints: (seen: unknown[]) => Promise.resolve(seen.map((_, index) => index)),
       deletedAtSource: () => Promise.resolve(false),
     },
@@ -209,7 +209,7 @@ test('after a change of the mapping, a value that the platform shows of no accou
   const all = people(40);
   let gets = 0;
   const scope = scopeOf(all, { list: (page) => page, one: () => void gets++ });
-  const observe = (refs: string[]) =>
+  const readLinks = (refs: string[]) =>
     Promise.resolve(
       refs.map((ref) => {
         const person = all.find(({ id }) => ref === `User:${id}`) as Person;
@@ -219,8 +219,8 @@ test('after a change of the mapping, a value that the platform shows of no accou
       }),
     );
   Object.assign(scope.drifts, {
-    observe,
-    linkedTo: (_kind: string, ids: string[]) => observe(ids.map((id) => `User:${id}`)),
+    readLinks,
+    linkedTo: (_kind: string, ids: string[]) => readLinks(ids.map((id) => `User:${id}`)),
   });
   Object.assign(scope.coverage, { readAllAnew: () => Promise.resolve() });
   Object.assign(scope.runs, { mappedBy: () => Promise.resolve('former rules') });

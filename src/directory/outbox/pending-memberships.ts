@@ -1,0 +1,95 @@
+// Reads the pending memberships of a target: additions and removals that are not written there yet.
+import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
+import { refOf } from '../records.ts';
+import { pairsOf, scanned } from '../redis/portions.ts';
+import { parseLink, type Link } from './links.ts';
+
+/**
+ * Signs of pending memberships (lua/signs.lua): to be added, to be removed, a removal that is not written, because it was rejected
+ * or the user is protected, and a removal that was written and that no answer or read has shown yet.
+ */
+export const MEMBERSHIP_SIGN = {
+  toAdd: '+',
+  toRemove: '-',
+  keptRemoval: 'r',
+  unconfirmedRemoval: 'u',
+} as const;
+
+/** Returns whether a sign is that of an unconfirmed removal. */
+export const isUnconfirmed = (sign: string): boolean => sign === MEMBERSHIP_SIGN.unconfirmedRemoval;
+
+/** Whether a user may be added to groups at the platform now. */
+export interface Readiness {
+  /** Id of the user. */
+  user: string;
+  link: Link;
+  /** The user may be added now. */
+  ready: boolean;
+  /** The user has a mark, so a later sync may make the user ready. */
+  underWay: boolean;
+}
+
+/** Pending members that one reply contains. */
+const PENDING_PORTION = 5000;
+
+export function createPendingMemberships(
+  { redis, keys }: { redis: Redis; keys: Keyspace },
+  { target }: { target: string },
+) {
+  /** Returns the stored signs of the members of a group (lua/pending_groups.lua): name (member-names.ts) → sign. */
+  async function signsOf(group: string): Promise<Map<string, string>> {
+    const signs = new Map<string, string>();
+    const pending = keys.key('pendingMembers', `${target}:${group}`);
+    for await (const found of scanned((cursor) => redis.hscan(pending, cursor, 'COUNT', PENDING_PORTION)))
+      for (const [member, sign] of pairsOf(found)) signs.set(member, sign);
+    return signs;
+  }
+
+  /** Returns the pending members of a group: name (member-names.ts) → `+`, `-` or `r` (lua/pending_groups.lua). */
+  const pendingMembers = async (group: string): Promise<Map<string, string>> =>
+    new Map([...(await signsOf(group))].filter(([, sign]) => !isUnconfirmed(sign)));
+
+  /** Returns the names of the members of a group whose removal was written and is not confirmed (lua/pending_groups.lua). */
+  const unconfirmedRemovals = async (group: string): Promise<string[]> =>
+    [...(await signsOf(group))].flatMap(([member, sign]) => (isUnconfirmed(sign) ? [member] : []));
+
+  /**
+   * Returns whether memberships of these users may be added now: each is linked, its attributes are applied, and no removal
+   * is pending.
+   */
+  async function readiness(users: string[]): Promise<Readiness[]> {
+    if (users.length === 0) return [];
+    const refs = users.map((user) => refOf('User', user));
+    const [links, marks] = await Promise.all([
+      redis.hmget(keys.key('links', target), ...refs),
+      redis.hmget(keys.key('marks', target), ...refs),
+    ]);
+    return Promise.all(
+      users.map(async (user, index) => {
+        const link = parseLink(links[index] ?? '');
+        const mark = marks[index];
+        // A mark begins with its generation. Without a mark the last sync has ended; a condition says that it did not write
+        // all.
+        const attributesApplied = mark
+          ? link.observedGeneration === mark.slice(0, mark.indexOf(' '))
+          : !link.condition;
+        const linked = link.id !== undefined && link.departed !== true;
+        // Checked last: during a first load most users are not linked yet, and need no command.
+        const ready = linked && attributesApplied && !(await hasRemoval(user));
+        return { user, link, ready, underWay: typeof mark === 'string' };
+      }),
+    );
+  }
+
+  const hasRemoval = async (user: string): Promise<boolean> =>
+    (await redis.hvals(keys.key('pendingGroups', `${target}:${user}`))).includes(MEMBERSHIP_SIGN.toRemove);
+
+  /** Returns the groups from which the removal of this user is pending. */
+  async function pendingRemovals(user: string): Promise<string[]> {
+    const pendingGroups = Object.entries(await redis.hgetall(keys.key('pendingGroups', `${target}:${user}`)));
+    return pendingGroups.filter(([, sign]) => sign === MEMBERSHIP_SIGN.toRemove).map(([group]) => group);
+  }
+
+  return { pendingMembers, unconfirmedRemovals, readiness, pendingRemovals };
+}
