@@ -44,6 +44,8 @@ export const NEWLY_LINKED: ReadonlySet<Action> = new Set(['create', 'adopt', 're
 export type Cause =
   /** A pending push, which the worker applies without this plan. */
   | 'source changed'
+  /** Pending since a restore, and not pushed since: the source changed it before the backup, or the restore marked it. */
+  | 'restored from a backup'
   /** Desired without link and mark: the target is new, or a mark was lost. */
   | 'not applied'
   /** Mapping, scope or names in the settings changed since the last sync. */
@@ -164,9 +166,13 @@ export const isDrift = ({ attribution }: PlanEntry): boolean =>
   attribution.cause === 'write did not stick' ||
   attribution.cause === 'changed after the backup';
 
-/** Returns whether a run has to mark the change; a pushed one is marked already, and a follower is written with another resource. */
+/** Returns whether the resource of the entry has a mark already, by a push or by a restore, so that no run has to mark it. */
+export const isPending = ({ attribution }: PlanEntry): boolean =>
+  attribution.cause === 'source changed' || attribution.cause === 'restored from a backup';
+
+/** Returns whether a run has to mark the change; a pending one is marked already, and a follower is written with another resource. */
 export const needsMark = (entry: PlanEntry): boolean =>
-  isChange(entry) && entry.attribution.cause !== 'source changed' && entry.follows === undefined;
+  isChange(entry) && !isPending(entry) && entry.follows === undefined;
 
 /**
  * Returns whether the user is never changed: owner of the API key, or listed in `users.protected` and still so.

@@ -1,7 +1,7 @@
 // Adds the entries that the sync of a created, adopted, relinked or returning resource causes: memberships and attribute definitions.
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Link } from '../directory/outbox/links.ts';
-import { isChange, isProtected, NEWLY_LINKED, refusalOf, type PlanEntry } from './entry.ts';
+import { isChange, isPending, isProtected, NEWLY_LINKED, refusalOf, type PlanEntry } from './entry.ts';
 import {
   definitionEntries,
   goneWithDefinition,
@@ -125,14 +125,16 @@ async function withAllFollowers(
   if (parents.size + returning.length === 0) return [...ofDefinitions, ...found];
   // A drift note of such a membership would name the account that is gone; the follower that is added below has the new
   // account.
-  const kept = found.filter(
-    ({ action, member }) => action !== 'addMember' || !member?.ref || !parents.has(member.ref),
-  );
-  const named = new Set(kept.map(({ action, ref, member }) => `${action} ${ref ?? ''} ${member?.ref ?? ''}`));
+  const isReplaced = ({ action, member }: PlanEntry): boolean =>
+    action === 'addMember' && !!member?.ref && parents.has(member.ref);
+  const kept = found.filter((entry) => !isReplaced(entry));
+  // The sync of a group sends its pending additions without reading its members.
+  const sent = new Set(found.filter((entry) => isReplaced(entry) && isPending(entry)).map(membershipKey));
+  const named = new Set(kept.filter(({ action }) => action === 'addMember').map(membershipKey));
   // The account of a member at the source is linked by this plan too, so that member is no surplus one of an adopted group.
   const linked = new Set([...parents.values()].map(platformIdAfter));
   const isOurs = ({ action, effect, member }: PlanEntry): boolean =>
-    action === 'removeMember' &&
+    (action === 'removeMember' || action === 'unmanaged') &&
     effect === 'report' &&
     member?.ref === null &&
     linked.has(member.platformId ?? '');
@@ -140,7 +142,7 @@ async function withAllFollowers(
   const followers: PlanEntry[] = [];
   const add = (following: Following): void => {
     const { group, user } = following;
-    const key = `addMember ${group.ref} ${user}`;
+    const key = membershipKey({ ref: group.ref, member: { ref: user } });
     if (named.has(key)) return;
     named.add(key);
     followers.push(toEntry(following));
@@ -151,10 +153,14 @@ async function withAllFollowers(
   }
   const users = [...[...parents.values()].filter(({ kind }) => kind === 'User'), ...returning];
   for (let start = 0; start < users.length; start += PORTION)
-    for (const each of await groupsOf(scan, users.slice(start, start + PORTION), parents, memberOf))
+    for (const each of await groupsOf(scan, users.slice(start, start + PORTION), parents, { memberOf, sent }))
       add(each);
   return [...ofDefinitions, ...kept.filter((entry) => !isOurs(entry)), ...followers];
 }
+
+/** Returns the key by which two entries about the same membership are found. */
+const membershipKey = ({ ref, member }: { ref: Ref | null; member?: { ref: Ref | null } }): string =>
+  `${ref ?? ''} ${member?.ref ?? ''}`;
 
 /** Returns for each user who comes back into scope one of the user's changes, to which the memberships are added. */
 function returningUsers(found: readonly PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
@@ -237,7 +243,10 @@ async function groupsOf(
   scan: ScanResult,
   users: PlanEntry[],
   parents: ReadonlyMap<Ref, PlanEntry>,
-  memberOf: ReadonlyMap<Ref, readonly string[] | undefined>,
+  {
+    memberOf,
+    sent,
+  }: { memberOf: ReadonlyMap<Ref, readonly string[] | undefined>; sent: ReadonlySet<string> },
 ): Promise<Following[]> {
   const { directory, links, target } = scan.scope;
   const byId = new Map(users.map((entry) => [parseRef(entry.ref as Ref).id, entry]));
@@ -259,10 +268,12 @@ async function groupsOf(
         const isFrozen = target.policy.policy === 'create-only' && link.making !== true;
         // The members of a group that this plan creates or links are added by `membersOf`.
         const isThere = link.id !== undefined && link.departed !== true && !isFrozen && !parents.has(ref);
-        if (name === undefined || !isThere || has.has(link.id ?? '')) continue;
+        const member = { ref: refOf('User', record.id) };
+        const isWritten = !has.has(link.id ?? '') || sent.has(membershipKey({ ref, member }));
+        if (name === undefined || !isThere || !isWritten) continue;
         const group = { ref, platformId: link.id ?? null, name };
         const account: Link = id === undefined ? {} : { id };
-        following.push({ parent, group, user: refOf('User', record.id), link: account, name: parent.name });
+        following.push({ parent, group, user: member.ref, link: account, name: parent.name });
       }
     }
   }

@@ -23,7 +23,7 @@ import { heldEntries } from './held.ts';
 import { blockedEntries, unmanagedEntries } from './reported-entries.ts';
 import { planHandover } from './plan-handover.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
-import { ifOpen, readRestored, type Restored } from './restored.ts';
+import { ifOpen, readRestored, withRestoredCause, type Restored } from './restored.ts';
 import { changedProtection } from './protection.ts';
 import { asIfUnlinked } from './as-if-unlinked.ts';
 import { applyRefusals } from './refusals.ts';
@@ -143,23 +143,22 @@ export async function makePlan(
     done: doneLetters,
     mapsAll: mapsEveryone,
   });
-  const entries = inReadingOrder(
-    await withNames(
-      scope,
-      [
-        ...(await withToBeHeld(scope, await withoutUnwritten(scope, found))),
-        ...letters,
-        ...unmanagedEntries(users, groups, [...found, ...letters], restored),
-        ...(await unmappedEntries(scope)),
-        ...(await heldEntries(
-          scope,
-          found,
-          done.flatMap(({ items }) => items),
-        )),
-      ],
-      users.unmanaged,
-    ),
+  const named = await withNames(
+    scope,
+    [
+      ...(await withToBeHeld(scope, await withoutUnwritten(scope, found))),
+      ...letters,
+      ...unmanagedEntries(users, groups, [...found, ...letters], restored),
+      ...(await unmappedEntries(scope)),
+      ...(await heldEntries(
+        scope,
+        found,
+        done.flatMap(({ items }) => items),
+      )),
+    ],
+    users.unmanaged,
   );
+  const entries = inReadingOrder(await withRestoredCause(named, openRestore, scope.directory));
   const handover = await planHandover(scope, {
     signal: options.signal,
     isProven: users.proof.complete && scan.unread.size === 0,

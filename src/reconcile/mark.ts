@@ -4,7 +4,7 @@ import { parseRef, type Ref } from '../directory/records.ts';
 import { unmanagedName } from '../directory/member-names.ts';
 import { changeText, type Destruction } from '../directory/guard/held-changes.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../guard/judge.ts';
-import { isChange, needsMark, needsNoPermission, type PlanEntry } from './entry.ts';
+import { isChange, isPending, needsMark, needsNoPermission, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 import { countsOf, type Plan } from './plan.ts';
 import { toDestruction } from './unwritten.ts';
@@ -21,9 +21,9 @@ export interface MarkedPlan {
   held: Destruction[];
 }
 
-/** Returns whether the entry is a pending push, whose resource has a mark. */
-export const isPushed = (entry: PlanEntry): boolean =>
-  isChange(entry) && entry.attribution.cause === 'source changed' && entry.follows === undefined;
+/** Returns whether the entry is a change whose own resource has a mark already. */
+export const isMarked = (entry: PlanEntry): boolean =>
+  isChange(entry) && isPending(entry) && entry.follows === undefined;
 
 /** Returns the entries of the plan that need a mark. */
 export const ownEntries = (plan: Plan): PlanEntry[] => plan.entries.filter(needsMark);

@@ -41,9 +41,9 @@ export function warningLines({
       `  ! Restored at ${restored.at} from the backup${restored.backup === null ? '' : ` of ${restored.backup}`}: others or the bridge itself made the changes after the backup, and the bridge cannot tell which.`,
     );
   // A restore marks every resource, so the bridge no longer knows by which settings it was last applied.
-  if (restored && isCause('source changed'))
+  if (restored && isCause('restored from a backup'))
     found.push(
-      `  ! Restored at ${restored.at}: "source changed" also stands for settings that have changed since the backup.`,
+      `  ! Restored at ${restored.at}: "restored from a backup" stands for changes that no push brought since then: they were not written yet at the time of the backup, or come from settings that have changed since.`,
     );
   return found;
 }

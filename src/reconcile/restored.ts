@@ -2,7 +2,10 @@
 // restore.
 import { isTenantHold } from '../directory/guard/operator-hold.ts';
 import type { Acts } from '../directory/logs/acts.ts';
+import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { TENANT_ACCEPTED } from './change-tenant.ts';
+import { isPending, type PlanEntry } from './entry.ts';
+import { chunks } from './scan-users.ts';
 import type { ReconcileScope } from './scope.ts';
 
 /** The last restore of a connection. */
@@ -47,6 +50,30 @@ export async function ifOpen(
   ))
     if (entries.some(({ subject }) => subject === TENANT_ACCEPTED)) return undefined;
   return restored;
+}
+
+/**
+ * Returns the entries; a pending change of a resource that the source did not change since the restore gets the cause
+ * `restored from a backup`, because no push brought it.
+ */
+export async function withRestoredCause(
+  entries: PlanEntry[],
+  restored: Restored | undefined,
+  directory: Pick<ReconcileScope['directory'], 'getMany'>,
+): Promise<PlanEntry[]> {
+  if (!restored) return entries;
+  const refs = [...new Set(entries.filter(isPending).flatMap(({ ref, follows }) => follows ?? ref ?? []))];
+  const unchanged = new Set<Ref>();
+  for (const kind of ['User', 'Group'] as const)
+    for (const ids of chunks(refs.map(parseRef).flatMap((each) => (each.kind === kind ? [each.id] : []))))
+      for (const { id, lastModified } of await directory.getMany(kind, ids))
+        if (lastModified <= restored.at) unchanged.add(refOf(kind, id));
+  return entries.map((entry) => {
+    const ref = entry.follows ?? entry.ref;
+    return isPending(entry) && ref !== null && unchanged.has(ref)
+      ? { ...entry, attribution: { cause: 'restored from a backup' } }
+      : entry;
+  });
 }
 
 /** Returns the words for the time of the backup: `the backup of TIME`. */

@@ -3,7 +3,7 @@
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { isChange, type Basis, type PlanEntry } from './entry.ts';
-import { isPushed, ownEntries } from './mark.ts';
+import { isMarked, ownEntries } from './mark.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import { changesIn, countsOf, type Plan } from './plan.ts';
 import type { ReconcileScope, ScanResult } from './scope.ts';
@@ -66,7 +66,7 @@ export async function reviewPlan(
     const { action, member } = entry;
     return isChange(entry) && action === 'removeMember' && !!member?.ref && leavers.differing.has(member.ref);
   };
-  const overtaken = await changedSince(scope, plan.entries.filter(isPushed));
+  const overtaken = await changedSince(scope, plan.entries.filter(isMarked));
   return {
     stale: [
       ...new Set([

@@ -224,9 +224,9 @@ test('a conflict of an attribute definition does not advise to explain a person'
   expect(text).not.toContain('explain NAME');
 });
 
-test('after a restore a plan says that "source changed" also stands for changed settings', () => {
-  const pushed = entry('update', 0, { attribution: { cause: 'source changed' } });
+test('a plan after a restore with a restored change says that settings which have changed since the backup count as restored', () => {
+  const pushed = entry('update', 0, { attribution: { cause: 'restored from a backup' } });
   const restored = { at: '2026-01-02T00:00:00.000Z', backup: null };
   const lines = renderPlan({ ...planOf([pushed]), restored }, { all: false, colour: false });
-  expect(lines.join('\n')).toContain('"source changed" also stands for settings that have changed');
+  expect(lines.join('\n').replaceAll(/\s+/g, ' ')).toContain('or come from settings that have changed since');
 });
