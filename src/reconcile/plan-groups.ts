@@ -94,7 +94,7 @@ const surplusThere = (group: GroupCase): PlanEntry[] =>
     member,
     before: { member: true },
     after: { member: false },
-    reason: 'no member at the source; removed by the next reconcile after the group is adopted',
+    reason: `no member at the source; the adoption of the group leaves this membership: only a later reconcile that repairs, or scim-bridge sync ${group.ref} after the adoption, removes the membership`,
   }));
 
 const nameOf = ({ wantedName, observed, link }: GroupCase): string =>

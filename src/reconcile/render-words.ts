@@ -1,4 +1,5 @@
 // Gives the words and signs of a plan's actions, and the differences of a change as text. Pure.
+import { isDeepStrictEqual } from 'node:util';
 import type { Action, PlanEntry } from './entry.ts';
 
 const WORDS: Record<Action, string> = {
@@ -49,12 +50,14 @@ export const actionCount = (action: Action, count: number): string =>
 const valueText = (value: unknown): string =>
   value === undefined || value === null ? 'nothing' : JSON.stringify(value);
 
-/** Returns a line for each value that a change sets or clears. */
+/** Returns a line for each value that a change sets or clears; equal values are left out. */
 export function diffLines({ before, after }: PlanEntry): string[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
-  return [...names].map((name) => {
-    if (before === null) return `${name}: ${valueText(after?.[name])}`;
-    if (after === null) return `${name}: was ${valueText(before[name])}`;
-    return `${name}: ${valueText(before[name])} → ${valueText(after[name])}`;
+  return [...names].flatMap((name) => {
+    if (before === null) return [`${name}: ${valueText(after?.[name])}`];
+    if (after === null) return [`${name}: was ${valueText(before[name])}`];
+    return isDeepStrictEqual(before[name], after[name])
+      ? []
+      : [`${name}: ${valueText(before[name])} → ${valueText(after[name])}`];
   });
 }

@@ -6,6 +6,7 @@ import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../directory
 import type { WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
+import { usersToVerify } from './desired-users.ts';
 import { awaitsDecision } from './done-changes.ts';
 import { refusalOf } from './entry.ts';
 import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
@@ -175,7 +176,10 @@ async function readGroup(
   );
 }
 
-/** Returns the members of a group that is to be adopted whom the source does not have. */
+/**
+ * Returns the members of a group that is to be adopted whom the source does not have. An account with the name of a member at the
+ * source that has no account yet is left out: that member's sync adopts the account.
+ */
 async function surplusOf(
   scan: ScanResult,
   id: string,
@@ -183,7 +187,16 @@ async function surplusOf(
 ): Promise<Member[]> {
   if (!adopted) return [];
   const ours = await scan.scope.drifts.membersOf(id);
-  return (await compareMembers(scan, adopted, ours, signs)).surplus;
+  const { surplus } = await compareMembers(scan, adopted, ours, signs);
+  if (surplus.length === 0) return [];
+  const unlinked = ours.flatMap(({ user, link }) =>
+    link.id === undefined ? [{ ref: refOf('User', user) }] : [],
+  );
+  const wanted = [...(await usersToVerify(scan.scope, unlinked)).values()].map((each) => each.wanted);
+  const names = new Set(
+    wanted.flatMap(({ inScope, core }) => (inScope ? [fold(String(core.userName))] : [])),
+  );
+  return surplus.filter(({ ref, name }) => ref !== null || !names.has(fold(name)));
 }
 
 /** Reads the group that is to be adopted with its members; undefined when it is not adopted. */

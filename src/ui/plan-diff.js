@@ -112,7 +112,10 @@ const namesOf = ({ name, ref, member, before, after, reason }) => [
 
 function entryLine({ action, name, member, before, after, reason, attribution, effect }) {
   const sign = SIGNS[action] ?? '?';
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const isEqual = (each) => before && after && shown(before[each]) === shown(after[each]);
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].filter(
+    (each) => !isEqual(each),
+  );
   const cause =
     attribution.cause === 'none'
       ? ''

@@ -230,7 +230,7 @@ test('a member to be removed is deactivated after the plan → apply exits 3 and
   await expect(membersOf(place.platform, 'team')).resolves.toContain(mail('dan'));
 }, 60_000);
 
-test('a group with other members is adopted at an authoritative target → the plan shows their removals', async () => {
+test('a group with other members is adopted at an authoritative target → plan and sync --dry-run show their removals, and that only a later reconcile or sync removes them', async () => {
   for (const name of ['fay', 'gus'])
     await byHand(other, 'POST', '/api/scim/v2/Users', {
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
@@ -244,15 +244,23 @@ test('a group with other members is adopted at an authoritative target → the p
   await byHand(other, 'POST', '/api/scim/v2/Groups', { schemas, displayName: 'crew', members });
   ids.gus = await place.idp.createUser(mail('gus'));
   await place.idp.createGroup('crew', [ids.ann ?? '', ids.gus]);
-  await run('plan', '--target', 'second', '--out', file);
+  const { text } = await run('plan', '--target', 'second', '--out', file);
+  expect(text).toMatch(/adopt group crew.* id: nothing → /s);
+  expect(text).not.toContain('"crew" → "crew"');
   const [plan] = parseSaved(readFileSync(file, 'utf8'));
   const removed = plan?.entries.filter(({ action }) => action === 'removeMember');
   expect(removed?.map(({ member, effect }) => `${effect} ${member?.name}`).sort()).toEqual([
     `report ${mail('bob')}`,
     `report ${mail('fay')}`,
   ]);
+  const later = `only a later reconcile that repairs, or scim-bridge sync ${removed?.[0]?.ref} after the adoption`;
+  for (const entry of removed ?? []) expect(entry.reason).toContain(later);
+  const { text: alone } = await run('sync', 'crew', '--target', 'second', '--dry-run');
+  expect([...alone.matchAll(/removeMember (\S+) in crew/g)].map(([, name]) => name).toSorted()).toEqual(
+    ['bob', 'fay'].map(mail),
+  );
   await expect(run('apply', file, '--yes')).resolves.toMatchObject({ code: 0 });
   await expect(membersOf(second, 'crew')).resolves.toEqual(['ann', 'bob', 'fay', 'gus'].map(mail));
-  await run('reconcile', '--yes', '--target', 'second');
+  await run('sync', 'crew', '--target', 'second');
   await expect(membersOf(second, 'crew')).resolves.toEqual(['ann', 'gus'].map(mail));
 }, 60_000);
