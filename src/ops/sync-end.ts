@@ -55,7 +55,8 @@ export async function withLeftAlone(
   return why === undefined ? end : { ...end, message: why };
 }
 
-const holdText = ({ target }: ReconcileScope, hold: { by: string }): string =>
+/** Returns who holds all writes to the target, and how the hold ends. */
+export const holdText = ({ target }: ReconcileScope, hold: { by: string }): string =>
   `on hold by ${hold.by}: ${heldUntil(target.name, hold)}`;
 
 /**

@@ -1,73 +1,15 @@
 // Builds the report of verify-access: four stages (push, stored, applied, visible), each with a time and a sentence. Pure.
-import { deletionText, isAwaitingDecision, type Link } from '../directory/outbox/links.ts';
-import type { FoundResource } from '../ops/find.ts';
-import {
-  CHAIN,
-  type AccessFault,
-  type AccessReport,
-  type AccessResult,
-  type AccountDifference,
-  type ChainLink,
-  type LeftAlone,
-  type QueryOutcome,
-} from './report.ts';
+import { isAwaitingDecision } from '../directory/outbox/links.ts';
+import { CHAIN, type AccessReport, type AccessResult, type ChainLink, type QueryOutcome } from './report.ts';
 import { mayBeActive } from '../sync/account-state.ts';
 import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
-import type { Reading } from './account.ts';
-import {
-  otherwiseCalled,
-  stillIn,
-  waitingText,
-  type DesiredAccess,
-  type LeavingGroup,
-} from './desired-access.ts';
+import { becauseOf, unmanagedText } from './differing-reasons.ts';
+import type { Facts } from './facts.ts';
 import { isoTime } from '../support/sources.ts';
 import { besideDesiredText } from './left-alone.ts';
-import type { LastWrites } from './last-write.ts';
-import { defaultNotes, type SecurityContext } from './security-context.ts';
-import type { UnlinkedAccount } from './unlinked.ts';
+import { defaultNotes } from './security-context.ts';
 import type { Visibility } from './visibility.ts';
-
-/** Facts from which the report is made. */
-export interface Facts {
-  /** The name under which the operator asked for the user. */
-  asked: string;
-  /** Name of the target. */
-  target: string;
-  /** The user as stored. */
-  person: FoundResource;
-  wanted: DesiredAccess;
-  /** The link with its present condition. */
-  link: Link;
-  /** Whether the settings delete the account of a leaver after its deactivation. */
-  deletesLeavers: boolean;
-  /** Whether the user has a mark, so that a change is not applied yet. */
-  isMarked: boolean;
-  writes: LastWrites;
-  /** The account at the platform; undefined: there is none, or it could not be read. */
-  reading: Reading | undefined;
-  /**
-   * Result of the search for an account without the link: `found`, one that the bridge does not manage; `former`, that of the
-   * person's former record, from before a re-hire; `unnamed`, no name to search by; `none`, no account. Undefined: the link leads
-   * to the account, or the search failed.
-   */
-  unlinked?: UnlinkedAccount | undefined;
-  differences: AccountDifference[];
-  leftAlone: LeftAlone[];
-  /** Undefined without an account. */
-  context: SecurityContext | undefined;
-  /** Undefined: no deployment was asked, because the account is closed or missing, or a call failed. */
-  visibility: Visibility | undefined;
-  /** Failure that stopped the check. */
-  fault: AccessFault | undefined;
-  /** Whether the operator named the query; only then does its refusal fail the stage `visible`. */
-  isQueryAsked: boolean;
-  /** Duration of the reads of Redis, milliseconds. */
-  storedTookMs: number;
-  /** Duration of the reads of the account, milliseconds. */
-  readTookMs: number;
-}
 
 /** Returns the report for an unknown name; its chain fails at `push`. */
 export function nobody(asked: string): AccessReport {
@@ -175,68 +117,17 @@ function closedText({ link, person, reading }: Facts, why: string): string {
     return `the account is closed: ${why}; its deletion needs a person: ${condition.message}`;
   return condition?.reason === 'Held' || condition?.reason === 'Rejected'
     ? `the account is closed: ${why}; ${condition.message}`
-    : `the account is closed, as it should be: ${why}`;
+    : `${reading ? 'the account is closed' : 'there is no account'}, as it should be: ${why}`;
 }
 
 /** Why nothing is known of the account of a deleted user. */
 const UNNAMED = 'no link leads to an account and no userName is stored by which one could be looked up';
-
-/** Returns the rest of a sentence about an account that the bridge does not manage; '' for a managed one. */
-const unmanagedText = ({ unlinked }: Facts): string =>
-  unlinked?.kind === 'found' ? `; the bridge does not manage this account: ${unlinked.why}` : '';
 
 /** Returns what is as desired, as the end of a sentence, with what the settings leave alone. */
 function desiredWords({ leftAlone }: Facts): string {
   if (leftAlone.length === 0) return 'value as desired';
   return `other value as desired; left alone by the settings: ${besideDesiredText(leftAlone)}`;
 }
-
-/**
- * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `; '' without a known cause. Causes
- * are the condition of the user, a deactivation that waits or was rejected, removals from groups that are not written yet, and
- * groups with another name.
- */
-function becauseOf(facts: Facts): string {
-  const { link, wanted, reading, unlinked } = facts;
-  if (unlinked?.kind === 'found') return unmanagedText(facts);
-  const { condition } = link;
-  // A value that cannot be mapped keeps an account from being opened, never from being closed.
-  const isAboutValues = condition?.reason === 'AttributesNotWritten' && wanted.kind === 'closed';
-  const cause =
-    isAboutValues || !condition
-      ? undefined
-      : `${condition.message}${deletionText(condition, facts.deletesLeavers)}`;
-  const leaving = wanted.kind === 'open' && reading ? stillIn(wanted.leaving, reading) : [];
-  const renaming = wanted.kind === 'open' && reading ? otherwiseCalled(wanted, reading) : [];
-  // If there is a condition, it already names the state of the deactivation.
-  const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
-  const causes = [
-    cause,
-    unlinked?.kind === 'former' ? unlinked.why : undefined,
-    closing && CLOSING_WORDS[closing],
-    waitingText(wanted, reading),
-    ...leaving.map(leavingText),
-    ...renaming.map(renamingText),
-  ].filter((text) => text !== undefined);
-  return causes.length === 0 ? '' : `: ${causes.join('; ')}`;
-}
-
-const CLOSING_WORDS = {
-  rejected: 'a person rejected the deactivation',
-  held: 'the guard holds the deactivation',
-};
-
-const LEAVING_WORDS: Record<LeavingGroup['state'], string> = {
-  rejected: 'a person rejected the removal from',
-  held: 'the guard holds the removal from',
-  pending: 'a removal waits to be applied, from',
-  unconfirmed: 'the platform answered success to the removal and still has the person, in',
-};
-
-const leavingText = ({ name, state }: LeavingGroup): string => `${LEAVING_WORDS[state]} ${name}`;
-
-const renamingText = ({ name, actual }: { name: string; actual: string }): string =>
-  `the group ${name} is still called ${actual} at the platform, so the account has the access of ${actual}`;
 
 /** Returns the fourth stage: whether the user sees data, or sees nothing if the account is to be closed. */
 function visibleLink(facts: Facts): ChainLink {
@@ -247,9 +138,8 @@ function visibleLink(facts: Facts): ChainLink {
   // No deployment was asked: the account is closed, or there is none.
   if (!visibility) {
     if (facts.unlinked?.kind === 'unnamed') return { stage, detail: `not known: ${UNNAMED}` };
-    const detail = 'nothing: the account is closed';
-    if (wanted.kind === 'closed') return { stage, ok: true, detail };
-    return { stage, ok: false, detail: reading ? detail : 'nothing: there is no account' };
+    const detail = reading ? 'nothing: the account is closed' : 'nothing: there is no account';
+    return { stage, ok: wanted.kind === 'closed', detail };
   }
   const { deployment, seenAtMs, tookMs } = visibility;
   const place = `${deployment.name} (${deployment.environment})`;

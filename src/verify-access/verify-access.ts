@@ -2,13 +2,15 @@
 // deployment with that context. It writes nothing.
 import type { Link } from '../directory/outbox/links.ts';
 import { findResources, type FoundResource } from '../ops/find.ts';
+import { holdText } from '../ops/sync-end.ts';
 import { withPresentCondition } from '../ops/present-condition.ts';
 import { createPlatformClient } from '../platform/library.ts';
 import { messageWithPlatformText, PlatformError } from '../platform/errors.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { AccessFault, AccessReport } from './report.ts';
 import { readAccount, type Reading } from './account.ts';
-import { nobody, pushedAt, toAccessReport, type Facts } from './chain.ts';
+import { nobody, pushedAt, toAccessReport } from './chain.ts';
+import type { Facts } from './facts.ts';
 import { differencesOf, desiredAccessOf } from './desired-access.ts';
 import { connectionsOf } from '../explain/explain.ts';
 import { leftAloneOf } from './left-alone.ts';
@@ -96,9 +98,10 @@ async function checkAccess(
 ): Promise<AccessReport> {
   const { clock, links, outbox, target } = scope;
   const startedMs = clock.now();
-  const [stored, isMarked, writes, wanted] = await Promise.all([
+  const [stored, isMarked, hold, writes, wanted] = await Promise.all([
     links.get(target.name, person.ref),
     outbox.isMarked(person.ref),
+    outbox.guardStore.onHold(),
     lastWrites(scope, person.ref, pushedAt({ person })),
     desiredAccessOf(scope, person),
   ]);
@@ -166,6 +169,7 @@ async function checkAccess(
       wanted,
       link,
       isMarked,
+      hold: hold && holdText(scope, hold),
       writes,
       deletesLeavers: outbox.deletesLeavers,
       reading,

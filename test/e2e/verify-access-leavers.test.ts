@@ -1,4 +1,5 @@
 // Tests what verify-access tells of a leaver whose removal was held or rejected, and of the delay of a push.
+import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -10,7 +11,10 @@ let eve = '';
 let analysts = '';
 beforeAll(async () => {
   const attributes = { level: { type: 'number', from: 'title' } };
-  place = await openPlace({ target: { guard: { deactivate: none, removeMembers: none }, attributes } });
+  const users = { scope: 'not (title eq "guest")' };
+  place = await openPlace({
+    target: { guard: { deactivate: none, removeMembers: none }, attributes, users },
+  });
   const { idp } = place;
   const ann = await idp.createUser(ANN);
   eve = await idp.createUser(EVE);
@@ -135,4 +139,47 @@ test('exceptions says of a rejected deactivation of a deleted person that the ac
   expect(message).toBe(
     'a person rejected the deactivation: the account stays open with the values that it has',
   );
+});
+
+test('verify-access says why an account differs: a hold, a refused change, a change that waits, or that no reason is stored', async () => {
+  const jim = 'jim@acme.example';
+  const id = await place.idp.createUser(jim);
+  await place.idle();
+  const detail = async (): Promise<string> => (await verify(jim)).applied.detail;
+  await byHand(place, 'PATCH', `/Users/${(await place.platform.user(jim))?.scimId}`, {
+    op: 'replace',
+    path: 'displayName',
+    value: 'Somebody',
+  });
+  await expect(detail()).resolves.toBe(
+    `differs at the platform: displayName: no reason is stored, and scim-bridge explain User:${id} tells more`,
+  );
+  await place.commands.run('hold', '--by', 'olga');
+  const held = 'on hold by olga: nothing is written until scim-bridge release --target main';
+  await expect(detail()).resolves.toBe(`differs at the platform: displayName: ${held}`);
+  const rename = (value: string) =>
+    place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value });
+  await rename('Jim');
+  await expect(detail()).resolves.toBe(`a change waits to be applied: ${held}`);
+  const faults = (status: number) => ({
+    rules: [{ method: 'PATCH', path: '/Users/', status5xx: { share: 1, status } }],
+  });
+  await place.platform.control('PATCH', '/faults', faults(400));
+  await place.commands.run('release', '--by', 'olga');
+  await place.idle();
+  await expect(detail()).resolves.toBe(
+    'differs at the platform: displayName: the platform refused the last change: Injected fault',
+  );
+  await place.platform.control('PATCH', '/faults', { rules: [] });
+}, 60_000);
+
+test('verify-access of a person out of scope who never had an account says that there is none', async () => {
+  await place.idp.createUser('kim@acme.example', { title: 'guest' });
+  await place.idle();
+  const { code, applied, visible } = await verify('kim@acme.example');
+  expect([code, applied.detail, visible.detail]).toEqual([
+    0,
+    'there is no account, as it should be: out of the scope of this target',
+    'nothing: there is no account',
+  ]);
 });

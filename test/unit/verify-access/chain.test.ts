@@ -1,5 +1,6 @@
 // Tests the times of the chain that verify-access reports.
-import { toAccessReport, type Facts } from '../../../src/verify-access/chain.ts';
+import { toAccessReport } from '../../../src/verify-access/chain.ts';
+import type { Facts } from '../../../src/verify-access/facts.ts';
 import type { LastWrites } from '../../../src/verify-access/last-write.ts';
 
 const PUSHED = Date.parse('2026-01-05T19:14:21.000Z');

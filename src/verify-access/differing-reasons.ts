@@ -1,0 +1,65 @@
+// Gives the reasons for which the account of a user differs from the desired one, as words of verify-access. Pure.
+import { deletionText } from '../directory/outbox/links.ts';
+import { otherwiseCalled, stillIn, waitingText, type LeavingGroup } from './desired-access.ts';
+import type { Facts } from './facts.ts';
+
+/** Returns the rest of a sentence about an account that the bridge does not manage; '' for a managed one. */
+export const unmanagedText = ({ unlinked }: Facts): string =>
+  unlinked?.kind === 'found' ? `; the bridge does not manage this account: ${unlinked.why}` : '';
+
+/**
+ * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `. Causes are the condition of the user,
+ * a deactivation that waits or was rejected, removals from groups that are not written yet, groups with another name, and a hold
+ * of the target. Without a known cause the text names the command that tells more.
+ */
+export function becauseOf(facts: Facts): string {
+  const { link, wanted, reading, unlinked, hold } = facts;
+  if (unlinked?.kind === 'found') return unmanagedText(facts);
+  const { condition } = link;
+  // A value that cannot be mapped keeps an account from being opened, never from being closed.
+  const isAboutValues = condition?.reason === 'AttributesNotWritten' && wanted.kind === 'closed';
+  const refused =
+    condition && IN_PLATFORM_WORDS.has(condition.reason) ? 'the platform refused the last change: ' : '';
+  const cause =
+    isAboutValues || !condition
+      ? undefined
+      : `${refused}${condition.message}${deletionText(condition, facts.deletesLeavers)}`;
+  const leaving = wanted.kind === 'open' && reading ? stillIn(wanted.leaving, reading) : [];
+  const renaming = wanted.kind === 'open' && reading ? otherwiseCalled(wanted, reading) : [];
+  // If there is a condition, it already names the state of the deactivation.
+  const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
+  const causes = [
+    cause,
+    unlinked?.kind === 'former' ? unlinked.why : undefined,
+    closing && CLOSING_WORDS[closing],
+    waitingText(wanted, reading),
+    ...leaving.map(leavingText),
+    ...renaming.map(renamingText),
+    hold,
+  ].filter((text) => text !== undefined);
+  if (causes.length > 0) return `: ${causes.join('; ')}`;
+  const command = `scim-bridge explain ${facts.person.ref}`;
+  return facts.isMarked
+    ? `: ${command} tells what the change waits for`
+    : `: no reason is stored, and ${command} tells more`;
+}
+
+/** Reasons of conditions whose message is only the answer of the platform. */
+const IN_PLATFORM_WORDS: ReadonlySet<string> = new Set(['Refused', 'Forbidden']);
+
+const CLOSING_WORDS = {
+  rejected: 'a person rejected the deactivation',
+  held: 'the guard holds the deactivation',
+};
+
+const LEAVING_WORDS: Record<LeavingGroup['state'], string> = {
+  rejected: 'a person rejected the removal from',
+  held: 'the guard holds the removal from',
+  pending: 'a removal waits to be applied, from',
+  unconfirmed: 'the platform answered success to the removal and still has the person, in',
+};
+
+const leavingText = ({ name, state }: LeavingGroup): string => `${LEAVING_WORDS[state]} ${name}`;
+
+const renamingText = ({ name, actual }: { name: string; actual: string }): string =>
+  `the group ${name} is still called ${actual} at the platform, so the account has the access of ${actual}`;

@@ -1,0 +1,52 @@
+// Defines the facts about one user at one target from which the report of verify-access is made.
+import type { Link } from '../directory/outbox/links.ts';
+import type { FoundResource } from '../ops/find.ts';
+import type { Reading } from './account.ts';
+import type { DesiredAccess } from './desired-access.ts';
+import type { LastWrites } from './last-write.ts';
+import type { AccessFault, AccountDifference, LeftAlone } from './report.ts';
+import type { SecurityContext } from './security-context.ts';
+import type { UnlinkedAccount } from './unlinked.ts';
+import type { Visibility } from './visibility.ts';
+
+/** Facts from which the report is made. */
+export interface Facts {
+  /** The name under which the operator asked for the user. */
+  asked: string;
+  /** Name of the target. */
+  target: string;
+  /** The user as stored. */
+  person: FoundResource;
+  wanted: DesiredAccess;
+  /** The link with its present condition. */
+  link: Link;
+  /** Whether the settings delete the account of a leaver after its deactivation. */
+  deletesLeavers: boolean;
+  /** Whether the user has a mark, so that a change is not applied yet. */
+  isMarked: boolean;
+  /** Text about the hold of the target, which stops all writes; undefined: the target is not on hold. */
+  hold: string | undefined;
+  writes: LastWrites;
+  /** The account at the platform; undefined: there is none, or it could not be read. */
+  reading: Reading | undefined;
+  /**
+   * Result of the search for an account without the link: `found`, one that the bridge does not manage; `former`, that of the
+   * person's former record, from before a re-hire; `unnamed`, no name to search by; `none`, no account. Undefined: the link leads
+   * to the account, or the search failed.
+   */
+  unlinked?: UnlinkedAccount | undefined;
+  differences: AccountDifference[];
+  leftAlone: LeftAlone[];
+  /** Undefined without an account. */
+  context: SecurityContext | undefined;
+  /** Undefined: no deployment was asked, because the account is closed or missing, or a call failed. */
+  visibility: Visibility | undefined;
+  /** Failure that stopped the check. */
+  fault: AccessFault | undefined;
+  /** Whether the operator named the query; only then does its refusal fail the stage `visible`. */
+  isQueryAsked: boolean;
+  /** Duration of the reads of Redis, milliseconds. */
+  storedTookMs: number;
+  /** Duration of the reads of the account, milliseconds. */
+  readTookMs: number;
+}
