@@ -4,7 +4,13 @@ import type { Decision } from '../directory/guard/stored-decisions.ts';
 import type { TargetConfig } from '../config/schema/target.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
-import { decideApproval, listApprovals, previewDecision, showApproval } from '../ops/approvals.ts';
+import {
+  decideApproval,
+  listApprovals,
+  previewDecision,
+  rejectionsInForce,
+  showApproval,
+} from '../ops/approvals.ts';
 import type { Approval } from '../ops/approval-lookup.ts';
 import type { ChangeSelection } from '../ops/approval-selection.ts';
 import { listExceptions } from '../ops/exceptions.ts';
@@ -160,6 +166,9 @@ export function approvalsCommand(program: Command, cli: Cli): void {
             const what = decided.items === 0 ? 'no change of this list fits' : approvalCounts(decided);
             say(`${DONE[action]}: ${decided.items} of ${id} (${what}).`);
             say(afterwards(action, decided.items, decided.remaining, approval.target));
+            const rejected =
+              action === 'withdraw' ? await rejectionsInForce(states, approval, settingsOf) : [];
+            if (rejected.length > 0) say(`Still rejected: ${rejected.join(', ')}.`);
             for (const name of administrators) say(heldAgainText(name));
             // A deletion was approved while other changes stay held.
             if (action === 'approve' && decided.kinds.delete > 0 && decided.remaining > 0)

@@ -137,7 +137,7 @@ const sumOf = (counts: Partial<Record<DestructiveKind, number>>): number =>
   Object.values(counts).reduce((sum, each) => sum + each, 0);
 
 /** Returns the id without its last place, which all lengths of a growing list share. */
-const serialOf = (id: string): string => listIdOf(id).replace(/-\d+$/, '');
+export const serialOf = (id: string): string => listIdOf(id).replace(/-\d+$/, '');
 
 /** Returns the last place of the list; 0 for an id without it, which means all changes of the list. */
 const upToOf = (id: string): number => Number(/-(\d+)$/.exec(listIdOf(id))?.[1] ?? 0);

@@ -13,6 +13,7 @@ import {
   listIdOf,
   readPage,
   selectorOf,
+  serialOf,
   withinTarget,
   type Approval,
   type FoundApproval,
@@ -214,6 +215,8 @@ export async function decideApproval(
   const isSettled = decided.kind === 'unknown' || (decided.kind === 'decided' && decided.items === 0);
   if (decided.kind === 'unknown' && action === 'withdraw' && approval.state === 'held')
     return { kind: 'settled', message: notRejectedText(approval, selectedText) };
+  if (decided.kind === 'unknown' && action === 'withdraw' && selectedText !== undefined)
+    return { kind: 'settled', message: notInRejectionText(approval, selectedText) };
   if (isSettled && selectedText === undefined) {
     // Another operator may have decided since the list was found.
     const present = approval.state === 'held' ? (await findApproval(states, id))?.approval : approval;
@@ -245,6 +248,22 @@ function notRejectedText({ id, firstApprovals = [] }: Approval, selectedText: st
     `Approval ${id} is held and nothing of it was rejected${which}, so there is no rejection to withdraw.`,
     ...(firsts.length > 0 ? [`A first approval is taken back as a whole: ${firsts.join(', ')}.`] : []),
   ].join(' ');
+}
+
+/** Returns the message of the outcome `settled` for a rejection without a change that the options select. */
+const notInRejectionText = ({ id }: Approval, selectedText: string): string =>
+  `Nothing of the rejection ${id} fits (${selectedText}). A part that was rejected alone has an ID of its own: see scim-bridge approvals list --all.`;
+
+/** Returns the ids of the rejections of the same approval that are in force. */
+export async function rejectionsInForce(
+  states: readonly DesiredState[],
+  { id }: Approval,
+  settingsOf: SettingsOf,
+): Promise<string[]> {
+  const all = await listApprovals(states, settingsOf);
+  return all.flatMap((each) =>
+    serialOf(each.id) === serialOf(id) && (each.stillRejected ?? 0) > 0 ? [each.id] : [],
+  );
 }
 
 /** Returns the first approval with the id of held changes; undefined: there is none, or the list was decided. */

@@ -88,6 +88,34 @@ test('approvals withdraw with --person ends the rejection of one person, and wit
   await expect(exceptions()).resolves.toEqual([`${ANN} Held`, `${BOB} Held`, `${CID} Held`]);
 });
 
+test('withdraw with the id of the list reaches the parts that were rejected before the list grew or became shorter', async () => {
+  await leave(ANN, BOB, CID);
+  const first = await heldId();
+  await decide('reject', first, ANN);
+  await decide('reject', first, CID);
+  // CID had the last place, so the list has another id now.
+  const shorter = await heldId();
+  expect(shorter).not.toBe(first);
+  await expect(decide('withdraw', shorter, CID)).resolves.toEqual({ code: 0, items: 1 });
+  await leave(DAN);
+  await expect(decide('withdraw', await heldId())).resolves.toEqual({ code: 0, items: 1 });
+  await expect(exceptions()).resolves.toEqual(NAMES.map((name) => `${name} Held`));
+});
+
+test('withdraw of the rejection of a list leaves a part that was rejected before, and names its id', async () => {
+  await leave(ANN, BOB, CID);
+  const id = await heldId();
+  await decide('reject', id, ANN);
+  await decide('reject', id);
+  const { text: refused } = await place.commands.run('approvals', 'withdraw', id, '--person', ANN, '--yes');
+  expect(refused).toContain(`Nothing of the rejection ${id} fits (only person ${ANN})`);
+  const { text } = await place.commands.run('approvals', 'withdraw', id, '--yes');
+  await place.idle();
+  expect(text).toContain(`Withdrawn: 2 of ${id}`);
+  expect(text).toContain(`Still rejected: ${await rejectionOf(ANN)}.`);
+  await expect(exceptions()).resolves.toEqual([`${ANN} Rejected`, `${BOB} Held`, `${CID} Held`]);
+});
+
 test('two lists of one approval that were rejected as a whole one after the other are withdrawn separately', async () => {
   await leave(ANN);
   const first = await heldId();

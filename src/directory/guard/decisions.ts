@@ -96,6 +96,7 @@ export function createDecisions(
       serial,
       upTo: last === undefined ? undefined : upTo,
       part,
+      isOpen: isOfOpenApproval && upTo >= current.upTo,
     });
     if (numbers.length === 0) return undefined;
     return { source: 'guardRejected', serial, upTo, numbers, ...(part === undefined ? {} : { part }) };

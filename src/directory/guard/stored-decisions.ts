@@ -90,18 +90,22 @@ export function createStoredDecisions(
   /**
    * Returns the numbers of the rejections that an id names: the rejection with exactly this id; otherwise all rejections of
    * parts of this list. Without a last place, returns all rejections under the serial.
+   * @param list.isOpen true: the held changes. Their list had other last places when parts of it were rejected
    */
   async function rejectionsOf(list: {
     serial: number;
     upTo: number | undefined;
     part: string | undefined;
+    isOpen: boolean;
   }): Promise<number[]> {
     const all = (await storedDecisions()).filter(
-      ({ action, serial, upTo }) =>
-        action === 'reject' && serial === list.serial && upTo === (list.upTo ?? upTo),
+      ({ action, serial }) => action === 'reject' && serial === list.serial,
     );
-    const same = list.upTo === undefined ? [] : all.filter(({ part }) => part === list.part);
-    return (same.length > 0 || list.part !== undefined ? same : all).map((each) => each.number);
+    const own = all.filter(({ upTo }) => upTo === (list.upTo ?? upTo));
+    const same = list.upTo === undefined ? [] : own.filter(({ part }) => part === list.part);
+    const isExact = same.length > 0 || list.part !== undefined;
+    const parts = list.isOpen && list.upTo !== undefined ? all.filter(({ part }) => part !== undefined) : own;
+    return (isExact ? same : parts).map((each) => each.number);
   }
 
   /** Returns how many changes a decision moved: the source may have taken a chosen change back meanwhile. */
