@@ -4,12 +4,13 @@ import { EXCEPTION_WORDS, withoutGuardHolds } from './exception-words.ts';
 import { coverageText } from './coverage-text.ts';
 import { handoverLines, handoverWords } from './render-handover.ts';
 import { isByFormerSettings } from '../directory/outbox/links.ts';
-import type { StandingException } from '../directory/outbox/exceptions.ts';
+import type { ExceptionReason, StandingException } from '../directory/outbox/exceptions.ts';
 import type { Plan } from './plan.ts';
 import { warningLines } from './render-warnings.ts';
 import { EXAMPLES, causeLines, groupsOf, suchAs, summaryLines } from './render-summary.ts';
 import { ACTION_SIGNS, actionCount, actionName, diffLines } from './render-words.ts';
 import { isToBeHeld } from './to-be-held.ts';
+import { isOfDecision } from './unwritten.ts';
 import { wholeLines } from '../support/columns.ts';
 import { counted } from '../support/counted.ts';
 
@@ -230,10 +231,19 @@ function subjectWords({ kind, name, member, after }: PlanEntry): string {
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** Returns the entries without those of resources that the section of exceptions names. */
+/** Reasons of exceptions that are about a part of the changes of a resource. */
+const OF_A_PART: ReadonlySet<ExceptionReason> = new Set(['Held', 'LastAdministrator', 'Rejected']);
+
+/**
+ * Returns the entries without those that the section of exceptions tells: of a resource with a held or rejected change that change
+ * and what waits for its decision, of other exceptions all entries of the resource.
+ */
 function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntry[] {
-  const named = new Set(exceptions.items.map(({ ref }) => ref));
-  return entries.filter(({ ref }) => ref === null || !named.has(ref));
+  const reasons = new Map(exceptions.items.map((each) => [each.ref, each.reason]));
+  return entries.filter(({ ref, reason }) => {
+    const excepted = ref === null ? undefined : reasons.get(ref);
+    return excepted === undefined || (OF_A_PART.has(excepted) && !isOfDecision(reason));
+  });
 }
 
 /** Note on exceptions that other settings caused: only a retry tries them again, so the plan has no entries for it. */

@@ -47,6 +47,9 @@ const BEHIND_CLOSING = '; waits for the held deactivation of the person: see sci
  */
 const BEHIND = '; waits for the held change of who or what has its name now: see scim-bridge approvals list';
 
+/** Returns whether a reason is that of a held or rejected change, or of one that waits for its decision. */
+export const isOfDecision = (reason: string): boolean => /scim-bridge (approvals|exceptions)/.test(reason);
+
 /**
  * Returns the entries without additions of people whom the source took away; those that no sync would write have the effect
  * `report`. An addition that waits and is not pending yet keeps its effect: the run makes it pending, so that the decision brings it.
@@ -72,7 +75,9 @@ export async function withoutUnwritten(
     why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
   const closed = new Set<Ref>();
   const asked = entries.flatMap((entry) => {
-    const item = toDestruction(entry);
+    // A removal from a group that is a dead letter may be held too; its decision is then what it waits for.
+    const isWaiting = entry.reason.endsWith(WAITS_FOR_GROUP);
+    const item = toDestruction(isWaiting ? { ...entry, effect: 'apply' } : entry);
     return item ? [{ entry, item }] : [];
   });
   for (let start = 0; start < asked.length; start += PORTION) {

@@ -1,0 +1,49 @@
+// Tests the plan of a group that is a dead letter while the guard holds the removal of a member.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const [ANN, BOB, CID] = ['ann@acme.example', 'bob@acme.example', 'cid@acme.example'] as const;
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({ target: { guard: { removeMembers: { count: 0, percent: 0 } } } });
+  const { idp, platform } = place;
+  const [ann, bob, cid] = [await idp.createUser(ANN), await idp.createUser(BOB), await idp.createUser(CID)];
+  const crew = await idp.createGroup('crew', [ann, bob]);
+  await place.idle();
+  await idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${bob}"]` });
+  await place.idle();
+  const refuses = {
+    method: 'PATCH',
+    path: 'scim/v2/Groups',
+    status5xx: { share: 1, status: 400 },
+    times: 99,
+  };
+  await platform.control('PATCH', '/faults', { rules: [refuses] });
+  await idp.patch(`/Groups/${crew}`, { op: 'add', path: 'members', value: [{ value: cid }] });
+  await idp.patch(`/Groups/${crew}`, { op: 'replace', path: 'displayName', value: 'team' });
+  await place.idle();
+}, 30_000);
+afterAll(() => place.stop());
+
+test('the plan lists the dead letter as conflict, the membership behind the dead letter, and the held removal as exception', async () => {
+  const { code, text } = await place.commands.run('plan');
+  expect(code).toBe(0);
+  expect(text).toContain(
+    'nothing to write, but the platform is not as desired: 1 exception and 2 differences',
+  );
+  expect(text).toContain('Group team: conflict, Refused: Injected fault');
+  expect(text).toContain(
+    `Person ${CID} in team: addMember, member at the source; waits for the group, which needs a person`,
+  );
+  // The removal of BOB is told by the exception alone.
+  expect(text).not.toContain(`Person ${BOB} in team`);
+  expect(text).toMatch(/Group crew: held by the guard since .*the guard holds the removal of members/);
+  const { json } = await place.commands.run('plan', '--json');
+  const removal = json.plans[0].entries.find(({ action }: any) => action === 'removeMember');
+  expect(removal).toMatchObject({
+    member: { name: BOB },
+    effect: 'report',
+    reason: 'held by the guard until an operator decides: see scim-bridge approvals list',
+  });
+});
