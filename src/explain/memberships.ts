@@ -77,7 +77,7 @@ export async function membershipsOfUser(
 export async function membershipsOfGroup(
   scope: ReconcileScope,
   { id }: FoundResource,
-  { pendingMemberships: pendingMembers }: ResourceStatus,
+  { pendingMemberships }: ResourceStatus,
 ): Promise<Pick<Explanation, 'memberships' | 'members'>> {
   const { directory, drifts, outbox } = scope;
   const { users, unresolved } = await directory.membersOf(id);
@@ -86,7 +86,7 @@ export async function membershipsOfGroup(
     unresolved.slice(0, MOST_READ).map((value) => refOf('Group', value)),
   );
   const read = [
-    ...new Set([...[...pendingMembers.keys()].slice(0, MOST_READ), ...users.slice(0, MOST_READ)]),
+    ...new Set([...[...pendingMemberships.keys()].slice(0, MOST_READ), ...users.slice(0, MOST_READ)]),
   ];
   const observed = new Map(
     (await drifts.readLinks(read.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
@@ -96,7 +96,13 @@ export async function membershipsOfGroup(
     const ref = refOf('User', user);
     return isUnmanaged(user) ? undefined : whyOutside(linkOf(ref), observed.get(ref)?.marked ?? true);
   };
-  const pending = [...pendingMembers].slice(0, SHOWN_MEMBERS);
+  // A membership that ended with its account is pending again only when the person has a new account.
+  const ended = users.filter((user) => {
+    const link = observed.get(refOf('User', user)) && linkOf(refOf('User', user));
+    return link !== undefined && link.id === undefined && !pendingMemberships.has(user) && !outsideOf(user);
+  });
+  const signs = [...pendingMemberships, ...ended.map((user) => [user, '+'] as const)];
+  const pending = signs.slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
   const leaving = pending.flatMap(([user, sign]) => (sign === '-' ? [user] : []));
   const [names, moving, decisions, removals, links] = await Promise.all([
@@ -126,7 +132,6 @@ export async function membershipsOfGroup(
       ...(because === undefined ? {} : { because, ...causeOf(link, outbox.settings) }),
     };
   });
-  const signs = [...pendingMembers];
   const added = signs.filter(([, sign]) => sign === '+');
   const members = {
     desired: users.length,

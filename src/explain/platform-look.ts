@@ -88,13 +88,15 @@ export async function lookAtPlatform(
     // Name of the other side of a membership: of a person the group, of a group the member. A group of the person that has to be
     // created again has an entry of its own, without a member.
     const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>
-      isPerson && kind === 'Group' ? name : member?.name || (member?.platformId ?? undefined);
+      kind === (isPerson ? 'Group' : 'User') ? name : member?.name || (member?.platformId ?? undefined);
     // The memberships of the person tell a new name of a group that is on its way.
     const isOnItsWay = (entry: PlanEntry): boolean =>
       isPerson && isRename(entry) && entry.attribution.cause === 'source changed';
+    // The account of a member that is gone. When it is made anew, the entry of the membership says so.
+    const isOfMember = (entry: PlanEntry): boolean => !isPerson && entry.kind === 'User';
     const isDifference = (entry: PlanEntry): boolean =>
-      (isChange(entry) && !isOnItsWay(entry)) ||
-      (entry.action === 'conflict' && entry.attribute !== undefined);
+      (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry)) ||
+      (entry.action === 'conflict' && (entry.attribute !== undefined) !== isOfMember(entry));
     const differing = entries.filter(isDifference);
     if (compared.areValuesUnread && differing.length === 0) return unread();
     const differences = differing.map((entry) => {

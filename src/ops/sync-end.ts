@@ -71,13 +71,13 @@ export async function withWaiting(
 ): Promise<SyncEnd> {
   if (!ref.startsWith('Group:')) {
     const held = await withHeldRemovals(scope, end, ref);
-    return held === end ? withPendingGroups(scope, end, ref) : held;
+    return held === end ? withUnwrittenMemberships(scope, end, await waitingGroups(scope, ref)) : held;
   }
   const { pendingMemberships: pending } = await scope.outbox.resourceStatus(ref);
   const waiting = [...(await waitingMemberships(scope, entries))].filter(
     ([{ member }]) => member?.ref && pending.has(parseRef(member.ref).id),
   );
-  if (waiting.length === 0) return end;
+  if (waiting.length === 0) return withUnwrittenMemberships(scope, end, await waitingMembers(scope, ref));
   const names = waiting.map(([{ member }]) => member?.name ?? '');
   const isHeld = waiting.some(([, wait]) => wait !== 'rejected');
   const cause = isHeld
@@ -104,83 +104,111 @@ async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): 
   ]);
   const held = groups.filter((_, index) => removals[index] === 'held' || deletions[index] === 'held');
   if (held.length === 0) return end;
-  const [named, open] = await Promise.all([namesOfGroups(scope, held), outbox.guardStore.open()]);
+  const [named, open] = await Promise.all([namesOf(scope, held), outbox.guardStore.open()]);
   const told = `the guard holds the removal from ${counted(held.length, 'group')}: ${firstOf(named)}`;
   return { outcome: 'held', message: open ? `${told}: ${showText(scope, open.id)}` : told };
 }
 
-/**
- * Replaces the end of a person with memberships that are not written yet. Nothing writes those of a group whose last sync was
- * refused until somebody acts.
- */
-async function withPendingGroups(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
-  const { drifts, outbox } = scope;
+/** Returns the groups that have to write a membership of the person. */
+async function waitingGroups({ outbox }: ReconcileScope, ref: Ref): Promise<Ref[]> {
   const { pendingMemberships } = await outbox.resourceStatus(ref);
-  const groups = [...pendingMemberships].flatMap(([id, sign]) => (sign === 'r' ? [] : [refOf('Group', id)]));
-  const observed = await drifts.readLinks(groups);
+  return [...pendingMemberships].flatMap(([id, sign]) => (sign === 'r' ? [] : [refOf('Group', id)]));
+}
+
+/** Returns the members whom the group lacks: additions are pending, or the account that was a member is gone. */
+async function waitingMembers({ drifts, outbox }: ReconcileScope, ref: Ref): Promise<Ref[]> {
+  const { id } = parseRef(ref);
+  const signs = await outbox.pendingMembers(id);
+  const members = await drifts.membersOf(id);
+  return members.flatMap(({ user, link }) =>
+    signs.get(user) === '+' || link.id === undefined ? [refOf('User', user)] : [],
+  );
+}
+
+/**
+ * Replaces the end of a person or group with memberships that are not written yet. Nothing writes them while the last sync of the
+ * other side, the group or the member, was refused, until somebody acts.
+ * @param others the groups of the person, or the members of the group
+ */
+async function withUnwrittenMemberships(
+  scope: ReconcileScope,
+  end: SyncEnd,
+  others: Ref[],
+): Promise<SyncEnd> {
+  const { drifts } = scope;
+  const observed = await drifts.readLinks(others);
   const refused = observed.filter(({ text, marked }) => refusalOf(parseLink(text), marked));
   const found = refused.length > 0 ? refused : observed.filter(({ marked }) => marked);
   const [first] = found;
   if (first === undefined) return end;
   const names = firstOf(
-    await namesOfGroups(
+    await namesOf(
       scope,
-      found.map((group) => group.ref),
+      found.map((other) => other.ref),
     ),
   );
   const isOne = found.length === 1;
-  const why = `, because ${isOne ? 'its group needs' : 'their groups need'} a person: ${names}; scim-bridge explain ${first.ref} tells what to do`;
+  const what = first.ref.startsWith('Group:') ? 'group' : 'member';
+  const why = `, because ${isOne ? `its ${what} needs` : `their ${what}s need`} a person: ${names}; scim-bridge explain ${first.ref} tells what to do`;
   const told = `${counted(found.length, 'membership')} ${isOne ? 'is' : 'are'} not written`;
   return { outcome: 'waiting', message: `${told}${refused.length > 0 ? why : ` yet: ${names}`}` };
 }
 
 /**
  * Replaces the end of a person with groups that still have to be made or to get their names: access goes by the name of a group.
- * A group with its name may be marked for other members.
+ * A group with its name may be marked for other members. Replaces the end of a group with members whose account is not made anew.
+ * @param others these groups, or these members
  */
-export async function withUnwrittenGroups(
+export async function withUnwrittenOthers(
   scope: ReconcileScope,
   end: SyncEnd,
-  groups: Ref[],
+  { kind }: FoundResource,
+  others: Ref[],
 ): Promise<SyncEnd> {
   const { directory, drifts, outbox, target } = scope;
-  const names = await readRecordNames(directory, groups);
+  const names = await readRecordNames(directory, others);
   const unwritten: Ref[] = [];
-  for (const { ref, text, marked } of await drifts.readLinks(groups)) {
+  for (const { ref, text, marked } of await drifts.readLinks(others)) {
     const link = parseLink(text);
     if (!marked && !refusalOf(link, marked)) continue;
     const { suspectedDrift } = await outbox.resourceStatus(ref);
-    const isNamed = isNameConfirmed(link, target.mapping.groupName(names.get(ref) ?? ''));
+    const isNamed = kind === 'User' && isNameConfirmed(link, target.mapping.groupName(names.get(ref) ?? ''));
     if (link.id === undefined || !isNamed || suspectedDrift.length > 0) unwritten.push(ref);
   }
   const [first] = unwritten;
   if (first === undefined) return end;
+  const what = kind === 'User' ? 'group of the person' : 'account of the members';
   const isOne = unwritten.length === 1;
-  const message = `${counted(unwritten.length, 'group')} of the person ${isOne ? 'is' : 'are'} not written yet: scim-bridge explain ${first} tells why`;
+  const message = `${isOne ? `1 ${what} is` : `${unwritten.length} ${what.replace(' ', 's ')} are`} not written yet: scim-bridge explain ${first} tells why`;
   return { outcome: 'waiting', message };
 }
 
-/** Returns the names of groups at the source, or at the platform. */
-async function namesOfGroups({ directory, links, target }: ReconcileScope, groups: Ref[]): Promise<string[]> {
+/** Returns the names of groups or people at the source; of a deleted group the name at the platform. */
+async function namesOf({ directory, links, target }: ReconcileScope, refs: Ref[]): Promise<string[]> {
   const [names, known] = await Promise.all([
-    readRecordNames(directory, groups),
-    links.getMany(target.name, groups),
+    readRecordNames(directory, refs),
+    links.getMany(target.name, refs),
   ]);
-  return groups.map((group, index) => names.get(group) ?? String(known[index]?.core?.displayName ?? group));
+  return refs.map((ref, index) => names.get(ref) ?? String(known[index]?.core?.displayName ?? ref));
 }
 
 /**
- * Replaces the end of a person with a value of an attribute that the platform defines with another type: it differs, and no
- * sync writes it.
+ * Replaces the end of a person with a value of an attribute that the platform defines with another type, and of a group that lacks
+ * a member whose account is gone and cannot be made anew: no sync writes the value or the membership.
  */
 export function withConflicts(
   end: SyncEnd,
   { ref, differences }: { ref: Ref; differences: readonly PlanEntry[] | null },
 ): SyncEnd {
+  const lacking = differences?.flatMap(({ action, member }) => (action === 'addMember' && member?.ref) || []);
   const conflict = differences?.find(
-    (entry) => entry.ref === ref && entry.action === 'conflict' && entry.attribute !== undefined,
+    (entry) =>
+      entry.action === 'conflict' &&
+      (entry.ref === ref ? entry.attribute !== undefined : entry.ref && lacking?.includes(entry.ref)),
   );
-  return conflict ? { outcome: 'needsPerson', message: conflict.reason } : end;
+  if (!conflict) return end;
+  const subject = conflict.ref === ref ? '' : `${conflict.name} is not in the group: `;
+  return { outcome: 'needsPerson', message: `${subject}${conflict.reason}` };
 }
 
 /**

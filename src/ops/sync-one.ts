@@ -6,7 +6,14 @@ import { noteDone, toDoneNote } from '../reconcile/done-changes.ts';
 import { toDrifts } from '../reconcile/mark.ts';
 import { isRename } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
-import { isChange, needsMark, NO_BASIS, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
+import {
+  isChange,
+  needsMark,
+  NEWLY_LINKED,
+  NO_BASIS,
+  refusalOf,
+  type PlanEntry,
+} from '../reconcile/entry.ts';
 import { WAITS_FOR_GROUP } from '../reconcile/plan-groups.ts';
 import { groupsLeftByHand } from '../reconcile/left-by-hand.ts';
 import { removal } from '../sync/succession.ts';
@@ -20,7 +27,8 @@ import { TargetSilent, throwIfSilent } from '../reconcile/target-silent.ts';
 import { answersOtherwise } from '../sync/absence.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
-import { readLog, type LocatedEntry } from './provisioning-log.ts';
+import type { LocatedEntry } from './provisioning-log.ts';
+import { createSteps } from './sync-steps.ts';
 import {
   endOf,
   unnotedEnd,
@@ -29,7 +37,7 @@ import {
   withHold,
   withLeftAlone,
   withNotCompared,
-  withUnwrittenGroups,
+  withUnwrittenOthers,
   withWaiting,
   type SyncEnd,
 } from './sync-end.ts';
@@ -115,14 +123,14 @@ export async function syncOne(
       ...withNotCompared(await withHold(scope, found, differences), look?.notCompared),
     };
   }
-  // Groups of this user that are gone at the platform, or have another name there. Access goes by the groups, so they are
-  // synced first.
-  const ownGroups = (compared ?? []).flatMap((entry) =>
-    isChange(entry) && (entry.action === 'create' || isRename(entry)) && entry.ref && entry.ref !== ref
+  // Groups of this user that are gone at the platform, or have another name there; of a group the members whose account is gone.
+  // Access goes by the groups and needs the account, so they are synced first.
+  const others = (compared ?? []).flatMap((entry) =>
+    isChange(entry) && (NEWLY_LINKED.has(entry.action) || isRename(entry)) && entry.ref && entry.ref !== ref
       ? [entry.ref]
       : [],
   );
-  const steps = createSteps(scope, [ref, ...ownGroups], options.onStep);
+  const steps = createSteps(scope, [ref, ...others], options.onStep);
   await steps.start();
   const { actor } = options;
   await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
@@ -135,12 +143,14 @@ export async function syncOne(
   if (look?.done && !look.done.marked)
     await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
   await outbox.mark([ref], 'edit', request);
-  for (const group of ownGroups)
-    await syncResource({ ...scope, logger: options.logger }, group, 'edit', signal);
+  for (const other of others)
+    if (found.kind === 'User')
+      await syncResource({ ...scope, logger: options.logger }, other, 'edit', signal);
+    else await syncNow(scope, other, { ...options, signal }, steps.read);
   await syncNow(scope, ref, { ...options, signal }, steps.read);
   await steps.read();
   const own = await endOf(scope, ref);
-  const end = own.outcome === 'equal' ? await withUnwrittenGroups(scope, own, ownGroups) : own;
+  const end = own.outcome === 'equal' ? await withUnwrittenOthers(scope, own, found, others) : own;
   if (end.outcome !== 'equal') return { ...common, steps: steps.reported, ...end };
   const unnoted = drifts.find((_, index) => noted[index] !== 'applied');
   if (unnoted) return { ...common, steps: steps.reported, ...unnotedEnd(unnoted.ref) };
@@ -258,39 +268,4 @@ async function markedGroup({ outbox }: ReconcileScope, ref: Ref, groups: string[
     if (mark) return mark;
   }
   return null;
-}
-
-/**
- * Collects the log entries of some resources in the order in which they are written.
- * @returns `start` sets the beginning; `read` adds the new entries to `reported` and calls `onStep` for each
- */
-function createSteps(
-  { connection, target, outbox }: ReconcileScope,
-  refs: readonly Ref[],
-  onStep?: (step: LocatedEntry) => void,
-) {
-  const source = [{ connection, outboxes: new Map([[target.name, outbox]]) }];
-  const reported: LocatedEntry[] = [];
-  /** Id of the newest entry that was read; undefined: the log was empty. */
-  let last: string | undefined;
-  async function read(): Promise<void> {
-    const fresh: LocatedEntry[] = [];
-    let newest: string | undefined;
-    for await (const entry of readLog(source)) {
-      newest ??= entry.id;
-      if (entry.id === last) break;
-      if (refs.some((ref) => entry.ref === ref || entry.members?.includes(parseRef(ref).id)))
-        fresh.unshift(entry);
-    }
-    last = newest ?? last;
-    reported.push(...fresh);
-    for (const entry of fresh) onStep?.(entry);
-  }
-  return {
-    reported,
-    read,
-    start: async () => {
-      last = await outbox.log.newestId();
-    },
-  };
 }

@@ -36,18 +36,18 @@ export interface DriftFacts {
 
 /** Returns all entries; each entry caused by drift has its attribution set. */
 export function attributeDrift(verified: VerifiedResource[], facts: DriftFacts): PlanEntry[] {
-  const isNew = newlyLinkedOf(verified);
+  const hasEnded = endedWithAccount(verified);
   return verified.flatMap((each) =>
     each.entries.map((entry) =>
       isDrift(entry)
-        ? withReason({ ...entry, attribution: attributionOf(entry, each, facts, isNew) })
+        ? withReason({ ...entry, attribution: attributionOf(entry, each, facts, hasEnded) })
         : entry,
     ),
   );
 }
 
-/** Returns a test of whether the account of a member is to be made or linked anew: its memberships ended with the former one. */
-function newlyLinkedOf(verified: VerifiedResource[]): (entry: PlanEntry) => boolean {
+/** Returns a test of whether a membership ended with the account of the member, which is gone or is to be made or linked anew. */
+function endedWithAccount(verified: VerifiedResource[]): (entry: PlanEntry) => boolean {
   const refs = new Set(
     verified
       .flatMap(({ entries }) => entries)
@@ -56,6 +56,7 @@ function newlyLinkedOf(verified: VerifiedResource[]): (entry: PlanEntry) => bool
       )
       .map(({ ref }) => ref),
   );
+  for (const { membersGone = [] } of verified) for (const ref of membersGone) refs.add(ref);
   return ({ member }) => member !== undefined && refs.has(member.ref);
 }
 
@@ -96,7 +97,7 @@ function attributionOf(
   entry: PlanEntry,
   { changedAt, writtenAt = 0 }: VerifiedResource,
   { trail, lastWrite, restored }: DriftFacts,
-  isNewlyLinked: (entry: PlanEntry) => boolean,
+  hasEnded: (entry: PlanEntry) => boolean,
 ): Attribution {
   const valueWrittenAt = lastWrite(entry);
   // Others may have changed this value at any time since the bridge last wrote it, so the search begins there. Without the
@@ -116,7 +117,7 @@ function attributionOf(
     // Without a time of change only the audit log can name another cause.
     return last ? byEvent(last) : entry.attribution;
   }
-  if (!isNewlyLinked(entry) && valueWrittenAt !== undefined && changed <= valueWrittenAt)
+  if (!hasEnded(entry) && valueWrittenAt !== undefined && changed <= valueWrittenAt)
     return { cause: 'write did not stick', at: isoOf(valueWrittenAt) };
   if (last) return { ...byEvent(last), at: isoOf(changed) };
   // The platform has one time of change for all values. One that is not after the bridge's last write of the resource is the

@@ -51,9 +51,12 @@ export async function compareOne(
     const verified = await verifyGroups(scan, [ref], { withMembers: () => members });
     const [group] = verified;
     if (!group) return null;
-    const added = await scopeOfAdded(scan, group.entries);
+    // The sync of a member whose account is gone makes the account anew and adds it to the group.
+    const gone = await verifyUsers(scan, group.membersGone ?? [], { withValues: () => true });
+    const entries = [...gone.flatMap((user) => user.entries), ...group.entries];
+    const added = await scopeOfAdded(scan, entries);
     return {
-      entries: await withFollowers(scan, group.entries, [...verified, ...added]),
+      entries: await withFollowers(scan, entries, [...verified, ...gone, ...added]),
       done: group.done,
     };
   }

@@ -46,7 +46,7 @@ export async function withFollowers(
   verified: readonly VerifiedResource[],
   reads: DefinitionReads = {},
 ): Promise<PlanEntry[]> {
-  const written = withoutRefusedAdoptions(withoutGoneMembers(entries, verified), verified);
+  const written = withoutRefusedAdoptions(withGoneMembers(entries, verified), verified);
   const definitions = await definitionEntries(scan, written, reads);
   // Users whose last sync could not write a value; the next one tries all values that differ.
   const refused = verified.filter(({ refusal }) => refusal?.reason === 'AttributesNotWritten');
@@ -62,16 +62,28 @@ export async function withFollowers(
   return withoutUnmappable(withoutAddedLeavers(all, verified), waiting, scan.scope.target.policy, lost);
 }
 
-/** Returns the entries without removals of members whose account the platform does not have any more. */
-function withoutGoneMembers(entries: PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
+/**
+ * Returns the entries without removals of members whose account the platform does not have any more. Additions of those whose
+ * account no run makes anew, because the user has a conflict, are only reported.
+ */
+function withGoneMembers(entries: PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
   const gone = new Set(
     verified.flatMap(({ ref, version, account }) =>
       ref.startsWith('User:') && version !== undefined && !account ? [ref] : [],
     ),
   );
-  const isGone = ({ action, member }: PlanEntry): boolean =>
-    action === 'removeMember' && member?.ref != null && member.platformId !== null && gone.has(member.ref);
-  return entries.filter((entry) => !isGone(entry));
+  const anew = new Set(
+    entries.flatMap((entry) => (NEWLY_LINKED.has(entry.action) && isChange(entry) ? [entry.ref] : [])),
+  );
+  return entries.flatMap((entry): PlanEntry[] => {
+    const { action, member } = entry;
+    if (!member?.ref || member.platformId === null || !gone.has(member.ref)) return [entry];
+    if (action === 'removeMember') return [];
+    if (action !== 'addMember' || !isChange(entry) || anew.has(member.ref)) return [entry];
+    return [
+      { ...entry, effect: 'report', reason: `${entry.reason}; waits for the user, who needs a person` },
+    ];
+  });
 }
 
 /** Returns the entries without additions of users who are out of scope: their syncs drop what is pending. */

@@ -20,6 +20,8 @@ export interface Member {
 export interface MemberDifferences {
   /** Managed members that the platform lacks. */
   missing: Member[];
+  /** Missing members whose account the platform does not have any more. */
+  gone?: ReadonlySet<Ref | null>;
   /** Members at the platform that the source does not have. */
   surplus: Member[];
 }
@@ -244,7 +246,7 @@ function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
 
 /** Returns the entries of members that the platform lacks, and of members that only the platform has. */
 function differingMembers(group: GroupCase, { policy, members }: GroupRules): PlanEntry[] {
-  const { missing = [], surplus = [] } = group.members ?? {};
+  const { missing = [], gone, surplus = [] } = group.members ?? {};
   // `create-only` writes nothing more to a completed group.
   const frozen = policy.policy === 'create-only' && group.link.making !== true;
   const isUnwritten = group.isLost || (group.isBack && group.link.departed === true);
@@ -256,7 +258,11 @@ function differingMembers(group: GroupCase, { policy, members }: GroupRules): Pl
     member,
     before: { member: false },
     after: { member: true },
-    reason: isUnwritten ? 'member at the source' : 'member at the source, taken out at the platform',
+    reason: gone?.has(member.ref)
+      ? 'member at the source, whose account is gone at the platform'
+      : isUnwritten
+        ? 'member at the source'
+        : 'member at the source, taken out at the platform',
   }));
   const removed = surplus.map((member): PlanEntry => {
     const isUnnoticed = member.ref !== null && (group.isLost || isLeaver(member));

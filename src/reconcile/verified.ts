@@ -43,6 +43,8 @@ export interface VerifiedResource {
   confirmed?: ConfirmedRemovals | undefined;
   /** Platform ids of unmanaged members whose removal from the group is pending, held or rejected; they have no entry. */
   unmanagedLeavers?: ReadonlySet<string>;
+  /** Members at the source whose account the platform does not have any more, so that the group lacks them. */
+  membersGone?: Ref[];
   /** Whether the member list of the group was read. */
   isMembersRead?: boolean;
   /** The mapping of an attribute fails; only the next sync notes that. */

@@ -158,6 +158,7 @@ async function verifyGroup(
     unmanagedLeavers: new Set(
       [...signs.keys()].flatMap((user) => (isUnmanaged(user) ? [unmanagedId(user)] : [])),
     ),
+    membersGone: [...(differing?.gone ?? [])].flatMap((member) => member ?? []),
     isMembersRead: present !== undefined && isRead,
     ...(gone.length > 0 ? { confirmed: { ref, link: basis.link, users: gone } } : {}),
     ...(doneItems.length > 0 ? { done: { items: doneItems, basis, marked } } : {}),

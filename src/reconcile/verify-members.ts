@@ -137,8 +137,9 @@ export async function compareMembers(
     if (isDue && !present.has(link.id))
       missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });
   }
-  const absent = await mapBounded(missing, CONCURRENT_READS, (member) =>
-    isReallyMissing(scan, group, member),
+  // A member list may be truncated, so the account of each missing member is read.
+  const accounts = await mapBounded(missing, CONCURRENT_READS, ({ platformId }) =>
+    asking(scan, (signal) => scan.scope.target.client.users.get(platformId ?? '', { signal })),
   );
   const unexpected = [...present].filter(([id]) => !expected.has(id) && !signs.has(unmanagedName(id)));
   const holders = await scan.scope.drifts.linkedTo(
@@ -157,14 +158,12 @@ export async function compareMembers(
       return [{ ref: holder.ref, platformId, name: nameOf(link) || display }];
     },
   );
-  return { missing: missing.filter((_, index) => absent[index]), surplus: surplus.flat() };
-}
-
-/** Reads the account of a missing member, because a member list may be truncated. */
-async function isReallyMissing(scan: ScanResult, group: WireGroup, { platformId }: Member): Promise<boolean> {
-  const { client } = scan.scope.target;
-  const account = await asking(scan, (signal) => client.users.get(platformId ?? '', { signal }));
-  return account === 'absent' || account === 'unknown' || !namesGroup(account, group.id);
+  const isMissing = (_: Member, index: number): boolean => {
+    const account = accounts[index];
+    return typeof account !== 'object' || !namesGroup(account, group.id);
+  };
+  const gone = missing.filter((_, index) => accounts[index] === 'absent').map(({ ref }) => ref);
+  return { missing: missing.filter(isMissing), gone: new Set(gone), surplus: surplus.flat() };
 }
 
 /**
