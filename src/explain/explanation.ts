@@ -145,6 +145,8 @@ export interface Explanation {
     toBeHeld: number;
     /** Number of groups of a person that were not compared, because they are too many for one look. */
     notCompared: number;
+    /** Whether the platform does not have the linked account of a person any more. No difference if none is wanted there. */
+    accountGone: boolean;
   } | null;
   /** Why the last sync did not reach the desired state; `status`: HTTP status of the platform. Null: none is stored. */
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;

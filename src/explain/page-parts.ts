@@ -107,7 +107,7 @@ function linkText({
   const equal =
     (platform?.done ?? 0) > 0 || leftByHand.length > 0
       ? `, read now: changed there ${doneBy({ restored })}`
-      : ', read now: as last written';
+      : `, read now: ${platform?.accountGone ? 'it does not exist any more' : 'as last written'}`;
   const unread = redisRefusalOf(fleet) ? ', it was not read now' : ', it could not be read now';
   const read = { equal, differs: '', unread };
   const look = platform ? read[platform.state] : '';

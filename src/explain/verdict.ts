@@ -156,8 +156,12 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
   }
 }
 
-/** Returns the end state in words. The policy may leave an account or a group as it is; new settings may not be applied yet. */
-function closedText({ kind, link, policy }: ExplainedFacts): string {
+/**
+ * Returns the end state in words. The policy may leave an account or a group as it is; new settings may not be applied yet.
+ * Somebody else may have deleted the account of a person who left.
+ */
+function closedText({ kind, link, platform, policy }: ExplainedFacts): string {
+  if (platform?.accountGone) return 'gone: the platform does not have it any more, and nothing is to be done';
   if (kind === 'User' && link.active === false) return 'closed';
   if (policy.policy !== 'sync') return `left as it is by the policy ${policy.policy}`;
   return kind === 'User' ? 'not closed by the bridge' : 'closed';

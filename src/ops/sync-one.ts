@@ -34,6 +34,7 @@ import {
   unnotedEnd,
   unreadEnd,
   withConflicts,
+  withGone,
   withHold,
   withLeftAlone,
   withNotCompared,
@@ -120,7 +121,7 @@ export async function syncOne(
       ...common,
       differences: isUnknown ? null : differences,
       steps: [],
-      ...withNotCompared(await withHold(scope, found, differences), look?.notCompared),
+      ...withNotCompared(withGone(await withHold(scope, found, differences), look), look?.notCompared),
     };
   }
   // Groups of this user that are gone at the platform, or have another name there; of a group the members whose account is gone.
@@ -156,7 +157,7 @@ export async function syncOne(
   if (unnoted) return { ...common, steps: steps.reported, ...unnotedEnd(unnoted.ref) };
   if (!look || look.areValuesUnread) return { ...common, steps: steps.reported, ...unreadEnd(look) };
   // An end that has a message says the reason already.
-  const told = end.message === undefined ? await withLeftAlone(scope, found, end) : end;
+  const told = end.message === undefined ? withGone(await withLeftAlone(scope, found, end), look) : end;
   const whole = withConflicts(await withWaiting(scope, told, { ref, entries: named ?? [] }), common);
   return { ...common, steps: steps.reported, ...withNotCompared(whole, look?.notCompared) };
 }

@@ -28,6 +28,8 @@ export interface ComparedOne {
   areValuesUnread?: boolean | undefined;
   /** The account of a user as it was read; undefined: there is none. */
   account?: ObservedAccount | undefined;
+  /** The platform does not have the linked account of a user any more. */
+  isGone?: boolean;
   /** Groups of the account of a user whom no run compares, as a protected one; undefined: the user was compared. */
   groupsLeftAlone?: readonly GroupOfAccount[];
 }
@@ -71,7 +73,8 @@ export async function compareOne(
   const link = await scope.links.get(scope.target.name, ref);
   const { done, account, areValuesUnread } = user;
   if (user.version === undefined) return readAlone(scan, entries, link);
-  const common = { done, account, areValuesUnread };
+  const isGone = link.id !== undefined && account === undefined;
+  const common = { done, account, areValuesUnread, isGone };
   if (!comparesMemberships(user, entries, link)) return { entries, ...common };
   const pending = new Set(pendingMemberships.keys());
   const memberships = await compareMemberships(scan, {
@@ -101,7 +104,7 @@ async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Pr
 async function readAlone(scan: ScanResult, entries: PlanEntry[], link: Link): Promise<ComparedOne | null> {
   const user = await readLinkedUser(scan, link);
   if (user === 'unknown') return null;
-  if (user === 'absent') return { entries, done: undefined };
+  if (user === 'absent') return { entries, done: undefined, isGone: link.id !== undefined };
   const values = await readValues(scan, link, user);
   if (values === 'unknown') return null;
   const account = { user, values };

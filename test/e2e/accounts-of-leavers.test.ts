@@ -1,5 +1,6 @@
 // Tests what plan and sync --dry-run foresee, and explain tells, about the closed account of a person who was deleted at the source.
 import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const GIL = 'gil@acme.example';
@@ -76,3 +77,27 @@ test('plan and sync --dry-run foresee that a closed account has the new userName
   expect((await run('explain', gil))[1]).toContain(taken);
   expect((await run('plan'))[1]).toContain(taken);
 });
+
+test('after others deleted the closed account of a person who was deleted at the source, explain and sync say that the account is gone and that nothing is to be done', async () => {
+  const hal = await place.idp.createUser(HAL);
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${hal}`);
+  await place.idle();
+  expect((await run('explain', HAL))[1]).toContain('the account at main is closed.');
+  await byHand(place, 'DELETE', `/Users/${(await place.platform.user(HAL))?.scimId}`);
+  const [code, explained] = await run('explain', HAL);
+  expect(code).toBe(0);
+  expect(explained).toContain(
+    'the account at main is gone: the platform does not have it any more, and nothing is to be done.',
+  );
+  expect(explained).not.toContain('as last written');
+  for (const command of [
+    ['sync', HAL, '--dry-run'],
+    ['sync', HAL],
+  ])
+    expect(await run(...command)).toEqual([
+      0,
+      expect.stringContaining('nothing to do: the account is gone at the platform, and none is wanted there'),
+    ]);
+  expect(await place.platform.user(HAL)).toBeUndefined();
+}, 30_000);

@@ -78,6 +78,10 @@ const platform = nullOr(
       integerField,
       'Number of groups of a person that were not compared, because they are too many for one look.',
     ),
+    accountGone: described(
+      booleanField,
+      'Whether the platform does not have the linked account of a person any more; no difference if none is wanted there.',
+    ),
   }),
   'The resource as the platform showed it just now; null: not asked, because nothing is linked or a change is known already.',
 );
