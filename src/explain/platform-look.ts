@@ -8,7 +8,7 @@ import { compareOne } from '../reconcile/compare-one.ts';
 import { COMPARED_MEMBERS } from '../reconcile/left-by-hand.ts';
 import { countDecidable } from '../reconcile/done-changes.ts';
 import { withNames } from '../reconcile/entry-names.ts';
-import { ACTION_OF, isChange, isLeftBy, type PlanEntry } from '../reconcile/entry.ts';
+import { ACTION_OF, isChange, isLeftBy, NEWLY_LINKED, type PlanEntry } from '../reconcile/entry.ts';
 import { createNarrowScan } from '../reconcile/narrow-scan.ts';
 import { masked } from '../reconcile/plan-users.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -95,8 +95,15 @@ export async function lookAtPlatform(
       isPerson && isRename(entry) && entry.attribution.cause === 'source changed';
     // The account of a member that is gone. When it is made anew, the entry of the membership says so.
     const isOfMember = (entry: PlanEntry): boolean => !isPerson && entry.kind === 'User';
+    // The person is wanted, the account is gone, and no run makes it anew.
+    const isUnmade = ({ action, kind, attribute }: PlanEntry): boolean =>
+      compared.isGone === true &&
+      kind === 'User' &&
+      attribute === undefined &&
+      (action === 'conflict' || NEWLY_LINKED.has(action));
     const isDifference = (entry: PlanEntry): boolean =>
       (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry)) ||
+      isUnmade(entry) ||
       (entry.action === 'conflict' && (entry.attribute !== undefined) !== isOfMember(entry));
     const differing = entries.filter(isDifference);
     if (compared.areValuesUnread && differing.length === 0) return unread();

@@ -138,7 +138,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
     case 'notForTarget':
       return `${name} is not meant for ${target}: ${
         kind === 'User' ? 'outside users.scope' : 'left out by groups.include or groups.exclude'
-      }${link.platformId === null ? '' : `; the ${what} that exists there is ${kind === 'User' ? closedText(facts) : 'kept as it is until the source deletes the group'}`}.`;
+      }${link.platformId === null ? '' : `; the ${what} ${facts.platform?.accountGone ? 'that it had there' : 'that exists there'} is ${kind === 'User' ? closedText(facts) : 'kept as it is until the source deletes the group'}`}.`;
     case 'differs':
       if (facts.platform?.state === 'differs')
         return `${name} is not at ${target} as desired, read just now: ${bringsIt(facts)}.`;
@@ -202,9 +202,11 @@ function onItsWaySummary({
 }
 
 /** Returns which run writes the differences of a resource, or why none does. */
-function bringsIt({ hold, target, platform, ref, values }: ExplainedFacts): string {
+function bringsIt({ hold, target, platform, policy, ref, values }: ExplainedFacts): string {
   if (platform?.differences.some(({ action }) => action === 'conflict'))
     return 'no run brings it before a person has acted, see reasons';
+  if (platform?.accountGone && policy.policy === 'create-only')
+    return 'the policy create-only makes no account anew';
   if (hold) return `nothing is written there while ${target} is on hold`;
   // With `reconcile.onDrift: report` the schedule writes nothing, so the words leave open which run it is.
   const run = `the next reconcile that repairs, or scim-bridge sync ${ref}`;

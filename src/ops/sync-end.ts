@@ -222,12 +222,6 @@ export function withNotCompared(end: SyncEnd, count = 0): SyncEnd {
   return { ...end, message };
 }
 
-/** Adds that the account is gone to an end without another reason, when no account is wanted: the person left. */
-export const withGone = (end: SyncEnd, look: ComparedOne | null): SyncEnd =>
-  end.message === undefined && look?.isGone && look.entries.length === 0
-    ? { ...end, message: 'the account is gone at the platform, and none is wanted there' }
-    : end;
-
 /** Returns the end when a difference of the resource was not noted, so that no sync repairs it. */
 export const unnotedEnd = (ref: Ref): SyncEnd => ({
   outcome: 'waiting',

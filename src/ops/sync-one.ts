@@ -27,6 +27,7 @@ import { TargetSilent, throwIfSilent } from '../reconcile/target-silent.ts';
 import { answersOtherwise } from '../sync/absence.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
+import { withGone } from './gone-account.ts';
 import type { LocatedEntry } from './provisioning-log.ts';
 import { createSteps } from './sync-steps.ts';
 import {
@@ -34,7 +35,6 @@ import {
   unnotedEnd,
   unreadEnd,
   withConflicts,
-  withGone,
   withHold,
   withLeftAlone,
   withNotCompared,

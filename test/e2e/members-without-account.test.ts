@@ -75,4 +75,26 @@ test('while another account has the name of the deleted one and adopt is report,
   expect(explained).toContain('no run brings it before a person has acted');
   expect(explained).toContain(`At the platform, ${ANN}: ${conflict}`);
   expect(await members()).toEqual([BOB]);
+  const [, ofPerson] = await told('explain', ANN);
+  expect(ofPerson).toContain('no run brings it before a person has acted');
+  expect(ofPerson).toContain(`At the platform: ${conflict}`);
+  expect(await told('sync', ANN)).toEqual([1, expect.stringContaining(`needs a person: ${conflict}`)]);
+}, 60_000);
+
+test('under the policy create-only, explain and sync of a person say that no account is made in place of the deleted one', async () => {
+  await place.change(({ targets: { main } }) => {
+    main.policy = 'create-only';
+  });
+  const [, explained] = await told('explain', ANN);
+  expect(explained).toContain(
+    'is not at main as desired, read just now: the policy create-only makes no account anew',
+  );
+  expect(explained).toContain('At the platform: its account is gone at the platform');
+  expect(await told('sync', ANN)).toEqual([
+    0,
+    expect.stringMatching(
+      /nothing to do: its account is gone .*; the policy of the target makes no account anew/,
+    ),
+  ]);
+  expect(await place.platform.user(ANN)).toBeUndefined();
 }, 60_000);
