@@ -63,7 +63,7 @@ describe('deactivations that the directory has accepted', () => {
     await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'deactivation');
     await store.outbox.guardStore.take([{ kind: 'deactivate', ref }], guard(11));
     await store.putUser(idOf('ada'), { userName: 'ada' });
-    await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'again');
+    await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'deactivation');
     const { used, waiting } = (await store.outbox.guardStore.counts(HOUR)).kinds.deactivate;
     expect({ used, waiting }).toEqual({ used: 1, waiting: 0 });
   });
