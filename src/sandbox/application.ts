@@ -47,6 +47,7 @@ function logRequest(runtime: SandboxRuntime): RequestHandler {
     const visit: Visit = { entry, mediaType: 'application/json' };
     response.locals['visit'] = visit;
     response.on('close', () => {
+      // In tenths of a millisecond.
       entry.durationMs = Math.round((performance.now() - arrivedMs) * 10) / 10;
       if (response.writableEnded) entry.status = response.statusCode;
       if (request.method !== 'GET' && request.method !== 'HEAD') runtime.changed();
@@ -79,7 +80,7 @@ function injectRefusal(runtime: SandboxRuntime): RequestHandler {
 
 /** Adds the middleware of one family to the application. A request meets it in the order of the calls below. */
 function mountFamily(app: Express, runtime: SandboxRuntime, family: ApiFamily): void {
-  const prepare: RequestHandler = (request, response, next) => {
+  const setMediaType: RequestHandler = (request, response, next) => {
     visitOf(response).mediaType = family.mediaType(request);
     next();
   };
@@ -88,7 +89,7 @@ function mountFamily(app: Express, runtime: SandboxRuntime, family: ApiFamily): 
     if (caller) visitOf(response).caller = caller;
     next();
   };
-  app.use([...family.mounts], prepare);
+  app.use([...family.mounts], setMediaType);
   if (family.before) app.use([...family.mounts], family.before);
   app.use([...family.mounts], injectRefusal(runtime), identify);
   for (const check of family.pathChecks ?? []) app.use(check.mount, check.router);
@@ -119,6 +120,7 @@ export function createApplication(runtime: SandboxRuntime, families: readonly Ap
       sendReply(response, platformError(new SandboxProblem(400, 'HTTPS is required')));
     else next();
   });
+  // Cube's health checks and their fixed answer.
   app.get(['/readyz', '/livez'], (_request, response) => {
     sendReply(response, { status: 200, body: { health: 'HEALTH' } });
   });

@@ -34,8 +34,10 @@ function isTooDeep(body: unknown): boolean {
  * is refused with 400; with `ignoresOthers` it is ignored.
  */
 export function readBody(runtime: SandboxRuntime, ignoresOthers = false): RequestHandler[] {
+  // Not strict: JSON other than objects and arrays is parsed, and refused later by requireObject.
   const parse = express.json({ type: MEDIA_TYPES, limit: '64mb', strict: false }) as RequestHandler;
   const check: RequestHandler = (request, response, next) => {
+    // A chunked body counts as 0 bytes in the request log.
     const bytes = Number(request.headers['content-length'] ?? 0);
     const hasBody = bytes > 0 || request.headers['transfer-encoding'] !== undefined;
     // `request.is` returns false for another media type, and null without a body.

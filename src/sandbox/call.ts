@@ -48,6 +48,7 @@ export interface Call extends CurrentState {
  */
 export type Handler = (call: Call) => HandlerReply | StreamedReply | Promise<HandlerReply | StreamedReply>;
 
+/** Returns the visit of a request, which the first middleware of the application stores (application.ts). */
 export function visitOf(response: Response): Visit {
   return response.locals['visit'] as Visit;
 }
@@ -104,7 +105,7 @@ export function bodyOf(call: Call): SandboxJsonObject {
   return requireObject(call.request.body, 'The request body');
 }
 
-/** Returns a path parameter as text. */
+/** Returns a path parameter as text; '' when the route has no parameter of this name. */
 export function pathText(call: Call, name: string): string {
   const value = call.request.params[name];
   return typeof value === 'string' ? value : '';
@@ -125,9 +126,7 @@ export function queryText(call: Call, name: string): string | undefined {
   return typeof first === 'string' ? first : undefined;
 }
 
-/**
- * Adds an event to the audit log in the caller's name; `deploymentName` when the event concerns one deployment.
- */
+/** Adds an event to the audit log in the caller's name; without `deploymentName` it is an event of the whole tenant. */
 export function audit(
   call: Call,
   eventName: string,

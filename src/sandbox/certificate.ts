@@ -52,10 +52,7 @@ function isUsable({ cert }: Certificate, host: string): boolean {
   return Date.parse(parsed.validTo) > Date.now() + DAY_MS && isNamed !== undefined;
 }
 
-/**
- * Returns the stored certificate while it is valid for `host`, else a new one. @throws when the package is
- * missing
- */
+/** Returns the stored certificate while it is valid for `host`, else a new one. @throws when the package is missing */
 export async function certificateFor(host: string, folder: DataFolder | undefined): Promise<Certificate> {
   const cert = await folder?.read(CERT_FILE);
   const key = await folder?.read(KEY_FILE);

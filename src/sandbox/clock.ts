@@ -10,7 +10,7 @@ export interface SandboxClock {
   reset(): void;
 }
 
-/** Creates a movable clock over `base`. Expiry, time stamps and stale reads use it; Delays of the sandbox take real time. */
+/** Creates a movable clock over `base`. Expiry, time stamps and stale reads use it; delays of the sandbox take real time. */
 export function createSandboxClock(base: Clock = systemClock): SandboxClock {
   let offset = 0;
   return {

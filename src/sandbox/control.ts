@@ -43,7 +43,7 @@ function readState(runtime: SandboxRuntime, request: Request): SandboxJsonObject
   };
 }
 
-/** Largest offset of the clock, two hundred years: JavaScript has no dates after the year 275760. */
+/** Largest offset of the clock, two hundred years; JavaScript has dates up to the year 275760 only. */
 const FARTHEST_MS = 200 * 366 * 86_400_000;
 
 function advanceClock(runtime: SandboxRuntime, request: Request): SandboxJsonObject {
@@ -86,6 +86,7 @@ export function createControl({ runtime, secrets, reset }: ControlDeps): Express
   app.disable('x-powered-by');
   app.use(express.json({ limit: '64mb', type: () => true }));
   app.use((request, response, next) => {
+    // Saves the state (`--data`).
     if (request.method !== 'GET') response.on('close', () => runtime.changed());
     next();
   });

@@ -1,5 +1,4 @@
-// Verifies the tokens of a deployment: API secret, key set or custom function (platform interface, Chat API
-// authentication).
+// Verifies the tokens of a deployment: API secret, key set or custom function (contract 6.1).
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose';
 import { verifyToken } from './deployment-tokens.ts';
 import { isJsonObject, own, requireObject, type SandboxJsonObject } from './json.ts';
@@ -7,8 +6,8 @@ import { SandboxProblem } from './problem.ts';
 
 /**
  * Method that resolves a token to a security context. A custom function is data, not code: `tokens` maps opaque
- * tokens to contexts, and other tokens are verified with the API secret. Claims named in `drop` are then
- * removed and those of `set` added. A claim that differs from `require` refuses the token.
+ * tokens to contexts, and other tokens are verified with the API secret. A context with a claim that differs from
+ * `require` is refused. Claims named in `drop` are then removed and those of `set` added.
  */
 export type AuthenticationMethod =
   | { readonly kind: 'secret' }

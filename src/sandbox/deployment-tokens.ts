@@ -1,5 +1,4 @@
-// Signs and verifies the JSON web tokens of a deployment: HMAC with its API secret (contract 1.1, 4.3,
-// ASSUMED-57).
+// Signs and verifies the JSON web tokens of a deployment: HMAC with its API secret (contract 1.1, 4.3, ASSUMED-57).
 import { jwtVerify, SignJWT } from 'jose';
 import { isJsonObject, type SandboxJsonObject } from './json.ts';
 

@@ -55,10 +55,7 @@ const isBetween =
 const HOUR_MS = 3_600_000;
 /** Detail of the faults that hold the connection. */
 const HOLD: Readonly<Record<string, Check>> = { holdMs: isBetween(0, HOUR_MS) };
-/**
- * Details that each fault accepts besides its share; other properties are ignored, as in every body
- * (ASSUMED-109).
- */
+/** Details that each fault accepts besides its share; other properties are ignored, as in every body (ASSUMED-109). */
 const DETAILS: Readonly<Partial<Record<ChanceName, Readonly<Record<string, Check>>>>> = {
   status429: { retryAfter: (value) => typeof value === 'string' || isBetween(0, Infinity)(value) },
   status5xx: { status: isBetween(400, 599), afterCommit: (value) => typeof value === 'boolean' },

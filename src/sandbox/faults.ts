@@ -3,9 +3,7 @@
 import { parseFaults, type Chance, type ChanceName, type FaultPlan, type FaultRule } from './fault-sets.ts';
 import { own } from './json.ts';
 
-/**
- * No answer: the connection is closed at once or after `holdMs`; null = it is held until the client closes it.
- */
+/** No answer: the connection is closed at once or after `holdMs`; null = it is held until the client closes it. */
 export type Silence = { kind: 'drop' } | { kind: 'hold'; holdMs: number | null };
 /** Replaces the handling of the request. */
 export type InjectedRefusal =
@@ -25,7 +23,9 @@ export interface InjectedFault {
   readonly refusal: InjectedRefusal | undefined;
   readonly loss: Loss | undefined;
   readonly truncation: Truncation | undefined;
+  /** SCIM changes of members succeed without effect. */
   readonly ignoreMembers: boolean;
+  /** Age of the state that reads show, milliseconds; 0 = live. */
   readonly staleMs: number;
 }
 
@@ -136,6 +136,7 @@ export function createFaults(initial: unknown = {}): Faults {
       [plan.everywhere, ...plan.rules.map((rule) => rule.set)].some((set) => set.staleReadsMs),
     decide(method, path) {
       const rule = ruleFor(method, path);
+      // A fault of the rule replaces the fault of the same name for all requests.
       const chances = new Map([...plan.everywhere.chances, ...(rule?.set.chances ?? [])]);
       const hits = new Map([...chances].filter(([, chance]) => dice() < chance.share));
       const [from, to] = rule?.set.latencyMs ?? plan.everywhere.latencyMs ?? [0, 0];

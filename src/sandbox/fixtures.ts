@@ -30,6 +30,7 @@ function makeUser(current: CurrentState, source: SandboxJsonObject): SandboxJson
   return { ...source, id: user.id, userName: user.userName, email: user.email, isAdmin };
 }
 
+/** Returns the time of `expiresAt` in Unix milliseconds; null = no expiry. @throws 400 */
 function expiryOf(source: SandboxJsonObject): number | null {
   const value = own(source, 'expiresAt') ?? null;
   if (value === null) return null;

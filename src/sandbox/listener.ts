@@ -24,8 +24,7 @@ export async function listenSandbox(
   port: number,
   certificate?: Certificate,
 ): Promise<Listener> {
-  // Longer than the idle time of common client pools, so that a reused connection is not closed in the same
-  // moment.
+  // Longer than the idle time of common client pools, so that no connection is closed while a client reuses it.
   const options = { keepAliveTimeout: 120_000 };
   const server = certificate
     ? createTlsServer({ ...options, ...certificate }, handler)

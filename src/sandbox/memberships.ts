@@ -5,6 +5,7 @@ import { createRecentChanges, type RecentChangesDeps } from './recent-changes.ts
 export interface MembershipView {
   /** Returns user ids in order of joining; the caller must not change the set. */
   membersOf(groupId: number): ReadonlySet<number>;
+  /** Returns group ids; the caller must not change the set. */
   groupsOf(userId: number): ReadonlySet<number>;
 }
 
@@ -13,12 +14,13 @@ export interface Memberships extends MembershipView, Durable {
   add(groupId: number, userId: number): boolean;
   /** Returns false when the user was not a member. */
   remove(groupId: number, userId: number): boolean;
+  /** Returns the memberships at `cutoffMs` (Unix milliseconds); null = the live ones. */
   asOf(cutoffMs: number | null): MembershipView;
 }
 
 const NO_IDS: ReadonlySet<number> = new Set();
 
-/** Takes back one change of a set of ids. */
+/** Takes back one change of a set of ids; `joined` = the change added the id. */
 function undo(ids: Set<number>, id: number, joined: boolean): void {
   if (joined) ids.delete(id);
   else ids.add(id);

@@ -18,14 +18,14 @@ function queryCount(call: Call, name: string, least: number): number | undefined
   return Number(text);
 }
 
-/** Returns the cursor behind a row. @param kind name of the list, so that a cursor fits no other list */
+/** Returns the cursor behind a row: base64url of `<kind>:<id>`. `kind` names the list, so that a cursor fits no other one. */
 function toCursor(kind: string, id: number): string {
   return Buffer.from(`${kind}:${id}`).toString('base64url');
 }
 
 /** Returns the id of the row in a cursor. @throws 400 for the cursor of another list */
 function parseCursor(kind: string, cursor: string): number {
-  const [, , id] = /^([a-z-]+):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const [, id] = /^[a-z-]+:(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (id === undefined || toCursor(kind, Number(id)) !== cursor)
     throw new SandboxProblem(400, 'after is not a cursor of this list');
   return Number(id);
@@ -91,8 +91,8 @@ export function cursorPage<T extends TableRow, Item>(
 }
 
 /**
- * Works like cursorPage for rows in any other order. The cursor contains the position, so that a client can
- * continue after the last item of a page was deleted.
+ * Works like cursorPage for rows in any other order. The cursor is base64url of `<kind>:<id>:<position>`: by the position a
+ * client can continue after the row with this id was deleted.
  */
 export function orderedPage<T extends TableRow, Item>(
   call: Call,

@@ -31,14 +31,17 @@ export interface Alias {
 /** One user; the SCIM resource and the console user are two views of this record. */
 export interface UserRecord {
   readonly id: number;
+  /** Id in SCIM, unless the setting `scimIdStyle` is numeric. */
   readonly uuid: string;
   readonly userName: string;
+  /** E-mail of the console user, '' for none; SCIM has `emails`. */
   readonly email: string;
   readonly emails: readonly EmailEntry[];
   readonly externalId: string | null;
   readonly displayName: string | null;
   readonly givenName: string | null;
   readonly familyName: string | null;
+  /** Name of the console user; SCIM has the three names above. */
   readonly firstName: string | null;
   readonly title: string | null;
   readonly isAdmin: boolean;
@@ -50,9 +53,7 @@ export interface UserRecord {
   readonly settings: SandboxJsonObject | null;
   /** Stored attribute values by definition id. */
   readonly values: ReadonlyMap<number, StoredAttributeValue>;
-  /**
-   * First name, username and e-mail in lower case, built when stored; the user search scans it (contract 3.3).
-   */
+  /** First name, username and e-mail in lower case, built when stored; the user search scans it (contract 3.3). */
   readonly searchText: string;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -76,7 +77,7 @@ export interface TenantRole {
   readonly policies: readonly SandboxJsonObject[];
 }
 
-/** An API key or an OAuth access token; `deployments` null = access to all. */
+/** An API key or an OAuth access token. `deployments` null = access to all, `expiresAtMs` null = never. */
 export interface Credential {
   readonly kind: 'apiKey' | 'oauthToken';
   readonly name: string;
@@ -94,6 +95,7 @@ export interface BranchRecord {
   readonly owner: string | null;
   /** Keeps the staging environment active even when no user views the branch (contract 4.4). */
   readonly isStagingEnabled: boolean;
+  /** 40 hex digits in place of the commit hash; the sandbox has no Git repository. */
   readonly lastHash: string;
 }
 
@@ -110,11 +112,13 @@ export interface DeploymentRecord {
   readonly id: string;
   readonly name: string;
   readonly createdAtMs: number;
+  /** HMAC secret of the deployment's tokens. */
   readonly apiSecret: string;
+  /** Ids of the chat agents. */
   readonly agents: readonly string[];
   /** Whether chat accepts tokens of this deployment. */
   readonly tokenAuthentication: boolean;
-  /** Method that verifies its tokens; absent = the API secret. */
+  /** Method that verifies tokens of this deployment; absent = the API secret. */
   readonly authentication?: AuthenticationMethod;
   readonly branches: readonly BranchRecord[];
   readonly release: DeploymentRelease;
@@ -134,6 +138,7 @@ export interface Release {
 }
 
 export interface AuditRecord {
+  /** ISO 8601, UTC. */
   readonly timestamp: string;
   readonly userEmail: string;
   readonly eventName: string;

@@ -12,7 +12,9 @@ export interface RequestEntry {
   status: number | null;
   /** Time at which the request arrived, by the sandbox's clock, Unix milliseconds. */
   atMs: number;
+  /** Null until the answer is sent or the socket is closed. */
   durationMs: number | null;
+  /** Parsed JSON; null without a body, and beyond MAX_BODY_BYTES. */
   body: unknown;
 }
 

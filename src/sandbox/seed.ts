@@ -70,8 +70,7 @@ function addSmall(current: CurrentState, secrets: Secrets): void {
       permissions: new Set(['AuditLogManage']),
     }),
   };
-  // The access policies of the data model use `country` (docs/sandbox.md); the bridge defines all other
-  // attributes.
+  // The access policies of the data model use `country` (docs/sandbox.md); the bridge defines all other attributes.
   const country = {
     name: 'country',
     displayName: 'Country',

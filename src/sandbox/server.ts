@@ -166,14 +166,15 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     throw new Error(`The sandbox serves plain http on loopback only, not on ${host}; use TLS for others`);
   const runtime = createSandboxRuntime(options);
   const folder = options.dataDir === undefined ? undefined : await openDataFolder(options.dataDir);
-  const kept = folder && (await restoreRuntime(runtime, emptyState(runtime), folder));
-  const secrets = createSecrets(kept?.secrets);
-  let seed = kept?.seed ?? options.seed ?? 'small';
-  if (!kept) resetRuntime(runtime, seed, secrets, options.faults ?? {});
+  const restored = folder && (await restoreRuntime(runtime, emptyState(runtime), folder));
+  const secrets = createSecrets(restored?.secrets);
+  let seed = restored?.seed ?? options.seed ?? 'small';
+  if (!restored) resetRuntime(runtime, seed, secrets, options.faults ?? {});
   const keeper =
     folder &&
     saveRuntime(runtime, folder, { secrets, seed: () => seed, warn: options.warn ?? (() => undefined) });
   runtime.changed = () => keeper?.changed();
+  // Saves a new seed.
   runtime.changed();
 
   const certificate = options.tls ? await certificateFor(host, folder) : undefined;

@@ -6,6 +6,7 @@ import { SandboxProblem } from './problem.ts';
 export interface SandboxSettings {
   /** Features that the tenant has bought (contract 1.1, 4.0, 4.6, 6.1). */
   readonly plan: Readonly<Record<'chat' | 'audit' | 'scim' | 'hosted', boolean>>;
+  /** Whether the audit log can be exported; off = 403 (ASSUMED-67). */
   readonly auditLogEnabled: boolean;
   /** Whether SCIM is enabled in the tenant; off = 403 (ASSUMED-33). */
   readonly scimEnabled: boolean;
@@ -37,6 +38,7 @@ export interface SandboxSettings {
   readonly chatRecordDelayMs: number;
   /** Whether chat records carry `thinking`, which the platform shows in development mode only (contract 6.3). */
   readonly chatDevelopmentMode: boolean;
+  /** Largest number of persistent external users of chat (contract 8). */
   readonly externalUserLimit: number;
   /** Delay that is added to every JSON query, milliseconds; simulates a slow warehouse (contract 5.1). */
   readonly dataQueryDelayMs: number;
@@ -44,10 +46,11 @@ export interface SandboxSettings {
   readonly dataContinueWaitMs: number;
   /** Time limit of a query at the engine, milliseconds. */
   readonly dataQueryTimeoutMs: number;
-  /** Rows of a JSON query without `limit`; a limit above the cap is refused, not lowered (contract 5.1). */
+  /** Rows of a JSON query without `limit`. */
   readonly dataRowDefault: number;
+  /** Largest `limit` of a JSON query, above which it is refused (contract 5.1), and most rows of an SQL query. */
   readonly dataRowCap: number;
-  /** SQL streams fail after this many rows; null = no failure (row DATA-13). */
+  /** SQL streams fail after this many rows; null = no failure (row DATA-13 of docs/platform-coverage.md). */
   readonly sqlFailAfterRows: number | null;
 }
 

@@ -31,9 +31,10 @@ export interface CurrentState {
   readonly nowMs: number;
 }
 
+/** Returns the index keys of an optional text: none for null. */
 const lower = (text: string | null): string[] => (text === null ? [] : [text.toLowerCase()]);
 
-/** Length of the keys in the user search index: characters before an @. */
+/** Number of characters before the @ in a key of the user search index, such as `ada@`. */
 const SEARCH_KEY_LENGTH = 3;
 
 /** Returns the index key for a search, or undefined when the text is not an address or too short. */
@@ -44,7 +45,7 @@ export function searchKey(wanted: string): string | undefined {
 
 /**
  * Returns an index key for every @ of the text: the @ and the characters before it. A search for an address then finds all
- * users that contain it.
+ * users whose text contains that address.
  */
 function searchKeys(text: string): string[] {
   const keys = new Set<string>();
@@ -54,7 +55,7 @@ function searchKeys(text: string): string[] {
   return [...keys];
 }
 
-/** Creates an empty state; keys of all indexes are lower case. */
+/** Creates an empty state. Index keys of users, groups and roles are in lower case; all other ones keep their letter case. */
 export function createState(deps: RecentChangesDeps) {
   return {
     users: createTable<UserRecord>(
@@ -89,6 +90,7 @@ export function createState(deps: RecentChangesDeps) {
     audit: createAuditRecords(),
     threads: createTable<ThreadRecord>(THREAD_KEYS, deps),
     externalUsers: createTable<ExternalUserRecord>(EXTERNAL_USER_KEYS, deps),
+    // 0 is in the past, so the first chat request looks at all external users.
     externalExpiry: { dueMs: 0 } satisfies ExternalExpiry,
     /** Agents with a script; agents without one are not stored. */
     agents: createTable<AgentRecord>({ agentId: (agent) => [agent.agentId] }, deps),
@@ -105,7 +107,7 @@ export function createState(deps: RecentChangesDeps) {
   };
 }
 
-/** Returns the readable parts as of `cutoffMs`, or live when it is null. */
+/** Returns the readable parts as they were at `cutoffMs` (Unix milliseconds), or the live ones for null. */
 export function viewOf(state: State, cutoffMs: number | null) {
   return {
     users: state.users.asOf(cutoffMs),

@@ -21,6 +21,7 @@ export interface MemoryTable<T extends TableRow> extends TableView<T>, Durable {
   /** Adds the record or replaces the one with its id. */
   put(record: T): void;
   remove(id: number): void;
+  /** Returns the table as it was at `cutoffMs` (Unix milliseconds); null = the live table. */
   asOf(cutoffMs: number | null): TableView<T>;
 }
 
@@ -45,6 +46,7 @@ function createIndex<T extends TableRow>(keysOf: (record: T) => readonly string[
     else if (present instanceof Set && present.delete(id) && present.size === 0) ids.delete(key);
   };
   return {
+    /** Replaces the keys of `before` by those of `after`; undefined = no record before a creation or after a removal. */
     move(before: T | undefined, after: T | undefined) {
       const old = before ? keysOf(before) : [];
       const fresh = after ? keysOf(after) : [];
@@ -52,6 +54,7 @@ function createIndex<T extends TableRow>(keysOf: (record: T) => readonly string[
       if (before) for (const key of old) drop(key, before.id);
       if (after) for (const key of fresh) add(key, after.id);
     },
+    /** Returns the ids with this key, ascending: the order of creation. */
     at(key: string): number[] {
       const present = ids.get(key);
       if (present === undefined) return [];
@@ -90,8 +93,9 @@ export function createTable<T extends TableRow>(keys: Keys<T>, deps: RecentChang
           .sort((left, right) => left - right)
           .flatMap((id) => get(id) ?? []),
       find: (name, key) => {
-        const held = [...former.values()].filter((row): row is T => row !== undefined);
-        const matching = held.filter((row) => keys[name]?.(row).includes(key));
+        // The live index has the present keys only, so rows that changed since are compared in their earlier form.
+        const earlier = [...former.values()].filter((row): row is T => row !== undefined);
+        const matching = earlier.filter((row) => keys[name]?.(row).includes(key));
         const unchanged = live.find(name, key).filter((row) => !former.has(row.id));
         return [...unchanged, ...matching].sort((left, right) => left.id - right.id);
       },

@@ -35,6 +35,8 @@ export interface AgentTask {
 
 /** Largest number of increments of one answer. */
 const MAX_INCREMENTS = 12;
+/** Graph path of the answer itself, by which clients find the final record (contract 6.3). */
+const FINAL = ['final'];
 /** Number of rows that the answer lists. */
 const LISTED_ROWS = 10;
 
@@ -103,6 +105,7 @@ async function* callTool<T>(
   return outcome;
 }
 
+/** Returns a row as text: the only cell, `first: second` for two cells, else `name cell` for each; null is `none`. */
 function rowText(rows: Rows, row: Rows['data'][number]): string {
   if (row.length === 1) return String(row[0] ?? 'none');
   const [first, ...rest] = row.map((cell) => String(cell ?? 'none'));
@@ -180,8 +183,8 @@ export async function* answerQuestion(task: AgentTask): AsyncGenerator<Draft, vo
   );
   const answer = yield* findAnswer(task);
   if (task.script.failure !== undefined) throw new Error(task.script.failure);
-  for (const part of increments(answer)) yield message.delta(['final'], part);
-  yield message.complete(['final']);
+  for (const part of increments(answer)) yield message.delta(FINAL, part);
+  yield message.complete(FINAL);
   for (const { content, graphPath } of task.script.finals ?? []) {
     const record = { id: randomUUID(), role: 'assistant' as const, content, graphPath };
     yield { ...record, isDelta: false, isInProcess: false, isStructuredResponse: false };

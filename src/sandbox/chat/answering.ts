@@ -175,6 +175,7 @@ export function startAnswer(
   };
   const id = body.messageId ?? freshMessageId(runtime.clock.now());
   const echo: Draft = { id, role: 'user', content: body.input, isDelta: false, isInProcess: false };
+  // Before the first record, which these lines must contain.
   const lines = run.follow();
   run.append(echo);
   void runAgent(job, task);

@@ -39,6 +39,7 @@ const ADDRESS =
 /** Agent of a deployment without agents of its own: the platform chooses one. */
 const BUILT_IN_AGENT = 'auto';
 
+/** Returns the decoded text, or the text itself when its encoding is invalid. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

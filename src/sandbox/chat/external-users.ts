@@ -4,7 +4,6 @@ import { SandboxProblem } from '../problem.ts';
 import { EPHEMERAL_TTL_SECONDS } from '../settings.ts';
 import type { CurrentState, State } from '../state.ts';
 import type { ExternalUserRecord } from './records.ts';
-import { PERSISTENT } from './tables.ts';
 import { ownerOfExternal, removeThreadsOf } from './threads.ts';
 
 /** Properties that a request sets on its external user; undefined = not sent. */
@@ -60,7 +59,7 @@ export function provision(current: CurrentState, requested: RequestedExternalUse
   const becomesPersistent = expiresAtMs === null && present?.expiresAtMs !== null;
   if (
     becomesPersistent &&
-    state.externalUsers.find('persistent', PERSISTENT).length >= settings.externalUserLimit
+    state.externalUsers.find('lifetime', 'persistent').length >= settings.externalUserLimit
   )
     throw new SandboxProblem(429, `The account is limited to ${settings.externalUserLimit} external users`);
   const user: ExternalUserRecord = {

@@ -37,7 +37,7 @@ export function createChatFamily(
   const callers = new WeakMap<Request, ChatCaller>();
   function callerOf(request: Request): ChatCaller {
     const caller = callers.get(request);
-    if (!caller) throw new Error('Chat was mounted without the pathChecks of its family');
+    if (!caller) throw new Error('Chat was mounted without the authentication of its family');
     return caller;
   }
   return {

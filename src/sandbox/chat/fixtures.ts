@@ -69,10 +69,7 @@ export const makeAgent: MakeFixture = (current, source) => {
   return { deploymentId: deployment.id, id: agentId, script };
 };
 
-/**
- * `chatAuthentication [{deploymentId, tokenAuthentication?, method?}]`: sets how the deployment verifies
- * tokens.
- */
+/** `chatAuthentication [{deploymentId, tokenAuthentication?, method?}]`: sets how the deployment verifies tokens. */
 export const setChatAuthentication: MakeFixture = (current, source) => {
   const deployment = requireDeploymentOf(current, source);
   const method = own(source, 'method');

@@ -20,6 +20,7 @@ export interface ChatModelOptions {
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 /** Longest answer that is read, characters. */
 const LONGEST_ANSWER = 100_000;
+/** Largest number of rows that the model may ask for by `top`. */
 const LARGEST_TOP = 999;
 const DEFAULT_TIMEOUT_MS = 20_000;
 

@@ -46,7 +46,7 @@ export function shortName(member: MemberDocument): string {
   return member.name.slice(member.name.lastIndexOf('.') + 1);
 }
 
-/** Returns the share of a text's words that the question contains, 0 to 1; the largest share of all texts. */
+/** Returns how much of the best fitting text the question contains: the share of its words, 0 to 1. */
 function likeness(texts: readonly string[], asked: ReadonlySet<string>): number {
   const shares = texts.map((text) => {
     const words = wordsOf(text).filter((word) => !FILLERS.has(word));
@@ -63,7 +63,8 @@ interface Scored {
 }
 
 function scoreMember(member: MemberDocument, question: string, asked: ReadonlySet<string>): Scored {
-  // A full name is worth two other matches. A word for the aggregation counts as half a match, and decides between equal ones.
+  // A full name is worth two other matches. A word for the aggregation counts as half a match (0.5); 0.25 more decides between equal
+  // members.
   if (question.includes(member.name.toLowerCase())) return { member, isNamed: true, score: 2 };
   const byName = likeness([shortName(member), member.shortTitle], asked);
   const meant = (AGGREGATION_WORDS[member.aggType ?? ''] ?? []).some((word) => asked.has(word));

@@ -21,6 +21,7 @@ export interface MessageRecord {
   readonly isDelta: boolean;
   readonly isInProcess: boolean;
   readonly isStructuredResponse?: boolean;
+  /** Place in the thread; it rises with every record (ASSUMED-90). */
   readonly sort: number;
 }
 
@@ -36,7 +37,7 @@ export interface QueryNote {
   readonly securityContext: unknown;
 }
 
-/** One turn of a thread: a user message and the result of its run. */
+/** One turn of a thread: a user message and the result of its run. `messageId` null = the client sent none. */
 export interface RunNote {
   readonly messageId: string | null;
   readonly agentId: string;

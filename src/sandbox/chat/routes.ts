@@ -123,7 +123,7 @@ async function sendLines(
 
 function faultOf(response: Response): InjectedFault {
   const { fault } = visitOf(response);
-  if (!fault) throw new Error('Chat was mounted without the pathChecks of its family');
+  if (!fault) throw new Error('Chat was mounted without the checks of its family');
   return fault;
 }
 

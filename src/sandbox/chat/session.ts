@@ -196,9 +196,7 @@ export function openChatSession(
 export type Aborter =
   { readonly kind: 'owner'; readonly owner: string } | { readonly kind: 'key'; readonly name: string };
 
-/**
- * Identifies the caller of an abort without creating an external user. Throws 400 for an unknown internal user.
- */
+/** Identifies the caller of an abort without creating an external user. Throws 400 for an unknown internal user. */
 export function identifyAborter(
   current: CurrentState,
   caller: ChatCaller,

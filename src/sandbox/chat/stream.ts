@@ -1,5 +1,4 @@
-// Formats the lines of a chat answer: opening, closing, errors, and the lines of a stored thread (contract
-// 6.3).
+// Formats the lines of a chat answer: opening, closing, errors, and the lines of a stored thread (contract 6.3).
 import { randomUUID } from 'node:crypto';
 import type { MessageRecord } from './records.ts';
 import { toLine } from './run.ts';

@@ -18,12 +18,10 @@ export const THREAD_KEYS = {
   },
 };
 
-/** Index value of the external users without an expiry; the others are not in this index. */
-export const PERSISTENT = 'persistent';
-
 export const EXTERNAL_USER_KEYS = {
   externalId: (user: ExternalUserRecord) => [user.externalId],
-  persistent: (user: ExternalUserRecord) => (user.expiresAtMs === null ? [PERSISTENT] : []),
+  /** For counting persistent users; ephemeral ones have no key. */
+  lifetime: (user: ExternalUserRecord) => (user.expiresAtMs === null ? ['persistent'] : []),
 };
 
 /** Earliest expiry of an external user, Unix milliseconds; before that time no expiry check is needed. */

@@ -1,5 +1,4 @@
-// Implements threads as a state machine: a pure decision for each request, and the changes of a thread
-// (contract 6.4).
+// Implements threads as a state machine: a pure decision for each request, and the changes of a thread (contract 6.4).
 import { randomUUID } from 'node:crypto';
 import { CHAT_MESSAGES_KEPT, CHAT_THREADS_KEPT } from '../settings.ts';
 import type { State } from '../state.ts';

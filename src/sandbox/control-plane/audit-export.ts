@@ -71,6 +71,7 @@ function* csvLines(
   events: readonly AuditRecord[],
   keep: (cells: readonly string[]) => boolean,
 ): Generator<string> {
+  // `windows` ends lines with CRLF, as RFC 4180 does.
   const toCsv = (rows: readonly string[][]): string => stringify([...rows], { record_delimiter: 'windows' });
   yield toCsv([COLUMNS]);
   for (let start = 0; start < events.length; start += BATCH) {

@@ -54,10 +54,12 @@ export function createIn(name: string): Handler {
   return (call) => ({ status: 200, body: addRecord(call, name, bodyOf(call)) });
 }
 
+/** Handles `GET /{id}`: 200 with the record; 404. */
 export function readFrom(name: string): (call: Call) => HandlerReply {
   return (call) => ({ status: 200, body: requireRecord(call, name) });
 }
 
+/** Handles `DELETE /{id}`: 204; 404. */
 export function deleteFrom(name: string): Handler {
   return (call) => {
     const record = requireRecord(call, name);

@@ -15,7 +15,7 @@ export interface NewDeployment {
   readonly agents?: readonly string[];
   readonly tokenAuthentication?: boolean;
   readonly createdAtMs?: number;
-  /** A listed version of a channel; default: the newest of the first channel. */
+  /** A listed version of a channel; default: the newest of the channel `latest`. */
   readonly release?: DeploymentRecord['release'];
 }
 

@@ -1,5 +1,4 @@
-// Handles environment variables of a deployment: upsert by name; values of sensitive names are masked (contract
-// 10).
+// Handles environment variables of a deployment: upsert by name; values of sensitive names are masked (contract 10).
 import { audit, bodyOf, type Call, type HandlerReply } from '../call.ts';
 import { objectList, own, requireText, type SandboxJsonObject } from '../json.ts';
 import { SECRET_WORDS } from '../masking.ts';

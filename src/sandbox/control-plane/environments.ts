@@ -11,6 +11,7 @@ import { accessibleDeployment } from './reach.ts';
 
 const TYPES = ['production', 'staging', 'development'] as const;
 type EnvironmentType = (typeof TYPES)[number];
+/** Type of the environment by kind of its branch. */
 const TYPE_OF = { production: 'production', shared: 'staging', personal: 'development' } as const;
 
 /** Returns true when the branch has a running environment that this caller may see (ASSUMED-55). */

@@ -48,6 +48,7 @@ const withAccess =
     accessibleDeployment(call);
     return handler(call);
   };
+/** Answers every caller with 200 and the same body. */
 const always =
   (body: unknown): Handler =>
   () => ({ status: 200, body });

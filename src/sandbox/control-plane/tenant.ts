@@ -1,5 +1,4 @@
-// Handles resources of the whole tenant that are defined by path only: settings, regions, the theme (contract
-// 10).
+// Handles resources of the whole tenant that are defined by path only: settings, regions, the theme (contract 10).
 import { requireAdmin } from '../auth.ts';
 import { audit, bodyOf, type Call, type Handler, type HandlerReply } from '../call.ts';
 import { optionalBoolean } from '../json.ts';
@@ -31,7 +30,7 @@ export function readTenantSettings(call: Call): HandlerReply {
   return settingsReply(call);
 }
 
-/** Handles `PUT /tenant/settings`: `auditLogEnabled` switches the audit log on and off; 200, 400, and for a valid body 403. */
+/** Handles `PUT /tenant/settings`: `auditLogEnabled` switches the audit log on and off; 200, 400, 403 unless an administrator. */
 export function putTenantSettings(runtime: SandboxRuntime): Handler {
   return (call) => {
     const isEnabled = optionalBoolean(bodyOf(call), 'auditLogEnabled');

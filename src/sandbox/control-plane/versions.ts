@@ -29,6 +29,7 @@ export function listVersions(call: Call): HandlerReply {
   const deployment = accessibleDeployment(call);
   const listed = listedReleases(call.state);
   const data = listed.map((release) => showRelease(deployment, release));
+  // A cursor holds the position in the list, from 1.
   const rows = data.map((item, index) => ({ id: index + 1, item }));
   return { status: 200, body: { data, ...cursorPage(call, 'version', rows, ({ item }) => item) } };
 }

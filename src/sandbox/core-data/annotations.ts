@@ -17,7 +17,9 @@ function describe(cube: Cube, member: Described): SegmentDocument {
   };
 }
 
+/** Properties of Cube that are the same for every member or cube, because the sandbox's models do not use them. */
 const DRILLS = { drillMembers: [], drillMembersGrouped: { measures: [], dimensions: [] } };
+/** Cube's default format of numbers, in the notation of d3-format. */
 const NUMBER = { name: 'number', specifier: ',.2~f' };
 const NO_FOLDERS = { hierarchies: [], folders: [], nestedFolders: [] };
 const SHOWN = { isVisible: true, public: true };
@@ -59,7 +61,7 @@ function showDimension(cube: Cube, dimension: Dimension): MemberDocument {
 
 const showSegment = (cube: Cube, segment: Segment) => ({ ...describe(cube, segment), ...SHOWN });
 
-/** Returns the cube as clients see it. */
+/** Returns the cube as clients see it. @param connectedComponent number of the group of joined cubes that has the cube */
 export function showCube(cube: Cube, connectedComponent: number): CubeDocument {
   return {
     name: cube.name,
@@ -89,6 +91,7 @@ export function visibleCubes(model: Model, context: CoreDataSecurityContext): Cu
 export function toCubeMeta(model: Model, context: CoreDataSecurityContext, onlyViews = false): MetaDocument {
   const cubes = visibleCubes(model, context)
     .filter(({ kind }) => !onlyViews || kind === 'view')
+    // Joins are not followed here: each cube is a group of its own.
     .map((cube, index) => showCube(cube, index + 1));
   return { cubes, compilerId: model.name };
 }

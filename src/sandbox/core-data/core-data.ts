@@ -35,7 +35,7 @@ export interface QueryAccess {
 
 export interface CoreData {
   readonly modelOf: ModelOf;
-  /** Returns access to queries. @throws SandboxProblem 404 for an unknown branch */
+  /** Returns access to queries; `branchName` null = production. @throws SandboxProblem 404 for an unknown branch */
   open(
     deployment: DeploymentRecord,
     branchName: string | null,

@@ -94,6 +94,7 @@ export function createCoreData({ now, settings, model: given }: CoreDataDeps): C
       const { rows, failure } = await engine.query({ ...statements.rows, keepsNumbers: true }, bounds);
       if (failure !== null) throw userError(`Error: ${failure}`);
       const counted = query.wantsTotal ? await engine.query(statements.total, bounds) : null;
+      // The statement returns one row with one cell.
       const total = counted ? Number(counted.rows[0]?.[0] ?? 0) : null;
       return toLoadResult(query, { rows, total, nowMs: now() }, role);
     }

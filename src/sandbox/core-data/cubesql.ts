@@ -36,6 +36,7 @@ async function parse(engine: Engine, query: string, bounds: Bounds): Promise<str
     throw userError(`SQL error: the query is longer than ${MAX_SQL_LENGTH} characters`);
   }
   const { rows, failure } = await engine.query({ sql: PARSE_SQL, values: [query] }, bounds);
+  // One row with one cell; no row for a query that cannot be read.
   const text = rows[0]?.[0];
   if (typeof text !== 'string') throw userError(`SQL error: ${failure ?? 'the query cannot be read'}`);
   return text;
@@ -52,7 +53,7 @@ async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSett
     );
   const parsed = await parse(engine, query, bounds);
   const { names, isAll, countsRows } = namesIn(parsed);
-  /** Members of the cube that the query may evaluate; those that it cannot name are never evaluated. */
+  /** Returns the members, as `cube.member`, that the query may evaluate: all with a star or without any name, else the named ones. */
   const evaluated = (cube: Cube): string[] => {
     const all = [...cube.measures, ...cube.dimensions, ...cube.segments];
     const counts = countsRows ? cube.measures.filter(({ aggType }) => aggType === 'count') : [];
@@ -75,6 +76,7 @@ async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSett
         }),
         columnOf: (_one, member) => member,
       }),
+    // As the engine reads a time: `2026-01-31 12:00:00.000`.
     now: new Date(nowMs).toISOString().slice(0, -1).replace('T', ' '),
   });
 }

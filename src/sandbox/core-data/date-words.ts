@@ -68,7 +68,7 @@ function toCount(word: string): number {
   return word.startsWith('a') ? 1 : NUMBERS.indexOf(word);
 }
 
-/** Returns the date of a phrase such as `3 March`; without a year it is the nearest one. */
+/** Returns the date of a phrase such as `3 March`, at noon; without a year it is the nearest one. */
 function byMonth(text: string, now: Date): Date | undefined {
   const [, before, name, after, named] = BY_MONTH.exec(text) ?? [];
   if (name === undefined) return undefined;

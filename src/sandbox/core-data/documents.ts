@@ -28,6 +28,7 @@ export interface CubeDocument {
   readonly measures: readonly MemberDocument[];
   readonly dimensions: readonly MemberDocument[];
   readonly segments: readonly SegmentDocument[];
+  /** Number of the group of joined cubes that the cube belongs to. */
   readonly connectedComponent: number;
 }
 

@@ -40,7 +40,7 @@ export function listEntities(
 export function showEntity(model: Model, context: CoreDataSecurityContext, name: string): unknown {
   const cube = visibleCubes(model, context).find((one) => one.name === name);
   if (!cube) throw new SandboxProblem(404, 'Entity not found');
-  // Any number of a connected component does, because the answer leaves it out.
+  // The 1 may be any number, because the answer leaves the connected component out.
   const { title, description, measures, dimensions } = showCube(cube, 1);
   return {
     data: {

@@ -20,6 +20,7 @@ import { sqlQueryIn, toLines } from './sql-stream.ts';
 
 /** Returns the body of an answer, or a promise of it. */
 type Answer = (session: CoreDataSession, request: Request, branchName: string | null) => unknown;
+/** Paths that Cube has; other ones need no token. */
 const PATH = /^\/v1\/(?:load|subscribe|sql|dry-run|cubesql|meta|data-sources|entities(?:\/[^/]+)?)\/?$/;
 const STREAM_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
 /** Answer to a slow query until its result is ready. */

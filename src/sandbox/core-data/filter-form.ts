@@ -37,6 +37,7 @@ const VALUE_LENGTH = 1000;
 const MAX_VALUES = 10_000;
 /** `<cube>.<member>`. */
 const NAME = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$/;
+/** Keys of a condition; `dimension` is the former name of `member`. */
 const KEYS = ['member', 'dimension', 'operator', 'values'];
 
 const isValue = (value: unknown): boolean =>

@@ -56,6 +56,7 @@ function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: st
     const [from, to] = filter.span;
     return dates(column, (which) => `CAST(${bind(which === 'from' ? from : to)} AS TIMESTAMP)`);
   }
+  // Used with measures only (filter-values.ts), of which it removes no row, as in Cube.
   if (operator === 'measureFilter') return 'TRUE';
   if (operator === 'set') return `${column} IS NOT NULL`;
   if (operator === 'notSet') return `${column} IS NULL`;
@@ -76,6 +77,7 @@ function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: st
     return hasNull ? `${matched} OR ${column} IS NULL` : matched;
   }
   if (values.every((value) => value === null)) return 'TRUE';
+  // `notContains` becomes `contains`.
   const positive = operator.charAt(3).toLowerCase() + operator.slice(4);
   return `NOT (${textMatch(positive, filter, column, bind)})${hasNull ? '' : ` OR ${column} IS NULL`}`;
 }

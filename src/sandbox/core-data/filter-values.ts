@@ -138,6 +138,7 @@ export function valuesOf(condition: FilterCondition, setting: FilterSetting): Co
   if (operator === 'measureFilter' && target.kind === 'dimension')
     throw userError("Error: Path can't be undefined");
   if (isText(operator)) {
+    // `~~*` is PostgreSQL's operator of ILIKE.
     const negation = operator.startsWith('not') ? '!' : '';
     if (present.length === 0 && negation === '') throw badSyntax('OR');
     if (type !== 'text') throw userError(`Error: operator does not exist: ${type} ${negation}~~* text`);

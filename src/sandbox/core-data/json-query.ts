@@ -146,6 +146,7 @@ export function resolveQuery(
     order: toOrder(form.order),
     limit,
     offset: form.offset ?? null,
+    // A text is not converted, so the text `false` counts as true.
     wantsTotal: Boolean(form.total),
     timezone,
     isUngrouped: Boolean(form.ungrouped),

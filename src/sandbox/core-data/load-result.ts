@@ -14,7 +14,8 @@ type NamedColumn = readonly [name: string, cellOf: (row: readonly Cell[]) => Cel
 const spanText = (query: Query): string =>
   (query.timeDimensions.find(({ span }) => span)?.span ?? []).map(isoOf).join(' - ');
 
-const isFiner = (one: string, other: string): boolean =>
+/** Returns true for the same or a finer granularity; one that the model defines counts as the finest. */
+const isAtLeastAsFine = (one: string, other: string): boolean =>
   GRANULARITIES.findIndex((name) => name === one) <= GRANULARITIES.findIndex((name) => name === other);
 
 const isoOf = (moment: string): string => {
@@ -34,8 +35,10 @@ function namedColumns(query: Query, role: ResultRole): NamedColumn[] {
     const plain = `${cube}.${member}`;
     if (granularity === undefined) return [[name, cellOf]];
     const isFinest = query.timeDimensions.every(
-      (time) => time.name !== plain || time.granularity === null || isFiner(granularity, time.granularity),
+      (time) =>
+        time.name !== plain || time.granularity === null || isAtLeastAsFine(granularity, time.granularity),
     );
+    // Blended results share this name, so that a client can join them by time.
     const blended: NamedColumn[] = role === 'blending' ? [[`time.${granularity}`, cellOf]] : [];
     // Of two granularities of one time, the finer one gets the name of the dimension.
     const both: NamedColumn[] = taken.has(plain) || !isFinest ? [] : [[plain, cellOf]];

@@ -1,5 +1,4 @@
-// Converts a JSON query to one SQL statement: names come from the model, values of the client are bound
-// parameters.
+// Converts a JSON query to one SQL statement: names come from the model, values of the client are bound parameters.
 import { filterSql } from './filter-sql.ts';
 import type { FilterTarget } from './filter-values.ts';
 import { targetKindOf } from './filters.ts';
@@ -36,7 +35,7 @@ export function aggregateSql(measure: Pick<Measure, 'aggType' | 'aggregate'>, co
   }
 }
 
-/** Returns the aggregate of a measure whose rows a join repeats: each key counts once. */
+/** Returns the aggregate of a measure whose rows a join repeats: each key (`k`) counts its value (`v`) once. */
 function distinctSql(measure: Measure, column: string, key: string): string {
   if (measure.aggType === 'count') return `count(DISTINCT ${key})`;
   // Repeated rows change no other aggregate.

@@ -149,6 +149,7 @@ function showOrder(query: Query): SandboxJsonObject {
   const steps = query.order ?? sortStepsOf(query).map((step) => ({ ...step, id: memberOf(step.id) }));
   return Object.fromEntries(steps.map(({ id, isDescending }) => [id, isDescending ? 'desc' : 'asc']));
 }
+/** Returns `orders.created_at` for the column `orders.created_at.month`. */
 const memberOf = (column: string): string => column.split('.', 2).join('.');
 
 /** Returns the answer of `/v1/sql`: statements and their parameters; nothing runs. */
@@ -160,6 +161,7 @@ export async function showSql(source: SandboxJsonObject, access: QueryAccess): P
     // The schema of the branch is an internal name, which clients do not see.
     const text = sql.replace(/\bmemory\.store_\d+\./g, '');
     const names = columnsOf(query).map(({ name }) => name);
+    // The alias of `orders.created_at.month` is `orders__created_at_month`.
     const aliasNameToMember = Object.fromEntries(
       names.map((name) => [name.replace('.', '__').replace('.', '_'), name]),
     );

@@ -62,6 +62,7 @@ export function hiddenMember({
   name,
 }: FoundMember<{ readonly isPrivate?: boolean }>): SandboxProblem {
   const isPublic = cube.isPublic && member.isPrivate !== true;
+  // Cube shows a private member as the alias that it has in SQL.
   const shownName = isPublic ? name : name.replace('.', '__');
   return userError(
     `Error: You requested hidden member: '${shownName}'. Please make it visible using \`public: true\`. ` +

@@ -54,6 +54,7 @@ function parseTerm(text: string): PolicyTest | undefined {
     const isEqual = compared[2]?.startsWith('=') ?? false;
     return pair(compared, [1, 3], (left, right) => (left === right) === isEqual);
   }
+  // `a.includes(b)` and `b in a` ask the same.
   return pair(INCLUDES.exec(text), [1, 2], contains) ?? pair(CONTAINED.exec(text), [2, 1], contains);
 }
 

@@ -8,7 +8,9 @@ import type { PolicyTest } from './policy-condition.ts';
 export type EvaluatedFilter = Readonly<Record<string, unknown>>;
 
 const ATTRIBUTE = `(?:security_?[cC]ontext\\.cube_?[cC]loud\\.)?user_?[aA]ttributes\\.([A-Za-z_][A-Za-z0-9_]*)`;
+/** A value such as `{ userAttributes.country }`. */
 const TEMPLATE = new RegExp(`^\\{\\s*${ATTRIBUTE}\\s*\\}$`);
+/** All values of a filter, such as `userAttributes.countries`. */
 const LIST_REFERENCE = new RegExp(`^${ATTRIBUTE}$`);
 
 const attributeOf = ({ userAttributes }: CoreDataSecurityContext, name: string): unknown =>

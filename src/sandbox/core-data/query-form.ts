@@ -108,6 +108,7 @@ const object =
   (keys: Readonly<Record<string, Check>>): Check =>
   (value, path) => {
     if (!isJsonObject(value)) throw invalidQuery(path, 'must be of type object');
+    // Joi, which checks queries in Cube, calls the query itself `value` and leaves that name out of longer paths.
     const prefix = path === 'value' ? '' : `${path}.`;
     for (const [key, entry] of Object.entries(value)) {
       const check = Object.hasOwn(keys, key) ? keys[key] : undefined;

@@ -1,5 +1,4 @@
-// Defines the data model `sales` of the seed (docs/sandbox.md): the view `orders` with its policies, and its
-// cubes.
+// Defines the data model `sales` of the seed (docs/sandbox.md): the view `orders` with its policies, and its cubes.
 import type { Cube, Dimension, Model, Sampling, ModelTable } from './model.ts';
 import {
   between,

@@ -13,6 +13,7 @@ const COUNTRY_SHARES: readonly (readonly [code: string, share: number])[] = [
   ['IN', 0.12],
 ];
 
+/** Rows of the table `countries`: code, name, region. */
 export const COUNTRIES = [
   ['DE', 'Germany', 'Europe'],
   ['US', 'United States', 'Americas'],

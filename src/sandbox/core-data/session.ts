@@ -34,7 +34,7 @@ function tokenOf(request: Request): string {
 
 /**
  * Returns the scopes of a token. Without a `scope` claim it has all scopes. A token for chat may also read
- * data, because the agent uses it for queries (platform interface, Chat API authentication 5).
+ * data, because the agent uses it for queries (contract 6.1).
  */
 function scopesOf(claims: SandboxJsonObject): ReadonlySet<string> {
   const claim = own(claims, 'scope');

@@ -1,5 +1,4 @@
-// Handles `POST /v1/cubesql`: streams the schema, the rows and any error as one JSON object per line (contract
-// 5.2).
+// Handles `POST /v1/cubesql`: streams the schema, the rows and any error as one JSON object per line (contract 5.2).
 import { isJsonObject, own } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { SqlPart, SqlQuery } from './documents.ts';

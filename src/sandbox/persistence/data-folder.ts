@@ -10,10 +10,7 @@ import { isJsonObject } from '../json.ts';
 export interface DataFolder {
   /** Returns the lines of the current snapshot, or undefined when there is none. */
   lines(): AsyncIterable<string> | undefined;
-  /**
-   * Writes a new snapshot and replaces the current one. Throws when another process replaced it in the
-   * meantime.
-   */
+  /** Writes a new snapshot and replaces the current one. Throws when another process replaced it in the meantime. */
   replace(pieces: Iterable<string>): Promise<void>;
   /** Returns the text of another file of the folder, or undefined. */
   read(name: string): Promise<string | undefined>;
@@ -22,18 +19,21 @@ export interface DataFolder {
   readonly path: string;
 }
 
-/** Writing a snapshot always takes less time than this. */
+/** Age beyond which a partial snapshot is a leftover, ten minutes: writing one takes far less. */
 const LEFT_OVER_MS = 600_000;
 
 const isMissing = (error: unknown): boolean => isJsonObject(error) && error['code'] === 'ENOENT';
 
-/** Returns an identifier of the file's content that changes with every replacement. */
+/** Stamp of a file that does not exist. */
+const NO_FILE = 'none';
+
+/** Returns an identifier of the file's content that changes with every replacement; NO_FILE without a file. */
 async function stampOf(path: string): Promise<string> {
   try {
     const { ino, mtimeMs, size } = await stat(path);
     return `${ino}/${mtimeMs}/${size}`;
   } catch (error) {
-    if (isMissing(error)) return 'none';
+    if (isMissing(error)) return NO_FILE;
     throw error;
   }
 }
@@ -77,7 +77,7 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
   return {
     path,
     lines: () =>
-      stamp === 'none' ? undefined : createInterface({ input: createReadStream(file), crlfDelay: Infinity }),
+      stamp === NO_FILE ? undefined : createInterface({ input: createReadStream(file), crlfDelay: Infinity }),
     async replace(pieces) {
       const fresh = `${file}.${process.pid}.tmp`;
       await writeSynced(fresh, pieces);

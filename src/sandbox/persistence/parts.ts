@@ -24,9 +24,7 @@ function setPart(set: Set<unknown>): Durable {
   };
 }
 
-/**
- * Returns the parts by name. Throws for a part of an unknown kind, which is a programming error found at start.
- */
+/** Returns the parts by name. Throws for a part of an unknown kind, which is a programming error found at start. */
 export function partsOf(state: State): ReadonlyMap<string, Durable> {
   const parts = Object.entries(state)
     .filter(([name]) => !NOT_SAVED.has(name as keyof State))

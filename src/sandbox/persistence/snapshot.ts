@@ -1,11 +1,12 @@
-// Writes and reads snapshots of the sandbox as lines of JSON: a header, one line per entry, and a last line
-// that marks the end.
+// Writes and reads snapshots of the sandbox as lines of JSON: a header, one line `[part, entry]` per entry, and the last
+// line `{"entries": count}`, without which a snapshot is incomplete.
 import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { State } from '../state.ts';
 import { partsOf } from './parts.ts';
 import { decode, encode } from './plain.ts';
 
+/** Version of this form; snapshots of another one are refused. */
 const FORMAT = 1;
 /** Number of entries that are encoded before other work may run. */
 const SLICE = 500;

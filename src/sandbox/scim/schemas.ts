@@ -5,6 +5,7 @@ import { EXTENSION_URN, SCIM_GROUP_URN, SCIM_USER_URN } from './urns.ts';
 
 const SCHEMA_URN = 'urn:ietf:params:scim:schemas:core:2.0:Schema';
 
+/** Returns the schema of one attribute (RFC 7643 §7); `more` replaces the defaults below. */
 function attribute(name: string, type: string, more: SandboxJsonObject = {}): SandboxJsonObject {
   return {
     name,

@@ -42,10 +42,7 @@ export function parseEmail(source: SandboxJsonObject): EmailEntry {
   };
 }
 
-/**
- * Returns the core attributes of a POST or PUT body, absent ones at their default (ASSUMED-16); 400
- * `invalidValue`.
- */
+/** Returns the core attributes of a POST or PUT body, absent ones at their default (ASSUMED-16); 400 `invalidValue`. */
 export function parseUserFields(body: SandboxJsonObject): UserFields {
   const sentName = own(body, 'name');
   const name = sentName === undefined || sentName === null ? {} : requireObject(sentName, 'name');
@@ -90,6 +87,7 @@ export function toUserResource(call: Call, user: UserRecord): ScimResource {
     const group = view.groups.get(id);
     return group ? [{ value: scimIdOf(settings, group), display: group.displayName }] : [];
   });
+  // A user of the console API has `email` only.
   const emails =
     user.emails.length > 0 || user.email === '' ? user.emails : [{ value: user.email, primary: true }];
   return {

@@ -9,7 +9,7 @@ import { parseOperations } from './patch-body.ts';
 import { draftOf, patchDraft } from './patch-user.ts';
 import { parseActive, parseUserFields, toUserResource, type UserFields } from './user-resource.ts';
 
-/** Indexes of the table by the attributes of users that a filter may name. */
+/** Index of the table by attribute that a filter may name; filter.ts gives attributes in lower case. */
 const FILTER_INDEXES = {
   username: 'userName',
   externalid: 'externalId',

@@ -24,6 +24,7 @@ const paged = (data: SpecSchema, items: SpecSchema): SpecSchema =>
     items,
     pageInfo: ref('PageInfo'),
   });
+/** Settings of a deployment, which a PUT may change. */
 const settings = {
   ...each(textSchema, 'name', 'releaseChannel', 'releaseChannelVersion'),
   releaseChannelVersionHold: flagSchema,

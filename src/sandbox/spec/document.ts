@@ -88,6 +88,7 @@ function parametersOf(path: string, query: readonly string[]): SpecSchema[] {
 
 function answersOf(path: string, operation: OperationText): SpecSchema {
   const { answer: named, status = '200' } = operation;
+  // A name with a slash is a media type.
   const content = named?.includes('/') ? { [named]: { schema: textSchema } } : bodyOf(path, schemaOf(named));
   const error = bodyOf(path, ref(isScim(path) ? 'ScimError' : 'Error'));
   const refusals = operation.mayConflict ? [...REFUSALS, CONFLICT] : REFUSALS;

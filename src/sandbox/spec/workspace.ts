@@ -24,6 +24,8 @@ const pages = (items: SpecSchema): SpecSchema =>
     pagination: ref('Pagination'),
   });
 const nullableInteger = orNull(integer);
+/** Name of a folder or report (contract 8). */
+const itemName = { ...textSchema, maxLength: 255 };
 
 export const WORKSPACE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
   ...DASHBOARD_SCHEMAS,
@@ -60,11 +62,11 @@ export const WORKSPACE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
   ),
   MoveInput: record(['type', 'id'], { type: ref('ItemType'), id: integer, folderId: nullableInteger }),
   FolderInput: record(['name'], {
-    name: { ...textSchema, maxLength: 255 },
+    name: itemName,
     parentId: nullableInteger,
     position: nullableInteger,
   }),
-  FolderUpdate: record([], { name: orNull({ ...textSchema, maxLength: 255 }), position: nullableInteger }),
+  FolderUpdate: record([], { name: orNull(itemName), position: nullableInteger }),
   Folder: record(['id', 'deploymentId', 'name'], {
     id: integer,
     deploymentId: integer,
@@ -74,7 +76,7 @@ export const WORKSPACE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
   }),
   WorkbookInput: record([], { name: orNull(textSchema), folderId: nullableInteger, meta: orNull(anyObject) }),
   ReportInput: record([], {
-    name: orNull({ ...textSchema, maxLength: 255 }),
+    name: orNull(itemName),
     ...nullableTexts('title', 'description', 'sqlQuery', 'jsonQuery'),
     folderId: nullableInteger,
     workbookId: nullableInteger,

@@ -25,10 +25,7 @@ export function requireUser(current: CurrentState, id: number): UserRecord {
   return user;
 }
 
-/**
- * Handles `GET /api/v1/users`: cursor list, newest last; `search` is a substring of first name, username or
- * e-mail.
- */
+/** Handles `GET /api/v1/users`: cursor list, newest last; `search` is a substring of first name, username or e-mail. */
 export function listAccounts(call: Call): HandlerReply {
   requireAdmin(call.caller);
   const { users } = call.read;
@@ -114,7 +111,7 @@ export function updateAccount(call: Call): HandlerReply {
   return { status: 200, body: toUserView(changed) };
 }
 
-/** Throws 403 when callers deactivate their own account (row USER-05). */
+/** Throws 403 when callers deactivate their own account (row USER-05 of docs/platform-coverage.md). */
 export function refuseOwnDeactivation(call: Call, user: UserRecord, isDeactivated: boolean): void {
   if (isDeactivated && user.id === call.caller.user.id) {
     throw new SandboxProblem(403, 'Your own account cannot be deactivated');

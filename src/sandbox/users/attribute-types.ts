@@ -1,5 +1,4 @@
-// Defines the five types of user attributes: valid JSON values and defaults written as text (contract 3.1,
-// 3.2).
+// Defines the five types of user attributes: valid JSON values and defaults written as text (contract 3.1, 3.2).
 import { isJsonObject } from '../json.ts';
 import type {
   AttributeDefinition,
@@ -56,9 +55,7 @@ export function defaultFromText(type: SandboxAttributeType, text: string): Store
   }
 }
 
-/**
- * Returns the value that policies see: the stored value, else the default in its type, else null (ASSUMED-45).
- */
+/** Returns the value that policies see: the stored value, else the default in its type, else null (ASSUMED-45). */
 export function effectiveValue(
   definition: AttributeDefinition,
   stored: StoredAttributeValue | undefined,
@@ -68,7 +65,7 @@ export function effectiveValue(
   return defaultFromText(definition.type, definition.defaultValue) ?? null;
 }
 
-/** Returns the values with the one of a definition set, or cleared by undefined. */
+/** Returns a copy of `values` with the value of one definition set; undefined clears the value. */
 export function withValue(
   values: UserRecord['values'],
   definitionId: number,

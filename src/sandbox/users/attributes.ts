@@ -27,9 +27,7 @@ export function requireAttribute(call: Call, id: number): AttributeDefinition {
   return definition;
 }
 
-/**
- * Handles `GET`: newest first, both list styles in one answer (ASSUMED-34); filters `name` (exact) and `type`.
- */
+/** Handles `GET`: newest first, both list styles in one answer (ASSUMED-34); filters `name` (exact) and `type`. */
 export function listAttributes(call: Call): HandlerReply {
   const name = queryText(call, 'name');
   const typeText = queryText(call, 'type');

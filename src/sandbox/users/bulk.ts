@@ -1,5 +1,4 @@
-// Handles `POST /api/v1/users/bulk`: one action on up to a hundred users, each applied separately (contract
-// 3.3).
+// Handles `POST /api/v1/users/bulk`: one action on several users, each applied separately (contract 3.3).
 import { requireAdmin } from '../auth.ts';
 import { audit, bodyOf, type Call, type HandlerReply } from '../call.ts';
 import { own } from '../json.ts';
@@ -24,7 +23,7 @@ function applyAction(call: Call, action: Action, id: number): void {
   audit(call, 'Updated user profile', { username: user.userName, userId: id });
 }
 
-/** Returns 200 with `succeeded` and `failed`; 400 for an unknown action and for none or more than 100 ids. */
+/** Returns 200 with `succeeded` and `failed`; 400 for an unknown action, for no ids and for more than `bulkLimit`. */
 export function bulkAction(call: Call): HandlerReply {
   const body = bodyOf(call);
   const named = own(body, 'action');

@@ -67,10 +67,7 @@ export function applyMemberStep(current: CurrentState, groupId: number, step: Gr
   return step.userIds.filter((userId) => memberships.add(groupId, userId));
 }
 
-/**
- * Returns the existing roles, never Admin, that the tenant's mapping assigns to members of the group
- * (ASSUMED-103).
- */
+/** Returns the existing roles, never Admin, that the tenant's mapping assigns to members of the group (ASSUMED-103). */
 function mappedRoles(current: CurrentState, groupName: string): string[] {
   const wanted = groupName.toLowerCase();
   const names = Object.entries(current.settings.groupsRolesMap)

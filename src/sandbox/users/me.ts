@@ -7,6 +7,7 @@ import { changePerson } from './people.ts';
 import { roleNames, toUserView } from './user-view.ts';
 
 const isText = (value: unknown): boolean => typeof value === 'string';
+/** Settings of a user, each with the check of its value. */
 const SETTINGS = new Map<string, (value: unknown) => boolean>([
   ['theme', isText],
   ['locale', isText],
@@ -35,6 +36,7 @@ export function mergeUserSettings(
   return Object.fromEntries(merged);
 }
 
+/** Returns the rights in the form of policies of a role; `*` = all. */
 function policiesOf(user: UserRecord): SandboxJsonObject[] {
   const granted = [...user.permissions].map((action) => ({
     resourceType: 'Global',
@@ -50,9 +52,7 @@ export function readMe(call: Call): HandlerReply {
   return { status: 200, body: { ...toUserView(user), roles: roleNames(user), policies: policiesOf(user) } };
 }
 
-/**
- * Handles `PATCH /api/v1/users/me/settings`: 200 with the user after the settings are merged; 400.
- */
+/** Handles `PATCH /api/v1/users/me/settings`: 200 with the user after the settings are merged; 400. */
 export function patchMySettings(call: Call): HandlerReply {
   const user = call.caller.user;
   const changed = changePerson(call, user, { settings: mergeUserSettings(user.settings, bodyOf(call)) });

@@ -14,9 +14,7 @@ export type NewPerson = Partial<Omit<UserRecord, Derived | 'aliases'>> & {
 };
 export type PersonChange = Partial<Omit<UserRecord, Derived>>;
 
-/**
- * Returns the tenant's default role for new users; a deleted role or Admin falls back to Viewer (contract 2.2).
- */
+/** Returns the tenant's default role for new users; a deleted role or Admin falls back to Viewer (contract 2.2). */
 export function defaultRole(current: CurrentState): string {
   const [role] = current.state.roles.find('name', current.settings.defaultRole.toLowerCase());
   return role && role.name !== 'Admin' ? role.name : FALLBACK_ROLE;
@@ -32,7 +30,7 @@ export function scimIdOf(
 
 /**
  * Returns the e-mail that SCIM data implies: the primary or first entry, else a userName in the form of an
- * address (ASSUMED-13).
+ * address, else '' (ASSUMED-13).
  */
 export function impliedEmail(userName: string, emails: UserRecord['emails']): string {
   const chosen = emails.find((entry) => entry.primary) ?? emails[0];
@@ -68,6 +66,7 @@ export function createPerson(current: CurrentState, person: NewPerson): UserReco
   const { aliasSource, ...given } = person;
   requireFreeName(current.state, given.userName);
   const id = current.state.users.nextId();
+  // A user has one alias, so the alias takes the id of the user.
   const alias: Alias = { id, username: given.userName, source: aliasSource, createdAtMs: current.nowMs };
   return store(current.state, {
     email: impliedEmail(given.userName, given.emails ?? []),
@@ -116,7 +115,7 @@ export function changePerson(current: CurrentState, user: UserRecord, change: Pe
   return store(current.state, { ...next, aliases });
 }
 
-/** Deletes a user with memberships, values and grants; throws 403 for the last administrator. */
+/** Deletes a user with memberships, values, grants and chat threads; throws 403 for the last administrator. */
 export function removePerson(current: CurrentState, user: UserRecord): void {
   requireOtherAdmin(current.state, user);
   const { state } = current;

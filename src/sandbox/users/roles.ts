@@ -20,7 +20,7 @@ export function listRoles(call: Call): HandlerReply {
 function roleAndUser(call: Call): { role: TenantRole; user: UserRecord } {
   const role = call.state.roles.get(pathNumber(call, 'roleId'));
   const user = requireUser(call, pathNumber(call, 'userId'));
-  // The Admin role cannot be assigned here and is reported as unknown (row USER-18).
+  // The Admin role cannot be assigned here and is reported as unknown (row USER-18 of docs/platform-coverage.md).
   if (!role || role.name === 'Admin') throw new SandboxProblem(404, 'Role not found');
   requireAdmin(call.caller);
   return { role, user };

@@ -7,7 +7,7 @@ export function roleNames(user: UserRecord): string[] {
   return [...(user.isAdmin ? ['Admin'] : []), ...user.roles];
 }
 
-/** Returns one console user as `/api/v1/users` shows it. */
+/** Returns one console user as `/api/v1/users` shows it; features that the sandbox does not have are null or empty. */
 export function toUserView(user: UserRecord): Record<string, unknown> {
   return {
     id: user.id,

@@ -57,6 +57,7 @@ export function addFolder(
   const parent = requireFolder(state, placing.deploymentId, input.parentId);
   const folderId = parent?.id ?? null;
   const neighbours = subFoldersOf(state, placing.deploymentId, folderId);
+  // Without siblings the position is 0.
   const position = input.position ?? Math.max(-1, ...neighbours.map((folder) => folder.position)) + 1;
   return store(current, {
     ...common(current, placing),

@@ -13,6 +13,7 @@ import {
   type SpecSchema,
 } from '../spec/parts.ts';
 
+/** Returns the schema of a JSON type or null; `orNullSchema` takes a schema instead. */
 const orNull = (type: string, more: SpecSchema = {}): SpecSchema => ({ type: [type, 'null'], ...more });
 const refOrNull = (name: string): SpecSchema => orNullSchema(ref(name));
 const listOrNull = (items: SpecSchema): SpecSchema => orNull('array', { items });

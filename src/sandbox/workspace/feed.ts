@@ -1,5 +1,4 @@
-// Handles the workspace feed: folders, workbooks and reports of one level in one list, folders first (contract
-// 4.7).
+// Handles the workspace feed: folders, workbooks and reports of one level in one list, folders first (contract 4.7).
 import { pathText, queryText, type Call, type HandlerReply } from '../call.ts';
 import { orderedPage } from '../paging.ts';
 import { SandboxProblem } from '../problem.ts';
@@ -49,6 +48,7 @@ export function listWorkspace(call: Call): HandlerReply {
   const folderId = queryId(call, 'folderId');
   const types = wantedTypes(call);
   const order = wantedOrder(call);
+  // A folderId of 0 is the root, as is no folderId.
   const candidates = queryText(call, 'search')
     ? ITEM_TYPES.flatMap((type): ItemRecord[] => itemsOfKind(call, deploymentId, type))
     : contentOfFolder(call.state, deploymentId, folderId || null);

@@ -78,9 +78,7 @@ export function deleteFolder(call: Call): HandlerReply {
   return { status: 204 };
 }
 
-/**
- * Handles `GET /{folderId}/ancestors`: the path from the root to the folder itself, outermost first. 403, 404.
- */
+/** Handles `GET /{folderId}/ancestors`: the path from the root to the folder itself, outermost first. 403, 404. */
 export function listAncestors(call: Call): HandlerReply {
   const folder = folderOfPath(call);
   requireRight(call.state, call.caller, 'read', folder);

@@ -5,8 +5,9 @@ import type { State } from '../state.ts';
 import { folderOf } from './tree.ts';
 import type { FolderRecord } from './records.ts';
 
-/** Longest name of a folder or a report (contract 8). */
+/** Longest name or title of an item (contract 8). */
 const NAME_LENGTH = 255;
+/** Name of a workbook or report that is created without a name. */
 export const UNTITLED = 'Untitled';
 
 /** Returns a name of 1 to 255 characters, or undefined when it is absent or null. */

@@ -48,10 +48,7 @@ function requireRights(call: Call, item: ItemRecord, destination: FolderRecord |
   if (destination) requireRight(state, caller, 'edit', destination);
 }
 
-/**
- * Throws 400 for a folder that would be inside itself or, with its sub-folders, too deep (ASSUMED-70,
- * ASSUMED-71).
- */
+/** Throws 400 for a folder that would be inside itself or, with its sub-folders, too deep (ASSUMED-70, ASSUMED-71). */
 function requireAllowedDepth(call: Call, folder: FolderRecord, destination: FolderRecord | null): void {
   const { state, settings } = call;
   const chain = chainTo(state, folder.deploymentId, destination?.id ?? null);

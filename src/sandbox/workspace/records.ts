@@ -66,9 +66,7 @@ export type ItemRecord = FolderRecord | WorkbookRecord | ReportRecord;
 export type WorkspaceAction = 'read' | 'edit' | 'manage';
 export const ACTION_KINDS: readonly WorkspaceAction[] = ['read', 'edit', 'manage'];
 
-/**
- * A right of one user on one item or deployment. Rights on deployments are evaluated in control-plane/reach.ts.
- */
+/** A right of one user on one item or deployment. Rights on deployments are evaluated in control-plane/reach.ts. */
 export interface Grant {
   readonly id: number;
   readonly userId: number;

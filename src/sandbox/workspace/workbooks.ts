@@ -17,10 +17,7 @@ export function listWorkbooks(call: Call): HandlerReply {
   return listReply(call, 'workbook', kept, (workbook) => toItem(call.state, workbook));
 }
 
-/**
- * Handles `POST`: 200 in the Workspace item form; 400, 403 without edit right on the folder, 404 unknown
- * folder.
- */
+/** Handles `POST`: 200 in the Workspace item form; 400, 403 without edit right on the folder, 404 unknown folder. */
 export function createWorkbook(readDashboards: ReadDashboards): Handler {
   return (call) => {
     // The body is optional (contract 4.7).

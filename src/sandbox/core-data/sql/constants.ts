@@ -49,6 +49,7 @@ export function writeConstant(node: Node): string {
   }
   if (typeof value === 'number' && id === 'DECIMAL' && Number.isSafeInteger(value)) {
     const scale = own(nodeAt(type, 'type_info'), 'scale');
+    // 38 digits are the longest DECIMAL of DuckDB.
     if (typeof scale === 'number' && scale >= 0 && scale <= 38) return decimal(value, scale);
   }
   throw notSupported(`a constant of type ${id}`);
@@ -66,6 +67,7 @@ export function writeType(type: Node): string {
     if (Number.isInteger(width) && Number.isInteger(scale))
       return `DECIMAL(${Number(width)}, ${Number(scale)})`;
   }
+  // DuckDB gives the id UNBOUND to a type that it does not know by name.
   if (!TYPES.has(id)) throw notSupported(`the type ${id === 'UNBOUND' ? 'of this name' : id}`);
   return id;
 }

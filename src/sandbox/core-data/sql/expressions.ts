@@ -47,6 +47,7 @@ function comparison(node: Node, name: string): string {
 const writeColumn: Write = (node, _scope, writing) => {
   const names = textsAt(node, 'column_names');
   const [only = ''] = names.length === 1 ? names.map((name) => name.toLowerCase()) : [];
+  // At most schema, table and column.
   if (names.length < 1 || names.length > 3) throw notSupported('this column');
   if (MOMENTS.has(only)) return `CAST(${quoteText(writing.now)} AS TIMESTAMP)`;
   if (only === 'current_date') return `CAST(${quoteText(writing.now.slice(0, 10))} AS DATE)`;
@@ -152,9 +153,7 @@ const WRITERS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ],
 ]);
 
-/**
- * Returns the rewritten expression; throws SandboxProblem 400 for a kind of node that WRITERS does not have.
- */
+/** Returns the rewritten expression; throws SandboxProblem 400 for a kind of node that WRITERS does not have. */
 export function writeExpression(node: Node, scope: WritingScope, writing: Writing): string {
   const write = WRITERS.get(textAt(node, 'class'));
   if (!write) throw notSupported(`an expression of the kind ${textAt(node, 'class').toLowerCase()}`);

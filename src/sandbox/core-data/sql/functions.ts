@@ -56,7 +56,9 @@ const LIKE: ReadonlyMap<string, readonly [isNegated: boolean, options: string]> 
   ['~~*', [false, 'si']],
   ['!~~*', [true, 'si']],
 ]);
+/** Longest pattern of LIKE in characters, and largest number of arguments of a function. */
 const MAX_PATTERN = 200;
+const MAX_ARGUMENTS = 20;
 /** Joined texts are cut to this length, so that a query that joins a text to itself again and again stays bounded. */
 const MAX_JOINED = 1000;
 
@@ -88,7 +90,7 @@ function writeLike(name: string, node: Node, scope: WritingScope, writing: Writi
 }
 
 function writeJoined(children: readonly string[], name: string): string {
-  if (children.length === 0 || children.length > 20) throw notSupported('this number of texts');
+  if (children.length === 0 || children.length > MAX_ARGUMENTS) throw notSupported('this number of texts');
   const joined = name === '||' ? children.join(' || ') : `concat(${children.join(', ')})`;
   return `left(CAST((${joined}) AS VARCHAR), ${MAX_JOINED})`;
 }

@@ -6,6 +6,7 @@ export interface NamesOfSql {
   readonly names: ReadonlySet<string>;
   /** The query has a star, which stands for all columns. */
   readonly isAll: boolean;
+  /** The query has `count(*)`. */
   readonly countsRows: boolean;
 }
 

@@ -38,6 +38,7 @@ function listAt<T>(node: Node, name: string, is: (value: unknown) => value is T,
 }
 const isText = (value: unknown): value is string => typeof value === 'string';
 
+/** Returns a property that is a list of nodes; refuses a missing one. */
 export const nodesAt = (node: Node, name: string): Node[] => listAt(node, name, isJsonObject, undefined);
 /** Returns a property that is a list of texts; empty without one. */
 export const textsAt = (node: Node, name: string): string[] => listAt(node, name, isText, []);
@@ -49,10 +50,7 @@ export function textAt(node: Node, name: string): string {
   return value;
 }
 
-/**
- * Refuses a node that uses a property without support; null, false, empty text, list and object count as
- * unused.
- */
+/** Refuses a node that uses a property without support; null, false, empty text and an empty list count as unused. */
 export function requireUnused(node: Node, names: Readonly<Record<string, string>>): void {
   for (const [name, what] of Object.entries(names)) {
     const value = own(node, name) ?? null;

@@ -37,6 +37,7 @@ export interface NodeBudget {
   table: () => void;
 }
 
+/** Limits of one query: nested nodes of its tree, all nodes, tables in FROM. */
 const MAX_DEPTH = 100;
 const MAX_PARTS = 3000;
 const MAX_TABLES = 16;

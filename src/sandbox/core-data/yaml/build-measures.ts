@@ -19,8 +19,8 @@ function plain(aggType: AggType, sql: string): Calculation {
 }
 
 /**
- * Returns the calculation over a joined cube. The join repeats rows, so each key counts once; rows that the join leaves
- * without a key do not count.
+ * Returns the calculation over a joined cube. The join repeats rows, so each key (`k`) counts its value (`v`) once; rows that
+ * the join leaves without a key do not count.
  */
 function keyed(aggType: AggType, sql: string, key: string): Calculation {
   const value: OverColumn = (column) => part(column, 'v');

@@ -37,7 +37,10 @@ const textsOf = ({
   ...(description === undefined ? {} : { description }),
 });
 
-/** Returns the SQL of the primary key. @param isNeeded whether a cube without one is reported, because it is joined */
+/**
+ * Returns the SQL of the primary key, `1` for a cube without one.
+ * @param isNeeded whether a cube without one is reported, because it is joined
+ */
 function keyOf(cube: CubeSource, cubes: Cubes, isNeeded: boolean): string {
   const keys = cube.dimensions.filter(({ isKey }) => isKey).map((dimension) => sqlOf(dimension, cube, cubes));
   if (keys.length === 0 && isNeeded)
@@ -105,6 +108,7 @@ function withPolicies(node: SourceNode, cube: Omit<Cube, 'policies'>): Cube {
 
 function buildCube(cube: CubeSource, cubes: Cubes): Cube {
   const joined = reachable(cube, cubes);
+  // Reports joins to unknown cubes; `reachable` skips some joins.
   for (const join of cube.joins) joinTo(join, cube, cubes);
   const rights = ({ name, isPublic }: { name: string; isPublic: boolean }) => ({
     ...(isPublic ? {} : { isPrivate: true }),

@@ -51,6 +51,7 @@ export interface CubeSource extends TemplateCube {
   readonly segments: readonly (Segment & { readonly node: SourceNode; readonly isPublic: boolean })[];
 }
 
+/** Aggregation by `type` of a measure, in both spellings of Cube. */
 const AGGREGATES: Readonly<Record<string, AggType>> = {
   count: 'count',
   sum: 'sum',

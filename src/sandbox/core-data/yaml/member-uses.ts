@@ -3,6 +3,7 @@ import type { CubeSource } from './cube-source.ts';
 
 type Cubes = ReadonlyMap<string, CubeSource>;
 
+/** `{member}`, `{CUBE.member}`, `{other_cube.member}` or `{CUBE}`. */
 const REFERENCE = /\{([^{}]*)\}/g;
 
 interface Referred {
@@ -10,6 +11,7 @@ interface Referred {
   readonly member: string;
 }
 
+/** Returns the members that the SQL of one member names itself. */
 function referredBy({ cube, member }: Referred, cubes: Cubes): Referred[] {
   const measure = cube.measures.find(({ name }) => name === member);
   const keys = measure?.countsKeys ? cube.dimensions.filter(({ isKey }) => isKey) : [];

@@ -5,6 +5,7 @@ import { sqlOf, type CubeSource } from './cube-source.ts';
 import type { NeededTable } from './sample-tables.ts';
 import { columnsIn } from './sql-templates.ts';
 
+/** The name of a table, after FROM or JOIN. */
 const TABLES = /\b(from|join)\s+("?[A-Za-z_][\w.]*"?)/gi;
 
 /** Returns the cube as a table of FROM under its quoted name. */
@@ -39,6 +40,7 @@ export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTabl
   ]);
   for (const cube of all) {
     const names = tablesOf(cube);
+    // Other SQL may use further columns of its tables than the members name.
     const isSimple =
       cube.table !== undefined ||
       (names.length === 1 && /^\s*select\s+\*\s+from\s+\S+\s*;?\s*$/i.test(cube.sql ?? ''));
@@ -47,11 +49,13 @@ export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTabl
       needed.set(name, entry);
       entry.isWhole &&= isSimple;
       for (const column of texts.flatMap((text) => columnsIn(text, cube.name)))
+        // A number, unless a dimension that is this column alone has another type below.
         if (!entry.columns.has(column)) entry.columns.set(column, 'INTEGER');
       const types = { string: 'VARCHAR', number: 'INTEGER', boolean: 'BOOLEAN', time: 'TIMESTAMP' } as const;
       for (const one of cube.dimensions) {
         const [column, ...others] = columnsIn(sqlOf(one, cube, cubes), cube.name);
         if (column !== undefined && others.length === 0)
+          // KEY stands for a number that counts the rows.
           entry.columns.set(column, one.isKey && one.type === 'number' ? 'KEY' : types[one.type]);
       }
     }

@@ -5,7 +5,7 @@ import { parseCondition } from '../policy-condition.ts';
 import { requireKeys, type SourceNode } from './model-source.ts';
 
 const WITHOUT_VALUES: readonly string[] = ['set', 'notSet'];
-/** Spellings of a dimension of the entry itself. */
+/** A dimension of the entry itself: `name`, `{name}`, `CUBE.name`, `{CUBE}.name` or `{CUBE.name}`. */
 const OWN = /^\{?(?:CUBE\}?\.)?([A-Za-z_]\w*)\}?$/;
 
 function textsAt(node: SourceNode, name: string): string[] | '*' | undefined {

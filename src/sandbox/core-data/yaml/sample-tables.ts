@@ -23,6 +23,7 @@ const MOMENT = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?Z?)?$/;
 
 type Column = readonly [name: string, type: string];
 
+/** Returns the engine type that fits all texts of a column; an empty text is null and fits every type. */
 function typeOf(texts: readonly string[]): string {
   const given = texts.filter((text) => text !== '');
   const every = (pattern: RegExp): boolean => given.length > 0 && given.every((text) => pattern.test(text));

@@ -52,6 +52,7 @@ function listedMembers(node: SourceNode, name: string): ListedMember[] | '*' {
 
 function readPart(node: SourceNode): ViewPart {
   requireKeys(node, 'viewCube');
+  // A cube of the path may be in braces.
   const path = (node.text('join_path') ?? '').split('.').map((name) => name.replace(/^\{(.*)\}$/, '$1'));
   if (path.some((name) => name === '')) node.fail('"join_path" is missing', 'join_path');
   const prefix = node.flag('prefix') ? `${node.text('alias') ?? path.at(-1)}_` : '';
