@@ -14,7 +14,7 @@ afterAll(() => rig.stop());
 
 const get = (query = '', key = rig.key('audit')) => rig.call('GET', `${EXPORT}${query}`, { key });
 
-/** Parses records of RFC 4180 text without the header. */
+/** Returns the records of RFC 4180 text without the header; cells are in the order of HEADER. */
 function parseCsv(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
@@ -227,7 +227,7 @@ test('AUDIT-16 sensitive values are masked in the export and cannot be searched'
   expect(await names('?search=hunter2')).toEqual([]);
 });
 
-test('the audit log keeps the configured number of events and days', async () => {
+test('the export has the newest auditRetentionEvents events, and none older than auditRetentionDays', async () => {
   await threeDays();
   await rig.control('PATCH', '/settings', { auditRetentionEvents: 2 });
   expect(await names()).toEqual(['Logged out', 'Created deployment']);

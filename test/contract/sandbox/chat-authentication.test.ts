@@ -149,7 +149,7 @@ test('GEN-08 ERR-02 unknown JSON keys are ignored, and broken JSON is 400', asyn
     expect((await rig.call('POST', path, { raw, headers: key('admin') })).status).toBe(400);
 });
 
-test('CAUTH-06 the names of the token header can be configured as the vendor’s', async () => {
+test('CAUTH-06 with vendorNames the token header and the tools have the names of the vendor', async () => {
   const vendor = await startChat({ vendorNames: true });
   try {
     const token = await vendor.token({ externalId: 'ada' });

@@ -65,14 +65,14 @@ export async function startChat(options: SandboxOptions = {}) {
     });
   }
 
-  /** A complete answer; `records` are its lines. */
+  /** Returns a complete answer; `records` are its parsed lines. */
   async function talk(body: unknown, more: ChatOptions = {}) {
     const response = await send(body, more);
     const text = await response.body.text();
     return { status: response.statusCode, headers: response.headers, text, records: parseLines(text) };
   }
 
-  /** A stream that is read record by record; `close` drops the connection. */
+  /** Returns a stream that is read record by record; `close` drops the connection. */
   async function open(body: unknown, more: ChatOptions = {}) {
     const connection = new AbortController();
     const response = await send(body, { ...more, signal: connection.signal });
@@ -121,7 +121,10 @@ export async function startChat(options: SandboxOptions = {}) {
     },
     threads: async () => (await rig.control('GET', '/state?only=threads')).body.threads,
     externalUsers: async () => (await rig.control('GET', '/state?only=externalUsers')).body.externalUsers,
-    /** Creates a token of a deployment, with the chat scope unless the claims differ. */
+    /**
+     * Creates a token with the chat scope unless the claims differ. `deployment` is a position in the ready line, from
+     * 0; its secret signs the token unless `secret` is given.
+     */
     token: async (claims: object, { deployment = 0, secret = '', expiresIn = '1h' } = {}) => {
       const { apiSecret = '' } = rig.ready.fixtures.deployments[deployment] ?? {};
       return new SignJWT({ scope: ['chat'], ...claims })

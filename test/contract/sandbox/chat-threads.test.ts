@@ -1,4 +1,4 @@
-// Tests chat threads: streaming, abort, resumption, expiry, and the stream of a leaver (contract 6.4, 6.5 and 6.7).
+// Tests chat threads: streaming, abort, resumption, expiry, and users who lose access (contract 6.4, 6.5 and 6.7).
 import { eventually } from '../../support/eventually.ts';
 import { as, asInternal, chatIdOf, finalOf, startChat, withToken, type ChatRig } from './chat-rig.ts';
 
@@ -142,7 +142,7 @@ test('CABORT-07 abort of an own idle thread is 204 and changes nothing', async (
   expect((await rig.threads())[0].runs[0].outcome).toBe('completed');
 });
 
-test('CABORT-09 abort accepts the credentials of the stream', async () => {
+test('CABORT-09 abort refuses a missing credential, and a key at the deployment address, as the stream does', async () => {
   const bare = await rig.abort({ chatId: 'x' }, { headers: {} });
   expect([bare.status, bare.records[0].jsonrpc]).toEqual([200, '2.0']);
   const form = await rig.abort({ chatId: 'x', ...as('ada') }, { deployment: '1' });
@@ -225,7 +225,7 @@ const LEAVING: [string, (user: any) => Promise<unknown>][] = [
 ];
 
 test.each(LEAVING)(
-  'CHAT-11 the running stream of a leaver stops when the user is %s, and later calls are refused',
+  'CHAT-11 the running stream of an internal user stops when the user is %s, and later calls are 400',
   async (_how, leave) => {
     const user = await rig.user('lea@acme.example');
     const agent = await rig.agent({ recordDelayMs: 60_000 });

@@ -48,6 +48,7 @@ test('reset removes users, settings, faults, the clock offset and the request lo
 
 test('the seed large:N has N people in one large group and in teams', async () => {
   await rig.control('POST', '/reset', { seed: 'large:120' });
+  // Three users of the small seed; the groups are all-staff and teams of 50, 50 and 20.
   const { users, groups } = (await rig.control('GET', '/state?only=users,groups')).body;
   expect([users.length, groups.length, groups[0].members.length, groups[3].members.length]).toEqual([
     123, 4, 120, 20,

@@ -1,5 +1,5 @@
 // Tests the JSON query language of the data API: answers and refusals (contract 5.1 and 5.5).
-import { EVERYTHING, inGroups, startDataRig, type DataRig } from './data-rig.ts';
+import { EVERYTHING, inGroups, makeToken, startDataRig, type DataRig } from './data-rig.ts';
 
 let rig: DataRig;
 const COUNT = 'orders.count';
@@ -277,7 +277,6 @@ test('relative dates follow the clock of the sandbox', async () => {
   expect(Number((await data(last))[0]?.[COUNT])).toBeGreaterThan(10);
   await rig.control('POST', '/clock', { advanceMs: 40 * 86_400_000 });
   const secret = rig.secretOf('1');
-  const { makeToken } = await import('./data-rig.ts');
   const token = makeToken(secret, EVERYTHING, Date.now() + 40 * 86_400_000);
   const { body } = await rig.load(last, { token });
   expect(body.data).toEqual([{ [COUNT]: '0' }]);

@@ -95,7 +95,7 @@ afterAll(async () => {
 const everything = inGroups(['everything']);
 const load = async (query: object, token: object = everything) => (await rig.load(query, { token })).body;
 
-test('a model has cubes, joins, filtered and calculated measures, case, segments and times', async () => {
+test('queries of a YAML model return the values of the CSV rows: filtered and calculated measures, case, segments, times, joins', async () => {
   expect((await load({ measures: ['people.count', 'people.wages', 'people.high_wages'] })).data).toEqual([
     { 'people.count': '3', 'people.wages': '350', 'people.high_wages': '300' },
   ]);
@@ -142,7 +142,7 @@ test('a measure of a joined cube counts each of its rows once, even if the join 
   ]);
 });
 
-test('policies have conditions and list attributes, hide members, and include policies of cubes below a view', async () => {
+test('a policy counts only if its condition holds, selects rows by a list attribute, and hides members; policies of cubes below a view apply too', async () => {
   const analyst = (userAttributes: object) => inGroups(['analysts'], userAttributes);
   const bySite = { measures: ['staff.count'], dimensions: ['staff.site'] };
   const cleared = analyst({ cleared: true, sites: ['DE', 'secret'] });

@@ -6,6 +6,7 @@ import { EVERYTHING, startDataRig, type DataRig } from './data-rig.ts';
 
 /** Time of the recorded answers, Unix milliseconds. */
 export const NOW = Date.parse('2026-11-23T01:25:00Z');
+/** Time dimension of the queries below. */
 export const T = 'orders.created_at';
 export const count = { measures: ['orders.count'] };
 export const time = (more: object) => ({ timeDimensions: [{ dimension: T, ...more }] });
@@ -19,8 +20,10 @@ export const customers = (member: string, operator: string, values: unknown) => 
   filters: [{ member, operator, values }],
 });
 
+/** Returns the query string of a GET; `more` is appended to it. */
 export const address = (query: unknown, more = ''): string =>
   `?query=${encodeURIComponent(JSON.stringify(query))}${more}`;
+/** Returns the first value of the first row. */
 export const first = (body: any): unknown => Object.values(body.data?.[0] ?? {})[0];
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');

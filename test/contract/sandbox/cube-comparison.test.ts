@@ -122,7 +122,7 @@ test("a sandbox with Cube's YAML of the seed's model answers as the seed's own m
   expect(code).toBe(0);
 }, 120_000);
 
-test('the sandbox answers as a real server 1.7.43 did, request by request', async () => {
+test('the sandbox gives the recorded answers of a Cube server 1.7.43, except for known differences', async () => {
   const { code, out } = await run(['--recorded', 'test/fixtures/core-data/cube-1.7.43.jsonl']);
   const [, all = 0, equal = 0, known = 0] =
     /^(\d+) requests: (\d+) equal, (\d+) known, 0 different/m.exec(out) ?? [];

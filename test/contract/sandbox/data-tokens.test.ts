@@ -28,7 +28,7 @@ test('AUTH-08 the data API accepts a bare token and one with a prefix', async ()
   }
 });
 
-test('AUTH-09 a token with the secret of another deployment, and an API key, are 403', async () => {
+test('AUTH-09 a token with an unknown secret, an unsigned token and an API key are 403', async () => {
   const [head, claims] = rig.token(EVERYTHING).split('.');
   const foreign = makeToken('a-secret-of-somebody-else', EVERYTHING, Date.now());
   for (const token of [foreign, `${head}.${claims}.`, rig.key('admin')]) {

@@ -67,7 +67,7 @@ test('GEN-03 one token gets 200 from Platform REST, the build paths and SCIM', a
   }
 });
 
-test('GEN-06 control-plane operations exist only in the hosted product', async () => {
+test('GEN-06 outside the hosted product control-plane operations are 404, and user operations 200', async () => {
   await rig.control('PATCH', '/settings', { plan: { hosted: false } });
   const operations: [string, string, object?][] = [
     ['GET', DEPLOYMENTS],

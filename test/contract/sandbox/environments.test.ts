@@ -49,7 +49,7 @@ test('ENV-01 the answer has data.environments with pagination, and items beside 
       id: '1',
       type: 'production',
       branch: 'main',
-      // Paging numbers are numbers here, unlike in the rest of this answer (published form).
+      // The published form has a list of credentials, unlike `data.environments` of the same answer.
       api_credentials: [
         { type: 'rest', version: 1 },
         { type: 'sql', version: 1 },
@@ -112,7 +112,7 @@ test('ENV-06 an unknown deployment is 404, one outside the scope of the key is 4
   expect((await rig.call('GET', '/api/v1/deployments/2/environments', { key })).status).toBe(403);
 });
 
-test('REC-04 META-09 the metadata token is a JWT of the deployment with the security context', async () => {
+test('REC-04 META-09 the meta-sync token is a JWT of the deployment with the security context', async () => {
   const { status, body } = await mint({ security_context: { country: 'DE', cubeCloud: { groups: ['a'] } } });
   expect([status, Object.keys(body.data)]).toEqual([200, ['token', 'created_at', 'expires_at']]);
   const secret = new TextEncoder().encode(rig.ready.fixtures.deployments[0]?.apiSecret);
@@ -137,11 +137,11 @@ test('META-02 security_context may be an empty object', async () => {
 const lifetime = (data: { created_at: string; expires_at: string }) =>
   (Date.parse(data.expires_at) - Date.parse(data.created_at)) / 1000;
 
-test('META-03 without expires_in a metadata token is valid for 86,400 seconds', async () => {
+test('META-03 without expires_in a meta-sync token is valid for 86,400 seconds', async () => {
   expect(lifetime((await mint({ security_context: {} })).body.data)).toBe(86_400);
 });
 
-test('META-04 expires_in sets the lifetime of the metadata token', async () => {
+test('META-04 expires_in sets the lifetime of the meta-sync token', async () => {
   expect(lifetime((await mint({ security_context: {}, expires_in: 3600 })).body.data)).toBe(3600);
 });
 
@@ -169,7 +169,7 @@ test('META-12 a scope or expiry in the security context does not extend the toke
   expect(Number(claims.exp) - Number(claims.iat)).toBe(60);
 });
 
-test('a metadata token needs access to the deployment', async () => {
+test('a request for a meta-sync token without access to the deployment is 403', async () => {
   const { body } = await rig.control('POST', '/fixtures', {
     users: [{ userName: 'new@acme.example', roles: [] }],
     apiKeys: [{ name: 'new', owner: 'new@acme.example' }],

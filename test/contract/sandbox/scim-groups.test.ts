@@ -36,7 +36,7 @@ test('SCIM-47 POST Groups is 201, and a taken name in any letter case is 409', a
   expect((await rig.post(GROUPS, {})).body.scimType).toBe('invalidValue');
 });
 
-test('SCIM-48 POST Groups takes members', async () => {
+test('SCIM-48 POST Groups with members creates a group of these members', async () => {
   const group = await rig.group('analysts', [ann]);
   expect(group.members).toEqual([{ value: ann.id, display: 'ann@acme.example' }]);
 });

@@ -125,7 +125,7 @@ test('SCIM-16 the list order is stable while users are created and deleted', asy
   expect(names(await list(''))).toEqual(['admin@acme.example', 'auditor@acme.example', 'aaa@acme.example']);
 });
 
-test('PAGE a SCIM list with a startIndex or count that is not a whole number is 400 invalidValue', async () => {
+test('a SCIM list with a startIndex or count that is not a whole number is 400 invalidValue', async () => {
   for (const query of ['startIndex=x', 'count=1.5'])
     expect(await list(query)).toMatchObject({ scimType: 'invalidValue' });
 });

@@ -56,7 +56,7 @@ test('SCIM-22 without an e-mail the userName is the e-mail', async () => {
   expect((await rig.stored('b@acme.example')).email).toBe('y@acme.example');
 });
 
-test('SCIM-23 a user has read-only groups', async () => {
+test('SCIM-23 a user shows its groups, and groups in a POST are ignored', async () => {
   const user = await rig.user('a@acme.example', { groups: [{ value: 'forged' }] });
   await rig.group('one', [user]);
   await rig.group('two', [user]);
@@ -260,7 +260,7 @@ test('every SCIM change of a user adds an audit event of the caller', async () =
   });
 });
 
-test('SCIM-66 ServiceProviderConfig, ResourceTypes and Schemas are available', async () => {
+test('SCIM-66 ServiceProviderConfig, ResourceTypes and Schemas return features, types and attributes', async () => {
   const config = await rig.call('GET', '/api/scim/v2/ServiceProviderConfig');
   expect(config.body).toMatchObject({ patch: { supported: true }, bulk: { supported: false } });
   const types = await rig.call('GET', '/api/scim/v2/ResourceTypes');

@@ -169,6 +169,7 @@ test('PAGE-06 and PAGE-08 invalid numbers and foreign cursors are 400', async ()
   for (const query of ['first=0', 'first=x', 'after=abc', 'first=1.5']) {
     expect((await rig.call('GET', `${USERS}?${query}`)).status).toBe(400);
   }
+  // The last one is the cursor `user:1` of the list of users.
   for (const query of ['offset=-1', 'limit=x', 'after=dXNlcjox']) {
     expect((await rig.call('GET', `/api/v1/user-attributes?${query}`)).status).toBe(400);
   }

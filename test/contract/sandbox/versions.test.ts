@@ -92,7 +92,7 @@ test('VER-07 VER-08 a version that is not listed, or of another image, is 400 an
   expect((await rig.call('GET', DEPLOYMENT)).body.name).toBe('sales');
 });
 
-test('VER-09 the image cannot be set and follows the version', async () => {
+test('VER-09 an image in an update is ignored; the version sets the image', async () => {
   const { status, body } = await put({ image: 'evil:v1', releaseChannelVersion: '1.7.20' });
   expect(status).toBe(200);
   expect(JSON.stringify(body)).not.toContain('evil');
@@ -124,7 +124,7 @@ test('VER-12 an update changes the fields that it has, keeps those that are abse
   expect(await current()).toEqual(['1.7.22']);
 });
 
-test('an update of the version needs DeploymentUpdate', async () => {
+test('an update of a deployment is 403 without DeploymentUpdate, and 200 with a manage grant', async () => {
   expect((await put({ name: 'x' }, rig.key('viewer'))).status).toBe(403);
   await rig.control('POST', '/fixtures', {
     grants: [{ user: 'viewer@acme.example', type: 'DEPLOYMENT', id: '1', action: 'manage' }],

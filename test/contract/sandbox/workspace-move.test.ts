@@ -160,7 +160,7 @@ test('MOVE-18 MOVE-20 MOVE-21 moving a folder below the tenth level is 400 and m
   expect(await statusOf(WORKBOOK((await rig.workbook()).id, chain[9]))).toBe(200);
 });
 
-test('MOVE-19 the depth check counts the moved subtree', async () => {
+test('MOVE-19 a move by which a sub-folder would exceed the maximum depth is 400', async () => {
   const chain = await rig.chain(9);
   const upper = await rig.folder();
   await rig.folder(upper.id);
@@ -168,7 +168,7 @@ test('MOVE-19 the depth check counts the moved subtree', async () => {
   expect(await statusOf(FOLDER(upper.id, chain[7]))).toBe(200);
 });
 
-test('MOVE-21 LIM-05 the maximum depth comes from the settings', async () => {
+test('MOVE-21 LIM-05 with maxFolderDepth 3 a move to the fourth level is 400, to the third level 200', async () => {
   await rig.control('PATCH', '/settings', { maxFolderDepth: 3 });
   const chain = await rig.chain(3);
   const { id } = await rig.folder();
