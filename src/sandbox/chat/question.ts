@@ -63,8 +63,8 @@ interface Scored {
 }
 
 function scoreMember(member: MemberDocument, question: string, asked: ReadonlySet<string>): Scored {
-  // A full name is worth two other matches. A word for the aggregation counts as half a match (0.5); 0.25 more decides between equal
-  // members.
+  // A full name is worth two other matches. A word for the aggregation counts as half a match, 0.5, and adds 0.25, which
+  // decides between equal members.
   if (question.includes(member.name.toLowerCase())) return { member, isNamed: true, score: 2 };
   const byName = likeness([shortName(member), member.shortTitle], asked);
   const meant = (AGGREGATION_WORDS[member.aggType ?? ''] ?? []).some((word) => asked.has(word));
