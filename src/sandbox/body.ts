@@ -10,7 +10,7 @@ const MEDIA_TYPES = ['application/json', 'application/scim+json', 'application/m
 const MAX_DEPTH = 200;
 
 /**
- * Returns true for a body with more than MAX_DEPTH nested levels. It goes level by level, because recursion would
+ * Returns true for a body with more than MAX_DEPTH nested levels. The check goes level by level, because recursion would
  * overflow the stack on such a body.
  */
 function isTooDeep(body: unknown): boolean {

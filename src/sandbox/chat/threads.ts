@@ -72,7 +72,6 @@ function removeOldest(state: State): void {
     if (!state.runs.get(chatId)) state.threads.remove(id);
 }
 
-/** Stores an empty thread. */
 export function openThread(
   state: State,
   nowMs: number,
@@ -98,12 +97,10 @@ function changeLastRun(runs: readonly RunNote[], change: Partial<RunNote>): RunN
   return last ? [...runs.slice(0, -1), { ...last, ...change }] : [];
 }
 
-/** Records the start of a run in the thread. */
 export function noteStart(state: State, thread: ThreadRecord, run: RunNote): void {
   state.threads.put({ ...thread, updatedAtMs: run.startedAtMs, runs: [...thread.runs, run] });
 }
 
-/** Records a query of the current run. */
 export function noteQuery(state: State, threadId: number, query: QueryNote): void {
   const thread = state.threads.get(threadId);
   const run = thread?.runs.at(-1);

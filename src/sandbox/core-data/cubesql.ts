@@ -71,7 +71,7 @@ async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSett
         access: rowAccessOf(evaluated(cube), {
           context,
           setting: { model, nowMs, timezone },
-          // It only numbers the filters in a refusal, and SQL has no list of filters before those of policies.
+          // The count only numbers the filters in a refusal; SQL has no list of filters before those of policies.
           filterCount: 0,
         }),
         columnOf: (_one, member) => member,

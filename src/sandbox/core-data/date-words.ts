@@ -155,7 +155,7 @@ function requireMoment(words: string, now: Date): Date {
 /** Widens both moments to whole days, or to the hour, minute or second that the text names. */
 function widened(text: string, first: Date, last: Date): WordRange {
   const exact = (['second', 'minute', 'hour'] as const).find((unit) => text.includes(unit)) ?? 'day';
-  return [startOfUnit(exact, first), wholeUnits(exact, last, last)[1]];
+  return wholeUnits(exact, first, last);
 }
 
 /** Returns the range that words name. `now` is the local time in UTC fields. @throws 400 if they name none */

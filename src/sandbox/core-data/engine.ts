@@ -70,7 +70,7 @@ function engineMessage(error: unknown): string {
   if (first.startsWith('INTERRUPT')) return 'The query took too long';
   // The name of the source column is internal, so clients do not see it.
   const message = first.replace(/ when casting from source column .*/, '');
-  // Neither are the schema of a branch (stores.ts) and names of files.
+  // The schema of a branch (stores.ts) and names of files are internal too.
   return message.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
 }
 

@@ -14,6 +14,7 @@ function typed(filter: CoreDataFilter & { kind: 'condition' }, value: string, bi
   return `CAST(${bind(text)} AS ${types[filter.target.member.type]})`;
 }
 
+/** Returns the SQL of `equals`: one of the values, or no value if null is among them. */
 function equality(filter: CoreDataFilter & { kind: 'condition' }, column: string, bind: Bind): string {
   const present = filter.values.filter((value) => value !== null);
   const list = present.map((value) => typed(filter, value, bind)).join(', ');

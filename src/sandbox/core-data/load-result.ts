@@ -103,7 +103,6 @@ export interface Loaded {
   readonly nowMs: number;
 }
 
-/** Returns the answer to one query. */
 export function toLoadResult(query: Query, { rows, total, nowMs }: Loaded, role: ResultRole): LoadResult {
   return {
     query: showQuery(query),

@@ -34,6 +34,7 @@ function queryIn(source: SandboxJsonObject): unknown {
   return typeof sent === 'string' ? decoded(sent) : sent;
 }
 
+/** Returns parsed JSON text, or any other value unchanged. @throws 400 for a missing query and invalid JSON */
 function decoded(sent: unknown): unknown {
   if (sent === undefined || sent === null || sent === '') throw userError('Query param is required');
   if (typeof sent !== 'string') return sent;

@@ -51,6 +51,7 @@ function parseTerm(text: string): PolicyTest | undefined {
   if (value) return value;
   const compared = COMPARED.exec(text);
   if (compared) {
+    // The second group is the sign: `==` and `===`, or `!=` and `!==`.
     const isEqual = compared[2]?.startsWith('=') ?? false;
     return pair(compared, [1, 3], (left, right) => (left === right) === isEqual);
   }

@@ -60,6 +60,7 @@ export function pick<T>(sampling: Sampling, choices: readonly (readonly [T, numb
     rest -= share;
     if (rest < 0) return choice;
   }
+  // Rounding may leave a rest after the last share.
   const last = choices.at(-1);
   if (!last) throw new Error('Nothing to choose from');
   return last[0];

@@ -83,6 +83,7 @@ export function createAccount(call: Call): HandlerReply {
   return { status: 200, body: toUserView(user) };
 }
 
+/** Returns the changes of a body; a property that the body lacks is absent. `firstName` sets the SCIM displayName too. */
 function changeOf(body: SandboxJsonObject): PersonChange {
   const isAdmin = optionalBoolean(body, 'isAdmin');
   const isDeactivated = optionalBoolean(body, 'isDeactivated');

@@ -45,6 +45,7 @@ export function impliedFirstName(
   return person.displayName ?? (parts.length > 0 ? parts.join(' ') : null);
 }
 
+/** Throws 409 when a user other than `ownId` has the userName, in any letter case. */
 function requireFreeName(state: State, userName: string, ownId?: number): void {
   const [holder] = state.users.find('userName', userName.toLowerCase());
   if (holder && holder.id !== ownId) throw new SandboxProblem(409, 'userName is already taken', 'uniqueness');

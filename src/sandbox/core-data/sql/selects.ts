@@ -79,6 +79,7 @@ function writeGroups(node: Node, scope: WritingScope, writing: Writing): string 
   return groups.length === 0 ? '' : `GROUP BY ${groups.join(', ')}`;
 }
 
+/** Returns `LIMIT 10` for the property `limit`, `OFFSET 10` for `offset`; '' without the property. */
 function countAt(node: Node, name: string): string {
   const value = maybeAt(node, name);
   const count = value && constantCount(value);
@@ -87,7 +88,9 @@ function countAt(node: Node, name: string): string {
 }
 
 interface Modifiers {
+  /** DISTINCT or ''. */
   readonly distinct: string;
+  /** ORDER BY, LIMIT and OFFSET; '' without them. */
   readonly tail: string;
 }
 

@@ -15,6 +15,7 @@ const JOINS: Readonly<Record<string, string>> = {
   FULL: 'FULL JOIN',
 };
 
+/** Returns the SQL under an alias, whose columns are renamed if `columns` has names; '' = no alias. */
 function named(sql: string, alias: string, columns: readonly string[]): string {
   if (alias === '') return sql;
   return `${sql} AS ${quoteName(alias)}${columns.length > 0 ? `(${columns.map(quoteName).join(', ')})` : ''}`;
@@ -51,7 +52,7 @@ function writeBaseTable(node: Node, scope: WritingScope, writing: Writing): stri
 
 function writeJoin(node: Node, scope: WritingScope, writing: Writing): string {
   requireUnused(node, { sample: 'TABLESAMPLE', duplicate_eliminated_columns: 'this join' });
-  // First, because this adds the cubes that the condition may name.
+  // The sides come before the condition, because writing them adds the cubes that the condition may name.
   const sides = [nodeAt(node, 'left'), nodeAt(node, 'right')].map((side) => writeTable(side, scope, writing));
   const [left = '', right = ''] = sides;
   const kind = textAt(node, 'ref_type');

@@ -56,6 +56,7 @@ const sourceOf =
       ...joined.map(({ cube, on }) => `LEFT JOIN ${fromOf(cube, tableName)} ON ${on}`),
     ].join(' ');
 
+/** Returns the join to a cube; undefined for an unknown cube, which is reported. */
 function joinTo(join: JoinSource, from: CubeSource, cubes: Cubes): Joined | undefined {
   const cube = cubes.get(join.to);
   if (cube) return { cube, on: sqlOf(join, from, cubes), multiplies: join.multiplies };

@@ -120,6 +120,7 @@ function readMeasure(node: SourceNode): MeasureSource {
   };
 }
 
+/** Returns the SQL template of the property `case`, or undefined without it. */
 function caseTemplate(node: SourceNode): string | undefined {
   const choice = node.node('case');
   if (!choice) return undefined;

@@ -70,7 +70,10 @@ export function parseModelFile({ name, text }: ModelFile, faults: string[]): Sou
       jinja.index,
       `Jinja (${jinja[0]}) is not supported: write the cubes out, or give the folder with the YAML that the templates render`,
     );
-  for (const error of document.errors) report(error.pos[0], error.message);
+  for (const { pos, message } of document.errors) {
+    const [start] = pos;
+    report(start, message);
+  }
   if (jinja || document.errors.length > 0) return undefined;
   const offsetAt = (path: Path): number => {
     for (let length = path.length; length > 0; length -= 1) {

@@ -56,7 +56,6 @@ function filterOf(filter: SourceNode, dimensions: ReadonlySet<string>): PolicyFi
   return [group === 'or' ? { or: parts } : { and: parts }];
 }
 
-/** Returns the policies of a cube or view. */
 export function readPolicies(
   node: SourceNode,
   members: ReadonlySet<string>,
