@@ -106,7 +106,7 @@ export function orderedPage<T extends TableRow, Item>(
   let start = 0;
   if (after !== undefined) {
     const [, id, position] = /:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(after, 'base64url').toString()) ?? [];
-    if (cursorAt(Number(id), Number(position)) !== after)
+    if (id === undefined || cursorAt(Number(id), Number(position)) !== after)
       throw new SandboxProblem(400, 'after is not a cursor of this list');
     const found = rows.findIndex((row) => row.id === Number(id));
     start = found < 0 ? Number(position) : found + 1;

@@ -88,9 +88,11 @@ async function collect(result: DuckDBResult, bounds: Bounds, keepsNumbers: boole
           keepsNumbers ? toNativeCell(value, types[index] ?? '') : toCell(value),
         );
         for (const cell of row) bytes += typeof cell === 'string' ? cell.length : CELL_BYTES;
-        if (rows.length >= bounds.maxRows || bytes > bounds.maxBytes) {
-          return { columns, rows, failure: `The result is larger than ${bounds.maxRows} rows; add a LIMIT` };
-        }
+        const tooLarge =
+          rows.length >= bounds.maxRows
+            ? `${bounds.maxRows} rows`
+            : bytes > bounds.maxBytes && `${bounds.maxBytes} bytes`;
+        if (tooLarge) return { columns, rows, failure: `The result is larger than ${tooLarge}; add a LIMIT` };
         rows.push(row);
       }
     }

@@ -205,6 +205,8 @@ test('PAGE-05 PAGE-06 PAGE-07 PAGE-08 PAGE-09 PAGE-10 workspace lists support bo
   for (const bad of ['offset=-1', 'limit=x', 'first=0', 'after=abc']) {
     expect((await get(`${level}&${bad}`)).status).toBe(400);
   }
+  const noNumbers = Buffer.from('workspace:NaN:NaN').toString('base64url');
+  expect((await get(`workspace?first=7&after=${noNumbers}`)).status).toBe(400);
   expect((await get(`folders/?parentId=${id}`)).body).toEqual(body);
 });
 
