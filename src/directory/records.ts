@@ -58,23 +58,15 @@ export const textOf = (stored: string): string => stored.slice(stored.indexOf('\
 
 /** Parses a stored record: `version created modified state checksum entries`, a line break, the text (lua/heads.lua). */
 export function parseStored(id: string, stored: string): StoredRecord {
-  const first = stored.indexOf(' ');
-  const second = stored.indexOf(' ', first + 1);
-  const third = stored.indexOf(' ', second + 1);
-  const fourth = stored.indexOf(' ', third + 1);
-  const fifth = stored.indexOf(' ', fourth + 1);
-  const record = {
-    id,
-    version: Number(stored.slice(0, first)),
-    created: Number(stored.slice(first + 1, second)),
-    lastModified: Number(stored.slice(second + 1, third)),
-  };
-  const line = stored.indexOf('\n', fifth);
-  const checksum = checksumOf(stored.slice(third + 1, fourth), stored.slice(fifth + 1));
-  const isSound = line > 0 && stored.slice(fourth + 1, fifth) === checksum && record.lastModified >= 0;
-  if (isSound) return { ...record, text: stored.slice(line + 1) };
+  const words = stored.split(' ', 5);
+  const [version = 0, created = 0, lastModified = 0] = words.map(Number);
+  const [, , , state = '', checksum] = words;
+  // Entries, line break and text; entries and text may contain spaces.
+  const rest = stored.slice(words.join(' ').length + 1);
+  const isSound = rest.includes('\n') && checksum === checksumOf(state, rest) && lastModified >= 0;
+  if (isSound) return { id, version, created, lastModified, text: textOf(rest) };
   // The version may be readable although the record is damaged; 0: it is not.
-  return { id, version: record.version || 0, created: 0, lastModified: 0, text: '', damaged: true };
+  return { id, version: version || 0, created: 0, lastModified: 0, text: '', damaged: true };
 }
 
 /** Returns whether the record is of a person whom the source deactivated; false if it is damaged. */

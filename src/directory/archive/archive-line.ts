@@ -29,13 +29,9 @@ function parsedObject(value: unknown): Record<string, unknown> | undefined {
   }
 }
 
-const isPair =
-  (isFirst: Test, isSecond: Test): Test =>
-  (item) => {
-    if (!Array.isArray(item) || item.length !== 2) return false;
-    const [first, second] = item as [unknown, unknown];
-    return isFirst(first) && isSecond(second);
-  };
+const isPair = (isFirst: Test, isSecond: Test): Test => {
+  return (pair) => Array.isArray(pair) && pair.length === 2 && isFirst(pair[0]) && isSecond(pair[1]);
+};
 
 /** Accepts the id and the stored record of a user or group whose text is a SCIM resource. */
 const isRecord: Test = (item) => {

@@ -36,8 +36,6 @@ const PORTION = 200;
 const LARGE_PORTION = 25;
 const IS_LARGE = /:(users|groups|links:[^:]*)$/;
 
-export type Archive = ReturnType<typeof createArchive>;
-
 /** Keys that the service writes before anything was pushed. A connection that has only these counts as empty. */
 const WITHOUT_DATA =
   /^(hold:|tenant:|mapped:|run:|reconcile:|acts|tokens$|tokenUses$|proofTurn$|proofLast$|logChecks$)/;

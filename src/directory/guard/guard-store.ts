@@ -32,8 +32,8 @@ export interface GuardCounts {
 /** Reply of guard_counts.lua. */
 type CountsReply = [tag: string, users: number, groups: number, memberships: number, ...ofKinds: number[][]];
 
-/** Allowance of a kind that lets no change through (guard_take.lua). */
-const HOLD_EVERYTHING = -1;
+/** Allowances that let no change through (guard_take.lua). */
+const NOTHING_ALLOWED = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, -1]));
 /** Time after which held changes are judged again, and approvals of unwritten changes expire. */
 const EXPIRY_MS = 72 * 3_600_000;
 /** Changes per script call, because a script blocks Redis. */
@@ -121,17 +121,16 @@ export function createGuardStore(
 
   /** Holds the changes of a plan that exceed the limit, before any of them is marked. */
   async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
-    const allowances = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, HOLD_EVERYTHING]));
     const permissions: Permission[] = [];
     for (const portion of inPortions(items, HOLD_PORTION))
-      permissions.push(...(await run(portion, { allowances, windowMs })));
+      permissions.push(...(await run(portion, { allowances: NOTHING_ALLOWED, windowMs })));
     return permissions;
   }
 
   /** Holds one change regardless of counts and approvals, for example the deactivation of the last administrator. */
   async function holdBack(item: Destruction, windowMs: number): Promise<Permission> {
-    const allowances = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, HOLD_EVERYTHING]));
-    const [permission = 'held'] = await run([item], { allowances, windowMs, always: true });
+    const args = { allowances: NOTHING_ALLOWED, windowMs, always: true };
+    const [permission = 'held'] = await run([item], args);
     return permission;
   }
 

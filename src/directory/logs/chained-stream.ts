@@ -1,9 +1,10 @@
 // Reads and checks a Redis stream with a hash chain (lua/log.lua writes it). The hash of each entry covers the hash before,
 // and both ends of the chain are stored, so a changed or removed entry is detected. Personal data of an entry is stored
 // apart.
-import { createHash, randomBytes } from 'node:crypto';
+import { hash as digest, randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
+import { inPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { beginWholeRead, type WholeRead } from './whole-read.ts';
 
@@ -124,8 +125,7 @@ export function createChainedStream<Entry extends object>(
         // The fields of an entry: `e`, its text, `h`, its hash (lua/log.lua).
         .map(([id, [, text = '{}']]) => ({ id, text }))
         .filter(({ text }) => keep?.(JSON.parse(text) as Entry) ?? true);
-      for (let start = 0; start < kept.length; start += PORTION) {
-        const portion = kept.slice(start, start + PORTION);
+      for (const portion of inPortions(kept, PORTION)) {
         yield { entries: await withPersonalData(portion), lookedUntil: portion.at(-1)?.id ?? oldestId };
       }
       yield { entries: [], lookedUntil: oldestId };
@@ -234,10 +234,7 @@ function endOf({ until = Infinity, before, withBefore }: LogSpan): string {
 /** Returns the time in the id of an entry, Unix milliseconds. */
 export const timeOf = (id: string): number => Number(id.slice(0, id.indexOf('-')));
 
-const chainHash = (before: string, text: string): string =>
-  createHash('sha1')
-    .update(before + text)
-    .digest('hex');
+const chainHash = (before: string, text: string): string => digest('sha1', before + text);
 
 /**
  * An entry as scripts take it: the chained part, which the hash chain covers, and the personal data, which can be removed later;
@@ -290,4 +287,4 @@ export function checkPersonal(chained: string, personal: string | null): 'whole'
   return digestOf(personal) === p ? 'whole' : 'altered';
 }
 
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
+const digestOf = (text: string): string => digest('sha256', text, 'base64url');

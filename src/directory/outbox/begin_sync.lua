@@ -7,7 +7,7 @@
 --        basis, observedDrift}
 --        generation, since, request: of the mark (lua/mark_texts.lua); record: as stored (lua/heads.lua), '' if deleted;
 --        link: its text (link.ts), or ''; groups: [id, displayName, ...] of a user;
---        pendingGroups: [group, sign, ...] of a user (lua/pending_groups.lua);
+--        pendingGroups: [group, sign, ...] of a user (lua/signs.lua);
 --        held: 1 if the guard holds, approved or rejected a change of this ref, else 0;
 --        tombstone: JSON, of a deleted resource, or ''; suspectedDrift, observedDrift: as apply_drift.lua wrote them, or '';
 --        basis: of the record as it is now (lua/basis.lua)

@@ -1,6 +1,6 @@
 // Reads links and marks for reconcile, and stores suspected drift, which the worker then repairs (apply_drift.lua). It
 // never writes to the platform.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { parseLink, parseReverseLink, type Link } from './links.ts';
@@ -31,7 +31,7 @@ export interface Drift {
 /** `stale`: record or link changed since the difference was seen. `busy`: a sync is running. */
 export type Noted = 'applied' | 'stale' | 'busy';
 
-/** Members of a group whose unconfirmed removal (lua/pending_groups.lua) a read of the group confirms. */
+/** Members of a group whose unconfirmed removal (lua/signs.lua) a read of the group confirms. */
 export interface ConfirmedRemovals extends Pick<Drift, 'ref' | 'link'> {
   /** Names as in member-names.ts. */
   users: string[];
@@ -65,7 +65,7 @@ const PORTION = 200;
 const SCAN_COUNT = 1000;
 
 /** Returns the hash by which the scripts notice that a link was written meanwhile. @param text stored text of the link */
-export const hashOfLink = (text: string): string => createHash('sha1').update(text).digest('hex');
+export const hashOfLink = (text: string): string => hash('sha1', text);
 
 export type DriftNotes = ReturnType<typeof createDriftNotes>;
 

@@ -9,7 +9,7 @@ import { parseLink, type Link } from './links.ts';
  * Signs of pending memberships (lua/signs.lua): to be added, to be removed, a removal that is not written, because it was rejected
  * or the user is protected, and a removal that was written and that no answer or read has shown yet.
  */
-export const MEMBERSHIP_SIGN = {
+const MEMBERSHIP_SIGN = {
   toAdd: '+',
   toRemove: '-',
   keptRemoval: 'r',
@@ -37,7 +37,7 @@ export function createPendingMemberships(
   { redis, keys }: { redis: Redis; keys: Keyspace },
   { target }: { target: string },
 ) {
-  /** Returns the stored signs of the members of a group (lua/pending_groups.lua): name (member-names.ts) → sign. */
+  /** Returns the stored signs of the members of a group: name (member-names.ts) → sign. */
   async function signsOf(group: string): Promise<Map<string, string>> {
     const signs = new Map<string, string>();
     const pending = keys.key('pendingMembers', `${target}:${group}`);
@@ -46,11 +46,11 @@ export function createPendingMemberships(
     return signs;
   }
 
-  /** Returns the pending members of a group: name (member-names.ts) → `+`, `-` or `r` (lua/pending_groups.lua). */
+  /** Returns the pending members of a group: name (member-names.ts) → sign, which is no unconfirmed removal. */
   const pendingMembers = async (group: string): Promise<Map<string, string>> =>
     new Map([...(await signsOf(group))].filter(([, sign]) => !isUnconfirmed(sign)));
 
-  /** Returns the names of the members of a group whose removal was written and is not confirmed (lua/pending_groups.lua). */
+  /** Returns the names of the members of a group whose removal was written and is not confirmed. */
   const unconfirmedRemovals = async (group: string): Promise<string[]> =>
     [...(await signsOf(group))].flatMap(([member, sign]) => (isUnconfirmed(sign) ? [member] : []));
 

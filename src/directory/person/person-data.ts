@@ -1,6 +1,6 @@
 // Finds and removes the stored data of a deleted user in one connection: its own keys, entries of logs, security events, and
 // the names in notes of operators. Nothing of another resource is changed.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Actor } from '../logs/acts.ts';
@@ -51,8 +51,6 @@ export interface RemovedItems {
 /** `pushed`: the user exists at the source again. `busy`: a sync of the user runs. In both cases nothing was removed. */
 export type ForgetUserOutcome =
   ({ kind: 'forgotten' } & RemovedItems) | { kind: 'pushed' } | { kind: 'busy' };
-
-export type PersonData = ReturnType<typeof createPersonData>;
 
 export function createPersonData(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
@@ -127,9 +125,8 @@ export function createPersonData(
         if (typeof note === 'string') changed[name] = replace(note);
       }
       if (NOTES.every((name) => changed[name] === stored[name])) return;
-      const before = createHash('sha1').update(text).digest('hex');
-      const after = JSON.stringify(changed);
-      const [tag] = await scripts.run('replace_text', keys.base, { ...place, before }, after);
+      const args = { ...place, before: hash('sha1', text) };
+      const [tag] = await scripts.run('replace_text', keys.base, args, JSON.stringify(changed));
       if (tag === 'replaced') count += 1;
     };
     for (const target of await targetsOf()) {
@@ -158,10 +155,9 @@ export function createPersonData(
     { ref, text }: StoredForgetOrder,
     changes: Partial<ForgetOrder>,
   ): Promise<StoredForgetOrder | undefined> {
-    const before = createHash('sha1').update(text).digest('hex');
     const order = { ...parseOrder(text), ...changes };
     const changed = JSON.stringify(order);
-    const args = { family: 'forgetting', field: ref, before };
+    const args = { family: 'forgetting', field: ref, before: hash('sha1', text) };
     const [tag] = await scripts.run('replace_text', keys.base, args, changed);
     return tag === 'replaced' ? { ref, text: changed, ...order } : undefined;
   }

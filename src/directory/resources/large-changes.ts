@@ -1,5 +1,6 @@
 // Stores changes of very many memberships with several short scripts, because one long script would block Redis. Each script
 // is a complete change with its dirty mark. Before the last script the mark is postponed, so that sync sees the whole change.
+import { inPortions } from '../redis/portions.ts';
 import type { MemberStep, PutOutcome } from './changes.ts';
 
 /** Largest number of memberships that one script changes, about 10 ms in Redis. */
@@ -92,9 +93,7 @@ export function createLargeChange({ versionOf, membersOf, usersMeantBy }: LargeC
 export function portionsOf(steps: readonly MemberStep[]): MemberStep[][] {
   const portions: MemberStep[][] = [];
   for (const { kind, values } of steps) {
-    for (let at = 0; at < values.length; at += PORTION) {
-      portions.push([{ kind, values: values.slice(at, at + PORTION) }]);
-    }
+    for (const portion of inPortions(values, PORTION)) portions.push([{ kind, values: portion }]);
   }
   return portions.length > 0 ? portions : [[]];
 }

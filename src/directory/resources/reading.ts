@@ -78,11 +78,8 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
     kind: Kind,
     ordered: readonly { id: string; place: number }[],
   ): Promise<{ last: number; read: number; records: PlacedRecord[] }> {
-    const stored = await texts(
-      kind,
-      ordered.map(({ id }) => id),
-      SCAN_BYTES,
-    );
+    const ids = ordered.map(({ id }) => id);
+    const stored = await texts(kind, ids, SCAN_BYTES);
     const read = ordered.slice(0, stored.length);
     const records = read.flatMap(({ id, place }, index) => {
       const text = stored[index];

@@ -1,5 +1,6 @@
 // Reads the names of resources from their records.
 import { parseRef, refOf, type Kind, type Ref, type StoredRecord } from '../records.ts';
+import { inPortions } from '../redis/portions.ts';
 import type { Directory } from './directory.ts';
 
 const PORTION = 200;
@@ -13,8 +14,8 @@ export async function readRecordNames(
   const ids: Record<Kind, string[]> = { User: [], Group: [] };
   for (const ref of new Set(refs)) ids[parseRef(ref).kind].push(parseRef(ref).id);
   for (const kind of ['User', 'Group'] as const) {
-    for (let start = 0; start < ids[kind].length; start += PORTION) {
-      for (const record of await directory.getMany(kind, ids[kind].slice(start, start + PORTION))) {
+    for (const portion of inPortions(ids[kind], PORTION)) {
+      for (const record of await directory.getMany(kind, portion)) {
         const name = nameInRecord(record);
         if (name !== undefined) names.set(refOf(kind, record.id), name);
       }
