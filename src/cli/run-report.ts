@@ -4,8 +4,8 @@ import { counted } from '../support/counted.ts';
 import { complain, say } from './output.ts';
 import type { CommandContext, SelectedScope } from './scopes.ts';
 
-/** 2: a part waits for a person or was only reported; 1: not everything is as desired. */
-const EXIT_CODES: Record<Outcome, 0 | 1 | 2> = {
+/** Exit code of each outcome of a run. 2: held by the guard or only reported; 1: not everything is as desired. */
+export const RUN_EXITS: Record<Outcome, 0 | 1 | 2> = {
   converged: 0,
   held: 2,
   drifted: 2,
@@ -22,7 +22,7 @@ export function printReport(name: string, { outcome, message }: RunReport): void
 
 /** Returns the exit code of a command with these reports: 1 if one of them gives 1, else 2 if one gives 2, else 0. */
 export function exitCodeOf(reports: readonly RunReport[]): number {
-  const codes = reports.map(({ outcome }) => EXIT_CODES[outcome]);
+  const codes = reports.map(({ outcome }) => RUN_EXITS[outcome]);
   if (codes.includes(1)) return 1;
   return codes.includes(2) ? 2 : 0;
 }

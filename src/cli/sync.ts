@@ -21,13 +21,13 @@ interface Flags extends OperatorFlags {
   timeout: string;
 }
 
-/** Exit code of each outcome. */
-const EXIT_CODES: Record<SyncOutcomeName, number> = { equal: 0, held: 2, waiting: 2, needsPerson: 1 };
+/** Exit code of each outcome of a sync; docs/commands.md has the same table. */
+export const SYNC_EXITS: Record<SyncOutcomeName, number> = { equal: 0, held: 2, waiting: 2, needsPerson: 1 };
 
 export function syncCommand(program: Command, cli: Cli): void {
   withOperator(program.command('sync <user|group>'))
     .description(
-      'compare one person or group with the platform and bring what differs, now; exit 2 when something stands between',
+      'compare one person or group with the platform and bring what differs, now; exit 2 when the change is held or waits, 1 when it was refused',
     )
     .option('--target <name>', 'only this target')
     .option('--dry-run', 'show what would be written, and write nothing')
@@ -103,7 +103,7 @@ async function syncAll(
  * something would; 1: the platform could not be read.
  */
 function exitCodeOf({ differences, outcome }: SyncReport): number {
-  if (outcome !== undefined) return EXIT_CODES[outcome];
+  if (outcome !== undefined) return SYNC_EXITS[outcome];
   if (differences === null) return 1;
   return differences.some(isChange) ? 2 : 0;
 }

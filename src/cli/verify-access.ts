@@ -62,7 +62,7 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
           return cli.exit(code ?? 1);
         }
         if (report.result === 'unknown') complain(uncheckedText(report));
-        cli.exit(EXITS[report.result]);
+        cli.exit(ACCESS_EXITS[report.result]);
       } catch (error) {
         if (flags.json) sayJson({ ok: false, result: 'unknown', asked: user, error: messageOf(error) });
         throw error;
@@ -71,7 +71,7 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
 }
 
 /** Exit code of each result. */
-const EXITS: Readonly<Record<AccessResult, number>> = { complete: 0, missing: 2, unknown: 1 };
+export const ACCESS_EXITS: Readonly<Record<AccessResult, number>> = { complete: 0, missing: 2, unknown: 1 };
 
 /** Returns the message of an error for JSON; for unusable settings with every fault. */
 function messageOf(error: unknown): string {

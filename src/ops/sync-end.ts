@@ -34,15 +34,22 @@ export interface SyncEnd {
   message?: string;
 }
 
-/** Returns the end of a dry run. Nothing that differs is written while the target is on hold. */
+/** Names the orders that write a dead letter. */
+const WRITTEN_BY_ORDER =
+  'a dead letter: only scim-bridge sync, scim-bridge dead-letters retry or a new change writes it';
+
+/** Returns the end of a dry run. Nothing that differs is written while the target is on hold, and a dead letter only by an order. */
 export async function withHold(
   scope: ReconcileScope,
   found: FoundResource,
   differences: PlanEntry[] | null,
 ): Promise<SyncEnd> {
   const hold = await scope.outbox.guardStore.onHold();
-  if (hold && differences?.some(isChange)) return { message: holdText(scope, hold) };
-  return withLeftAlone(scope, found, {});
+  const differs = differences?.some(isChange) === true;
+  if (hold && differs) return { message: holdText(scope, hold) };
+  const { blockedSince } = await scope.outbox.resourceStatus(found.ref);
+  const end = differs && blockedSince !== null ? { message: WRITTEN_BY_ORDER } : {};
+  return withLeftAlone(scope, found, end);
 }
 
 /** Replaces the message of a SyncEnd by the reason why the resource is left alone; without such a reason it stays. */

@@ -36,3 +36,20 @@ test('log and acts refuse a span that ends before it begins', async () => {
     expect((await place.commands.run(log, '--since', '2h', '--until', '1h')).code).toBe(0);
   }
 });
+
+test('sync --dry-run of a dead letter lists what sync would try again, and says that nothing else writes it; sync exits 1 until the platform takes it', async () => {
+  const eve = 'eve@acme.example';
+  const rules = [{ method: 'POST', path: '/Users$', status5xx: { share: 1, status: 400 } }];
+  await place.platform.control('PATCH', '/faults', { rules });
+  await place.idp.createUser(eve, { title: '1' });
+  await place.idle();
+  const dry = await place.commands.run('sync', eve, '--dry-run');
+  expect(dry.code).toBe(2);
+  expect(dry.text).toMatch(/would write:\n\s+create eve@acme\.example/);
+  expect(dry.text).toContain(
+    'a dead letter: only scim-bridge sync, scim-bridge dead-letters retry or a new change writes it',
+  );
+  expect((await place.commands.run('sync', eve)).code).toBe(1);
+  await place.platform.control('PATCH', '/faults', { rules: [] });
+  expect((await place.commands.run('sync', eve)).code).toBe(0);
+});
