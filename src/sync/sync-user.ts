@@ -18,7 +18,7 @@ import {
   type FoundAccount,
 } from './find-user.ts';
 import { isGone, isStatus } from './failures.ts';
-import { ended, resetGate } from './gate.ts';
+import { ended, isRefused, resetGate } from './gate.ts';
 import type { DesiredUser } from './mapping.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { waitForName } from './taken-name.ts';
@@ -112,7 +112,10 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
   if (mayGainAccess && mayBeActive(link) && pendingSigns.includes('-')) return waitForRemovals(context);
   const attributes = await writeAttributes(context, desired);
   if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
-  if (attributes.kind === 'done' && link.observedGeneration !== work.generation) {
+  // A person whose deactivation was rejected joins no group. `observedGeneration` would let the groups add the person until this
+  // sync stores the condition.
+  const mayJoin = !isRefused(context.gate, 'deactivate');
+  if (attributes.kind === 'done' && mayJoin && link.observedGeneration !== work.generation) {
     link.observedGeneration = work.generation;
     // Memberships may have been added since the sync began, so the script checks the pending ones again.
     await context.save({ requeueGroups: true });

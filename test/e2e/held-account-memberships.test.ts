@@ -7,10 +7,11 @@ const deactivate = { count: 0, percent: 0 };
 const EVE = 'eve@acme.example';
 
 let place: Place;
+let eve: string;
 beforeAll(async () => {
   place = await openPlace({ target: { guard: { deactivate } } });
   const { idp } = place;
-  const eve = await idp.createUser(EVE);
+  eve = await idp.createUser(EVE);
   const bob = await idp.createUser('bob@acme.example');
   const finance = await idp.createGroup('Finance', [eve, bob]);
   const sales = await idp.createGroup('Sales', [bob]);
@@ -67,4 +68,13 @@ test('plan and sync name the rejection as the reason why a person is not added t
   const [found] = (await place.commands.run('explain', 'Sales', '--json')).json;
   expect(found).toMatchObject({ verdict: 'leftAlone' });
   expect((await place.commands.run('exceptions', '--json')).text).toContain('except new memberships');
+});
+
+test('a person whose deactivation was rejected joins no group while a change of the same person is tried again', async () => {
+  const failing = { method: 'PATCH', path: 'scim/v2/Users', times: 2, status5xx: { share: 1, status: 503 } };
+  await place.platform.control('PATCH', '/faults', { rules: [failing] });
+  await place.idp.patch(`/Users/${eve}`, { op: 'replace', path: 'displayName', value: 'Eve' });
+  await place.idle();
+  expect((await place.platform.user(EVE))?.displayName).toBe('Eve');
+  expect((await place.platform.group('Sales'))?.members).toEqual(['bob@acme.example']);
 });
