@@ -17,6 +17,7 @@ import {
   type AwaitOptions,
   type End,
 } from './until-applied.ts';
+import { becomesPending } from './unwritten.ts';
 import { readCoverageResult, whatIsMissing } from './coverage.ts';
 import { counted } from '../support/counted.ts';
 
@@ -57,7 +58,8 @@ export async function applyPlan(
   const decided = agreed ? await decidedRefs(scope, findings) : [];
   const note = { fence, plan, done: proven ? findings.done : [] };
   const pending = options.repair ? (options.pending ?? []) : [];
-  if (wanted === 0) {
+  const marksNothing = wanted === 0 && !(options.repair && plan.entries.some(becomesPending));
+  if (marksNothing) {
     await judgeAnew(scope, decided, note);
     // Lists cannot show what a lost resource lacks; its sync compares it in full.
     const synced = [...findings.lost, ...pending];

@@ -7,7 +7,7 @@ import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings 
 import { isChange, isPending, needsMark, needsNoPermission, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 import { countsOf, type Plan } from './plan.ts';
-import { toDestruction } from './unwritten.ts';
+import { becomesPending, toDestruction } from './unwritten.ts';
 
 /** Result of marking the resources of a plan. */
 export interface MarkedPlan {
@@ -29,7 +29,8 @@ export const isMarked = (entry: PlanEntry): boolean =>
 export const ownEntries = (plan: Plan): PlanEntry[] => plan.entries.filter(needsMark);
 
 /**
- * Holds the changes of a plan that exceed the limits of the guard, and marks the other changed resources for the worker.
+ * Holds the changes of a plan that exceed the limits of the guard, and marks the other changed resources for the worker. Marks the
+ * groups of additions that wait for a decision too.
  * @throws RunLost when another run has taken over
  */
 export async function markPlan(
@@ -40,7 +41,7 @@ export async function markPlan(
 ): Promise<MarkedPlan> {
   const own = ownEntries(plan);
   const held = await holdOverLimit(scope, own, guard);
-  const drifts = toDrifts(own);
+  const drifts = toDrifts([...own, ...plan.entries.filter(becomesPending)]);
   const outcomes = await scope.drifts.note(drifts, `plan:${plan.id}`, fence);
   const skipped = new Set(drifts.flatMap(({ ref }, index) => (outcomes[index] === 'applied' ? [] : [ref])));
   const noted = { applied: 0, stale: 0, busy: 0 };
@@ -51,7 +52,9 @@ export async function markPlan(
     return !item || !holds.has(changeText(item));
   });
   await scope.runs.noteWrites(countsOf(ordered));
-  const refs = plan.entries.flatMap((entry) => (isChange(entry) && entry.ref ? [entry.ref] : []));
+  const refs = plan.entries.flatMap((entry) =>
+    (isChange(entry) || becomesPending(entry)) && entry.ref ? [entry.ref] : [],
+  );
   return { refs: [...new Set(refs)], noted, skipped, held };
 }
 

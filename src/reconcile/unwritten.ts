@@ -52,7 +52,7 @@ export const isOfDecision = (reason: string): boolean => /scim-bridge (approvals
 
 /**
  * Returns the entries without additions of people whom the source took away; those that no sync would write have the effect
- * `report`. An addition that waits and is not pending yet keeps its effect: the run makes it pending, so that the decision brings it.
+ * `report`.
  */
 export async function withoutUnwritten(
   scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts' | 'directory'>,
@@ -64,13 +64,9 @@ export async function withoutUnwritten(
   } = scope;
   const why = new Map<PlanEntry, string>();
   const unwanted = new Set<PlanEntry>();
-  const recorded = new Set<PlanEntry>();
   for (const [entry, wait] of await waitingMemberships(scope, entries))
     if (wait === 'leaver') unwanted.add(entry);
-    else {
-      why.set(entry, `${entry.reason}${WAITS[wait]}`);
-      if (needsMark(entry)) recorded.add(entry);
-    }
+    else why.set(entry, `${entry.reason}${WAITS[wait]}`);
   for (const entry of await waitingValues(scope, entries))
     why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
   const closed = new Set<Ref>();
@@ -113,17 +109,23 @@ export async function withoutUnwritten(
   for (const entry of await behindHeld(scope, entries)) why.set(entry, `${entry.reason}${BEHIND}`);
   const listed = new Set(target.policy.users.protected.map(fold));
   for (const entry of entries)
-    if (isChange(entry) && listed.has(fold(personIn(entry)))) {
-      why.set(entry, REASONS.protected);
-      recorded.delete(entry);
-    }
+    if (isChange(entry) && listed.has(fold(personIn(entry)))) why.set(entry, REASONS.protected);
   return entries.flatMap((entry): PlanEntry[] => {
     const reason = why.get(entry);
     if (unwanted.has(entry)) return [];
-    const effect = recorded.has(entry) ? entry.effect : 'report';
-    return [reason === undefined ? entry : { ...entry, effect, reason }];
+    return [reason === undefined ? entry : { ...entry, effect: 'report', reason }];
   });
 }
+
+/**
+ * Returns whether a run makes the reported addition pending, so that the decision which it waits for brings it. Without a pending
+ * sign only a later comparison of the members would find the difference again.
+ */
+export const becomesPending = (entry: PlanEntry): boolean =>
+  entry.action === 'addMember' &&
+  entry.effect === 'report' &&
+  Object.values(WAITS).some((text) => entry.reason.endsWith(text)) &&
+  needsMark({ ...entry, effect: 'apply' });
 
 /** Returns whether the entry writes or clears an attribute value of a person. */
 export const isValue = (entry: PlanEntry): entry is PlanEntry & { ref: Ref; attribute: string } =>

@@ -49,19 +49,25 @@ export async function waitingMemberships(
   const waits = new Map<Ref, { add?: MembershipWait | undefined; isLeaver: boolean }>();
   for (let start = 0; start < users.length; start += PORTION) {
     const portion = users.slice(start, start + PORTION);
-    const [accounts, decisions] = await Promise.all([
+    const [accounts, decisions, closings] = await Promise.all([
       drifts.readLinks(portion),
       guardStore.decisionsOfMembers(portion.map((ref) => parseRef(ref).id)),
+      guardStore.verdictsOn(portion.map((ref) => ({ kind: 'deactivate', ref }))),
     ]);
-    // Other settings may want the person again since the condition was stored.
+    // Other settings may want the person again since the condition was stored, and a pending change may be the return.
     const leavers = await usersToVerify(
       scope,
-      accounts.filter(({ text }) => parseLink(text).condition?.isLeaver),
+      accounts.filter(
+        ({ text, marked }, index) => parseLink(text).condition?.isLeaver || (marked && closings[index]),
+      ),
     );
     accounts.forEach(({ ref, text, marked }, index) => {
       const { condition } = parseLink(text);
-      const wait = marked || !condition ? undefined : WAITING[condition.reason];
-      const isOut = condition?.isLeaver && leavers.get(ref)?.wanted.inScope !== true;
+      const wanted = leavers.get(ref)?.wanted;
+      // The sync of a marked person meets the same decision about the account, unless the person is to be active again.
+      const decided = wanted?.active ? undefined : closings[index];
+      const wait = marked ? decided : condition && WAITING[condition.reason];
+      const isOut = condition?.isLeaver && wanted?.inScope !== true;
       const add = wait && isOut ? 'leaver' : wait;
       waits.set(ref, { add, isLeaver: decisions[index] === 'follows' });
     });
