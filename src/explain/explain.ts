@@ -5,14 +5,13 @@ import type { FleetFinding, ReadFleet } from '../ops/fleet.ts';
 import { withPresentCondition } from '../ops/present-condition.ts';
 import { searchLog, type LocatedEntry } from '../ops/provisioning-log.ts';
 import { awaitsDecision } from '../reconcile/done-changes.ts';
-import { groupsLeftByHand } from '../reconcile/left-by-hand.ts';
 import { letterDoneText } from '../reconcile/reported-entries.ts';
 import { backupText, ifOpen, readRestored, type Restored } from '../reconcile/restored.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
 import { firstApprovalsOf, rejectionsOf } from './decided.ts';
-import { lookAtPlatform, READ_TIMEOUT_MS } from './platform-look.ts';
+import { lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
 import { formerRecordText } from './former-record.ts';
 import { isLetter, isLetterDone } from './done-letter.ts';
@@ -20,8 +19,6 @@ import { handoverOf } from './handover.ts';
 import { removedTargetReasons } from './removed-targets.ts';
 import { toVerdict } from './verdict.ts';
 import { isoTime } from '../support/sources.ts';
-import { timeLimit } from '../support/time-limit.ts';
-import type { Ref } from '../directory/records.ts';
 import { userDetail, groupDetail } from './attribute-states.ts';
 import { storedOf, obstacleOf, linkOf, conditionOf, markOf, policyFor } from './stored-fields.ts';
 
@@ -69,6 +66,9 @@ export function connectionsOf(scopes: readonly ReconcileScope[]): Searched[] {
   return [...byConnection.values()];
 }
 
+/** State of a membership that is pending and that somebody else wrote at the platform. */
+const JOINED_BY_HAND = { state: 'applied', because: 'made at the platform by hand' } as const;
+
 /** Reads the facts about a resource at one target, and explains them. */
 async function explainAt(
   scope: ReconcileScope,
@@ -101,7 +101,9 @@ async function explainAt(
   const isLeftOut = found.kind === 'Group' && detail.inScope === false;
   // A pending change or a condition explains the status already, so the platform is not read.
   const isQuiet = !link.condition && where.guard.length === 0;
-  const isSettled = !where.mark && where.blockedSince === null && (isQuiet || awaitsDecision(link));
+  // A change that waits for the end of a hold may be made at the platform meanwhile.
+  const isStill = !where.mark || hold !== undefined;
+  const isSettled = isStill && where.blockedSince === null && (isQuiet || awaitsDecision(link));
   // Somebody may have made the refused change of a dead letter at the platform. The platform is not read while the breaker is open.
   const mayBeDone = isLetter(where) && !(await target.breaker.read()).open;
   const seen =
@@ -115,16 +117,20 @@ async function explainAt(
   const isDone = isLetterDone(where, { ...detail, ...related, isAsDesired, link });
   // The condition of a dead letter explains its differences already.
   const look = readPlatform || isSettled || isDone ? seen : null;
-  // Somebody has already made a held or rejected removal at the platform: it is told as such, and no longer as pending.
-  const undecided = related.memberships.flatMap(({ state, condition, ref }) =>
-    state === 'toRemove' && condition !== undefined ? [ref as Ref] : [],
-  );
-  const groupsRemoved =
-    look && found.kind === 'User'
-      ? await groupsLeftByHand(scope, found.ref, undecided, timeLimit(READ_TIMEOUT_MS))
-      : [];
-  const isRemovedByHand = ({ ref }: MembershipState): boolean => groupsRemoved.some((each) => each === ref);
-  const memberships = related.memberships.filter((each) => !isRemovedByHand(each));
+  // Somebody has already made a pending change of a membership at the platform: it is told as such, and no longer as pending.
+  const isMade = ({ ref }: MembershipState): boolean =>
+    look?.pendingDone.some((each) => each === ref) === true;
+  const isLeft = (each: MembershipState): boolean => each.state === 'toRemove' && isMade(each);
+  const memberships = related.memberships
+    .filter((each) => !isLeft(each))
+    .map((each) => (each.state === 'toAdd' && isMade(each) ? { ...each, ...JOINED_BY_HAND } : each));
+  const left = related.memberships.filter(isLeft);
+  const added = related.memberships.filter(({ state }) => state === 'toAdd').filter(isMade).length;
+  const members = related.members && {
+    ...related.members,
+    toAdd: related.members.toAdd - added,
+    toRemove: related.members.toRemove - left.length,
+  };
   // The decision is taken, and the list of exceptions follows with the next sync.
   const isDecided = stored.condition !== undefined && link.condition === undefined && !isHeld;
   // Read last, because the read of the platform may close the breaker.
@@ -141,8 +147,9 @@ async function explainAt(
     ...detail,
     values: look?.values ?? detail.values,
     ...related,
+    members,
     memberships,
-    leftByHand: related.memberships.filter(isRemovedByHand).map(({ name }) => name),
+    leftByHand: found.kind === 'User' ? left.map(({ name }) => name) : [],
     link: linkOf(link),
     platform: look?.platform ?? null,
     condition: await conditionOf(scope, found, link),

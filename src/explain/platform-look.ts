@@ -5,7 +5,6 @@ import { DESTRUCTIVE_KINDS, judge, populationOf, type DestructiveKind } from '..
 import { isSameObserved, observedValue, type ObservedAccount } from '../reconcile/compare.ts';
 import { isRename, LEFT_OUT } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
-import { COMPARED_MEMBERS } from '../reconcile/left-by-hand.ts';
 import { countDecidable } from '../reconcile/done-changes.ts';
 import { withNames } from '../reconcile/entry-names.ts';
 import { ACTION_OF, isChange, isLeftBy, NEWLY_LINKED, type PlanEntry } from '../reconcile/entry.ts';
@@ -23,11 +22,16 @@ import { timeLimit } from '../support/time-limit.ts';
 /** Time for all reads of one resource, milliseconds. */
 export const READ_TIMEOUT_MS = 3000;
 
+/** Largest number of members of a group that are compared; a call returns 100 of them. */
+const COMPARED_MEMBERS = 1000;
+
 interface PlatformLook {
   /** Result of the read, as part of the explanation. */
   platform: NonNullable<Explanation['platform']>;
   /** The given values with `observed` set; unchanged if the platform could not be read. */
   values: AttributeState[];
+  /** Pending memberships that the platform has already: of a person the groups, of a group the members. */
+  pendingDone: readonly Ref[];
   /** Whether nothing at all differs, also nothing that no run changes. */
   isAsDesired: boolean;
 }
@@ -66,6 +70,7 @@ export async function lookAtPlatform(
       accountGone: false,
     },
     values,
+    pendingDone: [],
     isAsDesired: false,
   });
   // An open breaker delays the first call until a probe is due, within the same time limit.
@@ -147,6 +152,7 @@ export async function lookAtPlatform(
         accountGone: compared.isGone ?? false,
       },
       values: observed,
+      pendingDone: compared.pendingDone ?? [],
       isAsDesired: notCompared === 0 && entries.every(({ action }) => action === 'unmanaged'),
     };
   } catch (error) {

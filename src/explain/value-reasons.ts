@@ -1,6 +1,7 @@
 // Converts the states of attribute values to sentences. Pure.
 import type { AttributeState, ExplainedFacts } from './explanation.ts';
 import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
+import { sameValue } from '../sync/values.ts';
 import { counted } from '../support/counted.ts';
 import { MOST_NAMED, someOf } from './sentence-parts.ts';
 
@@ -16,7 +17,9 @@ export function valueReasons(
   const namesOf = (state: string): string[] =>
     values.filter((each) => each.state === state).map(({ name }) => name);
   // Without an account every value differs, which the summary tells. Out of scope no value is desired.
-  const differing = inScope && link.platformId !== null ? namesOf('differs').length : 0;
+  const differs = ({ state, desired, observed }: AttributeState): boolean =>
+    state === 'differs' && (observed === undefined || !sameValue(observed, desired));
+  const differing = inScope && link.platformId !== null ? values.filter(differs).length : 0;
   const unsure = namesOf('unsure').length;
   const unmappable = values.filter(
     ({ state, reason }) => state === 'unmappable' && !summary.includes(String(reason)),

@@ -31,6 +31,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (isHeld || (mark && leavesHeldGroup(facts))) return 'held';
   // The pending sync only notes the rejection.
   if (mark?.request.startsWith('rejection:') && condition?.reason === 'Rejected') return 'leftAlone';
+  if (mark && isMadeOnHold(facts)) return 'asDesired';
   // A pending change does not move while the target is on hold or fails, or no worker runs.
   if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';
   if (mark) return 'onItsWay';
@@ -56,6 +57,14 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (facts.kind === 'Group' && waiting.some(({ condition: each }) => each === undefined)) return 'onItsWay';
   return judgeByOthers(waiting);
 }
+
+/** Returns whether somebody made the pending change at the platform while the target is on hold, so that nothing of it is left. */
+const isMadeOnHold = ({ condition, hold, memberships, platform }: ExplainedFacts): boolean =>
+  hold !== null &&
+  condition === null &&
+  platform?.state === 'equal' &&
+  platform.leftByPolicy.length === 0 &&
+  memberships.every(({ state }) => state !== 'toAdd' && state !== 'toRemove');
 
 /** Returns whether the settings protect the user. A sync notes the condition later, for example after a restart with new settings. */
 const isListedAsProtected = ({ kind, policy }: ExplainedFacts): boolean =>

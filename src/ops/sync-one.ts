@@ -15,8 +15,6 @@ import {
   type PlanEntry,
 } from '../reconcile/entry.ts';
 import { WAITS_FOR_GROUP } from '../reconcile/plan-groups.ts';
-import { groupsLeftByHand } from '../reconcile/left-by-hand.ts';
-import { removal } from '../sync/succession.ts';
 import { withNames } from '../reconcile/entry-names.ts';
 import { withToBeHeld } from '../reconcile/to-be-held.ts';
 import { withConflictsReported, withoutUnwritten } from '../reconcile/unwritten.ts';
@@ -102,7 +100,8 @@ export async function syncOne(
   }
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
   const memberships =
-    compared && (await membershipEntries(scope, found, { compared, pendingGroups, signal }));
+    compared &&
+    (await membershipEntries(scope, found, { compared, pendingGroups, done: look?.pendingDone ?? [] }));
   const named = memberships && (await withNames(scope, [...compared, ...memberships]));
   const differences =
     named && withConflictsReported(await withToBeHeld(scope, await withoutUnwritten(scope, named)));
@@ -183,31 +182,32 @@ async function throwIfOneFails(
     );
 }
 
-/** Returns entries for the pending memberships of a user; those of a group are in its own comparison. */
+/**
+ * Returns entries for the pending memberships of a user; those of a group are in its own comparison.
+ * @param done groups whose membership the platform has already as it is pending
+ */
 async function membershipEntries(
   scope: ReconcileScope,
   { kind, ref, name }: FoundResource,
   {
     compared,
     pendingGroups,
-    signal,
-  }: { compared: readonly PlanEntry[]; pendingGroups: SyncReport['pendingGroups']; signal: AbortSignal },
+    done,
+  }: {
+    compared: readonly PlanEntry[];
+    pendingGroups: SyncReport['pendingGroups'];
+    done: readonly Ref[];
+  },
 ): Promise<PlanEntry[]> {
   if (kind === 'Group') return [];
-  const { links, target, directory, outbox } = scope;
+  const { links, target, directory } = scope;
   const shown = new Set(compared.map(({ action, ref: group }) => `${action} ${group ?? ''}`));
   const entries = Object.entries(pendingGroups).map(([id, sign]) => ({
     group: refOf('Group', id),
     action: sign === '+' ? ('addMember' as const) : ('removeMember' as const),
   }));
-  const removed = entries.flatMap(({ group, action }) => (action === 'removeMember' ? [group] : []));
-  const verdicts = await outbox.guardStore.verdictsOn(
-    removed.map((group) => removal(parseRef(group).id, parseRef(ref).id)),
-  );
-  const undecided = removed.filter((_, index) => verdicts[index] !== undefined);
-  const left = await groupsLeftByHand(scope, ref, undecided, signal);
   const missing = entries.filter(
-    ({ group, action }) => !shown.has(`${action} ${group}`) && !left.includes(group),
+    ({ group, action }) => !shown.has(`${action} ${group}`) && !done.includes(group),
   );
   const refs = missing.map(({ group }) => group);
   const [names, groups, account] = await Promise.all([

@@ -32,8 +32,8 @@ export interface ComparedUser {
   link: Link;
   /** Groups that the account names; a platform may name none, although the user is a member. */
   memberOf: readonly GroupOfAccount[];
-  /** Groups with a pending change of the membership, read before the account. */
-  pending: ReadonlySet<string>;
+  /** Groups with a pending change of the membership and its sign (`ResourceStatus.pendingMemberships`), read before the account. */
+  pending: ReadonlyMap<string, string>;
   /** Groups from which the removal of the user was written and is not confirmed. */
   unconfirmed: ReadonlySet<string>;
 }
@@ -43,6 +43,8 @@ export interface ComparedMemberships {
   entries: PlanEntry[];
   /** Number of groups beyond MOST_READ. */
   notCompared: number;
+  /** Groups with a pending change of the membership that the platform has already, because somebody else made it there. */
+  pendingDone: Ref[];
 }
 
 /** Compares the user's groups at the source and at the platform; returns null when a group could not be read. */
@@ -106,7 +108,30 @@ export async function compareMemberships(
       .filter(({ id }) => leftOut.has(id))
       .map((group) => unmanagedEntry(user.ref, group, LEFT_OUT)),
   ];
-  return { entries, notCompared: beyond(unnamed) + beyond(otherwise) };
+  const pendingDone = await pendingMadeThere(scan, user, named);
+  return { entries, notCompared: beyond(unnamed) + beyond(otherwise), pendingDone };
+}
+
+/**
+ * Returns the groups with a pending change of the membership that the platform has already. A platform may leave groups out of its
+ * accounts, so only a read of the group proves that the user has left.
+ */
+async function pendingMadeThere(
+  scan: ScanResult,
+  user: ComparedUser,
+  named: ReadonlyMap<string, string>,
+): Promise<Ref[]> {
+  const { links, target } = scan.scope;
+  const refs = [...user.pending.keys()].map((group) => refOf('Group', group));
+  const known = await links.getMany(target.name, refs);
+  const linked = refs.flatMap((ref, index) => {
+    const id = known[index]?.id;
+    return id === undefined ? [] : [{ ref, id, isAdded: user.pending.get(parseRef(ref).id) === '+' }];
+  });
+  const left = linked.filter(({ id, isAdded }) => !isAdded && !named.has(id)).slice(0, MOST_READ);
+  const states = await mapBounded(left, READ_AT_ONCE, ({ id }) => membershipIn(scan, id, user));
+  const gone = left.filter((_, index) => /^(missing|gone)$/.test(states[index]?.state ?? ''));
+  return [...linked.filter(({ id, isAdded }) => isAdded && named.has(id)), ...gone].map(({ ref }) => ref);
 }
 
 /** Returns the number of groups that are not read. */

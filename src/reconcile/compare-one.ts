@@ -22,6 +22,8 @@ export interface ComparedOne {
   entries: PlanEntry[];
   /** Held or rejected changes that the platform has already. */
   done: DoneChanges | undefined;
+  /** Pending memberships that the platform has already: of a user the groups, of a group the members. */
+  pendingDone?: readonly Ref[] | undefined;
   /** Number of groups of a user that were not compared, because they are too many. */
   notCompared?: number;
   /** The values of a user could not be read, so that only the rest was compared. */
@@ -60,6 +62,7 @@ export async function compareOne(
     return {
       entries: await withFollowers(scan, entries, [...verified, ...gone, ...added]),
       done: group.done,
+      pendingDone: group.pendingDone,
     };
   }
   // Read before the account, so that a write in between is not taken for drift.
@@ -76,12 +79,11 @@ export async function compareOne(
   const isGone = link.id !== undefined && account === undefined;
   const common = { done, account, areValuesUnread, isGone };
   if (!comparesMemberships(user, entries, link)) return { entries, ...common };
-  const pending = new Set(pendingMemberships.keys());
   const memberships = await compareMemberships(scan, {
     ref,
     link,
     memberOf: user.memberOf,
-    pending,
+    pending: pendingMemberships,
     unconfirmed: new Set(unconfirmedRemovals),
   });
   return memberships && { ...memberships, entries: [...entries, ...memberships.entries], ...common };

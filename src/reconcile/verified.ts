@@ -39,6 +39,8 @@ export interface VerifiedResource {
   leftOut?: string;
   /** Held or rejected changes that the platform has already. */
   done?: DoneChanges | undefined;
+  /** Members of the group with a pending membership that the platform has already, because somebody else made it there. */
+  pendingDone?: readonly Ref[];
   /** Members of the group whose unconfirmed removal this read confirms. */
   confirmed?: ConfirmedRemovals | undefined;
   /** Platform ids of unmanaged members whose removal from the group is pending, held or rejected; they have no entry. */

@@ -15,7 +15,7 @@ import { linkedText } from '../sync/find-group.ts';
 import { takenElsewhereText } from './taken.ts';
 import { asking } from './platform-reads.ts';
 import type { VerifiedResource } from './verified.ts';
-import { compareMembers, doneOfGroup, lookForLeavers, pendingOf } from './verify-members.ts';
+import { compareMembers, doneOfGroup, lookForLeavers, pendingOf, pendingThere } from './verify-members.ts';
 import { groupEntries, type GroupCase, type Member } from './plan-groups.ts';
 
 /** Unmanaged groups of a complete list, and groups of other connections. */
@@ -98,8 +98,15 @@ async function verifyGroup(
   const isBack =
     (link.departed === true && wantedName !== undefined) ||
     (isLeftByPolicy && target.policy.policy === 'sync');
+  // Pending changes wait while the target is on hold, so that somebody may make them at the platform meanwhile.
+  const isStopped = signs.size > 0 && (await outbox.guardStore.onHold()) !== undefined;
   const isRead =
-    withMembers(ref) || isBack || isLeftByPolicy || link.adopting === true || unconfirmed.length > 0;
+    withMembers(ref) ||
+    isBack ||
+    isLeftByPolicy ||
+    isStopped ||
+    link.adopting === true ||
+    unconfirmed.length > 0;
   const ours = isRead ? await scan.scope.drifts.membersOf(id) : [];
   const observed = await readGroup(scan, link, { withMembers: isRead });
   if (observed === 'unknown') return undefined;
@@ -118,6 +125,7 @@ async function verifyGroup(
   const done = new Set(doneItems.map(({ subject }) => subject));
   const candidate = namesake?.id ?? (isMissing ? strangers?.taken.get(fold(wantedName)) : undefined);
   const pending = await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user))));
+  const pendingDone = present && isRead ? await pendingThere(scan, present, pending) : [];
   const isAuthoritative = members === 'authoritative' && target.policy.policy === 'sync';
   const isNeeded = isAuthoritative || pending.some(({ sign }) => sign === '+');
   const adopted = link.adopting ? present : isNeeded ? await readNamesake(scan, namesake) : undefined;
@@ -145,7 +153,10 @@ async function verifyGroup(
     members: differing && { ...differing, surplus: [...differing.surplus, ...unlisted] },
     unconfirmed: new Set(unconfirmed),
     surplusThere: present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs }),
-    pending: pending.filter(({ member, sign }) => sign !== '+' || !isMemberBefore(member)),
+    pending: pending.filter(
+      ({ member, sign }) =>
+        !pendingDone.includes(member.ref ?? 'User:') && (sign !== '+' || !isMemberBefore(member)),
+    ),
   };
   return {
     ref,
@@ -155,6 +166,7 @@ async function verifyGroup(
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
     isBack,
+    pendingDone,
     unmanagedLeavers: new Set(
       [...signs.keys()].flatMap((user) => (isUnmanaged(user) ? [unmanagedId(user)] : [])),
     ),

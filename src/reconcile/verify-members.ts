@@ -117,6 +117,29 @@ export async function pendingOf(scan: ScanResult, signs: Map<string, string>): P
   });
 }
 
+/**
+ * Returns those of the pending members whose change the platform has already, because somebody else made it there. The account of
+ * a member who has left is read, because a member list may be truncated.
+ */
+export async function pendingThere(
+  scan: ScanResult,
+  group: WireGroup,
+  pending: GroupCase['pending'],
+): Promise<Ref[]> {
+  const present = new Set((group.members ?? []).map(({ value }) => value));
+  const isListed = ({ platformId }: Member): boolean => platformId !== null && present.has(platformId);
+  const added = pending.flatMap(({ member, sign }) => (sign === '+' && isListed(member) ? [member] : []));
+  const unlisted = pending
+    .flatMap(({ member, sign }) =>
+      sign !== '+' && member.platformId !== null && !isListed(member) ? [member] : [],
+    )
+    .slice(0, MOST_CONFIRMED);
+  const isGone = await mapBounded(unlisted, CONCURRENT_READS, (member) =>
+    isReallyMissing(scan, group, member),
+  );
+  return [...added, ...unlisted.filter((_, index) => isGone[index])].flatMap(({ ref }) => ref ?? []);
+}
+
 /** Returns missing and surplus members without pending and protected ones. */
 export async function compareMembers(
   scan: ScanResult,

@@ -1,6 +1,6 @@
 // Activates and deactivates the account of a user.
 import type { Permission } from '../directory/guard/guard-store.ts';
-import { forgetObserved, type Link, platformIdOf } from '../directory/outbox/links.ts';
+import { forgetObserved, isAwaitingDecision, type Link, platformIdOf } from '../directory/outbox/links.ts';
 import { PlatformResponse } from '../platform/errors.ts';
 import type { PlatformPatchOperation, WireUser } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
@@ -37,12 +37,13 @@ export async function deactivate(context: SyncContext): Promise<Permission> {
 }
 
 /**
- * Returns whether somebody else closed the account. Reads the account only if a comparison saw it closed, and notes its
- * state in the link.
+ * Returns whether somebody else closed the account. Reads the account only if a comparison saw it closed or a decision about a
+ * change of the person is awaited, and notes its state in the link.
  * @throws PlatformResponse 404 when the account is gone
  */
 async function isClosedByOthers({ clock, link, target, call }: SyncContext): Promise<boolean> {
-  if (!mayBeActive(link) || link.observed?.active !== false) return false;
+  const mayBeClosed = link.observed?.active === false || isAwaitingDecision(link.condition);
+  if (!mayBeActive(link) || !mayBeClosed) return false;
   const { active } = await target.client.users.get(platformIdOf(link), call);
   forgetObserved(link, 'active');
   if (active !== false) return false;
