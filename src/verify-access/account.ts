@@ -13,6 +13,8 @@ export interface ExpectedGroup {
   /** Undefined: the group is not linked yet. */
   platformId: string | undefined;
   name: string;
+  /** A sentence about the refusal of the group's last sync, after which nothing writes a membership; undefined: there is none. */
+  refused?: string | undefined;
 }
 
 /** A group of the account, with its present name at the platform. */

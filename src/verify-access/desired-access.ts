@@ -1,7 +1,9 @@
 // Compares the desired access of a user at a target with the platform's account. Reads Redis, writes nothing.
+import { parseLink } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { refusalOf } from '../reconcile/entry.ts';
 import { membershipIn, waitsText } from '../reconcile/behind-closing.ts';
 import type { Resource } from '../scim/index.ts';
 import { observedCore } from '../sync/diff.ts';
@@ -19,9 +21,10 @@ export type DesiredAccess =
       kind: 'closed';
       why: string;
       groups: ExpectedGroup[];
+      leaving: LeavingGroup[];
       closing?: 'held' | 'rejected' | undefined;
       /** Of a person in scope, whose account keeps its values and groups when it is closed. */
-      attributes?: DesiredUser['attributes'];
+      desired?: DesiredUser;
     }
   | {
       kind: 'open';
@@ -41,32 +44,42 @@ export interface LeavingGroup extends ExpectedGroup {
 /** Returns the access that the source and the settings want for a user at a target. Reads Redis only. */
 export async function desiredAccessOf(scope: ReconcileScope, person: FoundResource): Promise<DesiredAccess> {
   const { id, record, ref } = person;
-  const { directory, links, outbox, target } = scope;
+  const { directory, drifts, links, outbox, target } = scope;
+  const leaving = await leavingOf(scope, person);
   const [closing] = await outbox.guardStore.verdictsOn([{ kind: 'deactivate', ref }]);
-  if (!record) return { kind: 'closed', why: 'deleted at the source', groups: [], closing };
+  if (!record) return { kind: 'closed', why: 'deleted at the source', groups: [], leaving, closing };
   const [joined = []] = await directory.groupsOf([id]);
   // A damaged record says nothing about the user, so no access is desired by it.
   if (record.damaged)
-    return { kind: 'closed', why: 'the stored record is damaged: push it again', groups: [] };
+    return { kind: 'closed', why: 'the stored record is damaged: push it again', groups: [], leaving };
   const desired = await target.mapping.user(JSON.parse(record.text) as Resource, id, joined);
   const named = joined.flatMap((group) => {
     const name = target.mapping.groupName(group.displayName);
     return name === undefined ? [] : [{ id: group.id, name }];
   });
-  const found = await links.getMany(target.name, groupRefs(named));
-  const groups = named.map(({ name }, index) => ({ name, platformId: found[index]?.id }));
-  if (!desired.inScope) return { kind: 'closed', why: 'out of the scope of this target', groups, closing };
-  if (!desired.active) {
-    const { attributes } = desired;
-    return { kind: 'closed', why: 'inactive at the source', groups, closing, attributes };
-  }
+  const found = await drifts.observe(groupRefs(named));
+  const groups = named.map(({ name, id: group }, index): ExpectedGroup => {
+    const link = parseLink(found[index]?.text ?? '');
+    const refusal = refusalOf(link, found[index]?.marked);
+    const advice = `scim-bridge explain ${refOf('Group', group)} tells what to do`;
+    return {
+      name,
+      platformId: link.id,
+      refused:
+        refusal && `the group ${name} needs a person (${refusal.reason}: ${refusal.message}): ${advice}`,
+    };
+  });
+  if (!desired.inScope)
+    return { kind: 'closed', why: 'out of the scope of this target', groups, leaving, closing };
+  if (!desired.active)
+    return { kind: 'closed', why: 'inactive at the source', groups, leaving, closing, desired };
   const excluded = joined.filter(({ displayName }) => target.mapping.groupName(displayName) === undefined);
   const known = await links.getMany(target.name, groupRefs(excluded));
   const leftOut = excluded.map(({ displayName }, index) => ({
     name: String(known[index]?.core?.displayName ?? displayName),
     platformId: known[index]?.id,
   }));
-  return { kind: 'open', desired, groups, leaving: await leavingOf(scope, person), leftOut };
+  return { kind: 'open', desired, groups, leaving, leftOut };
 }
 
 const groupRefs = (groups: readonly { id: string }[]) => groups.map(({ id }) => refOf('Group', id));
@@ -122,10 +135,9 @@ const missingIn = (wanted: readonly ExpectedGroup[], present: readonly ActualGro
 /** Returns a text about the values and memberships that wait for a held deactivation; undefined: none does. */
 export function waitingText(wanted: DesiredAccess, reading: Reading | undefined): string | undefined {
   // Only the values of a person in scope are known, and they wait only while the deactivation does.
-  if (wanted.kind !== 'closed' || wanted.closing !== 'held' || !wanted.attributes || !reading)
-    return undefined;
+  if (wanted.kind !== 'closed' || wanted.closing !== 'held' || !wanted.desired || !reading) return undefined;
   const { attributes } = reading.view;
-  const values = Object.entries(wanted.attributes).filter(
+  const values = Object.entries(wanted.desired.attributes).filter(
     ([name, value]) => !sameValue(value, attributes[name] ?? null),
   );
   const joined = missingIn(wanted.groups, reading.groups);
@@ -135,20 +147,45 @@ export function waitingText(wanted: DesiredAccess, reading: Reading | undefined)
 
 const folded = (names: readonly string[]): string[] => [...new Set(names.map(fold))].sort();
 
-/** Returns every difference between desired and actual access; empty if there is none. */
-export function differencesOf(wanted: DesiredAccess, reading: Reading | undefined): AccountDifference[] {
-  // An account that is not there gives no access either.
-  if (wanted.kind === 'closed') {
-    return reading?.view.active ? [{ name: 'active', desired: false, actual: true }] : [];
-  }
+/**
+ * Returns every difference between desired and actual access; empty if there is none. A closed or missing account gives no access,
+ * so nothing else of an account that must be closed counts.
+ * @param isLinked false: an account that was found by name, of which nothing is written to be closed
+ */
+export function differencesOf(
+  wanted: DesiredAccess,
+  reading: Reading | undefined,
+  isLinked = true,
+): AccountDifference[] {
+  if (wanted.kind === 'closed' && !reading?.view.active) return [];
+  if (wanted.kind === 'closed' && !isLinked) return [{ name: 'active', desired: false, actual: true }];
   if (!reading) return [{ name: 'account', desired: 'an account', actual: null }];
-  const { desired, groups, leaving } = wanted;
-  const { user, view } = reading;
+  const { desired, leaving } = wanted;
+  const { view } = reading;
+  const differences: AccountDifference[] = [];
+  if (view.active !== (wanted.kind === 'open'))
+    differences.push({ name: 'active', desired: wanted.kind === 'open', actual: view.active });
+  if (desired) differences.push(...valueDifferences(desired, reading));
+  // No membership of a person who is out of scope is written.
+  const groups = desired ? wanted.groups : [];
+  const left = new Set(leaving.map(({ platformId }) => platformId));
+  const kept = reading.groups.filter(({ platformId }) => !left.has(platformId));
+  // The platform gives access by the name of a group, so the names are compared and not the ids.
+  const nameOf = ({ platformId, name }: ActualGroup): string =>
+    groups.find((group) => group.platformId === platformId)?.name ?? name;
+  const names = [...kept.map(nameOf), ...missingIn(groups, kept).map(({ name }) => name)];
+  const desiredNames = [...new Set(names)].sort();
+  const isSame = sameValue(folded(names), folded(view.groups));
+  if (!isSame) differences.push({ name: 'groups', desired: desiredNames, actual: view.groups });
+  return differences;
+}
+
+/** Returns the differences of core values and attributes. */
+function valueDifferences(desired: DesiredUser, { user, view }: Reading): AccountDifference[] {
   const differences: AccountDifference[] = [];
   const compare = (name: string, value: unknown, actual: unknown): void => {
     if (!sameValue(value, actual)) differences.push({ name, desired: value ?? null, actual: actual ?? null });
   };
-  compare('active', true, view.active);
   const core = observedCore(user, desired.core);
   for (const [path, value] of Object.entries(desired.core)) {
     // A core attribute without desired value is not managed.
@@ -164,14 +201,5 @@ export function differencesOf(wanted: DesiredAccess, reading: Reading | undefine
       actual: view.attributes[attribute] ?? null,
       unmappable: reason,
     });
-  const left = new Set(leaving.map(({ platformId }) => platformId));
-  const kept = reading.groups.filter(({ platformId }) => !left.has(platformId));
-  // The platform gives access by the name of a group, so the names are compared and not the ids.
-  const nameOf = ({ platformId, name }: ActualGroup): string =>
-    groups.find((group) => group.platformId === platformId)?.name ?? name;
-  const names = [...kept.map(nameOf), ...missingIn(groups, kept).map(({ name }) => name)];
-  const desiredNames = [...new Set(names)].sort();
-  const isSame = sameValue(folded(names), folded(view.groups));
-  if (!isSame) differences.push({ name: 'groups', desired: desiredNames, actual: view.groups });
   return differences;
 }

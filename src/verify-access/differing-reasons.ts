@@ -9,23 +9,27 @@ export const unmanagedText = ({ unlinked }: Facts): string =>
 
 /**
  * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `. Causes are the condition of the user,
- * a deactivation that waits or was rejected, removals from groups that are not written yet, groups with another name, and a hold
- * of the target. Without a known cause the text names the command that tells more.
+ * a deactivation that waits or was rejected, removals from groups that are not written yet, groups with another name, refused
+ * groups, and a hold of the target. Without a known cause the text names the command that tells more.
  */
 export function becauseOf(facts: Facts): string {
   const { link, wanted, reading, unlinked, hold } = facts;
   if (unlinked?.kind === 'found') return unmanagedText(facts);
   const { condition } = link;
-  // A value that cannot be mapped keeps an account from being opened, never from being closed.
-  const isAboutValues = condition?.reason === 'AttributesNotWritten' && wanted.kind === 'closed';
-  const refused =
+  // A value that cannot be mapped keeps an account from being opened, never from being closed. It may differ at an open account.
+  const isOpen = reading?.view.active === true;
+  const isAboutValues = condition?.reason === 'AttributesNotWritten' && wanted.kind === 'closed' && !isOpen;
+  const inWhoseWords =
     condition && IN_PLATFORM_WORDS.has(condition.reason) ? 'the platform refused the last change: ' : '';
   const cause =
     isAboutValues || !condition
       ? undefined
-      : `${refused}${condition.message}${deletionText(condition, facts.deletesLeavers)}`;
-  const leaving = wanted.kind === 'open' && reading ? stillIn(wanted.leaving, reading) : [];
-  const renaming = wanted.kind === 'open' && reading ? otherwiseCalled(wanted, reading) : [];
+      : `${inWhoseWords}${condition.message}${deletionText(condition, facts.deletesLeavers)}`;
+  const isCompared = wanted.kind === 'open' || isOpen;
+  const leaving = isCompared && reading ? stillIn(wanted.leaving, reading) : [];
+  const renaming = isCompared && reading ? otherwiseCalled(wanted, reading) : [];
+  const differs = facts.differences.some(({ name }) => name === 'groups');
+  const refused = differs ? wanted.groups.flatMap(({ refused: text }) => text ?? []) : [];
   // If there is a condition, it already names the state of the deactivation.
   const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
   const causes = [
@@ -35,6 +39,7 @@ export function becauseOf(facts: Facts): string {
     waitingText(wanted, reading),
     ...leaving.map(leavingText),
     ...renaming.map(renamingText),
+    ...refused,
     hold,
   ].filter((text) => text !== undefined);
   if (causes.length > 0) return `: ${causes.join('; ')}`;

@@ -136,10 +136,7 @@ async function checkAccess(
   };
   // A platform need not name the groups of an account, so these are read by id: also the groups that the person left at the
   // source while the removal is not written (`leaving`), and those that the settings leave out (`leftOut`).
-  const groups = [
-    ...wanted.groups,
-    ...(wanted.kind === 'open' ? [...wanted.leaving, ...wanted.leftOut] : []),
-  ];
+  const groups = [...wanted.groups, ...wanted.leaving, ...(wanted.kind === 'open' ? wanted.leftOut : [])];
   try {
     // Without a linked account, one is looked up by externalId and userName: one that no other user is linked to (`found`), or
     // that of the person's earlier record from before a re-hire (`former`).
@@ -153,7 +150,7 @@ async function checkAccess(
         ? await unlessFault(readAccount(platform, { id: unlinked.id }, groups, call))
         : linked;
     const readMs = clock.now();
-    const differences = fault ? [] : differencesOf(wanted, reading);
+    const differences = fault ? [] : differencesOf(wanted, reading, linked !== undefined);
     const leftAlone = reading ? await leftAloneOf(scope, wanted, link, reading) : [];
     const context =
       reading && toSecurityContext(reading.view.groups, reading.view.attributes, reading.definitions);

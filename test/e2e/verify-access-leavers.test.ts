@@ -89,8 +89,13 @@ test('for a leaver with an unmappable value, verify-access names the rejected de
   await place.idle();
   await reject();
   const { applied, differences } = await verify('dan@acme.example');
-  expect(differences).toEqual([{ name: 'active', desired: false, actual: true }]);
-  expect(applied.detail).toBe('differs at the platform: active: a person rejected the deactivation');
+  expect(differences).toEqual([
+    { name: 'active', desired: false, actual: true },
+    { name: 'attributes.level', desired: null, actual: 3, unmappable: expect.any(String) },
+  ]);
+  expect(applied.detail).toMatch(
+    /^differs at the platform: active, attributes\.level: level is string .*; a person rejected the deactivation: /,
+  );
   expect(applied.at).toBeUndefined();
 });
 
@@ -127,6 +132,34 @@ test('after the rejection of a held deactivation the values that waited for it a
   const { text } = await place.commands.run('exceptions');
   expect(text).toContain('the account stays open, and other changes of the source are written');
 });
+
+test('verify-access compares values and groups of an account that stays open against the source, and names the hold of the target', async () => {
+  const name = 'jan@acme.example';
+  const jan = await place.idp.createUser(name, { title: '2' });
+  const [crew, staff] = [await place.idp.createGroup('crew', [jan]), await place.idp.createGroup('staff')];
+  await place.idle();
+  await place.idp.patch(`/Users/${jan}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  await reject();
+  await place.commands.run('hold');
+  await place.idp.patch(`/Users/${jan}`, { op: 'replace', path: 'title', value: '9' });
+  await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${jan}"]` });
+  await place.idp.patch(`/Groups/${staff}`, { op: 'add', path: 'members', value: [{ value: jan }] });
+  const { code, applied, differences } = await verify(name);
+  expect([code, differences]).toEqual([
+    2,
+    [
+      { name: 'active', desired: false, actual: true },
+      { name: 'attributes.level', desired: 9, actual: 2 },
+      { name: 'groups', desired: ['staff'], actual: ['crew'] },
+    ],
+  ]);
+  expect(applied.detail).toMatch(/a person rejected the deactivation: .*, from crew; on hold by /);
+  const { text } = await place.commands.run('plan');
+  expect(text).not.toContain('to add');
+  await place.commands.run('release');
+  await place.idle();
+}, 30_000);
 
 test('exceptions says of a rejected deactivation of a deleted person that the account keeps its values', async () => {
   const ida = await place.idp.createUser('ida@acme.example', { title: '2' });
