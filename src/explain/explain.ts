@@ -16,6 +16,7 @@ import { toTimeline } from './timeline.ts';
 import { formerRecordText } from './former-record.ts';
 import { isLetter, isLetterDone } from './done-letter.ts';
 import { handoverOf } from './handover.ts';
+import { refusedGroupReasons } from './refused-groups.ts';
 import { removedTargetReasons } from './removed-targets.ts';
 import { toVerdict } from './verdict.ts';
 import { isoTime } from '../support/sources.ts';
@@ -183,6 +184,7 @@ async function explainAt(
     ...verdict.reasons,
     ...(isDone ? [`It is still a dead letter: ${letterDoneText(found.ref)}.`] : []),
     ...(former === undefined ? [] : [former]),
+    ...(found.kind === 'User' ? await refusedGroupReasons(scope, memberships) : []),
     ...(facts.handover ? [facts.handover.text] : []),
     ...(await removedTargetReasons(scope, found)),
   ];

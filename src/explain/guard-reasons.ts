@@ -98,13 +98,23 @@ export function deletionReason({ guard, inScope, policy, stored }: ExplainedFact
   return 'The account is deleted after its deactivation, because users.deprovision is delete: an approval of the deactivation does not cover the deletion, which guard.delete limits.';
 }
 
-/** Returns which values and memberships of a person wait for the held deactivation; undefined: none wait. */
+/**
+ * Returns which values and memberships of a person wait for the held deactivation, or which memberships are not added because of the
+ * rejected one; undefined: none.
+ */
 export function waitingReason({ guard, inScope, memberships, values }: ExplainedFacts): string | undefined {
+  const closing = guard.find(({ kind, state }) => kind === 'deactivate' && state !== 'approved');
   // Out of scope, the account gets no values and memberships that could wait.
-  if (!inScope || !guard.some(({ kind, state }) => kind === 'deactivate' && state === 'held'))
-    return undefined;
+  if (!inScope || !closing) return undefined;
   const differing = values.filter(({ name, state }) => state === 'differs' && name.startsWith('attributes.'));
-  const joined = memberships.filter(({ state }) => state === 'toAdd').map(({ name }) => membershipIn(name));
+  // A membership with a condition waits for its group.
+  const joined = memberships
+    .filter(({ state, condition }) => state === 'toAdd' && condition === undefined)
+    .map(({ name }) => membershipIn(name));
+  if (closing.state === 'rejected')
+    return joined.length === 0
+      ? undefined
+      : `Not added while the source wants the account inactive and the rejection stands: ${someOf(joined)}.`;
   const names = [...differing.map(({ name }) => name.slice('attributes.'.length)), ...joined];
   return names.length === 0 ? undefined : `${capital(waitsText(names))}.`;
 }

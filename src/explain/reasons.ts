@@ -1,6 +1,7 @@
 // Converts the facts about a resource to the sentences below the summary, in the order of the page: reasons and advice. The
 // files *-reasons.ts have the sentences of one subject each. Pure.
 import type { ExplainedFacts } from './explanation.ts';
+import type { ExceptionReason } from '../directory/outbox/exceptions.ts';
 import { holdAdvice } from '../directory/guard/operator-hold.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { notComparedText } from '../reconcile/compare-memberships.ts';
@@ -74,12 +75,24 @@ function notComparedReason({ platform }: ExplainedFacts): string | undefined {
   return platform?.notCompared ? `${notComparedText(platform.notCompared)}.` : undefined;
 }
 
+/** What no run does about an exception. A run may still write other changes of a person with a held or rejected one. */
+const NO_RUN: Record<ExceptionReason, string> = {
+  Rejected:
+    'no run writes the rejected change before the rejection is withdrawn or the source takes the change back',
+  Held: 'no run writes the held change before a person decides',
+  LastAdministrator: 'no run writes the held change before a person decides',
+  Dropped: 'no run repeats the refused change',
+  NotAdopted: 'no run changes it',
+  Protected: 'no run changes it',
+  OnHold: 'no run changes it',
+};
+
 /** Returns a sentence about the exception; undefined: the resource is none. */
 function exceptionReason(facts: ExplainedFacts): string | undefined {
   const { exception } = facts;
   if (!exception) return undefined;
   const isKept = noLongerWanted(facts) === undefined;
-  return `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}${isKept ? ': no run changes it' : ''}.`;
+  return `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}${isKept ? `: ${NO_RUN[exception.reason]}` : ''}.`;
 }
 
 /** Returns the condition with its advice; '' without a condition, or if the summary says all of it. */

@@ -49,7 +49,7 @@ export const linkOf = (link: Link): Explanation['link'] => ({
 /** Returns the condition with advice; null without one. */
 export async function conditionOf(
   { connection, outbox, target }: ReconcileScope,
-  { ref }: FoundResource,
+  { ref }: Pick<FoundResource, 'ref'>,
   link: Link,
 ): Promise<Explanation['condition']> {
   const { condition } = link;

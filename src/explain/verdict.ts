@@ -35,8 +35,10 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   // A pending change does not move while the target is on hold or fails, or no worker runs.
   if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';
   if (mark) return 'onItsWay';
+  // A rejection is about one change; a run writes the other differences.
+  const hasOthers = condition?.reason === 'Rejected' && facts.platform?.state === 'differs';
   // A condition without mark and dead letter stays: a person rejected the change or dropped the dead letter.
-  if (condition) return 'leftAlone';
+  if (condition && !hasOthers) return 'leftAlone';
   // A difference at the platform without a pending change: nothing writes it before the next run.
   if (facts.platform?.state === 'differs') return 'differs';
   // Deleted at the source, and nothing is left to be written.
@@ -80,13 +82,16 @@ const leavesHeldGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
 function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
   const stopped = waiting.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
   if (stopped.includes('Held')) return 'held';
-  // The platform or a conflict stops the other resource, and a person has to look at it.
-  if (stopped.some((reason) => !LEFT_ALONE.has(reason))) return 'needsPerson';
+  if (waiting.some(needsPerson)) return 'needsPerson';
   return stopped.length === waiting.length ? 'leftAlone' : 'onItsWay';
 }
 
 /** Reasons of conditions that an operator or the settings caused on purpose. */
 const LEFT_ALONE = new Set(['Rejected', 'Protected', 'OutOfScope']);
+
+/** Returns whether the platform or a conflict stops the other resource of a membership, so that a person has to look at it. */
+export const needsPerson = ({ condition }: MembershipState): boolean =>
+  condition !== undefined && condition !== 'Held' && !LEFT_ALONE.has(condition);
 
 /** Policies below `sync` leave differences on purpose: create-only all of them, upsert-only an account that stays open. */
 function isKeptByPolicy({ policy, link, values }: ExplainedFacts): boolean {
@@ -211,7 +216,7 @@ function onItsWaySummary({
 }
 
 /** Returns which run writes the differences of a resource, or why none does. */
-function bringsIt({ hold, target, platform, policy, ref, values }: ExplainedFacts): string {
+function bringsIt({ condition, hold, target, platform, policy, ref, values }: ExplainedFacts): string {
   if (platform?.differences.some(({ action }) => action === 'conflict'))
     return 'no run brings it before a person has acted, see reasons';
   if (platform?.accountGone && policy.policy === 'create-only')
@@ -225,6 +230,7 @@ function bringsIt({ hold, target, platform, policy, ref, values }: ExplainedFact
     return toBeHeld === differences.length
       ? `${run}, asks the guard, which will hold it: a person has to approve it then`
       : `${run}, brings it, except what the guard will hold`;
+  if (condition?.reason === 'Rejected') return `${run}, brings it, except what a person rejected`;
   const differing = values.filter(({ state }) => !isSettledValue(state));
   const unmappable = differing.filter(({ state }) => state === 'unmappable').length;
   if (unmappable === 0) return `${run}, brings it`;
@@ -233,9 +239,9 @@ function bringsIt({ hold, target, platform, policy, ref, values }: ExplainedFact
     : `${run}, brings it, except what cannot be mapped`;
 }
 
-/** Returns words about the first membership that waits for an operator, else about the policy of the target. */
+/** Returns words about a membership that waits for an operator, first one whose other side the platform refused; else about the policy of the target. */
 function membershipCause({ memberships, kind, policy }: ExplainedFacts): string {
-  const first = memberships.find(({ condition }) => condition !== undefined);
+  const first = memberships.find(needsPerson) ?? memberships.find(({ condition }) => condition !== undefined);
   if (!first) return `the policy is ${policy.policy}`;
   return sideText(kind, first);
 }

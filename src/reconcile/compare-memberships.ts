@@ -10,7 +10,8 @@ import { groupEntries, type Member, type MemberDifferences } from './plan-groups
 import type { ReconcileScope, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { asking } from './platform-reads.ts';
-import type { GroupOfAccount } from './verified.ts';
+import { applyRefusals } from './refusals.ts';
+import type { GroupOfAccount, VerifiedResource } from './verified.ts';
 
 /**
  * Largest number of groups that are read because the account does not name them, and of those that are read because it names them
@@ -155,7 +156,7 @@ async function membershipIn(
  * null when one could not be read.
  */
 async function underOtherName(scan: ScanResult, refs: Ref[]): Promise<PlanEntry[] | null> {
-  const groups = refs.length === 0 ? [] : await verifyGroups(scan, refs, { withMembers: () => false });
+  const groups = refs.length === 0 ? [] : await comparedGroups(scan, refs);
   if (groups.length < refs.length) return null;
   return groups
     .flatMap(({ entries }) => entries)
@@ -164,6 +165,15 @@ async function underOtherName(scan: ScanResult, refs: Ref[]): Promise<PlanEntry[
       ...entry,
       reason: `the group is called ${String(entry.before?.displayName)} at the platform, so its members have the access of that name`,
     }));
+}
+
+/** Compares groups without members. A write that the platform refused before becomes a conflict, because no run repeats it. */
+async function comparedGroups(scan: ScanResult, refs: Ref[]): Promise<VerifiedResource[]> {
+  const { outbox } = scan.scope;
+  const groups = await verifyGroups(scan, refs, { withMembers: () => false });
+  if (groups.every(({ refusal }) => refusal === undefined)) return groups;
+  const blocked = new Map((await outbox.blocked()).map(({ ref, since }) => [ref, since]));
+  return applyRefusals(groups, { blocked, rulesChanged: undefined, settings: outbox.settings });
 }
 
 /** Returns whether the entry gives a group its desired name. */
@@ -178,10 +188,9 @@ async function madeAgain(
   gone: readonly ObservedResource[],
   user: ComparedUser,
 ): Promise<PlanEntry[]> {
-  const groups = await verifyGroups(
+  const groups = await comparedGroups(
     scan,
     gone.map(({ ref }) => ref),
-    { withMembers: () => false },
   );
   const made = groups.flatMap(({ entries }) => entries);
   const memberships = await managedEntries(

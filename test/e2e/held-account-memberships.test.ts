@@ -1,6 +1,7 @@
 // Tests plan, sync and explain while the memberships of a person wait for a held or rejected deactivation.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const deactivate = { count: 0, percent: 0 };
@@ -68,6 +69,35 @@ test('plan and sync name the rejection as the reason why a person is not added t
   const [found] = (await place.commands.run('explain', 'Sales', '--json')).json;
   expect(found).toMatchObject({ verdict: 'leftAlone' });
   expect((await place.commands.run('exceptions', '--json')).text).toContain('except new memberships');
+});
+
+test('explain of a person whose deactivation was rejected says what a run still writes, and what it does not', async () => {
+  const explained = async () => (await place.commands.run('explain', EVE, '--json')).json[0];
+  const before = await explained();
+  expect(before.verdict).toBe('leftAlone');
+  const text = before.reasons.join(' ');
+  expect(text).toContain('no run writes the rejected change before the rejection is withdrawn');
+  expect(text).toMatch(/Not added while .* the rejection stands: the membership in Sales/);
+  const { scimId } = (await place.platform.user(EVE)) ?? {};
+  const change = { op: 'replace', path: 'displayName', value: 'Somebody' };
+  await byHand(place, 'PATCH', `/Users/${scimId}`, change);
+  expect(await explained()).toMatchObject({
+    verdict: 'differs',
+    summary: expect.stringMatching(/the next reconcile .* brings it, except what a person rejected/),
+  });
+  await place.commands.run('sync', EVE);
+  expect((await place.platform.user(EVE))?.displayName).toBe(`Jo ${EVE}`);
+});
+
+test('on hold plan reports the membership of a person whose deactivation was rejected also while another change of the person waits', async () => {
+  await place.commands.run('hold');
+  await place.idp.patch(`/Users/${eve}`, { op: 'replace', path: 'displayName', value: 'Eva' });
+  expect(memberships((await plan()).entries)).toContainEqual([
+    'addMember Sales report',
+    expect.stringContaining('an operator rejected'),
+  ]);
+  await place.commands.run('release');
+  await place.idle();
 });
 
 test('a person whose deactivation was rejected joins no group while a change of the same person is tried again', async () => {

@@ -36,6 +36,44 @@ test("sync of a person exits 2 and names the person's group that is a dead lette
   expect((await place.platform.group('guests'))?.members).toEqual([]);
 });
 
+test('explain and verify-access of a person name the group that is a dead letter, why, and the commands that work', async () => {
+  const { json } = await place.commands.run('explain', ANN, '--json');
+  expect(json[0]).toMatchObject({
+    verdict: 'needsPerson',
+    summary: expect.stringContaining('group guests:'),
+  });
+  expect(json[0].reasons.join(' ')).toMatch(
+    new RegExp(`group guests needs a person .*: NotAdopted: .* dead-letters retry Group:${group}`),
+  );
+  const { text } = await place.commands.run('verify-access', ANN);
+  expect(text).toMatch(new RegExp(`the group guests needs a person .* explain Group:${group} tells`));
+});
+
+test('explain of a person whose group the platform does not rename advises no sync of the person', async () => {
+  const staff = await place.idp.createGroup('staff', [ann]);
+  await place.idle();
+  const refused = {
+    method: 'PATCH',
+    path: 'scim/v2/Groups',
+    times: 9999,
+    status5xx: { share: 1, status: 400 },
+  };
+  await place.platform.control('PATCH', '/faults', { rules: [refused] });
+  await place.idp.patch(`/Groups/${staff}`, { op: 'replace', path: 'displayName', value: 'team' });
+  await place.idle();
+  const [found] = (await place.commands.run('explain', ANN, '--json')).json;
+  expect(found).toMatchObject({ verdict: 'needsPerson', platform: { differences: [] } });
+  expect(found.reasons.join(' ')).toMatch(
+    new RegExp(
+      `group team needs a person .*: Refused: .* Then scim-bridge sync Group:${staff} tries it again`,
+    ),
+  );
+  expect((await place.commands.run('sync', ANN, '--dry-run')).code).toBe(0);
+  await place.platform.control('PATCH', '/faults', { rules: [] });
+  await place.commands.run('sync', `Group:${staff}`);
+  expect((await place.platform.group('team'))?.members).toEqual([ANN]);
+}, 30_000);
+
 test('sync of a person exits 0 after the group that was a dead letter is adopted', async () => {
   await place.change(({ targets: { main } }) => {
     main.adopt = 'exact';

@@ -68,14 +68,14 @@ test('explain of a rejected change announces no time of the next sync', () => {
   expect(reasons({ lookAgainAt })).toContain(`It is looked at again by itself at ${lookAgainAt}.`);
 });
 
-test('reasons do not say that no run changes a held deactivation that the present settings do not want', () => {
+test('reasons do not say that no run writes a held deactivation that the present settings do not want', () => {
   const guard = [{ kind: 'deactivate', subject: null, state: 'held' }];
   const exception = { reason: 'Held', since: '2026-01-01T00:00:00.000Z' };
   const person = { kind: 'User', ref: 'User:1', guard, exception };
   expect(reasons({ ...person, stored: { active: false } })).toContain(
-    'held by the guard: no run changes it.',
+    'held by the guard: no run writes the held change before a person decides.',
   );
   const text = reasons({ ...person, stored: { active: true } });
   expect(text).toContain('ends what waits for a decision');
-  expect(text).not.toContain('no run changes it');
+  expect(text).not.toContain('no run writes');
 });

@@ -1,0 +1,36 @@
+// Tells what an operator does about the groups of a person that the platform refused, so that their memberships are not written.
+import type { Ref } from '../directory/records.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import type { MembershipState } from './explanation.ts';
+import { MOST_NAMED } from './sentence-parts.ts';
+import { conditionOf } from './stored-fields.ts';
+import { needsPerson } from './verdict.ts';
+
+/**
+ * Returns a sentence for each pending membership whose group needs a person first: why, and the commands in the order that works.
+ * No sync of the person writes such a membership.
+ */
+export async function refusedGroupReasons(
+  scope: ReconcileScope,
+  memberships: readonly MembershipState[],
+): Promise<string[]> {
+  const refused = memberships.filter(
+    (each) => (each.state === 'toAdd' || each.state === 'toRemove') && needsPerson(each),
+  );
+  const reasons = refused.slice(0, MOST_NAMED).map(async ({ name, ref }) => {
+    const group = ref as Ref;
+    const condition = await conditionOf(
+      scope,
+      { ref: group },
+      await scope.links.get(scope.target.name, group),
+    );
+    if (!condition) return [];
+    const { reason, message, advice } = condition;
+    // An advice that names the group ends with the command that tries it again.
+    const retry = advice.includes(ref) ? '' : ` Then scim-bridge sync ${ref} tries it again.`;
+    return [
+      `The group ${name} needs a person before this membership is written: ${reason}: ${message.replace(/\.$/, '')}. ${advice}${retry}`,
+    ];
+  });
+  return (await Promise.all(reasons)).flat();
+}
