@@ -4,6 +4,7 @@ import type { Outcome } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import { counted } from '../support/counted.ts';
 import type { Logger } from '../support/logger.ts';
+import { dueLaterText, LATE_MS } from './due-later.ts';
 import { removalsOf } from './mark.ts';
 import { createOwnSyncs } from './own-syncs.ts';
 import type { Plan } from './plan.ts';
@@ -153,6 +154,9 @@ async function untilUnmarked(
     if (left.length === 0) return undefined;
     if (await outbox.guardStore.onHold())
       return { outcome: 'held', message: `the target was on hold: ${releaseAdvice(scope.target.name)}` };
+    // Without this check a command would wait for STALL_MS, although none of its syncs can begin before then.
+    const late = own && clock.now() - movedAt > LATE_MS ? await dueLaterText(scope, left) : undefined;
+    if (late !== undefined) return { outcome: 'failed', message: late };
     if (clock.now() - movedAt > STALL_MS)
       return { outcome: 'failed', message: `${left.length} are still not applied: see scim-bridge status` };
     await own?.start(left);
