@@ -1,7 +1,7 @@
 // Syncs one user or group at once: compares it with the platform and then runs the sync of the workers,
 // under the same lease and guard.
 import type { Actor } from '../directory/logs/acts.ts';
-import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import { refOf, type Ref } from '../directory/records.ts';
 import { noteDone, toDoneNote } from '../reconcile/done-changes.ts';
 import { toDrifts } from '../reconcile/mark.ts';
 import { isRename } from '../reconcile/compare-memberships.ts';

@@ -134,11 +134,19 @@ export async function pendingThere(
       sign !== '+' && member.platformId !== null && !isListed(member) ? [member] : [],
     )
     .slice(0, MOST_CONFIRMED);
-  const isGone = await mapBounded(unlisted, CONCURRENT_READS, (member) =>
-    isReallyMissing(scan, group, member),
+  const accounts = await readAccounts(scan, unlisted);
+  // An account that cannot be read says nothing.
+  const isGone = accounts.map(
+    (account) => account === 'absent' || (account !== 'unknown' && !namesGroup(account, group.id)),
   );
   return [...added, ...unlisted.filter((_, index) => isGone[index])].flatMap(({ ref }) => ref ?? []);
 }
+
+/** Reads the accounts of members, in their order. */
+const readAccounts = (scan: ScanResult, members: readonly Member[]) =>
+  mapBounded(members, CONCURRENT_READS, ({ platformId }) =>
+    asking(scan, (signal) => scan.scope.target.client.users.get(platformId ?? '', { signal })),
+  );
 
 /** Returns missing and surplus members without pending and protected ones. */
 export async function compareMembers(
@@ -161,9 +169,7 @@ export async function compareMembers(
       missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });
   }
   // A member list may be truncated, so the account of each missing member is read.
-  const accounts = await mapBounded(missing, CONCURRENT_READS, ({ platformId }) =>
-    asking(scan, (signal) => scan.scope.target.client.users.get(platformId ?? '', { signal })),
-  );
+  const accounts = await readAccounts(scan, missing);
   const unexpected = [...present].filter(([id]) => !expected.has(id) && !signs.has(unmanagedName(id)));
   const holders = await scan.scope.drifts.linkedTo(
     'User',

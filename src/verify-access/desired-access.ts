@@ -57,7 +57,7 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
     const name = target.mapping.groupName(group.displayName);
     return name === undefined ? [] : [{ id: group.id, name }];
   });
-  const found = await drifts.observe(groupRefs(named));
+  const found = await drifts.readLinks(groupRefs(named));
   const groups = named.map(({ name, id: group }, index): ExpectedGroup => {
     const link = parseLink(found[index]?.text ?? '');
     const refusal = refusalOf(link, found[index]?.marked);
