@@ -174,7 +174,7 @@ export interface Explanation {
   /** A user's groups, or up to a hundred pending members of a group. */
   memberships: MembershipState[];
   /**
-   * Groups that the person is no longer in, because somebody made a held or rejected removal at the platform. The next
+   * Groups that the person is no longer in, because somebody made a held, rejected or pending removal at the platform. The next
    * reconcile ends the wait for a decision.
    */
   leftByHand: string[];

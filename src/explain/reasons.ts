@@ -75,7 +75,7 @@ function notComparedReason({ platform }: ExplainedFacts): string | undefined {
   return platform?.notCompared ? `${notComparedText(platform.notCompared)}.` : undefined;
 }
 
-/** What no run does about an exception. A run may still write other changes of a person with a held or rejected one. */
+/** Words for each reason: the write that no run makes. A run may still write other changes of a person with a held or rejected one. */
 const NO_RUN: Record<ExceptionReason, string> = {
   Rejected:
     'no run writes the rejected change before the rejection is withdrawn or the source takes the change back',
