@@ -196,11 +196,12 @@ export function createChainedStream<Entry extends object>(
       .hmget(chain, 'start', 'end')
       .xrange(stream, after, '+', 'COUNT', PORTION)
       .exec();
-    const [ends, found] = (replies ?? []).map(([error, reply]) => {
+    const [[start, end], found] = (replies ?? []).map(([error, reply]) => {
       if (error) throw error;
       return reply;
-    }) as [(string | null)[], [string, string[]][]];
-    return [ends[0] ?? '', ends[1] ?? '', found];
+    }) as [ends: [string | null, string | null], found: [id: string, fields: string[]][]];
+    // '' for `start`: the very first entry is still there. '' for `end`: there was no entry yet.
+    return [start ?? '', end ?? '', found];
   }
 
   /** Returns the id of the newest entry; undefined when there is none. */

@@ -1,6 +1,7 @@
 // Reads and removes pending security events, and counts delivered, refused and dropped ones. The script that stores a change
 // adds its events (lua/events.lua).
 import type { Redis } from 'ioredis';
+import { timeOf } from './chained-stream.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Kind } from '../records.ts';
 import { createProcessLease } from '../redis/lease.ts';
@@ -163,6 +164,5 @@ function parseEvent(id: string, text: string): StoredEvent {
     externalId?: string;
     txn?: string;
   };
-  const at = Number(id.slice(0, id.indexOf('-')));
-  return { id, at, kind, resource, what, names, transaction: txn, ...rest };
+  return { id, at: timeOf(id), kind, resource, what, names, transaction: txn, ...rest };
 }

@@ -14,6 +14,7 @@
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"}: the sync goes on later | {"changed"}: the
 --        resource was marked again | {"fenced"}: the lease was lost, and nothing was stored but the log
 -- NEEDS exceptions, link_states, links, load, log, marks, user_memberships
+local link_text = texts[1]
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 local has_lease = redis.call('GET', lease) == p.fence
@@ -29,13 +30,13 @@ if p.forget then
   -- A stored resource keeps a link without platform id, because one without link and mark counts as missing (read_coverage).
   local is_stored = redis.call('HEXISTS', key(p.kind == 'User' and 'users' or 'groups'), p.id) == 1
   if is_stored then
-    redis.call('HSET', key('links', p.target), p.ref, texts[1])
+    redis.call('HSET', key('links', p.target), p.ref, link_text)
   else
     redis.call('HDEL', key('links', p.target), p.ref)
     redis.call('HDEL', key('groupsSeen', p.target), p.ref)
   end
 else
-  redis.call('HSET', key('links', p.target), p.ref, texts[1])
+  redis.call('HSET', key('links', p.target), p.ref, link_text)
   if p.platformKey then keep_reverse_link(p.target, p.platformKey, p.ref) end
 end
 -- After a change during the sync, the next sync asks the guard again; a sync that continues later has not asked it yet. The end
@@ -83,7 +84,7 @@ if p.outcome == 'synced' then
   local has_pending = p.kind == 'Group' and redis.call('EXISTS', key('pendingMembers', p.target .. ':' .. p.id)) == 1
   local is_written = stored and not p.forget and not has_pending
   -- A brief scan skips resources in the `synced` set (lua/synced.lua).
-  if is_written and not settled_state(p.target, p.kind, p.id, stored, texts[1], p.rulesReadGroups) then
+  if is_written and not settled_state(p.target, p.kind, p.id, stored, link_text, p.rulesReadGroups) then
     redis.call('SADD', name_synced(p.target, p.kind), p.id)
   end
 end

@@ -32,12 +32,13 @@ local function inherit_removals_of(former)
   end
 end
 
+local link_text = texts[1]
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
-redis.call('HSET', key('links', p.target), p.ref, texts[1])
+redis.call('HSET', key('links', p.target), p.ref, link_text)
 clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
 if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
 if p.takenFrom then

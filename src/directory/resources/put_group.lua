@@ -14,7 +14,7 @@
 
 -- Delay of the mark while further portions follow; afterwards an incomplete change is synced too.
 local MORE_FOLLOWS_MS = 5000
-local stored = redis.call('HGET', key('groups'), p.id)
+local stored, text = redis.call('HGET', key('groups'), p.id), texts[1]
 local is_create = p.expected == 0
 if not stored and not is_create then return 'missing' end
 local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }
@@ -27,7 +27,7 @@ end
 local is_first = record.version == 0
 local before, changed, tag = record.text, false, ''
 -- A damaged record is written again, even with the same text.
-local has_new_text = texts[1] and (texts[1] ~= record.text or not is_sound(record, stored, #stored - #record.text + 1))
+local has_new_text = text and (text ~= record.text or not is_sound(record, stored, #stored - #record.text + 1))
 if has_new_text then
   local entries = cjson.encode(p.entries)
   if entries ~= record.entries then
@@ -47,7 +47,7 @@ if has_new_text then
     end
   end
   if is_first then redis.call('ZADD', key('order', 'Group'), next_number(), p.id) end
-  record.entries, record.text, record.state, changed = entries, texts[1], 'active', true
+  record.entries, record.text, record.state, changed = entries, text, 'active', true
   record.checksum = nil -- so that `written` computes it anew
 end
 

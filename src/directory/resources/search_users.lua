@@ -4,17 +4,16 @@
 --        folded (true: the needles are lower-case ASCII, and letter case is ignored) }
 -- RETURN {"found", next cursor, bytes of the records that were searched, id, id, ...}
 local next_cursor, entries = unpack(redis.call('HSCAN', key('users'), p.cursor, 'COUNT', p.count))
-local reply, bytes = { 'found', next_cursor, 0 }, 0
+local ids, bytes = {}, 0
 for index = 1, #entries, 2 do
   local id, record = entries[index], entries[index + 1]
   bytes = bytes + #record
   local text = p.folded and string.lower(record) or record
   for _, needle in ipairs(p.needles) do
     if string.find(text, needle, 1, true) or string.find(id, needle, 1, true) then
-      reply[#reply + 1] = id
+      ids[#ids + 1] = id
       break
     end
   end
 end
-reply[3] = bytes
-return reply
+return { 'found', next_cursor, bytes, unpack(ids) }
