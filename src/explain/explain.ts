@@ -13,7 +13,7 @@ import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
 import { firstApprovalsOf, rejectionsOf } from './decided.ts';
 import { lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
-import { formerRecordText } from './former-record.ts';
+import { formerRecordText, takeoverText } from './former-record.ts';
 import { isLetter, isLetterDone } from './done-letter.ts';
 import { handoverOf } from './handover.ts';
 import { refusedGroupReasons } from './refused-groups.ts';
@@ -178,7 +178,7 @@ async function explainAt(
   );
   const former =
     link.id === undefined
-      ? await formerRecordText(scope, found, facts.nameAtTarget ?? found.name)
+      ? ((await formerRecordText(scope, found, facts.nameAtTarget ?? found.name)) ?? takeoverText(facts))
       : undefined;
   const reasons = [
     ...verdict.reasons,

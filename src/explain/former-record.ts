@@ -3,6 +3,7 @@ import { refOf } from '../directory/records.ts';
 import { formerWithName, type FoundResource } from '../ops/find.ts';
 import { refsOf } from '../ops/held-change.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import type { Explanation } from './explanation.ts';
 import { someOf } from './sentence-parts.ts';
 
 /** Words for held changes of each kind. */
@@ -51,3 +52,18 @@ export async function formerRecordText(
   }
   return undefined;
 }
+
+/**
+ * Returns a sentence about an account that the pending sync of a person without account may take over; undefined: no sync is to
+ * come. Nothing stored leads from a person to a former record, so only a look at the platform tells whether there is one.
+ */
+export const takeoverText = ({
+  kind,
+  ref,
+  stored,
+  inScope,
+  mark,
+}: Pick<Explanation, 'kind' | 'ref' | 'stored' | 'inScope' | 'mark'>): string | undefined =>
+  kind === 'User' && stored && inScope && mark
+    ? `If the platform has an account of a former record of this person, the sync takes it over: scim-bridge sync ${ref} --dry-run tells.`
+    : undefined;

@@ -69,3 +69,20 @@ test('the rejection of a removal does not carry over to the new record of a pers
   await expect(members()).resolves.toEqual([BOB]);
   await expect(place.commands.run('exceptions')).resolves.toMatchObject({ text: 'No exceptions.' });
 }, 60_000);
+
+test('explain of a person who is pushed again on hold says that the sync takes over the account of the former record, and sync --dry-run shows it', async () => {
+  place = await openPlace({});
+  const ann = await place.idp.createUser(ANN);
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.idle();
+  await place.commands.run('hold');
+  const again = await place.idp.createUser(ANN);
+  const command = ['sync', `User:${again}`, '--dry-run'];
+  expect((await place.commands.run('explain', ANN)).text.replaceAll(/\s+/g, ' ')).toContain(
+    `If the platform has an account of a former record of this person, the sync takes it over: scim-bridge ${command.join(' ')} tells`,
+  );
+  expect((await place.commands.run(...command)).text).toContain(
+    `adopt ${ANN} (the account of a deleted user is taken over)`,
+  );
+}, 60_000);
