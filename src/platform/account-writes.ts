@@ -4,7 +4,6 @@ import { isRecord } from './answer.ts';
 import { listOf, readConsoleUser, textId, type Reader } from './readers.ts';
 import { callsOf, toWireId, type CallOptions, type Send } from './request.ts';
 import { listRest } from './rest-list.ts';
-import type { ConsoleUser } from './wire.ts';
 
 /** A new account, with the properties of contract 3.3. */
 export interface AccountInput {
@@ -35,25 +34,6 @@ export interface BulkOutcome {
   failed: { userId: string; status: number; message: string }[];
 }
 
-export interface AccountWrites {
-  /** Yields all accounts. Throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint. */
-  list(options?: CallOptions): AsyncIterable<ConsoleUser>;
-  /** Not idempotent. PlatformResponse 409 when the username is taken. */
-  create(input: AccountInput, options?: CallOptions): Promise<ConsoleUser>;
-  /** Absent properties stay. PlatformResponse 403 for the last administrator and for deactivating the token's owner. */
-  update(userId: string, change: AccountChange, options?: CallOptions): Promise<ConsoleUser>;
-  /** Deletes the account irreversibly. PlatformResponse 400 for the token's owner. */
-  delete(userId: string, options?: CallOptions): Promise<void>;
-  /** Applies one action to each of 1 to 100 accounts; one failure does not stop the others. */
-  bulk(
-    action: 'ACTIVATE' | 'DEACTIVATE' | 'DELETE',
-    userIds: string[],
-    options?: CallOptions,
-  ): Promise<BulkOutcome>;
-  /** Merges settings of the token's owner; null clears one. */
-  updateMySettings(settings: Record<string, unknown>, options?: CallOptions): Promise<ConsoleUser>;
-}
-
 const LIST = '/api/v1/users';
 const ONE = `${LIST}/{id}`;
 
@@ -80,21 +60,32 @@ const readOutcome: Reader<BulkOutcome> = (body, refuse) => {
   return { succeeded: listOf(readId)(succeeded, refuse), failed: listOf(readFailure)(failed, refuse) };
 };
 
+export type AccountWrites = ReturnType<typeof createAccountWrites>;
+
 /** Manages accounts over `send`; every function throws what `send` throws. */
-export function createAccountWrites(send: Send): AccountWrites {
+export function createAccountWrites(send: Send) {
   const call = callsOf(send, 'rest');
   return {
-    list: (options) => listRest(send, { route: LIST, read: readConsoleUser }, options),
-    create: (body, options) => call('POST', LIST, { body, read: readConsoleUser }, options),
-    update: (id, body, options) => call('PUT', ONE, { params: { id }, body, read: readConsoleUser }, options),
-    delete: (id, options) => call('DELETE', ONE, { params: { id }, read: 'ignore' }, options),
-    async bulk(action, ids, options) {
+    /** Yields all accounts. Throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint. */
+    list: (options?: CallOptions) => listRest(send, { route: LIST, read: readConsoleUser }, options),
+    /** Not idempotent. PlatformResponse 409 when the username is taken. */
+    create: (body: AccountInput, options?: CallOptions) =>
+      call('POST', LIST, { body, read: readConsoleUser }, options),
+    /** Absent properties stay. PlatformResponse 403 for the last administrator and for deactivating the token's owner. */
+    update: (id: string, body: AccountChange, options?: CallOptions) =>
+      call('PUT', ONE, { params: { id }, body, read: readConsoleUser }, options),
+    /** Deletes the account irreversibly. PlatformResponse 400 for the token's owner. */
+    delete: (id: string, options?: CallOptions): Promise<void> =>
+      call('DELETE', ONE, { params: { id }, read: 'ignore' }, options),
+    /** Applies one action to each of 1 to 100 accounts; one failure does not stop the others. */
+    async bulk(action: 'ACTIVATE' | 'DEACTIVATE' | 'DELETE', ids: string[], options?: CallOptions) {
       const route = `${LIST}/bulk`;
       const context = { method: 'POST', route, correlationId: options?.correlationId };
       const userIds = ids.map((id) => toWireId('userIds', id, context));
       return call('POST', route, { body: { action, userIds }, read: readOutcome }, options);
     },
-    updateMySettings: (body, options) =>
+    /** Merges settings of the token's owner; null clears one. */
+    updateMySettings: (body: Record<string, unknown>, options?: CallOptions) =>
       call('PATCH', `${LIST}/me/settings`, { body, read: readConsoleUser }, options),
   };
 }

@@ -9,21 +9,10 @@ const PAGE_SIZE = 50;
 /** 1,000 accounts. A search with more hits cannot identify one user. */
 const MAX_PAGES = 20;
 
-export interface PlatformAccounts {
-  /**
-   * Returns accounts whose first name, username or e-mail contains the text, ignoring case; compare exactly
-   * before use. Throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint; IncompleteList
-   * beyond 1,000 hits.
-   */
-  search(text: string, options?: CallOptions): Promise<ConsoleUser[]>;
-  /** Returns the first page of accounts in unspecified order; throws like `search`. */
-  firstPage(options?: CallOptions): Promise<ConsoleUser[]>;
-  /** Returns the account that the token belongs to. */
-  me(options?: CallOptions): Promise<ConsoleUser>;
-}
+export type PlatformAccounts = ReturnType<typeof createAccounts>;
 
 /** Reads console users over `send`; every function throws what `send` throws. */
-export function createAccounts(send: Send): PlatformAccounts {
+export function createAccounts(send: Send) {
   const call = callsOf(send, 'rest');
   async function page(
     range: { search?: string; after?: string | undefined },
@@ -36,7 +25,12 @@ export function createAccounts(send: Send): PlatformAccounts {
   }
 
   return {
-    async search(text, options) {
+    /**
+     * Returns accounts whose first name, username or e-mail contains the text, ignoring case; compare exactly
+     * before use. Throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint; IncompleteList
+     * beyond 1,000 hits.
+     */
+    async search(text: string, options?: CallOptions): Promise<ConsoleUser[]> {
       const all: ConsoleUser[] = [];
       const context = { method: 'GET', route: LIST, correlationId: options?.correlationId };
       const fetchPage = (after: string | undefined) => page({ search: text, after }, options);
@@ -44,7 +38,9 @@ export function createAccounts(send: Send): PlatformAccounts {
       for await (const each of listByCursor(fetchPage, context, bounds)) all.push(each);
       return all;
     },
-    firstPage: async (options) => (await page({}, options)).items,
-    me: (options) => call('GET', '/api/v1/users/me', { read: readConsoleUser }, options),
+    /** Returns the first page of accounts in unspecified order; throws like `search`. */
+    firstPage: async (options?: CallOptions) => (await page({}, options)).items,
+    /** Returns the account that the token belongs to. */
+    me: (options?: CallOptions) => call('GET', '/api/v1/users/me', { read: readConsoleUser }, options),
   };
 }

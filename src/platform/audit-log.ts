@@ -26,14 +26,6 @@ export interface AuditRow {
   cells: ReadonlyMap<string, string>;
 }
 
-export interface PlatformAuditLog {
-  /**
-   * Yields rows, newest first. Throws PlatformResponse 403 when the audit log is off or the permission is
-   * missing.
-   */
-  export(filter?: AuditFilter, options?: CallOptions): AsyncIterable<AuditRow>;
-}
-
 /** Returns the letters of a header in lower case: the contract does not fix the spelling (contract 4.6). */
 const lettersOf = (header: string): string => header.toLowerCase().replace(/[^a-z]/g, '');
 
@@ -68,10 +60,13 @@ async function* readRows(answer: OpenAnswer): AsyncGenerator<AuditRow, void, und
   if (!headers) throw answer.refuse('a table without a header row');
 }
 
+export type PlatformAuditLog = ReturnType<typeof createAuditLog>;
+
 /** Reads the audit log over `stream`; throws what `stream` throws. */
-export function createAuditLog(stream: OpenStream): PlatformAuditLog {
+export function createAuditLog(stream: OpenStream) {
   return {
-    export: (filter = {}, options) =>
+    /** Yields rows, newest first. Throws PlatformResponse 403 when the audit log is off or the permission is missing. */
+    export: (filter: AuditFilter = {}, options?: CallOptions) =>
       stream(
         {
           family: 'rest',

@@ -10,10 +10,6 @@ import {
   readDryRun,
   toLoadAnswer,
   type DataRow,
-  type DataSource,
-  type DryRun,
-  type EntityName,
-  type GeneratedSql,
   type LoadAnswer,
   type LoadQuery,
   type ModelEntity,
@@ -23,7 +19,7 @@ import { PlatformAborted, PlatformDecode, PlatformTimeout, type CallContext } fr
 import { jsonLines } from './lines.ts';
 import { listOf, unread, type Reader } from './readers.ts';
 import { QueryRefused } from './refusals.ts';
-import type { CallOptions } from './request.ts';
+import { callsOf, type CallOptions } from './request.ts';
 import { listRest } from './rest-list.ts';
 import { createService, type Service, type ServiceOptions, type TokenSource } from './service.ts';
 import type { OpenAnswer } from './streams.ts';
@@ -54,40 +50,6 @@ export interface SqlOptions extends QueryOptions {
   timezone?: string;
   /** Called with the columns before the first row, also when there are no rows. */
   onColumns?: (columns: SqlColumn[]) => void;
-}
-
-/** Every call throws PlatformError. Missing scopes and invalid tokens are both PlatformResponse 403. */
-export interface CoreDataClient {
-  /**
-   * Runs one query and polls while the platform returns "Continue wait". @throws PlatformTimeout after
-   * `queryTimeoutMs`
-   */
-  load(query: LoadQuery, options?: QueryOptions): Promise<LoadAnswer>;
-  /**
-   * Blends queries over one time axis in one request (data blending). Each row also has the time as
-   * `time.<granularity>`. PlatformResponse 400 unless every query has a time dimension with the same granularity;
-   * send unrelated queries by `load`, one call each. @returns the answers in the order of the queries
-   */
-  loadMany(queries: LoadQuery[], options?: QueryOptions): Promise<LoadAnswer[]>;
-  /**
-   * Runs SQL over the model and yields rows. @throws QueryRefused, also after some rows; the rows are then
-   * incomplete
-   */
-  sql(query: string, options?: SqlOptions): AsyncIterable<DataRow>;
-  /** Returns the SQL that the query would run at the data source, without running it. */
-  generatedSql(query: LoadQuery, options?: CallOptions): Promise<GeneratedSql>;
-  /** Checks the query without running it. PlatformResponse 400 for a query that `load` would refuse. */
-  dryRun(query: LoadQuery, options?: CallOptions): Promise<DryRun>;
-  /** Returns the cubes and views that the token may see. */
-  meta(options?: CallOptions): Promise<ModelEntity[]>;
-  /** @throws EndpointAbsent at an open-source Cube server */
-  dataSources(options?: CallOptions): Promise<DataSource[]>;
-  /** Yields the cubes and views that the token may see. @throws EndpointAbsent at an open-source Cube server */
-  entities(options?: CallOptions): AsyncIterable<EntityName>;
-  /** Returns one cube or view. @throws EndpointAbsent at an open-source Cube server */
-  entity(name: string, options?: CallOptions): Promise<ModelEntity>;
-  /** Waits for running calls, then closes the connections. */
-  close(): Promise<void>;
 }
 
 /**
@@ -160,51 +122,42 @@ async function* readRows(
   if (!columns) throw answer.refuse('an answer without columns');
 }
 
+export type CoreDataClient = ReturnType<typeof createCoreDataClient>;
+
 /**
- * Creates the client; it connects on the first call. @throws PlatformConfiguration for invalid or unsafe
- * options
+ * Creates the client; it connects on the first call. Every call throws PlatformError; missing scopes and invalid tokens are both
+ * PlatformResponse 403. @throws PlatformConfiguration for invalid or unsafe options
  */
-export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
+export function createCoreDataClient(options: CoreDataOptions) {
   const service = createService(options.url, options.token, (token) => ({ authorization: token }), options);
   const queryTimeoutMs = options.queryTimeoutMs ?? 300_000;
   const refuse = (reason: string): PlatformDecode => new PlatformDecode(reason, LOAD);
-  const get = <T>(
-    route: string,
-    reader: Reader<T>,
-    callOptions: CallOptions | undefined,
-    name?: string,
-  ): Promise<T> =>
-    service.send(
-      {
-        family: 'data',
-        method: 'GET',
-        route,
-        ...(name === undefined ? {} : { params: { name } }),
-        read: reader,
-      },
-      callOptions,
-    );
-
+  const call = callsOf(service.send, 'data');
   // Sends a query to a path that does not run it.
   const describe = <T>(
     route: string,
     query: LoadQuery,
-    reader: Reader<T>,
+    read: Reader<T>,
     callOptions: CallOptions | undefined,
-  ): Promise<T> =>
-    service.send(
-      { family: 'data', method: 'POST', route, isSafe: true, body: { query }, read: reader },
-      callOptions,
-    );
+  ): Promise<T> => call('POST', route, { isSafe: true, body: { query }, read }, callOptions);
 
   return {
-    async load(query, { cache, ...callOptions } = {}) {
+    /** Runs one query and polls while the platform returns "Continue wait". @throws PlatformTimeout after `queryTimeoutMs` */
+    async load(query: LoadQuery, { cache, ...callOptions }: QueryOptions = {}): Promise<LoadAnswer> {
       const answer = await loadUntilReady(service, { query, cache }, queryTimeoutMs, callOptions);
       // The published document wraps a single result in `results`, the implementation does not (contract 5.1).
       const results = isRecord(answer) ? answer['results'] : undefined;
       return toLoadAnswer(Array.isArray(results) ? results[0] : answer, refuse);
     },
-    async loadMany(queries, { cache, ...callOptions } = {}) {
+    /**
+     * Blends queries over one time axis in one request (data blending). Each row also has the time as
+     * `time.<granularity>`. PlatformResponse 400 unless every query has a time dimension with the same granularity;
+     * send unrelated queries by `load`, one call each. @returns the answers in the order of the queries
+     */
+    async loadMany(
+      queries: LoadQuery[],
+      { cache, ...callOptions }: QueryOptions = {},
+    ): Promise<LoadAnswer[]> {
       const body = { query: queries, queryType: 'multi', cache };
       const answer = await loadUntilReady(service, body, queryTimeoutMs, callOptions);
       const results = isRecord(answer) ? answer['results'] : undefined;
@@ -213,7 +166,8 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
       }
       return results.map((result) => toLoadAnswer(result, refuse));
     },
-    sql(query, { timezone, cache, onColumns, ...callOptions } = {}) {
+    /** Runs SQL over the model and yields rows. @throws QueryRefused, also after some rows; the rows are then incomplete */
+    sql(query: string, { timezone, cache, onColumns, ...callOptions }: SqlOptions = {}) {
       return service.stream(
         {
           family: 'data',
@@ -226,30 +180,37 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
         callOptions,
       );
     },
-    generatedSql: (query, callOptions) => describe('/v1/sql', query, readGeneratedSql, callOptions),
-    dryRun: (query, callOptions) => describe('/v1/dry-run', query, readDryRun, callOptions),
-    meta: (callOptions) =>
-      get(
-        '/v1/meta',
-        // `cubes` also holds the views (contract 0.2).
-        (body, fail) => listOf(readEntity)(isRecord(body) ? body['cubes'] : undefined, fail),
-        callOptions,
-      ),
-    dataSources: (callOptions) => get('/v1/data-sources', readDataSources, callOptions),
-    // This list has no cursor (contract 5).
-    entities: (callOptions) =>
+    /** Returns the SQL that the query would run at the data source, without running it. */
+    generatedSql: (query: LoadQuery, callOptions?: CallOptions) =>
+      describe('/v1/sql', query, readGeneratedSql, callOptions),
+    /** Checks the query without running it. PlatformResponse 400 for a query that `load` would refuse. */
+    dryRun: (query: LoadQuery, callOptions?: CallOptions) =>
+      describe('/v1/dry-run', query, readDryRun, callOptions),
+    /** Returns the cubes and views that the token may see. */
+    meta: (callOptions?: CallOptions) => {
+      // `cubes` also holds the views (contract 0.2).
+      const read: Reader<ModelEntity[]> = (body, fail) =>
+        listOf(readEntity)(isRecord(body) ? body['cubes'] : undefined, fail);
+      return call('GET', '/v1/meta', { read }, callOptions);
+    },
+    /** @throws EndpointAbsent at an open-source Cube server */
+    dataSources: (callOptions?: CallOptions) =>
+      call('GET', '/v1/data-sources', { read: readDataSources }, callOptions),
+    /** Yields the cubes and views that the token may see. @throws EndpointAbsent at an open-source Cube server */
+    entities: (callOptions?: CallOptions) =>
       listRest(
         service.send,
+        // This list has no cursor (contract 5).
         { family: 'data', route: '/v1/entities', read: readEntityName, member: 'entities', hasCursor: false },
         callOptions,
       ),
-    entity: (name, callOptions) =>
-      get(
-        '/v1/entities/{name}',
-        (body, fail) => readEntity(isRecord(body) ? body['data'] : undefined, fail),
-        callOptions,
-        name,
-      ),
+    /** Returns one cube or view. @throws EndpointAbsent at an open-source Cube server */
+    entity: (name: string, callOptions?: CallOptions) => {
+      const read: Reader<ModelEntity> = (body, fail) =>
+        readEntity(isRecord(body) ? body['data'] : undefined, fail);
+      return call('GET', '/v1/entities/{name}', { params: { name }, read }, callOptions);
+    },
+    /** Waits for running calls, then closes the connections. */
     close: () => service.close(),
   };
 }

@@ -47,17 +47,6 @@ export interface VersionChoice {
   releaseChannel?: string;
 }
 
-export interface PlatformDeployments {
-  /** Yields the deployments that the token can access. */
-  list(options?: CallOptions): AsyncIterable<Deployment>;
-  get(deploymentId: string, options?: CallOptions): Promise<DeploymentSettings>;
-  update(deploymentId: string, change: DeploymentChange, options?: CallOptions): Promise<DeploymentSettings>;
-  /** Returns the newest version of each channel and the versions that have run before. */
-  versions(deploymentId: string, options?: CallOptions): Promise<DeploymentVersion[]>;
-  /** Switches the software version. Idempotent. @throws PlatformResponse 400 for a version or channel that is not listed */
-  switchVersion(deploymentId: string, choice: VersionChoice, options?: CallOptions): Promise<void>;
-}
-
 const LIST = '/api/v1/deployments';
 const ONE = '/api/v1/deployments/{deploymentId}';
 
@@ -101,18 +90,24 @@ const readVersions: Reader<DeploymentVersion[]> = (body, refuse) => {
   return listed.filter(isRecord).map(readVersion);
 };
 
+export type PlatformDeployments = ReturnType<typeof createDeployments>;
+
 /** Reads deployments over `send`; every function throws what `send` throws. */
-export function createDeployments(send: Send): PlatformDeployments {
+export function createDeployments(send: Send) {
   const call = callsOf(send, 'rest');
   return {
-    list: (options) => listRest(send, { route: LIST, read: readDeployment, member: 'deployments' }, options),
-    get: (deploymentId, options) =>
+    /** Yields the deployments that the token can access. */
+    list: (options?: CallOptions) =>
+      listRest(send, { route: LIST, read: readDeployment, member: 'deployments' }, options),
+    get: (deploymentId: string, options?: CallOptions) =>
       call('GET', ONE, { params: { deploymentId }, read: readSettings }, options),
-    update: (deploymentId, body, options) =>
+    update: (deploymentId: string, body: DeploymentChange, options?: CallOptions) =>
       call('PUT', ONE, { params: { deploymentId }, body, read: readSettings }, options),
-    versions: (deploymentId, options) =>
+    /** Returns the newest version of each channel and the versions that have run before. */
+    versions: (deploymentId: string, options?: CallOptions) =>
       call('GET', `${ONE}/versions`, { params: { deploymentId }, read: readVersions }, options),
-    switchVersion: (deploymentId, body, options) =>
+    /** Switches the software version. Idempotent. @throws PlatformResponse 400 for a version or channel that is not listed */
+    switchVersion: (deploymentId: string, body: VersionChoice, options?: CallOptions): Promise<void> =>
       call('PUT', ONE, { params: { deploymentId }, body, read: 'ignore' }, options),
   };
 }

@@ -35,39 +35,6 @@ export interface Branch {
   isStagingEnvironmentEnabled: boolean;
 }
 
-export interface PlatformEnvironments {
-  /** Yields the environments of a deployment. */
-  list(
-    deploymentId: string,
-    filter?: { type?: EnvironmentType },
-    options?: CallOptions,
-  ): AsyncIterable<Environment>;
-  /**
-   * Creates a token that sees the metadata with the rights of `securityContext`. The default lifetime is one
-   * hour, because some tenants allow no more (contract 4.3). Renew the token at `expiresAt`.
-   */
-  createMetaToken(
-    at: { deploymentId: string; environmentId: string },
-    input: { securityContext: Record<string, unknown>; expiresInSeconds?: number },
-    options?: CallOptions,
-  ): Promise<MetaToken>;
-}
-
-export interface PlatformBranches {
-  /** Yields the branches of a deployment. */
-  list(deploymentId: string, options?: CallOptions): AsyncIterable<Branch>;
-  /**
-   * Switches the staging environment of a branch on or off. Idempotent. PlatformResponse 400 for the production branch and
-   * personal branches, 404 for an unknown branch.
-   */
-  setStaging(
-    deploymentId: string,
-    branch: { branchName: string } | { branchId: string },
-    enabled: boolean,
-    options?: CallOptions,
-  ): Promise<Branch>;
-}
-
 const ENVIRONMENTS = '/api/v1/deployments/{deploymentId}/environments';
 const TOKENS = `${ENVIRONMENTS}/{environmentId}/tokens-for-meta-sync`;
 const BRANCHES = '/build/api/v1/deployments/{deploymentId}/branches';
@@ -122,10 +89,14 @@ const readBranch: Reader<Branch> = (body, refuse) => {
   };
 };
 
+export type PlatformEnvironments = ReturnType<typeof createEnvironments>;
+export type PlatformBranches = ReturnType<typeof createBranches>;
+
 /** Reads environments over `send`; every function throws what `send` throws. */
-export function createEnvironments(send: Send): PlatformEnvironments {
+export function createEnvironments(send: Send) {
   return {
-    list: (deploymentId, { type } = {}, options) =>
+    /** Yields the environments of a deployment. */
+    list: (deploymentId: string, { type }: { type?: EnvironmentType } = {}, options?: CallOptions) =>
       listRest(
         send,
         {
@@ -137,7 +108,18 @@ export function createEnvironments(send: Send): PlatformEnvironments {
         },
         options,
       ),
-    createMetaToken: (at, { securityContext, expiresInSeconds = 3600 }, options) =>
+    /**
+     * Creates a token that sees the metadata with the rights of `securityContext`. The default lifetime is one
+     * hour, because some tenants allow no more (contract 4.3). Renew the token at `expiresAt`.
+     */
+    createMetaToken: (
+      at: { deploymentId: string; environmentId: string },
+      {
+        securityContext,
+        expiresInSeconds = 3600,
+      }: { securityContext: Record<string, unknown>; expiresInSeconds?: number },
+      options?: CallOptions,
+    ) =>
       callsOf(send, 'rest')(
         'POST',
         TOKENS,
@@ -152,11 +134,21 @@ export function createEnvironments(send: Send): PlatformEnvironments {
 }
 
 /** Reads branches over `send`; every function throws what `send` throws. */
-export function createBranches(send: Send): PlatformBranches {
+export function createBranches(send: Send) {
   return {
-    list: (deploymentId, options) =>
+    /** Yields the branches of a deployment. */
+    list: (deploymentId: string, options?: CallOptions) =>
       listRest(send, { route: BRANCHES, params: { deploymentId }, read: readBranch }, options),
-    async setStaging(deploymentId, branch, enabled, options) {
+    /**
+     * Switches the staging environment of a branch on or off. Idempotent. PlatformResponse 400 for the production branch and
+     * personal branches, 404 for an unknown branch.
+     */
+    async setStaging(
+      deploymentId: string,
+      branch: { branchName: string } | { branchId: string },
+      enabled: boolean,
+      options?: CallOptions,
+    ): Promise<Branch> {
       const call = { method: 'PUT', route: STAGING, correlationId: options?.correlationId };
       const which = 'branchId' in branch ? { branchId: toWireId('branchId', branch.branchId, call) } : branch;
       const read: Reader<Branch> = (body, refuse) =>

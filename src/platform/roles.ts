@@ -19,26 +19,6 @@ export interface UserGroup {
   userCount: number;
 }
 
-export interface PlatformRoles {
-  /** Yields the custom roles; built-in roles are not listed. */
-  list(options?: CallOptions): AsyncIterable<CustomRole>;
-  /** Gives the role to the user. Idempotent. PlatformResponse 404 for unknown ids, and for the role Admin. */
-  assign(roleId: string, userId: string, options?: CallOptions): Promise<void>;
-  /** Takes the role from the user. Idempotent. PlatformResponse 404 for unknown ids. */
-  remove(roleId: string, userId: string, options?: CallOptions): Promise<void>;
-}
-
-/**
- * Groups of the console API. Their ids differ from the SCIM ids. This API cannot create groups or change their
- * members; SCIM does (groups.ts).
- */
-export interface PlatformUserGroups {
-  /** Yields the groups whose name contains `search`, or all groups. */
-  list(filter?: { search?: string }, options?: CallOptions): AsyncIterable<UserGroup>;
-  /** Deletes the group; its members remain users. */
-  delete(groupId: string, options?: CallOptions): Promise<void>;
-}
-
 const ROLE_OF_USER = '/api/v1/roles/{roleId}/users/{userId}';
 
 const readRole: Reader<CustomRole> = (body, refuse) => {
@@ -57,25 +37,36 @@ const readUserGroup: Reader<UserGroup> = (body, refuse) => {
   };
 };
 
+export type PlatformRoles = ReturnType<typeof createRoles>;
+export type PlatformUserGroups = ReturnType<typeof createUserGroups>;
+
 /** Reads and assigns roles over `send`; every function throws what `send` throws. */
-export function createRoles(send: Send): PlatformRoles {
+export function createRoles(send: Send) {
   const change =
-    (method: 'PUT' | 'DELETE'): PlatformRoles['assign'] =>
-    (roleId, userId, options) =>
+    (method: 'PUT' | 'DELETE') =>
+    (roleId: string, userId: string, options?: CallOptions): Promise<void> =>
       callsOf(send, 'rest')(method, ROLE_OF_USER, { params: { roleId, userId }, read: 'ignore' }, options);
   return {
-    list: (options) => listRest(send, { route: '/api/v1/roles', read: readRole }, options),
+    /** Yields the custom roles; built-in roles are not listed. */
+    list: (options?: CallOptions) => listRest(send, { route: '/api/v1/roles', read: readRole }, options),
+    /** Gives the role to the user. Idempotent. PlatformResponse 404 for unknown ids, and for the role Admin. */
     assign: change('PUT'),
+    /** Takes the role from the user. Idempotent. PlatformResponse 404 for unknown ids. */
     remove: change('DELETE'),
   };
 }
 
-/** Reads and deletes user groups over `send`; every function throws what `send` throws. */
-export function createUserGroups(send: Send): PlatformUserGroups {
+/**
+ * Reads and deletes groups of the console API over `send`; every function throws what `send` throws. Their ids differ from the
+ * SCIM ids. This API cannot create groups or change their members; SCIM does (scim-resources.ts).
+ */
+export function createUserGroups(send: Send) {
   return {
-    list: (filter = {}, options) =>
+    /** Yields the groups whose name contains `search`, or all groups. */
+    list: (filter: { search?: string } = {}, options?: CallOptions) =>
       listRest(send, { route: '/api/v1/user-groups', query: { ...filter }, read: readUserGroup }, options),
-    delete: (id, options) =>
+    /** Deletes the group; its members remain users. */
+    delete: (id: string, options?: CallOptions): Promise<void> =>
       callsOf(send, 'rest')('DELETE', '/api/v1/groups/{id}', { params: { id }, read: 'ignore' }, options),
   };
 }

@@ -36,16 +36,6 @@ export interface PlatformSchema {
   attributes: Record<string, unknown>[];
 }
 
-export interface PlatformDiscovery {
-  serviceProviderConfig(options?: CallOptions): Promise<PlatformProviderConfig>;
-  resourceTypes(options?: CallOptions): Promise<PlatformResourceType[]>;
-  /** PlatformResponse 404 for an unknown id. */
-  resourceType(id: string, options?: CallOptions): Promise<PlatformResourceType>;
-  schemas(options?: CallOptions): Promise<PlatformSchema[]>;
-  /** PlatformResponse 404 for an unknown URN. */
-  schema(urn: string, options?: CallOptions): Promise<PlatformSchema>;
-}
-
 const BASE = '/api/scim/v2';
 
 const recordsIn = (value: unknown): Record<string, unknown>[] =>
@@ -98,19 +88,24 @@ const readSchema: Reader<PlatformSchema> = (body, refuse) => {
   };
 };
 
-/** Reads the discovery endpoints over `send`; every function throws what `send` throws. */
-export function createScimDiscovery(send: Send): PlatformDiscovery {
+export type PlatformDiscovery = ReturnType<typeof createScimDiscovery>;
+
+/**
+ * Reads the discovery endpoints over `send`; every function throws what `send` throws. PlatformResponse 404 for an unknown id
+ * or URN.
+ */
+export function createScimDiscovery(send: Send) {
   const call = callsOf(send, 'scim');
   const all = async <T>(path: string, read: Reader<T>, options?: CallOptions): Promise<T[]> =>
     (await call('GET', `${BASE}/${path}`, { read: readScimList(read, 1) }, options)).resources;
   const one = <T>(path: string, id: string, read: Reader<T>, options?: CallOptions): Promise<T> =>
     call('GET', `${BASE}/${path}/{id}`, { params: { id }, read }, options);
   return {
-    serviceProviderConfig: (options) =>
+    serviceProviderConfig: (options?: CallOptions) =>
       call('GET', `${BASE}/ServiceProviderConfig`, { read: readConfig }, options),
-    resourceTypes: (options) => all('ResourceTypes', readType, options),
-    resourceType: (id, options) => one('ResourceTypes', id, readType, options),
-    schemas: (options) => all('Schemas', readSchema, options),
-    schema: (urn, options) => one('Schemas', urn, readSchema, options),
+    resourceTypes: (options?: CallOptions) => all('ResourceTypes', readType, options),
+    resourceType: (id: string, options?: CallOptions) => one('ResourceTypes', id, readType, options),
+    schemas: (options?: CallOptions) => all('Schemas', readSchema, options),
+    schema: (urn: string, options?: CallOptions) => one('Schemas', urn, readSchema, options),
   };
 }

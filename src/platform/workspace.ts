@@ -53,69 +53,6 @@ export interface DashboardAccess {
   tenants: string[];
 }
 
-export interface PlatformWorkspace {
-  /**
-   * Yields the items of one folder, or with `search` the matching items of all folders; folders first. Items that
-   * the token's owner may not see are left out.
-   */
-  feed(deploymentId: string, filter?: FeedFilter, options?: CallOptions): AsyncIterable<WorkspaceItem>;
-  /** Yields the folders of one level by position; `parentId` absent = the root. */
-  folders(deploymentId: string, parentId?: string, options?: CallOptions): AsyncIterable<WorkspaceItem>;
-  /** Not idempotent: two folders may have the same name. */
-  createFolder(
-    deploymentId: string,
-    input: { name: string; parentId?: string | null; position?: number },
-    options?: CallOptions,
-  ): Promise<WorkspaceItem>;
-  /** Changes the name or position; absent properties stay. */
-  updateFolder(
-    deploymentId: string,
-    folderId: string,
-    change: { name?: string; position?: number },
-    options?: CallOptions,
-  ): Promise<WorkspaceItem>;
-  /** Deletes a folder and moves its items to the root; PlatformResponse 400 while it has sub-folders. */
-  deleteFolder(deploymentId: string, folderId: string, options?: CallOptions): Promise<void>;
-  /** Returns the path from the root to the folder, both included. */
-  ancestors(deploymentId: string, folderId: string, options?: CallOptions): Promise<WorkspaceItem[]>;
-  /** Yields the workbooks of one folder, or of the deployment. */
-  workbooks(
-    deploymentId: string,
-    filter?: { folderId?: string },
-    options?: CallOptions,
-  ): AsyncIterable<WorkspaceItem>;
-  workbook(deploymentId: string, workbookId: string, options?: CallOptions): Promise<WorkspaceItem>;
-  createWorkbook(
-    deploymentId: string,
-    input?: { name?: string; folderId?: string | null; meta?: Record<string, unknown> },
-    options?: CallOptions,
-  ): Promise<WorkspaceItem>;
-  embedAccess(deploymentId: string, workbookId: string, options?: CallOptions): Promise<DashboardAccess>;
-  /** Idempotent; absent properties stay. */
-  setEmbedAccess(
-    deploymentId: string,
-    workbookId: string,
-    change: Partial<DashboardAccess>,
-    options?: CallOptions,
-  ): Promise<DashboardAccess>;
-  /** Yields the reports of one folder or workbook, or of the deployment. */
-  reports(
-    deploymentId: string,
-    filter?: { folderId?: string; workbookId?: string; search?: string },
-    options?: CallOptions,
-  ): AsyncIterable<WorkspaceItem>;
-  createReport(deploymentId: string, input?: ReportInput, options?: CallOptions): Promise<WorkspaceItem>;
-  /**
-   * Moves an item to a folder; `folderId` null = the root. Idempotent. PlatformResponse 400 when a folder would be
-   * too deep or inside itself, 403 without the right, 404 for unknown ids.
-   */
-  move(
-    deploymentId: string,
-    item: { type: ItemType; id: string; folderId: string | null },
-    options?: CallOptions,
-  ): Promise<WorkspaceItem>;
-}
-
 const BASE = '/api/v1/deployments/{deploymentId}';
 const EMBED = 'workbooks/{workbookId}/embed-access';
 
@@ -164,8 +101,10 @@ function withWireIds<T>(input: object, call: CallContext): Record<string, T | nu
   );
 }
 
+export type PlatformWorkspace = ReturnType<typeof createWorkspace>;
+
 /** Reads and writes the workspace over `send`; every function throws what `send` throws. */
-export function createWorkspace(send: Send): PlatformWorkspace {
+export function createWorkspace(send: Send) {
   async function* list(
     deploymentId: string,
     path: string,
@@ -204,30 +143,69 @@ export function createWorkspace(send: Send): PlatformWorkspace {
   };
 
   return {
-    feed: (deploymentId, { types, ...filter } = {}, options) =>
+    /**
+     * Yields the items of one folder, or with `search` the matching items of all folders; folders first. Items that
+     * the token's owner may not see are left out.
+     */
+    feed: (deploymentId: string, { types, ...filter }: FeedFilter = {}, options?: CallOptions) =>
       list(deploymentId, 'workspace', { ...filter, types: types?.join(',') }, options),
-    folders: (deploymentId, parentId, options) => list(deploymentId, 'folders', { parentId }, options),
-    createFolder: (deploymentId, input, options) =>
-      call('POST', 'folders', { deploymentId }, readItem, options, input),
-    updateFolder: (deploymentId, folderId, change, options) =>
-      call('PUT', 'folders/{folderId}', { deploymentId, folderId }, readItem, options, change),
-    deleteFolder: (deploymentId, folderId, options) =>
+    /** Yields the folders of one level by position; `parentId` absent = the root. */
+    folders: (deploymentId: string, parentId?: string, options?: CallOptions) =>
+      list(deploymentId, 'folders', { parentId }, options),
+    /** Not idempotent: two folders may have the same name. */
+    createFolder: (
+      deploymentId: string,
+      input: { name: string; parentId?: string | null; position?: number },
+      options?: CallOptions,
+    ) => call('POST', 'folders', { deploymentId }, readItem, options, input),
+    /** Changes the name or position; absent properties stay. */
+    updateFolder: (
+      deploymentId: string,
+      folderId: string,
+      change: { name?: string; position?: number },
+      options?: CallOptions,
+    ) => call('PUT', 'folders/{folderId}', { deploymentId, folderId }, readItem, options, change),
+    /** Deletes a folder and moves its items to the root; PlatformResponse 400 while it has sub-folders. */
+    deleteFolder: (deploymentId: string, folderId: string, options?: CallOptions): Promise<void> =>
       call('DELETE', 'folders/{folderId}', { deploymentId, folderId }, 'ignore', options),
-    ancestors: (deploymentId, folderId, options) =>
+    /** Returns the path from the root to the folder, both included. */
+    ancestors: (deploymentId: string, folderId: string, options?: CallOptions) =>
       call('GET', 'folders/{folderId}/ancestors', { deploymentId, folderId }, listOf(readItem), options),
-    workbooks: (deploymentId, filter = {}, options) => list(deploymentId, 'workbooks', filter, options),
-    workbook: (deploymentId, workbookId, options) =>
+    /** Yields the workbooks of one folder, or of the deployment. */
+    workbooks: (deploymentId: string, filter: { folderId?: string } = {}, options?: CallOptions) =>
+      list(deploymentId, 'workbooks', filter, options),
+    workbook: (deploymentId: string, workbookId: string, options?: CallOptions) =>
       call('GET', 'workbooks/{workbookId}', { deploymentId, workbookId }, readItem, options),
-    createWorkbook: (deploymentId, input = {}, options) =>
-      call('POST', 'workbooks', { deploymentId }, readItem, options, input),
-    embedAccess: (deploymentId, workbookId, options) =>
+    createWorkbook: (
+      deploymentId: string,
+      input: { name?: string; folderId?: string | null; meta?: Record<string, unknown> } = {},
+      options?: CallOptions,
+    ) => call('POST', 'workbooks', { deploymentId }, readItem, options, input),
+    embedAccess: (deploymentId: string, workbookId: string, options?: CallOptions) =>
       call('GET', EMBED, { deploymentId, workbookId }, readAccess, options),
-    setEmbedAccess: (deploymentId, workbookId, change, options) =>
-      call('PUT', EMBED, { deploymentId, workbookId }, readAccess, options, change),
-    reports: (deploymentId, filter = {}, options) => list(deploymentId, 'reports', filter, options),
-    createReport: (deploymentId, input = {}, options) =>
+    /** Idempotent; absent properties stay. */
+    setEmbedAccess: (
+      deploymentId: string,
+      workbookId: string,
+      change: Partial<DashboardAccess>,
+      options?: CallOptions,
+    ) => call('PUT', EMBED, { deploymentId, workbookId }, readAccess, options, change),
+    /** Yields the reports of one folder or workbook, or of the deployment. */
+    reports: (
+      deploymentId: string,
+      filter: { folderId?: string; workbookId?: string; search?: string } = {},
+      options?: CallOptions,
+    ) => list(deploymentId, 'reports', filter, options),
+    createReport: (deploymentId: string, input: ReportInput = {}, options?: CallOptions) =>
       call('POST', 'reports', { deploymentId }, readItem, options, input),
-    move: (deploymentId, item, options) =>
-      call('POST', 'workspace/move', { deploymentId }, readItem, options, item),
+    /**
+     * Moves an item to a folder; `folderId` null = the root. Idempotent. PlatformResponse 400 when a folder would be
+     * too deep or inside itself, 403 without the right, 404 for unknown ids.
+     */
+    move: (
+      deploymentId: string,
+      item: { type: ItemType; id: string; folderId: string | null },
+      options?: CallOptions,
+    ) => call('POST', 'workspace/move', { deploymentId }, readItem, options, item),
   };
 }
