@@ -8,7 +8,7 @@ import { markPlan, type MarkedPlan } from './mark.ts';
 import { changesIn, writesIn, type Plan } from './plan.ts';
 import { recordOrder } from './record-order.ts';
 import { changedSince, type PlanReview } from './review-plan.ts';
-import { keepRight, untilTaken } from './run-lock.ts';
+import { underRunLock } from './run-lock.ts';
 import type { RunOptions } from './run.ts';
 import type { ReconcileScope } from './scope.ts';
 import { untilApplied, type End } from './until-applied.ts';
@@ -24,10 +24,8 @@ export async function applySaved(
 ): Promise<RunReport> {
   await recordOrder(scope, 'apply', options, { subject: `plan:${plan.id}`, count: writesIn(plan) });
   const { clock } = scope;
-  const fence = await untilTaken(scope, options.signal);
-  const startedAt = clock.now();
-  const right = keepRight(scope, fence, options.signal);
-  try {
+  return underRunLock(scope, options.signal, async (signal, fence) => {
+    const startedAt = clock.now();
     // A push may have come since the comparison: during the question, another run, or the plan of another target.
     const own = plan.entries.filter((entry) => isChange(entry) && entry.follows === undefined);
     const overtaken = await changedSince(scope, [...own, ...closed]);
@@ -40,15 +38,12 @@ export async function applySaved(
     const { refs: changed, noted, skipped } = await markPlan(scope, plan, options.guard, fence);
     const refs = [...changed, ...closed.map(({ ref }) => ref)].filter((ref) => !skipped.has(ref));
     const isDone = noted.applied === 0 && (await scope.drifts.stillMarked(refs)).length === 0;
-    const end = await untilApplied(scope, { ...options, signal: right.signal }, refs, plan);
+    const end = await untilApplied(scope, { ...options, signal }, refs, plan);
     const { exceptions } = await scope.outbox.backlog();
     const told = end.outcome === 'converged' ? endOfApply(plan, noted, { done, isDone }) : end;
-    const { signal } = right;
     const result = await withHandover(scope, plan, told, { id: plan.id, signal, logger: options.logger });
     return { ...toReport(plan, startedAt, clock.now(), result), exceptions };
-  } finally {
-    await right.release();
-  }
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 // Compares one user or group with the platform; writes nothing.
 import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
+import { inPortions } from '../directory/redis/portions.ts';
 import type { ObservedAccount } from './compare.ts';
 import { compareMemberships } from './compare-memberships.ts';
 import { usersToVerify } from './desired-users.ts';
@@ -93,10 +94,10 @@ export async function compareOne(
 async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Promise<VerifiedResource[]> {
   const users = entries.flatMap(({ action, member }) => (action === 'addMember' && member?.ref) || []);
   const found: VerifiedResource[] = [];
-  for (let start = 0; start < users.length; start += PORTION) {
+  for (const portion of inPortions(users, PORTION)) {
     scan.signal.throwIfAborted();
-    const portion = users.slice(start, start + PORTION).map((ref) => ({ ref }));
-    for (const [ref, { wanted }] of await usersToVerify(scan.scope, portion))
+    const observed = portion.map((ref) => ({ ref }));
+    for (const [ref, { wanted }] of await usersToVerify(scan.scope, observed))
       found.push({ ref, entries: [], isOut: !wanted.inScope });
   }
   return found;

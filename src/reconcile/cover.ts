@@ -11,6 +11,7 @@ import {
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import { rejectedRefs } from './held.ts';
 import type { ScanResult } from './scope.ts';
+import { observedLinks } from './waiting-for-decision.ts';
 
 /** All stored resources of a kind by their state. */
 export interface Cover {
@@ -79,22 +80,12 @@ export async function unlistedWaiting(
   kind: Kind,
   isListed: (platformId: string) => boolean,
 ): Promise<Ref[]> {
-  const { links, outbox, target } = scope;
-  const waiting = [...(await outbox.guardStore.heldRefs()), ...(await rejectedRefs(scope))];
+  const waiting = [...(await scope.outbox.guardStore.heldRefs()), ...(await rejectedRefs(scope))];
   const refs = [...new Set(waiting)].filter((ref) => parseRef(ref).kind === kind);
-  const found: Ref[] = [];
-  for (let start = 0; start < refs.length; start += PORTION) {
-    const portion = refs.slice(start, start + PORTION);
-    (await links.getMany(target.name, portion)).forEach(({ id }, index) => {
-      const ref = portion[index];
-      if (ref && id !== undefined && !isListed(id)) found.push(ref);
-    });
-  }
-  return found;
+  return [...(await observedLinks(scope.drifts, refs))].flatMap(([ref, { id }]) =>
+    id !== undefined && !isListed(id) ? [ref] : [],
+  );
 }
-
-/** Number of links that are read from Redis at once. */
-const PORTION = 1000;
 
 /** Deleted resources whose account is not closed yet. Their records are gone, so no other list contains them. */
 export interface Orphans {

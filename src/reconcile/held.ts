@@ -5,9 +5,7 @@ import { changeText, type Destruction } from '../directory/guard/held-changes.ts
 import { removedUser } from '../directory/member-names.ts';
 import { ACTION_OF, NO_BASIS, type Action, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
-
-/** Number of links that are read from Redis at once. */
-const PORTION = 1000;
+import { observedLinks } from './waiting-for-decision.ts';
 
 /**
  * Returns entries for held changes that the comparison did not find.
@@ -19,7 +17,7 @@ export async function heldEntries(
   compared: PlanEntry[],
   done: readonly Destruction[],
 ): Promise<PlanEntry[]> {
-  const { connection, outbox, links, target } = scope;
+  const { connection, outbox, drifts } = scope;
   const approval = await outbox.guardStore.open();
   if (!approval) return [];
   const named = new Set(
@@ -36,12 +34,7 @@ export async function heldEntries(
       ),
     );
   const refs = [...new Set(items.flatMap((item) => [item.ref, removedUser(item) ?? item.ref]))];
-  const known = new Map<Ref, Link>();
-  for (let start = 0; start < refs.length; start += PORTION) {
-    const portion = refs.slice(start, start + PORTION);
-    const found = await links.getMany(target.name, portion);
-    for (const [index, ref] of portion.entries()) known.set(ref, found[index] ?? {});
-  }
+  const known = await observedLinks(drifts, refs);
   const reason = `held by the guard: scim-bridge approvals show ${connection}.${approval.id}`;
   return items.map((item) => {
     const entry = toEntry(item, known, reason);
@@ -61,20 +54,12 @@ export async function rejectedRefs({ outbox }: ReconcileScope): Promise<Ref[]> {
 /** Returns the dead letters that were refused under earlier settings, so the present settings may lead to another answer. */
 export async function formerRefusals({
   outbox,
-  links,
-  target,
-}: Pick<ReconcileScope, 'outbox' | 'links' | 'target'>): Promise<Ref[]> {
-  const former: Ref[] = [];
+  drifts,
+}: Pick<ReconcileScope, 'outbox' | 'drifts'>): Promise<Ref[]> {
   const refs = (await outbox.blocked()).map(({ ref }) => ref);
-  for (let start = 0; start < refs.length; start += PORTION) {
-    const portion = refs.slice(start, start + PORTION);
-    const found = await links.getMany(target.name, portion);
-    for (const [index, ref] of portion.entries()) {
-      const condition = found[index]?.condition;
-      if (condition && isBySettingsOfThen(condition, outbox.settings)) former.push(ref);
-    }
-  }
-  return former;
+  return [...(await observedLinks(drifts, refs))].flatMap(([ref, { condition }]) =>
+    condition && isBySettingsOfThen(condition, outbox.settings) ? [ref] : [],
+  );
 }
 
 /** Returns the key by which a change of the comparison is found among those of the guard. */

@@ -4,7 +4,8 @@ import type { Coverage } from '../directory/outbox/coverage.ts';
 import { isRepaired } from '../directory/outbox/runs.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import { unmappedEntries } from './applied-attributes.ts';
-import { attributeDrift, earliestDrift, type AuditTrail } from './attribution.ts';
+import { attributeDrift, earliestDrift } from './attribution.ts';
+import type { ReadTrail } from './audit-trail.ts';
 import { waitingBehindClosing } from './behind-closing.ts';
 import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
@@ -42,8 +43,7 @@ export interface PlanOptions {
   mapsAll?: boolean;
   signal: AbortSignal;
   onProgress?: (progress: Progress) => void;
-  /** Returns the audit log since a time in Unix milliseconds; undefined if it cannot be read. */
-  readTrail?: ((since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>) | undefined;
+  readTrail?: ReadTrail | undefined;
   /** Stores fingerprints of equal accounts; undefined: nothing is written. */
   remember?: ScanResult['remember'];
   /** Id of the plan (`Plan.id`). */

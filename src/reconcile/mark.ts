@@ -65,17 +65,20 @@ const memberName = ({ member }: PlanEntry): string | undefined => {
 };
 
 /** Returns the deactivation that has to be decided before an account is deleted or leaves a group. */
-function awaitedBy({ action, kind, ref, member }: PlanEntry): Destruction[] {
+function awaitedBy({ action, kind, ref, member }: PlanEntry): Destruction | undefined {
   let account: Ref | null | undefined;
   if (action === 'delete' && kind === 'User') account = ref;
   if (action === 'removeMember') account = member?.ref;
-  return account ? [{ kind: 'deactivate', ref: account }] : [];
+  return account ? { kind: 'deactivate', ref: account } : undefined;
 }
 
 /** Returns a test of whether a removal is a change of the plan, or the deactivation that such a change waits for. */
 export function removalsOf(plan: Plan): (item: Destruction) => boolean {
   const changes = plan.entries.filter(isChange);
-  const items = [...changes.flatMap((entry) => toDestruction(entry) ?? []), ...changes.flatMap(awaitedBy)];
+  const items = [
+    ...changes.flatMap((entry) => toDestruction(entry) ?? []),
+    ...changes.flatMap((entry) => awaitedBy(entry) ?? []),
+  ];
   const texts = new Set(items.map(changeText));
   return (item) => texts.has(changeText(item));
 }

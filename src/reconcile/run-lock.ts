@@ -44,7 +44,7 @@ export function keepRight({ runs }: ReconcileScope, fence: string, signal: Abort
 }
 
 /** Waits until the lock is free. @returns the fence of the run that took it */
-export async function untilTaken({ runs, clock }: ReconcileScope, signal: AbortSignal): Promise<string> {
+async function untilTaken({ runs, clock }: ReconcileScope, signal: AbortSignal): Promise<string> {
   for (;;) {
     const fence = await runs.take(RIGHT_MS);
     if (fence !== undefined) return fence;
@@ -55,17 +55,18 @@ export async function untilTaken({ runs, clock }: ReconcileScope, signal: AbortS
 
 /**
  * Runs work under the lock of the target's reconcile runs; waits until the lock is free.
+ * @param work gets the fence of the run
  * @throws RunLost when another run took the lock meanwhile
  */
 export async function underRunLock<T>(
   scope: ReconcileScope,
   signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, fence: string) => Promise<T>,
 ): Promise<T> {
   const fence = await untilTaken(scope, signal);
   const right = keepRight(scope, fence, signal);
   try {
-    return await work(right.signal);
+    return await work(right.signal, fence);
   } finally {
     await right.release();
   }

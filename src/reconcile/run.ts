@@ -13,6 +13,7 @@ import { toReport, withExceptions, withOpen } from './make-report.ts';
 import { recordOrder } from './record-order.ts';
 import type { RunFindings } from './run-findings.ts';
 import type { Plan } from './plan.ts';
+import { failedReport } from './target-silent.ts';
 
 export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   signal: AbortSignal;
@@ -165,16 +166,6 @@ async function noteFailure(
     ({ last }) => last?.conflicts,
     () => undefined,
   );
-  const report: RunReport = {
-    run: `plan:${id}`,
-    startedAt,
-    endedAt: clock.now(),
-    outcome: 'failed',
-    counts: {},
-    users: 0,
-    groups: 0,
-    message: error.message,
-    ...(conflicts && { conflicts }),
-  };
-  await runs.end(report).catch(() => undefined);
+  const report = failedReport(startedAt, clock.now(), error.message, `plan:${id}`);
+  await runs.end({ ...report, ...(conflicts && { conflicts }) }).catch(() => undefined);
 }

@@ -7,7 +7,7 @@ import { isStoreUnavailable } from '../directory/redis/connection.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
-import type { AuditTrail } from './attribution.ts';
+import type { ReadTrail } from './audit-trail.ts';
 import { isChange, isDrift } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 import type { Plan } from './plan.ts';
@@ -17,7 +17,7 @@ import { RunStopped } from './run-lock.ts';
 export interface ScheduledScope {
   scope: ReconcileScope;
   guard: GuardSettings;
-  readTrail?: (since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>;
+  readTrail?: ReadTrail;
 }
 
 export interface ScheduleOptions {

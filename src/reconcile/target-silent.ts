@@ -11,9 +11,9 @@ export class TargetSilent extends Error {
   override name = 'TargetSilent';
 }
 
-/** Returns the report of a run that TargetSilent ended. */
-export const failedReport = (startedAt: number, endedAt: number, message: string): RunReport => ({
-  run: '',
+/** Returns the report of a run that failed. @param run id of the run; '': TargetSilent ended it */
+export const failedReport = (startedAt: number, endedAt: number, message: string, run = ''): RunReport => ({
+  run,
   startedAt,
   endedAt,
   outcome: 'failed' as const,

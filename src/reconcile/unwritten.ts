@@ -5,6 +5,7 @@ import type { Destruction } from '../directory/guard/held-changes.ts';
 import { unmanagedName } from '../directory/member-names.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
+import { inPortions } from '../directory/redis/portions.ts';
 import { guardKindOf, isChange, needsMark, type PlanEntry } from './entry.ts';
 import { WAITS_FOR_GROUP } from './plan-groups.ts';
 import type { ReconcileScope } from './scope.ts';
@@ -76,8 +77,7 @@ export async function withoutUnwritten(
     const item = toDestruction(isWaiting ? { ...entry, effect: 'apply' } : entry);
     return item ? [{ entry, item }] : [];
   });
-  for (let start = 0; start < asked.length; start += PORTION) {
-    const portion = asked.slice(start, start + PORTION);
+  for (const portion of inPortions(asked, PORTION)) {
     const [verdicts, closings, deletions] = await Promise.all([
       guardStore.verdictsOn(portion.map(({ item }) => item)),
       guardStore.verdictsOn(portion.map(({ item: { ref } }) => ({ kind: 'deactivate', ref }))),

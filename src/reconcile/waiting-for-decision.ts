@@ -2,6 +2,7 @@
 // person from another group, or about the resource that has the name.
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import { inPortions } from '../directory/redis/portions.ts';
 import { usersToVerify } from './desired-users.ts';
 import { mayBeActive } from '../sync/account-state.ts';
 import { isChange, NEWLY_LINKED, type Action, type PlanEntry } from './entry.ts';
@@ -47,8 +48,7 @@ export async function waitingMemberships(
   const users = [...new Set(pending.map(({ ref }) => ref))];
   // By user: why additions wait because of the account, and whether removals wait for its deactivation.
   const waits = new Map<Ref, { add?: MembershipWait | undefined; isLeaver: boolean }>();
-  for (let start = 0; start < users.length; start += PORTION) {
-    const portion = users.slice(start, start + PORTION);
+  for (const portion of inPortions(users, PORTION)) {
     const [accounts, decisions, closings] = await Promise.all([
       drifts.readLinks(portion),
       guardStore.decisionsOfMembers(portion.map((ref) => parseRef(ref).id)),
@@ -132,9 +132,8 @@ export async function observedLinks(
   refs: readonly Ref[],
 ): Promise<Map<Ref, Link>> {
   const links = new Map<Ref, Link>();
-  for (let start = 0; start < refs.length; start += PORTION)
-    for (const { ref, text } of await drifts.readLinks(refs.slice(start, start + PORTION)))
-      links.set(ref, parseLink(text));
+  for (const portion of inPortions(refs, PORTION))
+    for (const { ref, text } of await drifts.readLinks(portion)) links.set(ref, parseLink(text));
   return links;
 }
 
@@ -153,8 +152,8 @@ export async function behindHeld(
   const asked = [...new Set(pending.flatMap(({ refs }) => refs))];
   if (asked.length === 0 || (await outbox.guardStore.open()) === undefined) return [];
   const behind = new Set<Ref>();
-  for (let start = 0; start < asked.length; start += PORTION)
-    for (const { ref, text, marked } of await drifts.readLinks(asked.slice(start, start + PORTION)))
+  for (const portion of inPortions(asked, PORTION))
+    for (const { ref, text, marked } of await drifts.readLinks(portion))
       if (marked && isBehindHeld(parseLink(text))) behind.add(ref);
   return pending.flatMap(({ entry, refs }) => (refs.some((ref) => behind.has(ref)) ? [entry] : []));
 }
@@ -179,8 +178,7 @@ export async function withHeldRemoval(
   const all = [...new Set(users)];
   // Usually nothing is held. The check saves many reads in a first load, which has many additions.
   if (all.length === 0 || (await guardStore.open()) === undefined) return found;
-  for (let start = 0; start < all.length; start += PORTION) {
-    const portion = all.slice(start, start + PORTION);
+  for (const portion of inPortions(all, PORTION)) {
     const groups = await Promise.all(portion.map((ref) => pendingRemovals(parseRef(ref).id)));
     const removals = portion.flatMap((ref, index) =>
       (groups[index] ?? []).map((group) => ({
