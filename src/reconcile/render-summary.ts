@@ -2,7 +2,7 @@
 import { clipLine, LINE_COLUMNS } from '../support/columns.ts';
 import { counted } from '../support/counted.ts';
 import { ACTIONS, type PlanEntry } from './entry.ts';
-import { ACTION_SIGNS, actionCount, diffLines } from './render-words.ts';
+import { actionCount, diffLines, signOf } from './render-words.ts';
 
 /** Number of names that a part of the summary shows. */
 export const EXAMPLES = 3;
@@ -34,15 +34,15 @@ export function summaryLines(changes: PlanEntry[], paint: (sign: string, text: s
     );
     const largest = [...parts].sort(([, left], [, right]) => right.length - left.length);
     const others = largest.slice(MOST_PARTS).map(([, entries]) => entries.length);
-    const title = `${ACTION_SIGNS[action]} ${actionCount(action, ofAction.length)}`;
+    const title = `${signOf(action)} ${actionCount(action, ofAction.length)}`;
     const isOnePart = largest.length === 1;
     return [
-      ...(isOnePart ? [] : [paint(ACTION_SIGNS[action], title)]),
+      ...(isOnePart ? [] : [paint(signOf(action), title)]),
       ...largest.slice(0, MOST_PARTS).flatMap(([part, entries]) => {
         const text = `${subjectsOf(entries)}: ${part}`;
         return [
           isOnePart
-            ? paint(ACTION_SIGNS[action], `${title}, ${text}`)
+            ? paint(signOf(action), `${title}, ${text}`)
             : `${String(entries.length).padStart(6)}  ${text}`,
           suchAs(entries.map(exampleOf)),
         ];

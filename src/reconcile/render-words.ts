@@ -2,40 +2,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Action, PlanEntry } from './entry.ts';
 
-const WORDS: Record<Action, string> = {
-  deactivate: 'to deactivate',
-  delete: 'to delete',
-  removeMember: 'memberships to remove',
-  clearAttribute: 'attributes to clear',
-  defineAttribute: 'attribute definitions to create',
-  create: 'to create',
-  adopt: 'to adopt',
-  relink: 'to relink',
-  reactivate: 'to activate',
-  addMember: 'memberships to add',
-  update: 'to update',
-  setAttribute: 'attributes to set',
-  conflict: 'conflicts',
-  unmanaged: 'unmanaged',
+/** The sign of each action at the start of a line, and the words behind its count. */
+const SHOWN: Record<Action, readonly [sign: string, words: string]> = {
+  deactivate: ['-', 'to deactivate'],
+  delete: ['-', 'to delete'],
+  removeMember: ['-', 'memberships to remove'],
+  clearAttribute: ['-', 'attributes to clear'],
+  defineAttribute: ['+', 'attribute definitions to create'],
+  create: ['+', 'to create'],
+  adopt: ['+', 'to adopt'],
+  relink: ['~', 'to relink'],
+  reactivate: ['+', 'to activate'],
+  addMember: ['+', 'memberships to add'],
+  update: ['~', 'to update'],
+  setAttribute: ['~', 'attributes to set'],
+  conflict: ['!', 'conflicts'],
+  unmanaged: ['?', 'unmanaged'],
 };
 
-/** The sign of each action at the start of a line. */
-export const ACTION_SIGNS: Record<Action, string> = {
-  deactivate: '-',
-  delete: '-',
-  removeMember: '-',
-  clearAttribute: '-',
-  defineAttribute: '+',
-  create: '+',
-  adopt: '+',
-  relink: '~',
-  reactivate: '+',
-  addMember: '+',
-  update: '~',
-  setAttribute: '~',
-  conflict: '!',
-  unmanaged: '?',
-};
+export const signOf = (action: Action): string => SHOWN[action][0];
 
 /**
  * Returns the name of an action for a text. A plan calls each opening of an account `reactivate`, also the first one of an
@@ -44,8 +29,11 @@ export const ACTION_SIGNS: Record<Action, string> = {
 export const actionName = (action: Action): string => (action === 'reactivate' ? 'activate' : action);
 
 /** Returns the count with the words of the action; the noun agrees with the count. */
-export const actionCount = (action: Action, count: number): string =>
-  `${count} ${count === 1 ? WORDS[action].replace(/^(membership|attribute|attribute definition)s /, '$1 ') : WORDS[action]}`;
+export function actionCount(action: Action, count: number): string {
+  const [, words] = SHOWN[action];
+  const noun = /^(membership|attribute|attribute definition)s /;
+  return `${count} ${count === 1 ? words.replace(noun, '$1 ') : words}`;
+}
 
 const valueText = (value: unknown): string =>
   value === undefined || value === null ? 'nothing' : JSON.stringify(value);

@@ -8,7 +8,7 @@ import type { ExceptionReason, StandingException } from '../directory/outbox/exc
 import type { Plan } from './plan.ts';
 import { warningLines } from './render-warnings.ts';
 import { EXAMPLES, causeLines, groupsOf, suchAs, summaryLines } from './render-summary.ts';
-import { ACTION_SIGNS, actionCount, actionName, diffLines } from './render-words.ts';
+import { actionCount, actionName, diffLines, signOf } from './render-words.ts';
 import { isToBeHeld } from './to-be-held.ts';
 import { isOfDecision } from './unwritten.ts';
 import { wholeLines } from '../support/columns.ts';
@@ -120,7 +120,7 @@ function causeOf({ attribution: { cause, by, at } }: PlanEntry): string {
 
 /** Returns the title of a change, its reason with the cause, and a line for each value. */
 function factsOf(entry: PlanEntry): { title: string; facts: string[] } {
-  const sign = ACTION_SIGNS[entry.action];
+  const sign = signOf(entry.action);
   const whom = entry.member
     ? memberIn(entry.member, entry.name)
     : `${entry.kind.toLowerCase()} ${entry.name}`;
@@ -134,7 +134,7 @@ function factsOf(entry: PlanEntry): { title: string; facts: string[] } {
 /** Returns every fact of a change on a line of its own. */
 function oneByOne(entry: PlanEntry, paint: Paint): string[] {
   const { title, facts } = factsOf(entry);
-  return ['', paint(ACTION_SIGNS[entry.action], title), ...facts.map((fact) => `    ${fact}`)];
+  return ['', paint(signOf(entry.action), title), ...facts.map((fact) => `    ${fact}`)];
 }
 
 /** Returns one line with a change and all its facts, or a second one when they do not fit. */
@@ -143,8 +143,8 @@ function inShort(entry: PlanEntry, paint: Paint): string[] {
   const text = facts.join('; ');
   const line = `${title}: ${text}`;
   return wholeLines(line).length === 1
-    ? [`${paint(ACTION_SIGNS[entry.action], title)}: ${text}`]
-    : [paint(ACTION_SIGNS[entry.action], title), `    ${text}`];
+    ? [`${paint(signOf(entry.action), title)}: ${text}`]
+    : [paint(signOf(entry.action), title), `    ${text}`];
 }
 
 const isUnmapped = ({ action, kind }: PlanEntry): boolean => action === 'unmanaged' && kind === 'Attribute';
@@ -196,7 +196,7 @@ function reportedLines(
     const [first] = some;
     if (!first) continue;
     if (byOne) lines.push('');
-    lines.push(paint(ACTION_SIGNS[first.action], `${ACTION_SIGNS[first.action]} ${title(some.length)}`));
+    lines.push(paint(signOf(first.action), `${signOf(first.action)} ${title(some.length)}`));
     if (!byOne) {
       lines.push(suchAs(some.map(subjectWords)));
       continue;
