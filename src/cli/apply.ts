@@ -102,6 +102,7 @@ async function reviewAll(
   plans: Plan[],
   { scopes, signal }: CommandContext,
 ): Promise<{ reviewed: Reviewed[]; stale: string[] }> {
+  const { scopeOfPlan } = await import('../reconcile/review-plan.ts');
   // The scopes of all plans are looked up before the first read of the platform.
   const pairs = plans.map((plan) => ({ plan, each: scopeOfPlan(plan, scopes) }));
   const reviewed: Reviewed[] = [];
@@ -112,16 +113,6 @@ async function reviewAll(
     if (review) reviewed.push({ review, each });
   }
   return { reviewed, stale };
-}
-
-/** Returns the scope of a saved plan. @throws Error if the settings do not have it */
-function scopeOfPlan(plan: Plan, scopes: SelectedScope[]): SelectedScope {
-  const found = scopes.find(
-    ({ scope }) => scope.connection === plan.connection && scope.target.name === plan.target,
-  );
-  if (!found)
-    throw new Error(`The plan is for ${plan.connection} → ${plan.target}, which the settings do not have.`);
-  return found;
 }
 
 /** Compares a saved plan with the present state. @returns undefined when it was made with other mapping rules */

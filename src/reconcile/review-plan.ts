@@ -35,6 +35,16 @@ export interface PlanReview {
   done: number;
 }
 
+/** Returns the scope of a saved plan. @throws Error if the settings do not have it */
+export function scopeOfPlan<T extends { scope: ReconcileScope }>(
+  { connection, target }: Plan,
+  scopes: readonly T[],
+): T {
+  const found = scopes.find(({ scope }) => scope.connection === connection && scope.target.name === target);
+  if (!found) throw new Error(`The plan is for ${connection} → ${target}, which the settings do not have.`);
+  return found;
+}
+
 /** Reads all resources of a plan again, and sorts its entries by whether they are stale, already made or left to apply. */
 export async function reviewPlan(
   scope: ReconcileScope,

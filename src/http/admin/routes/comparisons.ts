@@ -2,7 +2,7 @@
 import type { Actor } from '../../../directory/logs/acts.ts';
 import type { Operation } from '../../../directory/logs/operations.ts';
 import type { Outcome, RunReport } from '../../../directory/outbox/runs.ts';
-import { reviewPlan, type PlanReview } from '../../../reconcile/review-plan.ts';
+import { reviewPlan, scopeOfPlan, type PlanReview } from '../../../reconcile/review-plan.ts';
 import type { Progress } from '../../../reconcile/scope.ts';
 import { planWhileAnswering } from '../../../reconcile/plan-while-answering.ts';
 import { driftOnly, outcomeOf, parseSaved, savedPieces, type Plan } from '../../../reconcile/plan.ts';
@@ -77,7 +77,7 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     handle: async ({ operation, saved }, by) => {
       // The schema requires exactly one of both (oneOf).
       const document = saved === undefined ? await resultOf(context, operation ?? '') : JSON.stringify(saved);
-      const pairs = pairUp(context, parsePlans(document));
+      const pairs = pairsIn(document, context);
       return start(context, 'apply', { by: by.by }, (work) => carryOut(context, pairs, by, work));
     },
   }),
@@ -261,25 +261,11 @@ async function resultOf({ operations }: AdminContext, id: string): Promise<strin
   return Buffer.concat(pieces).toString();
 }
 
-/** @throws Problem 400 for a document that is not a saved plan */
-function parsePlans(document: string): Plan[] {
+/** Returns the plans of a document with their scopes. @throws Problem 400 for another document, or a scope that is not in the settings */
+function pairsIn(document: string, { scopes }: AdminContext): Pair[] {
   try {
-    return parseSaved(document);
+    return parseSaved(document).map((saved) => ({ plan: saved, scheduled: scopeOfPlan(saved, scopes) }));
   } catch (error) {
     throw new Problem(400, (error as Error).message);
   }
-}
-
-/** Finds the scope of each plan. @throws Problem 400 for a plan whose connection or target is not in the settings */
-function pairUp({ scopes }: AdminContext, plans: Plan[]): Pair[] {
-  return plans.map((saved) => {
-    const scheduled = scopes.find(
-      ({ scope }) => scope.connection === saved.connection && scope.target.name === saved.target,
-    );
-    if (scheduled) return { plan: saved, scheduled };
-    throw new Problem(
-      400,
-      `The plan is for ${saved.connection} → ${saved.target}, which the settings do not have.`,
-    );
-  });
 }
