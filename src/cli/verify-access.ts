@@ -156,34 +156,22 @@ function renderLink({ stage, ok, at, afterMs, tookMs, detail }: ChainLink): stri
 
 /** Formats the outcome of the query; nothing if there was nothing to ask. */
 function renderQuery(outcome: QueryOutcome): string[] {
-  switch (outcome.kind) {
-    case 'nothingToAsk':
-      return [];
-    case 'rows':
-      return [
-        `  query       ${JSON.stringify(outcome.query)} (${outcome.tookMs} ms)`,
-        ...renderRows(outcome.rows).map((line) => `              ${line}`),
-      ];
-    case 'notAllowed':
-      return [
-        `  query       not run: ${outcome.message}`,
-        `              give the deployment's API secret in ${SECRET_VARIABLE} to see rows`,
-      ];
-    case 'hidden':
-    case 'attributeMissing':
-    case 'refused':
-    case 'modelBroken':
-    case 'timedOut':
-    case 'unreachable':
-    case 'webPage':
-    case 'unreadable':
-    case 'failed':
-      return [
-        `  query       ${outcome.query ? JSON.stringify(outcome.query) : 'not run'}`,
-        `              ${outcome.kind}: ${outcome.message}`,
-        `              ${outcome.meaning}`,
-      ];
-  }
+  if (outcome.kind === 'nothingToAsk') return [];
+  if (outcome.kind === 'rows')
+    return [
+      `  query       ${JSON.stringify(outcome.query)} (${outcome.tookMs} ms)`,
+      ...renderRows(outcome.rows).map((line) => `              ${line}`),
+    ];
+  if (outcome.kind === 'notAllowed')
+    return [
+      `  query       not run: ${outcome.message}`,
+      `              give the deployment's API secret in ${SECRET_VARIABLE} to see rows`,
+    ];
+  return [
+    `  query       ${outcome.query ? JSON.stringify(outcome.query) : 'not run'}`,
+    `              ${outcome.kind}: ${outcome.message}`,
+    `              ${outcome.meaning}`,
+  ];
 }
 
 /** Returns a table without borders. */

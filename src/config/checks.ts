@@ -166,37 +166,35 @@ function addressFault(text: string, loopbackAllowed: boolean): string | undefine
 
 /** Requires https for key addresses, because an attacker who changes keys in transit can sign tokens. */
 function checkKeyAddresses(document: unknown): ConfigFault[] {
-  return select(document, 'connections/*/jwt').flatMap(({ path, value: jwt }) => {
-    if (!isTree(jwt) || typeof jwt.jwksUri !== 'string') return [];
-    const message = forms.checkSecureAddress(jwt.jwksUri, {
-      example: 'https://login.example.com/keys',
-      loopbackAllowed: jwt.allowLoopbackHttp === true,
-      why: 'The keys must be read by https://, or an attacker on the network could replace them.',
-    });
-    return message === undefined ? [] : [{ path: `${path}/jwksUri`, message }];
-  });
+  const check = ({ jwksUri, allowLoopbackHttp }: Record<string, unknown>): string | undefined =>
+    typeof jwksUri === 'string'
+      ? forms.checkSecureAddress(jwksUri, {
+          example: 'https://login.example.com/keys',
+          loopbackAllowed: allowLoopbackHttp === true,
+          why: 'The keys must be read by https://, or an attacker on the network could replace them.',
+        })
+      : undefined;
+  return faultsIn(document, 'connections/*/jwt', check, '/jwksUri');
 }
 
 /** Requires one of poll and push: together they would take events from one list. Checks the address for push. */
 function checkEvents(document: unknown): ConfigFault[] {
-  return select(document, 'connections/*/events').flatMap(({ path, value: events }) => {
-    if (!isTree(events)) return [];
-    const { poll, push } = events;
-    const faults: ConfigFault[] = [];
-    if (isTree(poll) === isTree(push)) {
-      const which = isTree(poll) ? 'both are' : 'neither is';
-      faults.push({ path, message: `Give exactly one of poll and push; here ${which} given.` });
-    }
-    if (isTree(push) && typeof push.endpoint === 'string') {
-      const message = forms.checkSecureAddress(push.endpoint, {
-        example: 'https://receiver.example.com/events',
-        loopbackAllowed: push.allowLoopbackHttp === true,
-        why: 'The receiver must be reached by https://, or events could be read on the way.',
-      });
-      if (message !== undefined) faults.push({ path: `${path}/push/endpoint`, message });
-    }
-    return faults;
-  });
+  const checkWays = ({ poll, push }: Record<string, unknown>): string | undefined => {
+    if (isTree(poll) !== isTree(push)) return undefined;
+    return `Give exactly one of poll and push; here ${isTree(poll) ? 'both are' : 'neither is'} given.`;
+  };
+  const checkPush = ({ endpoint, allowLoopbackHttp }: Record<string, unknown>): string | undefined =>
+    typeof endpoint === 'string'
+      ? forms.checkSecureAddress(endpoint, {
+          example: 'https://receiver.example.com/events',
+          loopbackAllowed: allowLoopbackHttp === true,
+          why: 'The receiver must be reached by https://, or events could be read on the way.',
+        })
+      : undefined;
+  return [
+    ...faultsIn(document, 'connections/*/events', checkWays),
+    ...faultsIn(document, 'connections/*/events/push', checkPush, '/endpoint'),
+  ];
 }
 
 /** Requires that the targets of each connection exist. */

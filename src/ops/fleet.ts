@@ -45,19 +45,16 @@ export interface FleetReport {
   findings: FleetFinding[];
 }
 
-const toWarning = (finding: FleetFindingKind, message: string, advice: string): FleetFinding => ({
-  finding,
-  level: 'warning',
-  message,
-  advice,
-});
-
-const toError = (finding: FleetFindingKind, message: string, advice: string): FleetFinding => ({
-  finding,
-  level: 'error',
-  message,
-  advice,
-});
+const findingOf =
+  (level: FleetFinding['level']) =>
+  (finding: FleetFindingKind, message: string, advice: string): FleetFinding => ({
+    finding,
+    level,
+    message,
+    advice,
+  });
+const toWarning = findingOf('warning');
+const toError = findingOf('error');
 
 /** Reads the processes from Redis and judges them. */
 export type ReadFleet = () => Promise<FleetReport>;

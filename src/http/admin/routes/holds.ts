@@ -16,29 +16,33 @@ const answers = {
 };
 const refuses = { 404: 'There is no such target.' };
 
+/** Returns the route of an order that holds or releases targets; its id is the name of the command. */
+const holdRoute = (
+  context: AdminContext,
+  command: 'hold' | 'release',
+  summary: string,
+  run: typeof holdTargets,
+): AdminRoute =>
+  orderRoute<Order>(`/${command}`, command, {
+    command: `${command} --json`,
+    summary,
+    fields,
+    answers,
+    refuses,
+    handle: async ({ target }, by) => {
+      requireTarget(context, target);
+      return json(await run(context.states, target, by));
+    },
+  });
+
 export const holdRoutes = (context: AdminContext): AdminRoute[] => [
-  orderRoute<Order>('/hold', 'hold', {
-    command: 'hold --json',
-    summary: 'Stops all writes to the platform. Pushes are still accepted.',
-    fields,
-    answers,
-    refuses,
-    handle: async ({ target }, by) => {
-      requireTarget(context, target);
-      return json(await holdTargets(context.states, target, by));
-    },
-  }),
-  orderRoute<Order>('/release', 'release', {
-    command: 'release --json',
-    summary: 'Ends a hold. The changes that were pushed meanwhile are applied.',
-    fields,
-    answers,
-    refuses,
-    handle: async ({ target }, by) => {
-      requireTarget(context, target);
-      return json(await releaseTargets(context.states, target, by));
-    },
-  }),
+  holdRoute(context, 'hold', 'Stops all writes to the platform. Pushes are still accepted.', holdTargets),
+  holdRoute(
+    context,
+    'release',
+    'Ends a hold. The changes that were pushed meanwhile are applied.',
+    releaseTargets,
+  ),
   orderRoute<Order>('/resync', 'resync', {
     command: 'resync',
     summary: 'Marks all users and groups for a sync, with the lowest priority.',
