@@ -1,5 +1,4 @@
 // Connects a command to Redis. When Redis does not answer, the error names its address and the reason.
-import type { Redis } from 'ioredis';
 import { createDataVersion } from '../directory/fleet/data-version.ts';
 import { connectRedis } from '../directory/redis/connection.ts';
 import type { RedisSettings } from '../directory/redis/redis-options.ts';
@@ -13,23 +12,11 @@ import type { Clock } from '../support/sources.ts';
  */
 const COMMAND_WAIT_MS = 10_000;
 
-export interface CommandRedis {
-  redis: Redis;
-  /**
-   * Waits for the first answer of Redis, then checks the version of the data. `signal` ends the wait and the connection.
-   * `forRestore`: the command itself is a restore, so an unfinished one is no error.
-   * @throws Error with address, reason and what to do; DataVersionRefused, RestoreUnderWay
-   */
-  reach: (signal?: AbortSignal, options?: { forRestore?: boolean }) => Promise<void>;
-  /** Last error of the connection, since it was last ready. */
-  lastError: () => Error | undefined;
-}
-
 /** Starts to connect and returns at once; `reach` waits. */
 export function connectCommand(
   settings: RedisSettings & { prefix: string },
   { clock, logger }: { clock: Clock; logger: Logger },
-): CommandRedis {
+) {
   const redis = connectRedis(settings, 'commands', logger);
   const lastError = watchErrors(redis);
   /** Repeats PING until it succeeds: a cluster reports ready before all of its nodes are reachable. */
@@ -48,8 +35,14 @@ export function connectCommand(
   }
   return {
     redis,
+    /** Returns the last error of the connection, since it was last ready. */
     lastError,
-    reach: async (signal, options) => {
+    /**
+     * Waits for the first answer of Redis, then checks the version of the data. `signal` ends the wait and the connection.
+     * `forRestore`: the command itself is a restore, so an unfinished one is no error.
+     * @throws Error with address, reason and what to do; DataVersionRefused, RestoreUnderWay
+     */
+    reach: async (signal?: AbortSignal, options?: { forRestore?: boolean }): Promise<void> => {
       const cut = (): void => redis.disconnect();
       signal?.addEventListener('abort', cut);
       try {

@@ -19,20 +19,6 @@ export interface TargetHooks {
   onWrite: (operation: string, outcome: WriteOutcome) => void;
 }
 
-export interface Instruments {
-  /** Returns the observer of the requests below a mount path; the path is empty for requests to no address of the bridge. */
-  requests: (root: string) => OnAnswered;
-  onDeviation: (connection: string, kind: string) => void;
-  /** Counts an attempt to deliver a notice. */
-  onNotice: (channel: string, result: string) => void;
-  target: (name: string) => TargetHooks;
-  /** Counts since the start of the process, for the history. */
-  tallies: Tallies;
-  contentType: string;
-  /** Reads the sources and returns the metrics in Prometheus text format. */
-  scrape: (sources: MetricSources) => Promise<string>;
-}
-
 export interface PushTally {
   /** Requests that changed something, and requests of any kind that failed. */
   pushes: number;
@@ -58,11 +44,13 @@ const RISK = { windowMs: 3_600_000, atLeast: 20 };
 /** Scrapes within this time share one read of Redis, milliseconds. */
 const FRESH_MS = 1000;
 
+export type Instruments = ReturnType<typeof createInstruments>;
+
 /** Creates the metrics of this process, and the callbacks that record them. */
 export function createInstruments(
   { clock }: { clock: Clock },
   { config, role }: { config: Config; role: string },
-): Instruments {
+) {
   const metrics = createMetrics();
   const tallies: Tallies = { pushes: new Map(), calls: new Map() };
   const risks = new Map<string, FailureShare>();
@@ -77,17 +65,21 @@ export function createInstruments(
   let readAt = -Infinity;
 
   return {
-    requests: (root) => {
+    /** Returns the observer of the requests below a mount path; the path is empty for requests to no address of the bridge. */
+    requests: (root: string): OnAnswered => {
       if (root === '') return countOthers(metrics, () => riskOf('none'));
       const connection = connectionAt(root);
       return countRequests(metrics, { root, connection, risk: riskOf(connection), tallies });
     },
-    onDeviation: (connection, kind) => metrics.deviations.inc({ connection, kind }),
-    onNotice: (channel, result) => metrics.notices.inc({ channel, result }),
-    target: (name) => watchTarget(metrics, name, tallies),
+    onDeviation: (connection: string, kind: string): void => metrics.deviations.inc({ connection, kind }),
+    /** Counts an attempt to deliver a notice. */
+    onNotice: (channel: string, result: string): void => metrics.notices.inc({ channel, result }),
+    target: (name: string): TargetHooks => watchTarget(metrics, name, tallies),
+    /** Counts since the start of the process, for the history. */
     tallies,
     contentType: metrics.contentType,
-    scrape: async (sources) => {
+    /** Reads the sources and returns the metrics in Prometheus text format. */
+    scrape: async (sources: MetricSources): Promise<string> => {
       for (const [connection, risk] of risks) metrics.quarantineRisk.set({ connection }, risk.share());
       showTokens(metrics, sources.tokens());
       if (!reading || clock.now() - readAt >= FRESH_MS) {
@@ -218,23 +210,16 @@ function resourceOf(route: string): string {
   return NAMES[name] ?? name;
 }
 
-export interface FailureShare {
-  note: (failed: boolean) => void;
-  /**
-   * Returns the share of failures in the last window, from 0 to 1. Fewer than `atLeast` events count as `atLeast`, so that
-   * one failure of two events is not a share of 0.5.
-   */
-  share: () => number;
-}
-
 /** Number of slots of the window. */
 const PARTS = 60;
+
+export type FailureShare = ReturnType<typeof createFailureShare>;
 
 /** Creates a share over a sliding window of PARTS slots. */
 export function createFailureShare(
   { clock }: { clock: Clock },
   { windowMs, atLeast }: { windowMs: number; atLeast: number },
-): FailureShare {
+) {
   const totals = new Array<number>(PARTS).fill(0);
   const failures = new Array<number>(PARTS).fill(0);
   const now = (): number => Math.floor((clock.now() * PARTS) / windowMs);
@@ -253,12 +238,16 @@ export function createFailureShare(
   const sum = (parts: number[]): number => parts.reduce((all, each) => all + each, 0);
 
   return {
-    note: (failed) => {
+    note: (failed: boolean): void => {
       const part = move();
       totals[part] = (totals[part] ?? 0) + 1;
       if (failed) failures[part] = (failures[part] ?? 0) + 1;
     },
-    share: () => {
+    /**
+     * Returns the share of failures in the last window, from 0 to 1. Fewer than `atLeast` events count as `atLeast`, so that
+     * one failure of two events is not a share of 0.5.
+     */
+    share: (): number => {
       move();
       return sum(failures) / Math.max(sum(totals), atLeast);
     },

@@ -6,8 +6,7 @@ import { createNoticeStore } from '../directory/notice-store.ts';
 import { startNoticeChannel } from '../notices/channel.ts';
 import { readNoticeFacts } from '../notices/facts.ts';
 import { noticeFindings } from '../notices/findings.ts';
-import { testNotices, type NoticeTestResult } from '../notices/test-message.ts';
-import type { DoctorFinding } from '../ops/doctor-finding.ts';
+import { testNotices } from '../notices/test-message.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 import type { Parts, Store } from './parts.ts';
 
@@ -33,24 +32,19 @@ export function startNotices(
   }
 }
 
-export interface NoticeOperations {
-  /** Names of the channels in the settings. */
-  channels: readonly string[];
-  /** Returns how the last delivery to each channel ended, as findings of doctor. */
-  findings: () => Promise<DoctorFinding[]>;
-  /** Sends a sample message to these channels. */
-  test: (channels: readonly string[], actor: Actor, signal: AbortSignal) => Promise<NoticeTestResult[]>;
-}
-
 /** Returns the operations of operators on the channels of the settings. */
-export function buildNoticeOperations(store: Store, states: readonly DesiredState[]): NoticeOperations {
+export function buildNoticeOperations(store: Store, states: readonly DesiredState[]) {
   const { notices, redis } = store.config;
   const channels = Object.keys(notices.channels);
   const noticeStore = createNoticeStore(store, redis);
   const deps = { clock: systemClock, ids: randomIds, store: noticeStore, states, ...notices };
   return {
+    /** Names of the channels in the settings. */
     channels,
+    /** Returns how the last delivery to each channel ended, as findings of doctor. */
     findings: () => noticeFindings(noticeStore, channels),
-    test: (names, actor, signal) => testNotices(deps, names, actor, signal),
+    /** Sends a sample message to these channels. */
+    test: (names: readonly string[], actor: Actor, signal: AbortSignal) =>
+      testNotices(deps, names, actor, signal),
   };
 }

@@ -16,18 +16,12 @@ import { withoutLineEnd, type FileText } from './substitute.ts';
  */
 const POLL_MS = 2000;
 
-export interface SecretFiles {
-  /** Reads all files now. @returns whether a secret has changed */
-  look: () => Promise<boolean>;
-  stop: () => Promise<void>;
-}
-
 /** Starts to read the files periodically. @param onChange called after secrets have changed */
 export function watchSecretFiles(
   deps: { clock: Clock; logger: Logger },
   config: Config,
   onChange: () => void,
-): SecretFiles {
+) {
   const { clock, logger } = deps;
   const stopping = new AbortController();
   const reported = new Map<string, string>();
@@ -48,6 +42,7 @@ export function watchSecretFiles(
     }
   }
 
+  /** Reads all files now. @returns whether a secret has changed */
   async function look(): Promise<boolean> {
     const found = (await Promise.all(config.secretFiles.map(read))).flatMap((each) => each ?? []);
     const changed = found.filter(({ path, value }) => valueAt(config, path) !== value);
@@ -80,7 +75,7 @@ export function watchSecretFiles(
   const watching = config.secretFiles.length > 0 ? watch() : Promise.resolve();
   return {
     look,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       stopping.abort();
       await watching;
     },

@@ -5,11 +5,7 @@ import type { ReadyLine } from '../sandbox/server.ts';
 /** Number of orders by country that the user can see. */
 export type OrdersByCountry = Record<string, number>;
 
-export interface Chat {
-  /** Asks the question of the demo. @throws PlatformError when the user is refused or the answer ends early */
-  ask(userName: string, onRecord?: (record: ChatRecord) => void): Promise<OrdersByCountry>;
-  close(): Promise<void>;
-}
+export type Chat = ReturnType<typeof createChat>;
 
 export const QUESTION = 'How many orders by country?';
 
@@ -17,7 +13,7 @@ export const QUESTION = 'How many orders by country?';
  * Creates the chat client. It authenticates with the platform's API key; `internalId` in each question names
  * the user whose rights apply.
  */
-export function createChat({ chatHost, accountName, fixtures }: ReadyLine, signal: AbortSignal): Chat {
+export function createChat({ chatHost, accountName, fixtures }: ReadyLine, signal: AbortSignal) {
   const client = createChatClient({
     url: chatHost,
     accountName,
@@ -26,7 +22,8 @@ export function createChat({ chatHost, accountName, fixtures }: ReadyLine, signa
     allowLoopbackHttp: true,
   });
   return {
-    ask: async (userName, onRecord) => {
+    /** Asks the question of the demo. @throws PlatformError when the user is refused or the answer ends early */
+    ask: async (userName: string, onRecord?: (record: ChatRecord) => void): Promise<OrdersByCountry> => {
       const records: ChatRecord[] = [];
       const sessionSettings: SessionSettings = { internalId: userName };
       for await (const record of client.ask({ input: QUESTION, sessionSettings }, { signal })) {

@@ -22,21 +22,15 @@ export interface RecordedCall {
   durationMs: number | null;
 }
 
-export interface Platform {
-  state(): Promise<PlatformState>;
-  /** Returns every call of `serve` since the start, oldest first. */
-  calls(): Promise<RecordedCall[]>;
-  /** Sets the pause before each chat record, milliseconds. */
-  paceChat(ms: number): Promise<void>;
-}
-
 /** Paths of the requests that chat users and verify-access send; `serve` never sends them. */
 const DATA_REQUESTS = /^\/(api\/v1\/public|data-api)\/|\/tokens-for-meta-sync$/;
 
 export const isRecordedWrite = ({ method }: RecordedCall): boolean => method !== 'GET';
 
+export type Platform = ReturnType<typeof createPlatform>;
+
 /** Creates the reader; it changes no stored object of the platform. */
-export function createPlatform(options: { controlUrl: string; agent: Dispatcher }): Platform {
+export function createPlatform(options: { controlUrl: string; agent: Dispatcher }) {
   const { controlUrl, agent } = options;
   const get = async (path: string): Promise<unknown> => {
     const answer = await request(controlUrl + path, { dispatcher: agent });
@@ -45,9 +39,11 @@ export function createPlatform(options: { controlUrl: string; agent: Dispatcher 
   };
   return {
     state: () => get('/state?only=users,groups') as Promise<PlatformState>,
+    /** Returns every call of `serve` since the start, oldest first. */
     calls: async () =>
       ((await get('/requests')) as RecordedCall[]).filter(({ path }) => !DATA_REQUESTS.test(path)),
-    paceChat: async (chatRecordDelayMs) => {
+    /** Sets the pause before each chat record, milliseconds. */
+    paceChat: async (chatRecordDelayMs: number): Promise<void> => {
       const body = JSON.stringify({ chatRecordDelayMs });
       const answer = await request(`${controlUrl}/settings`, { method: 'PATCH', body, dispatcher: agent });
       await answer.body.dump();

@@ -38,19 +38,13 @@ export interface ProcessesDeps {
   onLost: (reason: Error) => void;
 }
 
-export interface DemoProcessControl {
-  /** Starts all processes. @throws Error when one does not start, or the abort reason of `signal` */
-  start(): Promise<DemoProcesses>;
-  /** Stops the running processes, also after `start` failed. */
-  stop(): Promise<void>;
-}
-
-export function createDemoProcesses({ screen, env, signal, onLost }: ProcessesDeps): DemoProcessControl {
+export function createDemoProcesses({ screen, env, signal, onLost }: ProcessesDeps) {
   const releasers = createReleasers(silentLogger);
   const agent = new Agent();
   let stopping = false;
   releasers.add('connections', () => agent.close());
 
+  /** Starts all processes. @throws Error when one does not start, or the abort reason of `signal` */
   async function start(): Promise<DemoProcesses> {
     const redis = await screen.step(
       'Redis',
@@ -123,5 +117,6 @@ export function createDemoProcesses({ screen, env, signal, onLost }: ProcessesDe
     };
   }
 
+  /** `stop` stops the running processes, also after `start` failed. */
   return { start, stop: releasers.releaseAll };
 }

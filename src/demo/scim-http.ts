@@ -17,15 +17,10 @@ export interface ScimAnswer {
   Resources: { id: string }[];
 }
 
-export interface ScimHttp {
-  /** @throws Error with a readable message unless the bridge answers 2xx */
-  send(method: 'GET' | 'POST' | 'PUT' | 'PATCH', path: string, body?: object): Promise<ScimAnswer>;
-  /** Number of requests sent. */
-  sent(): number;
-}
+export type ScimHttp = ReturnType<typeof createScimHttp>;
 
 /** Creates the client; it connects at the first `send`. */
-export function createScimHttp(options: ScimHttpOptions): ScimHttp {
+export function createScimHttp(options: ScimHttpOptions) {
   const { name, baseUrl, agent, signal } = options;
   let sent = 0;
   const headers = {
@@ -35,8 +30,14 @@ export function createScimHttp(options: ScimHttpOptions): ScimHttp {
     ...options.headers,
   };
   return {
+    /** Returns the number of requests sent. */
     sent: () => sent,
-    send: async (method, path, body) => {
+    /** @throws Error with a readable message unless the bridge answers 2xx */
+    send: async (
+      method: 'GET' | 'POST' | 'PUT' | 'PATCH',
+      path: string,
+      body?: object,
+    ): Promise<ScimAnswer> => {
       sent++;
       const answer = await request(baseUrl + path, {
         method,

@@ -9,13 +9,6 @@ export const RETRY_MS = 1000;
 /** Longest time that the start and the stop wait for Redis. */
 const WAIT_MS = 1000;
 
-export interface Beats {
-  /** Resolves after the first beat, or after a second without it. */
-  started: () => Promise<void>;
-  /** Removes the process from the fleet; without an answer of Redis it gives up after a second. */
-  stop: () => Promise<void>;
-}
-
 /**
  * Writes a beat at once, and then at intervals until `stop` is called.
  * @param id unique for this start of the process
@@ -26,7 +19,7 @@ export function startBeats(
   fleet: Pick<FleetStore, 'beat' | 'leave'>,
   id: string,
   facts: () => Parameters<FleetStore['beat']>[1],
-): Beats {
+) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const beat = (): Promise<boolean> =>
@@ -43,10 +36,12 @@ export function startBeats(
   };
   const running = run();
   return {
-    started: async () => {
+    /** Resolves after the first beat, or after a second without it. */
+    started: async (): Promise<void> => {
       await settledWithin(clock, first, WAIT_MS);
     },
-    stop: async () => {
+    /** Removes the process from the fleet; without an answer of Redis it gives up after a second. */
+    stop: async (): Promise<void> => {
       stopping.abort();
       // The process leaves after its last beat has ended, because that beat would add the process again.
       const left = running.then(() => fleet.leave(id));
