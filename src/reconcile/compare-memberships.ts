@@ -79,10 +79,14 @@ export async function compareMemberships(
     drifts.readLinks(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
   const otherwise = joined.flatMap((group, index) => {
     const ref = wanted[index] ?? refOf('Group', group.id);
-    const name = named.get(known[index]?.id ?? '') ?? read.find((each) => each.ref === ref)?.name;
-    return name === undefined || isCalled(name, group) ? [] : [ref];
+    const { id } = known[index] ?? {};
+    const name = named.get(id ?? '') ?? read.find((each) => each.ref === ref)?.name;
+    // The name of a group that the user is about to join was not read, so the name may be another one.
+    const mayBeOther =
+      name === undefined ? id !== undefined && user.pending.has(group.id) : !isCalled(name, group);
+    return mayBeOther ? [ref] : [];
   });
-  const renamed = await underOtherName(scan, otherwise.slice(0, MOST_READ));
+  const renamed = await groupsUnderOtherName(scan, otherwise);
   if (renamed === null) return null;
   const missing = await inState('missing');
   const gone = await inState('gone');
@@ -98,7 +102,7 @@ export async function compareMemberships(
   );
   const surplus = holders.filter((each) => each && !user.pending.has(parseRef(each.ref).id));
   const entries = [
-    ...renamed,
+    ...renamed.entries,
     ...(await madeAgain(scan, gone, user)),
     ...(await managedEntries(scan, missing, (member) => ({ missing: [member], surplus: [] }), user)),
     ...(await managedEntries(scan, surplus, (member) => ({ missing: [], surplus: [member] }), user)),
@@ -110,7 +114,7 @@ export async function compareMemberships(
       .map((group) => unmanagedEntry(user.ref, group, LEFT_OUT)),
   ];
   const pendingDone = await pendingMadeThere(scan, user, named);
-  return { entries, notCompared: beyond(unnamed) + beyond(otherwise), pendingDone };
+  return { entries, notCompared: beyond(unnamed) + renamed.notCompared, pendingDone };
 }
 
 /**
@@ -143,28 +147,34 @@ async function membershipIn(
   scan: ScanResult,
   id: string,
   { link }: ComparedUser,
-): Promise<{ state: 'there'; name: string } | { state: 'missing' | 'gone' | 'unknown'; name?: undefined }> {
+): Promise<{ state: 'there' | 'missing'; name: string } | { state: 'gone' | 'unknown'; name?: undefined }> {
   const group = await asking(scan, (signal) => scan.scope.target.client.groups.get(id, {}, { signal }));
   if (group === 'unknown') return { state: 'unknown' };
   if (group === 'absent') return { state: 'gone' };
   const isThere = group.members?.some(({ value }) => value === link.id);
-  return isThere ? { state: 'there', name: group.displayName } : { state: 'missing' };
+  return { state: isThere ? 'there' : 'missing', name: group.displayName };
 }
 
 /**
- * Returns an entry for each of the groups whose name at the platform is not the desired one, because access goes by the name;
- * null when one could not be read.
+ * Compares the names of groups, because access goes by the name.
+ * @param refs groups that the user is in or is about to join
+ * @returns an entry for each group whose name at the platform is not the desired one; null when one could not be read
  */
-async function underOtherName(scan: ScanResult, refs: Ref[]): Promise<PlanEntry[] | null> {
-  const groups = refs.length === 0 ? [] : await comparedGroups(scan, refs);
-  if (groups.length < refs.length) return null;
-  return groups
-    .flatMap(({ entries }) => entries)
+export async function groupsUnderOtherName(
+  scan: ScanResult,
+  refs: Ref[],
+): Promise<Pick<ComparedMemberships, 'entries' | 'notCompared'> | null> {
+  const read = refs.slice(0, MOST_READ);
+  const groups = read.length === 0 ? [] : await comparedGroups(scan, read);
+  if (groups.length < read.length) return null;
+  const entries = groups
+    .flatMap((group) => group.entries)
     .filter(isRename)
     .map((entry) => ({
       ...entry,
       reason: `the group is called ${String(entry.before?.displayName)} at the platform, so its members have the access of that name`,
     }));
+  return { entries, notCompared: beyond(refs) };
 }
 
 /** Compares groups without members. A write that the platform refused before becomes a conflict, because no run repeats it. */

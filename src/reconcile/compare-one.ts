@@ -3,7 +3,7 @@ import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { inPortions } from '../directory/redis/portions.ts';
 import type { ObservedAccount } from './compare.ts';
-import { compareMemberships } from './compare-memberships.ts';
+import { compareMemberships, groupsUnderOtherName } from './compare-memberships.ts';
 import { usersToVerify } from './desired-users.ts';
 import type { DoneChanges } from './done-changes.ts';
 import { NEWLY_LINKED, type PlanEntry } from './entry.ts';
@@ -79,7 +79,14 @@ export async function compareOne(
   if (user.version === undefined) return readAlone(scan, entries, link);
   const isGone = link.id !== undefined && account === undefined;
   const common = { done, account, areValuesUnread, isGone };
-  if (!comparesMemberships(user, entries, link)) return { entries, ...common };
+  if (!comparesMemberships(user, entries, link)) {
+    // The sync adds the user to these groups, whose names decide about the access.
+    const joined = entries.flatMap(({ action, ref: group, platformId }) =>
+      action === 'addMember' && group && platformId !== null ? [group] : [],
+    );
+    const renamed = await groupsUnderOtherName(scan, joined);
+    return renamed && { ...renamed, entries: [...renamed.entries, ...entries], ...common };
+  }
   const memberships = await compareMemberships(scan, {
     ref,
     link,

@@ -102,3 +102,31 @@ test('sync of a member does not end as equal when a group has another name and a
   expect(synced.text).toContain(`waiting: Group:${ops} changed during the comparison or was being synced`);
   expect(synced.code).toBe(2);
 }, 60_000);
+
+test('sync of a person who joins a group with another name at the platform gives the group its name before it ends as equal', async (place) => {
+  const { ops, ann } = await foundGroups(place);
+  const scimId = (await place.platform.user(BOB))?.scimId;
+  const { groups } = await place.platform.state();
+  const group = groups.find(({ displayName }) => displayName === 'ops')?.scimId;
+  await place.stopApps();
+  await byHand(place, 'PATCH', `/Groups/${group}`, { op: 'remove', path: `members[value eq "${scimId}"]` });
+  await renameByHand(place, 'ops', 'admins');
+  const rename = 'update ops (the group is called admins at the platform';
+  expect(await told(place, 'sync', BOB, '--dry-run')).toEqual({
+    text: expect.stringContaining(rename),
+    code: 2,
+  });
+  expect((await told(place, 'sync', BOB)).code).toBe(0);
+  expect((await place.platform.user(BOB))?.groups).toEqual(['ops']);
+  // A person with an account joins the group, then a new person.
+  for (const person of ['ann@acme.example', 'eve@acme.example']) {
+    await renameByHand(place, 'ops', 'admins');
+    await place.start('api');
+    const joining = person.startsWith('ann') ? ann : await place.idp.createUser(person);
+    await place.idp.patch(`/Groups/${ops}`, { op: 'add', path: 'members', value: [{ value: joining }] });
+    await place.stopApps();
+    expect((await told(place, 'sync', person, '--dry-run')).text).toContain(rename);
+    expect((await told(place, 'sync', person)).code).toBe(0);
+    expect((await place.platform.group('ops'))?.members).toContain(person);
+  }
+}, 60_000);
