@@ -2,7 +2,7 @@
 import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
-import { attributeChanges, coreOperations, observedCore } from '../sync/diff.ts';
+import { attributeChanges, coreOperations, isEmpty, observedCore } from '../sync/diff.ts';
 import type { SyncPolicy } from '../sync/target.ts';
 import { sameValue } from '../sync/values.ts';
 import {
@@ -290,7 +290,9 @@ function changes(
       add(action, difference, { active: before }, { active: after }, activeReason(user, wanted, observed));
     } else if (name.startsWith('attributes.')) {
       const attribute = name.slice('attributes.'.length);
-      const action = after === null ? 'clearAttribute' : 'setAttribute';
+      // The guard counts an emptied list or text as a cleared value too.
+      const isCleared = after === null || (isEmpty(after) && !isEmpty(before));
+      const action = isCleared ? 'clearAttribute' : 'setAttribute';
       add(
         action,
         difference,
