@@ -54,8 +54,10 @@ export async function membershipsOfUser(
     // A kept removal: a person rejected it, or the user is protected.
     if (sign === 'r') return { ...shown, state: 'toRemove', ...(removed ?? PROTECTED) };
     if (sign === '-') {
-      // A group that is not made yet has no member to remove. Only a pending change of the person waits for it.
-      if (!mark && link.id === undefined && wasBehindHold(link)) return [];
+      // A group that is not made yet has no member to remove. Only a pending change of the person waits for it, unless the
+      // source deleted the group.
+      const isNeverMade = name === undefined || (!mark && wasBehindHold(link));
+      if (link.id === undefined && isNeverMade) return [];
       const follows = account === 'follows' ? { because: FOLLOWS } : undefined;
       const deleted = deletions[index] && DELETION[deletions[index]];
       const cause = removed ?? follows ?? deleted ?? causeOf(withoutDecision(link), outbox.settings);

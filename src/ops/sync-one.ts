@@ -215,9 +215,11 @@ async function membershipEntries(
     links.getMany(target.name, refs),
     links.get(target.name, ref),
   ]);
-  return missing.map(({ group, action }, index) => {
+  return missing.flatMap(({ group, action }, index): PlanEntry | [] => {
     const link = groups[index] ?? {};
     const source = names.get(group);
+    // A group that was deleted before it was made has no member to remove.
+    if (source === undefined && link.id === undefined) return [];
     const isAdded = action === 'addMember';
     const refusal = refusalOf(link);
     return {
