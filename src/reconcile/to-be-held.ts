@@ -6,12 +6,12 @@ import { allowanceOf, DESTRUCTIVE_KINDS, populationOf } from '../guard/judge.ts'
 import { mayBeActive } from '../sync/account-state.ts';
 import { isChange, needsNoPermission, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
-import { isOpenAccount, toDestruction } from './unwritten.ts';
+import { isOpenAccount, isValue, toDestruction } from './unwritten.ts';
 import { observedLinks } from './waiting-for-decision.ts';
 
-const TO_BE_HELD = '; to be held by the guard until an operator decides';
+const TO_BE_HELD = 'to be held by the guard until an operator decides';
 
-/** Returns whether the guard is to hold the change. */
+/** Returns whether the guard is to hold the change, or another change of the same person that it waits for. */
 export const isToBeHeld = (entry: PlanEntry): boolean => isChange(entry) && entry.reason.endsWith(TO_BE_HELD);
 
 /** A change that takes something away, as plan entry and in the form of the guard. */
@@ -68,12 +68,44 @@ export async function withToBeHeld(
         held.add(entry);
     }
   }
-  const heldAccounts = new Set([...held].map(({ ref }) => ref));
-  for (const { entry } of asked)
-    if (isWithAccount(entry) && heldAccounts.has(entry.member?.ref ?? null)) held.add(entry);
-  return entries.map((entry) =>
-    held.has(entry) ? { ...entry, reason: `${entry.reason}${TO_BE_HELD}` } : entry,
+  const closings = new Set(
+    asked.flatMap(({ entry, item }) => (item.kind === 'deactivate' && held.has(entry) ? [item.ref] : [])),
   );
+  for (const { entry } of asked)
+    if (isWithAccount(entry) && entry.member?.ref && closings.has(entry.member.ref)) held.add(entry);
+  const behind = behindThese(entries, { held, closings });
+  return entries.map((entry) => {
+    if (held.has(entry)) return { ...entry, reason: `${entry.reason}; ${TO_BE_HELD}` };
+    if (!behind.has(entry)) return entry;
+    return { ...entry, reason: `${entry.reason}; waits for a change of the same person, ${TO_BE_HELD}` };
+  });
+}
+
+/**
+ * Returns the changes that the sync of a person does not write while the guard holds another change of the person: additions to
+ * groups and, behind a deactivation, attribute values; behind a removal from a group, attribute values with the core values that
+ * are written after them (sync-user.ts).
+ * @param closings users whose deactivation is to be held
+ */
+function behindThese(
+  entries: readonly PlanEntry[],
+  { held, closings }: { held: ReadonlySet<PlanEntry>; closings: ReadonlySet<Ref> },
+): Set<PlanEntry> {
+  const leaving = new Set(
+    [...held].flatMap(({ action, member }) => (action === 'removeMember' && member?.ref) || []),
+  );
+  const withValues = new Set(
+    entries.flatMap((entry) => (isValue(entry) && leaving.has(entry.ref) ? [entry.ref] : [])),
+  );
+  const isBehind = (entry: PlanEntry): boolean => {
+    const { action, kind, ref, member } = entry;
+    if (action === 'addMember') return !!member?.ref && (closings.has(member.ref) || leaving.has(member.ref));
+    if (kind !== 'User' || ref === null) return false;
+    return isValue(entry)
+      ? closings.has(ref) || leaving.has(ref)
+      : action === 'update' && withValues.has(ref) && !closings.has(ref);
+  };
+  return new Set(entries.filter((entry) => isChange(entry) && !held.has(entry) && isBehind(entry)));
 }
 
 /** Returns whether a push caused the change. */
