@@ -11,6 +11,7 @@ import { ACTION_OF, isChange, isLeftBy, NEWLY_LINKED, type PlanEntry } from '../
 import { createNarrowScan } from '../reconcile/narrow-scan.ts';
 import { masked } from '../reconcile/plan-users.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { withUnreadyMembersReported } from '../reconcile/unready-members.ts';
 import { withoutUnwritten } from '../reconcile/unwritten.ts';
 import { asking } from '../reconcile/platform-reads.ts';
 import { defaultTexts } from '../sync/default-value.ts';
@@ -87,7 +88,8 @@ export async function lookAtPlatform(
     if (compared === null) return unread();
     // Held and rejected changes, and memberships that wait, become reports here: the explanation names them elsewhere.
     const { account, groupsLeftAlone, notCompared = 0 } = compared;
-    const entries = await withoutUnwritten(scope, await withNames(scope, compared.entries));
+    const known = await withoutUnwritten(scope, await withNames(scope, compared.entries));
+    const entries = isPerson ? known : await withUnreadyMembersReported(scope, known);
     // Done: changes that wait for a decision or were rejected, but that somebody has already made at the platform.
     const found = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
     const { held, rejected } = found?.get(ref) ?? { held: 0, rejected: 0 };

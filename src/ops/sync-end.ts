@@ -158,7 +158,10 @@ async function withUnwrittenMemberships(
   const what = first.ref.startsWith('Group:') ? 'group' : 'member';
   const why = `, because ${isOne ? `its ${what} needs` : `their ${what}s need`} a person: ${names}; scim-bridge explain ${first.ref} tells what to do`;
   const told = `${counted(found.length, 'membership')} ${isOne ? 'is' : 'are'} not written`;
-  return { outcome: 'waiting', message: `${told}${refused.length > 0 ? why : ` yet: ${names}`}` };
+  // The sync of a person includes the groups; the sync of a group does not include the members.
+  const advice =
+    what === 'group' ? '' : `; scim-bridge sync ${first.ref} syncs ${isOne ? 'the' : 'the first'} member`;
+  return { outcome: 'waiting', message: `${told}${refused.length > 0 ? why : ` yet: ${names}${advice}`}` };
 }
 
 /**

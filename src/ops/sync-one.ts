@@ -17,6 +17,7 @@ import {
 import { WAITS_FOR_GROUP } from '../reconcile/plan-groups.ts';
 import { withNames } from '../reconcile/entry-names.ts';
 import { withToBeHeld } from '../reconcile/to-be-held.ts';
+import { withUnreadyMembersReported } from '../reconcile/unready-members.ts';
 import { withConflictsReported, withoutUnwritten } from '../reconcile/unwritten.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -103,8 +104,10 @@ export async function syncOne(
     compared &&
     (await membershipEntries(scope, found, { compared, pendingGroups, done: look?.pendingDone ?? [] }));
   const named = memberships && (await withNames(scope, [...compared, ...memberships]));
-  const differences =
-    named && withConflictsReported(await withToBeHeld(scope, await withoutUnwritten(scope, named)));
+  const written = named && (await withoutUnwritten(scope, named));
+  const ready =
+    written && found.kind === 'Group' ? await withUnreadyMembersReported(scope, written) : written;
+  const differences = ready && withConflictsReported(await withToBeHeld(scope, ready));
   const common = {
     connection,
     target: target.name,
