@@ -64,6 +64,8 @@ export function createOwnSyncs(
 
   return {
     start,
+    /** Returns whether no sync runs: the marks that are left are not due, or a service has claimed them. */
+    isIdle: (): boolean => running.size === 0,
     /** Resolves soon after the end of one of the syncs; never while none runs. */
     oneEnded: async (): Promise<void> => {
       await Promise.race(running);

@@ -2,6 +2,7 @@
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Outcome } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
+import { inPortions } from '../directory/redis/portions.ts';
 import { counted } from '../support/counted.ts';
 import type { Logger } from '../support/logger.ts';
 import { dueLaterText, LATE_MS } from './due-later.ts';
@@ -17,8 +18,10 @@ const POLL_MS = 200;
 const MARKS_PORTION = 1000;
 /** A run ends as stalled when no change was applied for this time: no worker runs, or the platform is unavailable. */
 const STALL_MS = 300_000;
-/** Number of times that a run which syncs its resources itself looks whether they were marked again. */
+/** Number of times that a run which syncs its resources itself takes up resources that were marked again. */
 const MOST_LOOKS = 10;
+/** Time without a sync or an applied change after which such a run looks for resources that were marked again. */
+const LOOK_AGAIN_MS = 1000;
 
 /** Outcome of a run. */
 export interface End {
@@ -81,6 +84,18 @@ async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]):
   return [];
 }
 
+/** Returns the resources of a run that have a mark and are not among those for which the run waits already. */
+async function markedAgain(
+  { drifts }: ReconcileScope,
+  refs: readonly Ref[],
+  awaited: readonly Ref[],
+): Promise<Ref[]> {
+  const known = new Set(awaited);
+  const marked: Ref[] = [];
+  for (const portion of inPortions(refs, MARKS_PORTION)) marked.push(...(await drifts.stillMarked(portion)));
+  return marked.filter((ref) => !known.has(ref));
+}
+
 /**
  * Returns how to end a hold. The words do not say that the target is on hold now, because stored reports contain them too.
  */
@@ -140,6 +155,7 @@ async function untilUnmarked(
   let left = refs;
   let movedAt = clock.now();
   let looksAgain = 0;
+  let lookedAt = movedAt;
   for (;;) {
     signal.throwIfAborted();
     const before = left.length;
@@ -147,9 +163,15 @@ async function untilUnmarked(
     // The reasons of waiting resources are read only when no other resource was applied since the last look.
     if (left.length === before) left = await withoutPutOff(scope, left, putOff);
     if (left.length < before) movedAt = clock.now();
-    // The sync of a resource marks others of the run, such as the groups of a new user. Pushes mark them too, without end.
-    if (left.length === 0 && own && looksAgain++ < MOST_LOOKS)
-      left = await withoutApplied(scope, without(refs, putOff));
+    // The sync of a resource marks others of the run, such as the groups of a new user. The user may wait for the membership,
+    // so the run also looks while resources are left and none of them is synced. Pushes mark resources too, without end.
+    const isIdle = own?.isIdle() && clock.now() - Math.max(movedAt, lookedAt) >= LOOK_AGAIN_MS;
+    if (own && (left.length === 0 || isIdle) && looksAgain < MOST_LOOKS) {
+      lookedAt = clock.now();
+      const again = await markedAgain(scope, without(refs, putOff), left);
+      if (again.length > 0) looksAgain++;
+      left = [...left, ...again];
+    }
     onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
     if (left.length === 0) return undefined;
     if (await outbox.guardStore.onHold())
