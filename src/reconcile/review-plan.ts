@@ -26,8 +26,11 @@ export interface PlanReview {
   refused: ReadonlySet<Ref>;
   /** The plan without the entries of which nothing is left to do. */
   left: Plan;
-  /** Leavers who are as desired and have a mark. Removals of the plan wait until they are synced. */
-  closed: (ComparedRecord & { ref: Ref })[];
+  /**
+   * Users who are as desired and have a mark, for whose sync memberships of the plan wait: leavers who are to be removed, and
+   * members who are to be added.
+   */
+  awaited: (ComparedRecord & { ref: Ref })[];
   /**
    * Number of changes of which nothing is left to do. An account or group that answered 404, and a membership that follows from
    * such a one, count too, although no list proved them gone.
@@ -71,49 +74,57 @@ export async function reviewPlan(
   const gone = new Set([...done, ...followers.filter(isWritten)]);
   const entries = plan.entries.filter((entry) => !gone.has(entry));
   const left = { ...plan, entries, counts: countsOf(entries) };
-  const leavers = await leaversBesides(scan, left);
-  const isBehindLeaver = (entry: PlanEntry): boolean => {
-    const { action, member } = entry;
-    return isChange(entry) && action === 'removeMember' && !!member?.ref && leavers.differing.has(member.ref);
-  };
+  const users = await usersBesides(scan, left);
+  const isBehindUser = (entry: PlanEntry): boolean =>
+    isChange(entry) && !!entry.member?.ref && users.differing.has(entry.member.ref);
   const overtaken = await changedSince(scope, plan.entries.filter(isMarked));
   return {
     stale: [
       ...new Set([
         ...[...moved, ...followers].filter((entry) => !gone.has(entry)),
         ...overtaken,
-        ...entries.filter(isBehindLeaver),
+        ...entries.filter(isBehindUser),
       ]),
     ],
     refused: new Set([...now.values()].filter(({ refusal }) => refusal).map(({ ref }) => ref)),
     left,
-    closed: leavers.equal,
+    awaited: users.equal,
     done: changesIn(plan) - changesIn(left),
   };
 }
 
 /**
- * Returns the users for whose deactivation a removal of the plan waits although the plan has no change of them, by whether they
- * are as desired. A user who cannot be read counts as differing.
+ * Returns the users for whose sync a membership of the plan waits although the plan has no change of them, by whether they are as
+ * desired. A removal waits for the deactivation of the user. An addition waits for each user with a mark, such as one that a rule
+ * about groups left. A user who cannot be read counts as differing.
  */
-async function leaversBesides(
+async function usersBesides(
   scan: ScanResult,
   { entries }: Plan,
-): Promise<{ equal: PlanReview['closed']; differing: ReadonlySet<Ref> }> {
+): Promise<{ equal: PlanReview['awaited']; differing: ReadonlySet<Ref> }> {
+  const { drifts, outbox } = scan.scope;
   const changes = entries.filter(isChange);
   const own = new Set(changes.flatMap(({ ref, member }) => (member ? [] : [ref])));
-  const users = changes.flatMap(({ action, member }) =>
-    action === 'removeMember' && member?.ref && !own.has(member.ref) ? [member.ref] : [],
-  );
-  const all = [...new Set(users)];
-  const decisions = await scan.scope.outbox.guardStore.decisionsOfMembers(all.map((ref) => parseRef(ref).id));
-  const awaited = all.filter((_, index) => decisions[index] === 'waits');
+  // The plan reports what is not written of these users, so that no later change made them differ.
+  const reported = new Set(entries.flatMap((entry) => (entry.member || isChange(entry) ? [] : [entry.ref])));
+  const usersOf = (action: PlanEntry['action']): Ref[] => {
+    const users = changes.flatMap(({ action: each, member }) =>
+      each === action && member?.ref && !own.has(member.ref) ? [member.ref] : [],
+    );
+    return [...new Set(users)];
+  };
+  const leavers = usersOf('removeMember');
+  const decisions = await outbox.guardStore.decisionsOfMembers(leavers.map((ref) => parseRef(ref).id));
+  const closing = new Set(leavers.filter((_, index) => decisions[index] === 'waits'));
+  const added = await drifts.stillMarked(usersOf('addMember'));
+  const awaited = [...new Set([...closing, ...added])];
   const verified = await verifyUsers(scan, awaited, { withValues: () => false });
   const equal = verified.flatMap(({ ref, version, entries: found }) =>
     version === undefined || found.some(isChange) ? [] : [{ ref, basis: { version } }],
   );
   const isEqual = new Set(equal.map(({ ref }) => ref));
-  return { equal, differing: new Set(awaited.filter((ref) => !isEqual.has(ref))) };
+  const isKnown = (ref: Ref): boolean => isEqual.has(ref) || (reported.has(ref) && !closing.has(ref));
+  return { equal, differing: new Set(awaited.filter((ref) => !isKnown(ref))) };
 }
 
 /** Returns the entries whose record has another version than the one that was compared, in the order given. */

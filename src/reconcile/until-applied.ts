@@ -116,7 +116,7 @@ export async function untilApplied(
   const ours = new Set(refs);
   const own = options.syncsItself ? createOwnSyncs(scope, { ...options, ours }) : undefined;
   const putOff: PutOff = { held: [], failing: [] };
-  const early = await untilUnmarked(scope, options, { refs, putOff, own }).finally(() => own?.end());
+  const early = await untilUnmarked(scope, options, { refs, putOff, own, saved }).finally(() => own?.end());
   if (early) return early;
   const [failing] = putOff.failing;
   if (failing) {
@@ -143,13 +143,15 @@ interface Awaited {
   /** Gets the resources for which the run does not wait. */
   putOff: PutOff;
   own: ReturnType<typeof createOwnSyncs> | undefined;
+  /** As in `untilApplied`. Its memberships are awaited too: a group may be marked again when its member was synced. */
+  saved: Plan | undefined;
 }
 
 /** Waits until no resource has a mark, but for those in `putOff`. @returns the end of a run that does not wait so long */
 async function untilUnmarked(
   scope: ReconcileScope,
   { signal, onProgress }: AwaitOptions,
-  { refs, putOff, own }: Awaited,
+  { refs, putOff, own, saved }: Awaited,
 ): Promise<End | undefined> {
   const { outbox, clock } = scope;
   let left = refs;
@@ -166,7 +168,7 @@ async function untilUnmarked(
     // The sync of a resource marks others of the run, such as the groups of a new user. The user may wait for the membership,
     // so the run also looks while resources are left and none of them is synced. Pushes mark resources too, without end.
     const isIdle = own?.isIdle() && clock.now() - Math.max(movedAt, lookedAt) >= LOOK_AGAIN_MS;
-    if (own && (left.length === 0 || isIdle) && looksAgain < MOST_LOOKS) {
+    if ((own ?? saved) && (left.length === 0 || isIdle) && looksAgain < MOST_LOOKS) {
       lookedAt = clock.now();
       const again = await markedAgain(scope, without(refs, putOff), left);
       if (again.length > 0) looksAgain++;
