@@ -1,9 +1,13 @@
 // Finds the changes of a plan that the guard is to hold, because their kind has reached its limit. The plan only tells it: the
 // guard decides when a change is written.
 import type { Destruction } from '../directory/guard/held-changes.ts';
-import type { Ref } from '../directory/records.ts';
+import { isUnmanaged } from '../directory/member-names.ts';
+import type { Link } from '../directory/outbox/links.ts';
+import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { allowanceOf, DESTRUCTIVE_KINDS, populationOf } from '../guard/judge.ts';
 import { mayBeActive } from '../sync/account-state.ts';
+import { isProtectedName, leaving } from '../sync/members.ts';
+import type { Target } from '../sync/target.ts';
 import { isChange, needsNoPermission, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 import { isOpenAccount, isValue, toDestruction } from './unwritten.ts';
@@ -25,27 +29,31 @@ interface Removal {
  * part, none is named, because the order of their syncs decides which are held.
  */
 export async function withToBeHeld(
-  { outbox: { guardStore }, target, drifts }: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts'>,
+  scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts'>,
   entries: PlanEntry[],
 ): Promise<PlanEntry[]> {
+  const { target, drifts } = scope;
+  const { guardStore } = scope.outbox;
+  const deletions = await groupDeletions(scope, entries);
   const removals = entries.flatMap((entry): Removal[] => {
     const item = needsNoPermission(entry) ? undefined : toDestruction(entry);
     // An open account is closed before it is deleted.
     if (item && isOpenAccount(entry)) return [{ entry, item: { kind: 'deactivate', ref: item.ref } }];
-    return item ? [{ entry, item }] : [];
+    const items = item && (deletions.get(item.ref) ?? [item]);
+    return (items ?? []).map((each) => ({ entry, item: each }));
   });
   if (removals.length === 0) return entries;
   const { guard } = target.policy;
   const [permitted, { population, kinds }, links] = await Promise.all([
     guardStore.arePermitted(removals.map(({ item }) => item)),
     guardStore.counts(guard.windowMs),
-    observedLinks(drifts, [...new Set(removals.flatMap(({ entry }) => accountOfRemoval(entry) ?? []))]),
+    observedLinks(drifts, [...new Set(removals.flatMap(({ item }) => accountOfRemoval(item) ?? []))]),
   ]);
   // Left out: permitted changes, and memberships and values of a closed account, which give no access and need no permission.
-  const asked = removals.filter(({ entry }, index) => {
-    const account = accountOfRemoval(entry);
+  const asked = removals.filter(({ item }, index) => {
+    const account = accountOfRemoval(item);
     const link = account && links.get(account);
-    return !permitted[index] && (link === undefined || mayBeActive(link));
+    return !permitted[index] && (link === undefined || givesAccess(target, item, link));
   });
   const leavers = new Set(asked.flatMap(({ item }) => (item.kind === 'deactivate' ? [item.ref] : [])));
   // The removal of a person whose account is to be closed is decided with the account.
@@ -54,15 +62,19 @@ export async function withToBeHeld(
   for (const kind of DESTRUCTIVE_KINDS) {
     const own = asked.filter(({ item, entry }) => item.kind === kind && !isWithAccount(entry));
     if (own.length === 0) continue;
-    const pushed = countByRef(own.filter(({ entry }) => isPushed(entry)));
-    const fresh = own.filter(({ entry }) => !isPushed(entry) && !isOpenAccount(entry)).length;
+    // A run does not ask for the members of a deleted group: the sync of the group does, as for pushed changes.
+    const isOfSync = ({ entry, item: { ref } }: Removal): boolean =>
+      isPushed(entry) || (kind === 'removeMembers' && deletions.has(ref));
+    const pushed = countByRef(own.filter(isOfSync));
+    const fresh = own.filter((removal) => !isOfSync(removal) && !isOpenAccount(removal.entry)).length;
     const isClosing = kind === 'deactivate';
     // A deactivation counts from the push on.
     const waiting = isClosing ? Math.max(kinds[kind].waiting, pushed.size) : 0;
-    for (const { entry, item } of own) {
+    for (const removal of own) {
+      const { entry, item } = removal;
       // A run asks for all of its changes together, and a sync for those of its resource.
       let more = isOpenAccount(entry) ? 1 : fresh;
-      if (isPushed(entry)) more = isClosing ? 0 : (pushed.get(item.ref) ?? 1);
+      if (isOfSync(removal)) more = isClosing ? 0 : (pushed.get(item.ref) ?? 1);
       const size = populationOf(kind, population, kinds[kind], more);
       if (kinds[kind].used + kinds[kind].held + waiting + more > allowanceOf(guard[kind], size))
         held.add(entry);
@@ -112,9 +124,46 @@ function behindThese(
 const isPushed = ({ attribution }: PlanEntry): boolean => attribution.cause === 'source changed';
 
 /** Returns the user whose membership or value is removed; undefined for an unmanaged member and for another change. */
-function accountOfRemoval({ action, member, ref }: PlanEntry): Ref | undefined {
-  if (action === 'removeMember') return member?.ref ?? undefined;
-  return action === 'clearAttribute' ? (ref ?? undefined) : undefined;
+function accountOfRemoval({ kind, ref, subject }: Destruction): Ref | undefined {
+  if (kind === 'removeMembers') return subject && !isUnmanaged(subject) ? refOf('User', subject) : undefined;
+  return kind === 'clearAttributes' ? ref : undefined;
+}
+
+/** Returns whether the membership or value may give access that the removal takes away. A protected member is not removed. */
+function givesAccess(target: Target, { kind }: Destruction, link: Link): boolean {
+  if (kind === 'removeMembers' && (link.id === undefined || isProtectedName({ target }, nameOf(link))))
+    return false;
+  return mayBeActive(link);
+}
+
+const nameOf = ({ core }: Link): string => String(core?.userName ?? '');
+
+/**
+ * Returns, by group that is deleted at the source, the changes for which the sync of the group asks the guard as a whole: the
+ * deletion and the removal of each member (dissolve-group.ts). An adopted group stays, so it is left out.
+ * @param entries of a plan, or of one person, which have the removal of that person alone
+ */
+async function groupDeletions(
+  { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
+  entries: readonly PlanEntry[],
+): Promise<Map<Ref, Destruction[]>> {
+  const isAction = ({ action, kind }: PlanEntry): boolean =>
+    kind === 'Group' && (action === 'delete' || action === 'removeMember');
+  const groups = entries.flatMap((entry) =>
+    entry.ref && isAction(entry) && isChange(entry) ? [entry.ref] : [],
+  );
+  const links = await observedLinks(drifts, [...new Set(groups)]);
+  const deletions = new Map<Ref, Destruction[]>();
+  for (const [ref, { id, origin }] of links) {
+    const group = parseRef(ref).id;
+    if (id === undefined || origin === 'adopted' || !(await drifts.deletedAtSource(group))) continue;
+    const members = leaving(await outbox.pendingMembers(group));
+    deletions.set(ref, [
+      { kind: 'delete', ref },
+      ...members.map((subject): Destruction => ({ kind: 'removeMembers', ref, subject })),
+    ]);
+  }
+  return deletions;
 }
 
 /** Returns the number of removals of each resource. */

@@ -207,7 +207,7 @@ async function permitted(
 }
 
 /** Returns whether `users.protected` lists a userName. */
-export const isProtectedName = ({ target }: SyncContext, userName: string): boolean =>
+export const isProtectedName = ({ target }: Pick<SyncContext, 'target'>, userName: string): boolean =>
   target.policy.users.protected.some((each) => fold(each) === fold(userName));
 
 /** Logs a warning: the platform gives roles by group name and never takes them away (contract 12.6). */

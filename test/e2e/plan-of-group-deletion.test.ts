@@ -1,0 +1,58 @@
+// Tests that plan and sync --dry-run say when the guard is to hold the deletion of a group because of the number of its members.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const HELD = 'to be held by the guard until an operator decides';
+const mail = (name: string): string => `${name}@acme.example`;
+
+let place: Place;
+const ids = new Map<string, string>();
+const groups = new Map<string, string>();
+beforeAll(async () => {
+  const removeMembers = { count: 2, percent: 100 };
+  place = await openPlace({ target: { guard: { removeMembers } } });
+  for (const name of ['ann', 'bob', 'cid']) ids.set(name, await place.idp.createUser(mail(name)));
+  await place.idp.createUser(mail('dan'), { active: false }).then((id) => ids.set('dan', id));
+  const members: Record<string, string[]> = { pair: ['ann', 'bob', 'dan'], team: ['ann', 'bob', 'cid'] };
+  for (const [group, names] of Object.entries(members))
+    groups.set(
+      group,
+      await place.idp.createGroup(
+        group,
+        names.map((name) => ids.get(name) ?? ''),
+      ),
+    );
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+const words = async (...args: string[]): Promise<string> =>
+  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+
+test('a group with more active members than the guard allows to remove is deleted → plan and sync --dry-run say that the guard is to hold the deletion, and the guard holds it', async () => {
+  await place.commands.run('hold', '--by', 'olga');
+  await place.idp.send('DELETE', `/Groups/${groups.get('team')}`);
+  const plan = await words('plan');
+  const dryRun = await words('sync', mail('ann'), '--dry-run');
+  await place.commands.run('release');
+  await place.idle();
+  expect(await place.platform.group('team')).toBeDefined();
+  expect(plan).toContain('1 change. 1 to delete. The guard is to hold 1 of them');
+  expect(plan).toContain(HELD);
+  expect(dryRun).toContain(HELD);
+}, 60_000);
+
+test('a group whose active members fit into the limit is deleted → plan does not mention the guard, and the group is deleted', async () => {
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await place.idle();
+  expect(await place.platform.group('team')).toBeUndefined();
+  await place.commands.run('hold', '--by', 'olga');
+  await place.idp.send('DELETE', `/Groups/${groups.get('pair')}`);
+  const plan = await words('plan');
+  await place.commands.run('release');
+  await place.idle();
+  expect(await place.platform.group('pair')).toBeUndefined();
+  expect(plan).toContain('1 change. 1 to delete');
+  expect(plan).not.toContain('guard');
+}, 60_000);
