@@ -1,17 +1,17 @@
 // Reads one resource from the platform, so that an explanation shows its present state.
 import type { Ref } from '../directory/records.ts';
 import { isStoreFailure } from '../directory/redis/why-away.ts';
-import { DESTRUCTIVE_KINDS, judge, populationOf, type DestructiveKind } from '../guard/judge.ts';
 import { isSameObserved, observedValue, type ObservedAccount } from '../reconcile/compare.ts';
 import { isRename, LEFT_OUT } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
 import { countDecidable } from '../reconcile/done-changes.ts';
 import { withNames } from '../reconcile/entry-names.ts';
-import { ACTION_OF, isChange, isLeftBy, NEWLY_LINKED, type PlanEntry } from '../reconcile/entry.ts';
+import { isChange, isLeftBy, NEWLY_LINKED, type PlanEntry } from '../reconcile/entry.ts';
 import { createNarrowScan } from '../reconcile/narrow-scan.ts';
 import { masked } from '../reconcile/plan-users.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withUnreadyMembersReported } from '../reconcile/unready-members.ts';
+import { isToBeHeld, withToBeHeld } from '../reconcile/to-be-held.ts';
 import { withoutUnwritten } from '../reconcile/unwritten.ts';
 import { asking } from '../reconcile/platform-reads.ts';
 import { defaultTexts } from '../sync/default-value.ts';
@@ -149,7 +149,7 @@ export async function lookAtPlatform(
             ? defaultTexts(definitions, isUnset(scope, own, observed))
             : [],
         done: held + rejected,
-        toBeHeld: await countToBeHeld(scope, differing),
+        toBeHeld: (await withToBeHeld(scope, differing)).filter(isToBeHeld).length,
         notCompared,
         accountGone: compared.isGone ?? false,
       },
@@ -186,23 +186,6 @@ function isUnset(
 /** Returns whether the platform has the account or group of the entries. */
 const hasAccount = (entries: readonly PlanEntry[]): boolean =>
   entries.every(({ action }) => action !== 'create' && action !== 'relink');
-
-/** Returns how many of the differences the guard would hold if a run wrote them now. */
-async function countToBeHeld(
-  { outbox, target }: ReconcileScope,
-  found: readonly PlanEntry[],
-): Promise<number> {
-  const wanted = (kind: DestructiveKind): number =>
-    found.filter((entry) => isChange(entry) && entry.action === ACTION_OF[kind]).length;
-  // Without a removal the counts of the guard are not read.
-  if (DESTRUCTIVE_KINDS.every((kind) => wanted(kind) === 0)) return 0;
-  const { guard } = target.policy;
-  const { kinds, population } = await outbox.guardStore.counts(guard.windowMs);
-  const isHeld = (kind: DestructiveKind): boolean =>
-    judge(wanted(kind), kinds[kind], populationOf(kind, population, kinds[kind], wanted(kind)), guard[kind])
-      .kind === 'held';
-  return DESTRUCTIVE_KINDS.filter(isHeld).reduce((sum, kind) => sum + wanted(kind), 0);
-}
 
 /** Returns the values of a user with `observed` set, as far as the account was read; null without an account. */
 function withObserved(
