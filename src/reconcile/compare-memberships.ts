@@ -77,16 +77,17 @@ export async function compareMemberships(
   if (read.some(({ state }) => state === 'unknown')) return null;
   const inState = (wantedState: string) =>
     drifts.readLinks(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
-  const otherwise = joined.flatMap((group, index) => {
-    const ref = wanted[index] ?? refOf('Group', group.id);
+  const otherwise: Ref[] = [];
+  // Groups that the user is about to join: their names were not read.
+  const joining: Ref[] = [];
+  for (const [index, group] of joined.entries()) {
+    const ref = refOf('Group', group.id);
     const { id } = known[index] ?? {};
     const name = named.get(id ?? '') ?? read.find((each) => each.ref === ref)?.name;
-    // The name of a group that the user is about to join was not read, so the name may be another one.
-    const mayBeOther =
-      name === undefined ? id !== undefined && user.pending.has(group.id) : !isCalled(name, group);
-    return mayBeOther ? [ref] : [];
-  });
-  const renamed = await groupsUnderOtherName(scan, otherwise);
+    if (name !== undefined && !isCalled(name, group)) otherwise.push(ref);
+    if (name === undefined && id !== undefined && user.pending.has(group.id)) joining.push(ref);
+  }
+  const renamed = await groupsUnderOtherName(scan, [...otherwise, ...joining]);
   if (renamed === null) return null;
   const missing = await inState('missing');
   const gone = await inState('gone');
