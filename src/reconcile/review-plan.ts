@@ -95,8 +95,8 @@ export async function reviewPlan(
 
 /**
  * Returns the users for whose sync a membership of the plan waits although the plan has no change of them, by whether they are as
- * desired. A removal waits for the deactivation of the user. An addition waits for each user with a mark, such as one that a rule
- * about groups left. A user who cannot be read counts as differing.
+ * desired. A removal waits for the deactivation of the user. An addition waits for the sync of a user who has a mark: where a
+ * mapping rule reads groups, the change of a membership marks the user too. A user who cannot be read counts as differing.
  */
 async function usersBesides(
   scan: ScanResult,
@@ -105,7 +105,7 @@ async function usersBesides(
   const { drifts, outbox } = scan.scope;
   const changes = entries.filter(isChange);
   const own = new Set(changes.flatMap(({ ref, member }) => (member ? [] : [ref])));
-  // The plan reports what is not written of these users, so that no later change made them differ.
+  // Users who differed when the plan was made, in a way that no run writes. Such a difference makes no addition stale.
   const reported = new Set(entries.flatMap((entry) => (entry.member || isChange(entry) ? [] : [entry.ref])));
   const usersOf = (action: PlanEntry['action']): Ref[] => {
     const users = changes.flatMap(({ action: each, member }) =>
