@@ -169,10 +169,16 @@ export function noLongerWanted({
 export const doneBy = ({ restored }: Pick<ExplainedFacts, 'restored'>): string =>
   restored ? `by others, or by the bridge between ${restored.backup} and the restore` : 'by hand';
 
-/** Returns whether somebody made every held and rejected change of the resource at the platform, so that no decision is awaited. */
-export function isDoneByHand({ platform, guard }: ExplainedFacts): boolean {
+/**
+ * Returns whether somebody made every held and rejected change of the resource at the platform, so that no decision is awaited.
+ * A group with other members that are still to be added or removed is not as the source wants it.
+ */
+export function isDoneByHand({ kind, memberships, platform, guard }: ExplainedFacts): boolean {
   const undone = guard.filter(({ state }) => state !== 'approved').length;
-  return platform !== null && platform.done > 0 && platform.done >= undone;
+  const isPending = ({ state }: (typeof memberships)[number]): boolean =>
+    state === 'toAdd' || state === 'toRemove';
+  const pending = kind === 'Group' ? memberships.filter(isPending).length : 0;
+  return platform !== null && platform.done > 0 && platform.done >= Math.max(undone, pending);
 }
 
 /** Returns the summary of a resource whose held and rejected changes somebody made at the platform. */

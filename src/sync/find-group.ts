@@ -135,7 +135,7 @@ async function linkTo(
   const notOurs = await claim(context, group.id, { isNew });
   if (notOurs) return notOurs;
   // All members are pending before the id is saved: that save deletes the link of the former group.
-  await context.save({ rewriteMemberships: true });
+  await context.save({ rewriteMemberships: true, isNew });
   const { link } = context;
   link.id = group.id;
   link.origin = origin;

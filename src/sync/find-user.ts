@@ -204,7 +204,7 @@ export async function createMissingAccount(
   const isWhole =
     desired.faults.length === 0 && attributeChanges(desired.attributes, link.attributes).length === 0;
   if (isWhole) link.observedGeneration = context.work.generation;
-  await context.save({ linked: true, rewriteMemberships: true, requeueGroups: isWhole });
+  await context.save({ linked: true, rewriteMemberships: true, isNew: true, requeueGroups: isWhole });
   return { kind: 'linked' };
 }
 

@@ -31,10 +31,11 @@ export type Ignored = string[];
 export async function writeMembers(
   context: SyncContext,
   sign: '+' | '-',
-  members: LinkedMember[],
+  pending: LinkedMember[],
 ): Promise<Ignored> {
-  if (members.length === 0) return [];
   const { target, link, outbox, work } = context;
+  const members = sign === '+' ? await outbox.sendAdditions(work, pending) : pending;
+  if (members.length === 0) return [];
   const operations = sign === '+' ? additions(members) : removals(members);
   try {
     let written: string[] = [];

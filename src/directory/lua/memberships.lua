@@ -40,7 +40,8 @@ end
 -- (`p.rulesReadGroups`), because their mapped values may change.
 local function make_memberships_pending(group, users, sign)
   count_members(group, sign == TO_ADD and #users or -#users)
-  set_pending_all(group, users, sign)
+  -- Additions are of users who were no members, so the platform has them only while their removal is pending.
+  set_pending_all(group, users, sign, sign == TO_ADD)
   if not p.rulesReadGroups then return end
   for _, user in ipairs(users) do mark('User:' .. user, EDIT) end
 end

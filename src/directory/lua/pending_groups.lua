@@ -1,6 +1,6 @@
 -- Keeps pending memberships: memberships that are not yet written at a target. A membership has a sign (signs.lua):
 -- `pendingMembers` has the signs by group and user, `pendingGroups` the same signs by user and group. An unmanaged member is in
--- `pendingMembers` only.
+-- `pendingMembers` only. `unsentMembers` has the users of a group whose addition is pending and was never sent to the platform.
 -- NEEDS guard_items, marks, signs, spread
 
 -- Makes the resources due that waited for the removal of a user from a group: the user and, if no other removal is pending, the
@@ -17,34 +17,70 @@ local function end_removal(target, group, user)
   for _, other in ipairs(waiting) do mark_at(target, 'Group:' .. other, EDIT, now) end
 end
 
--- Stores a sign for distinct users of a group at every target. If it replaces a pending removal, resources that wait for that
+-- Ends the pending additions that were never sent to the platform, because the source removes these users from the group: the
+-- platform does not have the members, so there is nothing to remove. Returns the other users. A group without a platform group
+-- keeps its removals: it may adopt a group that has the members.
+local function end_unsent(target, group, users)
+  local unsent = key('unsentMembers', target .. ':' .. group)
+  if redis.call('EXISTS', unsent) == 0 then return users end
+  local link = redis.call('HGET', key('links', target), 'Group:' .. group)
+  if not link or not cjson.decode(link).id then return users end
+  local pending_members, others = key('pendingMembers', target .. ':' .. group), {}
+  for _, user in ipairs(users) do
+    local is_unsent = redis.call('SREM', unsent, user) == 1
+    if is_unsent and redis.call('HGET', pending_members, user) == TO_ADD then
+      redis.call('HDEL', pending_members, user)
+      redis.call('HDEL', key('pendingGroups', target .. ':' .. user), group)
+      requeue(target, 'User:' .. user, EDIT)
+    else
+      others[#others + 1] = user
+    end
+  end
+  return others
+end
+
+-- Stores a sign for distinct users of a group at a target. If it replaces a pending removal, resources that wait for that
 -- removal become due; nothing waits for a removal that is not written. If the members are wanted again, the guard's decision
 -- about their removal ends.
-local function set_pending_all(group, users, sign)
+local function set_pending_at(target, group, users, sign, is_absent)
   if #users == 0 then return end
-  for _, target in ipairs(p.targets) do
-    local pending_members = key('pendingMembers', target .. ':' .. group)
-    -- Only an addition replaces a removal, so the former signs are read only then.
-    local before = sign == TO_ADD and call_with('HMGET', pending_members, users) or {}
-    local signs = {}
-    for place, user in ipairs(users) do
-      if not is_unmanaged(user) then redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign) end
-      signs[2 * place - 1], signs[2 * place] = user, sign
-    end
-    call_with('HSET', pending_members, signs)
-    for place, user in ipairs(users) do
-      local former = before[place]
-      if former == TO_REMOVE then end_removal(target, group, user) end
-      if former == TO_REMOVE or former == KEPT_REMOVAL then take_back(target, 'Group:' .. group, 'removeMembers', user) end
-    end
+  local pending_members = key('pendingMembers', target .. ':' .. group)
+  -- Only an addition replaces a removal, so the former signs are read only then.
+  local before = sign == TO_ADD and call_with('HMGET', pending_members, users) or {}
+  local signs, unsent, others = {}, {}, {}
+  for place, user in ipairs(users) do
+    if not is_unmanaged(user) then redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign) end
+    signs[2 * place - 1], signs[2 * place] = user, sign
+    local is_unsent = is_absent and (not before[place] or before[place] == TO_ADD)
+    local list = is_unsent and unsent or others
+    list[#list + 1] = user
+  end
+  call_with('HSET', pending_members, signs)
+  if #unsent > 0 then call_with('SADD', key('unsentMembers', target .. ':' .. group), unsent) end
+  if #others > 0 then call_with('SREM', key('unsentMembers', target .. ':' .. group), others) end
+  for place, user in ipairs(users) do
+    local former = before[place]
+    if former == TO_REMOVE then end_removal(target, group, user) end
+    if former == TO_REMOVE or former == KEPT_REMOVAL then take_back(target, 'Group:' .. group, 'removeMembers', user) end
   end
 end
 
-local function set_pending(group, user, sign) set_pending_all(group, { user }, sign) end
+-- Stores a sign for distinct users of a group at every target. `is_absent`: of additions, the platform has none of these members,
+-- except those whose removal is pending.
+local function set_pending_all(group, users, sign, is_absent)
+  for _, target in ipairs(p.targets) do
+    local left = sign == TO_REMOVE and end_unsent(target, group, users) or users
+    set_pending_at(target, group, left, sign, is_absent)
+  end
+end
 
--- Stores the removal of a user with this sign, unless the user is a desired member of the group.
+local function set_pending(group, user, sign, is_absent) set_pending_all(group, { user }, sign, is_absent) end
+
+-- Stores the removal of a user with this sign, unless the user is a desired member of the group. Then the platform has the
+-- member already, so a later removal at the source has to be written.
 local function set_removal(group, user, sign)
-  if redis.call('SISMEMBER', key('members', group), user) == 0 then set_pending(group, user, sign) end
+  if redis.call('SISMEMBER', key('members', group), user) == 0 then return set_pending(group, user, sign) end
+  for _, target in ipairs(p.targets) do redis.call('SREM', key('unsentMembers', target .. ':' .. group), user) end
 end
 
 -- Ends the removal of a member with the guard's decision about it. Returns its sign; nil: there is none.

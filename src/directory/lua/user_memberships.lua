@@ -8,6 +8,7 @@ local function drop_grants(target, user)
     if redis.call('HGET', pending_groups, group) == TO_ADD then
       redis.call('HDEL', pending_groups, group)
       redis.call('HDEL', key('pendingMembers', target .. ':' .. group), user)
+      redis.call('SREM', key('unsentMembers', target .. ':' .. group), user)
     end
   end
 end

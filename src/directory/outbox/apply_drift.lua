@@ -43,7 +43,9 @@ local function note(drift)
   end
   -- The source may have changed memberships since the comparison: pushes do not wait for it.
   for _, user in ipairs(drift.add) do
-    if redis.call('SISMEMBER', key('members', drift.id), user) == 1 then set_pending(drift.id, user, TO_ADD) end
+    local is_pending = redis.call('HGET', key('pendingMembers', p.target .. ':' .. drift.id), user) == TO_ADD
+    local is_member = redis.call('SISMEMBER', key('members', drift.id), user) == 1
+    if is_member and not is_pending then set_pending(drift.id, user, TO_ADD) end
   end
   for _, user in ipairs(drift.remove) do
     if is_unmanaged(user) then

@@ -1,7 +1,8 @@
 -- Makes one portion of a group's members pending for a running sync, because the group was created again at the platform, and
 -- renews the lease. A killed sync leaves the link as it was, so the next one begins again.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, ref and id (of the group), fence, leaseMs, cursor, count, targets: [target], log (as append_log.lua) }
+-- ARGV { target, ref and id (of the group), fence, leaseMs, cursor, count, isNew (the platform group was created just now, so it has no
+--        members), targets: [target], log (as append_log.lua) }
 -- RETURN {"rewritten", next cursor} | {"fenced"}: the lease was lost
 -- NEEDS log, pending_groups
 write_log(p.target, p.log)
@@ -16,5 +17,5 @@ for _, user in ipairs(users) do
   if not seen[user] then members[#members + 1] = user end
   seen[user] = true
 end
-set_pending_all(p.id, members, TO_ADD)
+set_pending_all(p.id, members, TO_ADD, p.isNew)
 return { 'rewritten', next_cursor }

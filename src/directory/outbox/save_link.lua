@@ -1,12 +1,13 @@
 -- Saves the link of a running sync before its next step, so that a killed sync loses nothing, and renews its lease.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, takenFrom,
---        rewriteMemberships, surplus, requeueGroups, resumed, coalesceMs, suspectedDrift, platformKey,
+--        rewriteMemberships, isNew, surplus, requeueGroups, resumed, coalesceMs, suspectedDrift, platformKey,
 --        log (as append_log.lua) }, then the text of the link (link.ts)
 --      platformId: the new platform id, whose reverse link is stored
 --      formerId: the platform id that the link had
 --      takenFrom: the former resource that was linked to the platform id
 --      rewriteMemberships: the account was created again at the platform, so all its memberships have to be written
+--      isNew: the account was created just now, so it is in no group
 --      surplus: users who are members at the platform and were removed at the source while the group was out of scope
 --      requeueGroups: the user may gain memberships now, so groups with a pending addition of the user become due
 --      resumed: groups whose removal of this user was skipped while the user was protected; each becomes pending again
@@ -53,7 +54,7 @@ elseif p.platformKey then
 end
 
 if p.rewriteMemberships then
-  for _, group in ipairs(groups_of(p.id)) do set_pending(group, p.id, TO_ADD) end
+  for _, group in ipairs(groups_of(p.id)) do set_pending(group, p.id, TO_ADD, p.isNew) end
 end
 for _, user in ipairs(p.surplus or {}) do set_removal(p.id, user, TO_REMOVE) end
 for _, group in ipairs(p.resumed or {}) do

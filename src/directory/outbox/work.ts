@@ -32,6 +32,8 @@ export interface SaveOptions {
   takenFrom?: Ref | undefined;
   /** The account or group was created again, so all memberships become pending. */
   rewriteMemberships?: boolean;
+  /** With `rewriteMemberships`: the account or group was created just now, so it has no memberships. */
+  isNew?: boolean;
   /** Members of the group that only the platform has. */
   surplus?: string[];
   /** Groups with a pending membership of this user become due. */
@@ -84,10 +86,10 @@ export function createWork(
   }
 
   /** Makes all members of a group pending in portions, and renews the lease. @throws LeaseLost */
-  async function rewriteMembers(work: DueWork): Promise<void> {
+  async function rewriteMembers(work: DueWork, isNew: boolean): Promise<void> {
     const { ref, id, fence, request } = work;
     const steps = scanned(async (cursor) => {
-      const args = { ref, id, fence, request, cursor, count: MEMBERS_PORTION };
+      const args = { ref, id, fence, request, cursor, count: MEMBERS_PORTION, isNew };
       const [tag, next] = await runFor(work, 'rewrite_members', args);
       return [next, tag];
     });
@@ -105,7 +107,8 @@ export function createWork(
 
   /** Saves the link and renews the lease. @throws LeaseLost */
   async function save(work: DueWork, link: Link, options: SaveOptions = {}): Promise<void> {
-    if (options.rewriteMemberships && work.kind === 'Group') await rewriteMembers(work);
+    if (options.rewriteMemberships && work.kind === 'Group')
+      await rewriteMembers(work, options.isNew === true);
     const args = {
       ref: work.ref,
       kind: work.kind,
@@ -120,6 +123,7 @@ export function createWork(
       takenFrom: options.takenFrom,
       formerId: formerId(work, link),
       rewriteMemberships: work.kind === 'User' && options.rewriteMemberships,
+      isNew: options.isNew,
       surplus: options.surplus,
       requeueGroups: options.requeueGroups,
       resumed: options.resumed,
@@ -194,7 +198,19 @@ export function createWork(
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 
-  return { begin, save, ack, ackMembers };
+  /**
+   * Notes that the additions of these members to the group are about to be sent. From then on a removal at the source is written,
+   * even if no answer arrives.
+   * @returns the members whose addition is still pending
+   */
+  async function sendAdditions<M extends { user: string }>({ id }: DueWork, members: M[]): Promise<M[]> {
+    if (members.length === 0) return [];
+    const [, pending] = await run('send_additions', { group: id, users: members.map(({ user }) => user) });
+    const wanted = new Set(pending as string[]);
+    return members.filter(({ user }) => wanted.has(user));
+  }
+
+  return { begin, save, ack, ackMembers, sendAdditions };
 }
 
 /** Returns the stored platform id if the link has another one, or none, since its account or group is gone. */

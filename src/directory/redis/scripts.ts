@@ -18,6 +18,7 @@ const CONFIRMED = new Set([
   'delete_user',
   'delete_group',
   'save_link',
+  'send_additions',
   'forget_link',
   'guard_take',
   'guard_first',

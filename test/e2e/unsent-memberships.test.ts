@@ -1,0 +1,92 @@
+// Tests memberships that the source takes back before the bridge sent them to the platform, because the person waits for a held
+// removal from another group.
+import { byHand } from '../support/by-hand.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const EVE = 'eve@acme.example';
+const BOB = 'bob@acme.example';
+const JOE = 'joe@acme.example';
+const PAT = 'pat@acme.example';
+
+const NONE = { count: 0, percent: 0 };
+
+let place: Place;
+/** Ids of the two persons whose removals from Finance are held, of a group that waits for both, and of its written member. */
+let eve: string;
+let pat: string;
+let sales: string;
+let bob: string;
+
+beforeEach(async () => {
+  place = await openPlace({ target: { guard: { deactivate: NONE, removeMembers: NONE } } });
+  const { idp } = place;
+  eve = await idp.createUser(EVE);
+  pat = await idp.createUser(PAT);
+  bob = await idp.createUser(BOB);
+  const finance = await idp.createGroup('Finance', [eve, pat]);
+  await place.idle();
+  for (const id of [eve, pat])
+    await idp.patch(`/Groups/${finance}`, { op: 'remove', path: `members[value eq "${id}"]` });
+  await place.idle();
+  sales = await idp.createGroup('Sales', [bob, eve, pat]);
+  await place.idle();
+}, 60_000);
+afterEach(() => place.stop());
+
+const removals = async () => {
+  const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
+  return approval.kinds.removeMembers;
+};
+
+test('the source removes a person from a group whose addition was never sent: nothing is held, and no command tells of a change by hand', async () => {
+  await place.idp.patch(`/Groups/${sales}`, { op: 'remove', path: `members[value eq "${eve}"]` });
+  await place.idle();
+  expect(await removals()).toBe(2);
+  const told = [];
+  for (const words of [['explain', 'Sales'], ['explain', EVE], ['plan'], ['sync', 'Sales'], ['log']])
+    told.push((await place.commands.run(...words)).text);
+  expect(told.join('\n')).not.toMatch(/by hand|somebody else/);
+  expect(told[0]).toContain('(2 desired, 1 to add, 0 to remove)');
+});
+
+test('the source deletes a person whose addition to a group was never sent, and the guard holds it: no removal from this group is pending', async () => {
+  await place.idp.send('DELETE', `/Users/${eve}`);
+  await place.idle();
+  const { text } = await place.commands.run('explain', 'Sales');
+  expect(text).toContain('(2 desired, 1 to add, 0 to remove)');
+});
+
+test('the source deletes a group with members whose addition was never sent: the guard holds the deletion and the removal of the written member', async () => {
+  await place.idp.send('DELETE', `/Groups/${sales}`);
+  await place.idle();
+  expect(await removals()).toBe(3);
+});
+
+test('a held removal was made by hand while other members are still to be added: explain does not call the group as the source wants it', async () => {
+  const { commands, idp, platform } = place;
+  await idp.patch(`/Groups/${sales}`, { op: 'remove', path: `members[value eq "${bob}"]` });
+  await place.idle();
+  const [group, user] = [await platform.group('Sales'), await platform.user(BOB)];
+  await byHand(place, 'PATCH', `/Groups/${group?.scimId}`, {
+    op: 'remove',
+    path: `members[value eq "${user?.scimId}"]`,
+  });
+  const { text } = await commands.run('explain', 'Sales', '--all');
+  expect(text).not.toContain('as the source wants it');
+  expect(text).toMatch(/1 change of these is done at the\s+platform already, by hand/);
+});
+
+test('the source removes a person from a group whose addition was sent and never answered: the guard holds the removal', async () => {
+  const { idp, platform } = place;
+  const joe = await idp.createUser(JOE);
+  await place.idle();
+  await platform.control('PATCH', '/faults', { status5xx: { share: 1, status: 503, afterCommit: true } });
+  await idp.patch(`/Groups/${sales}`, { op: 'add', path: 'members', value: [{ value: joe }] });
+  const isMember = async () => (await platform.user(JOE))?.groups.includes('Sales');
+  await eventually('the platform has the member', isMember);
+  await idp.patch(`/Groups/${sales}`, { op: 'remove', path: `members[value eq "${joe}"]` });
+  await platform.control('PATCH', '/faults', {});
+  await eventually('the removal is held', async () => (await removals()) === 3);
+  expect(await isMember()).toBe(true);
+});
