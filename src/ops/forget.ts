@@ -75,7 +75,9 @@ export async function checkForget(
   const accounts = persons.flatMap((person) => person.accounts);
   const open = accounts.filter(({ state, handover }) => state !== 'closed' || isUnderWay(handover));
   if (open.length > 0 && !leaveAccounts) return { kind: 'open', accounts: open };
-  return { kind: 'ready', persons };
+  // A connection that never linked the person may know fewer names than another one, and notes may have any of them.
+  const names = new Set(persons.flatMap((person) => [...person.names]));
+  return { kind: 'ready', persons: persons.map((person) => ({ ...person, names })) };
 }
 
 /** Forgets a person in all connections, or in `options.connection` only. A repeated order continues an interrupted one. */

@@ -2,6 +2,7 @@
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
+import { externalIdIn } from '../sync/taken-by-connection.ts';
 import { findForOrder, findResources, refIn, toSearched } from './find.ts';
 import { readLostHandover, type HandoverRulesOf, type LostHandover } from './lost-handover.ts';
 
@@ -152,18 +153,26 @@ async function addNamesInLogs({ state, refs, names }: ForgettablePerson): Promis
 }
 
 /**
- * Returns the name of a log entry, and the identifying values before and after its changes.
+ * Returns the name of a log entry, the identifying values before and after its changes, and the externalId in its message: of a
+ * person who never got an account, no other entry has this externalId.
  * @param personal personal data as stored
  */
 function namesIn(personal: string): string[] {
-  const { name, changes = [] } = JSON.parse(personal) as {
+  const {
+    name,
+    message = '',
+    changes = [],
+  } = JSON.parse(personal) as {
     name?: string;
+    message?: string;
     changes?: [string, unknown, unknown][];
   };
   const values = changes.flatMap(([attribute, before, after]) =>
     IDENTIFYING.has(attribute) ? [before, after] : [],
   );
-  return [name, ...values].filter((value): value is string => typeof value === 'string' && value !== '');
+  return [name, externalIdIn(message), ...values].filter(
+    (value): value is string => typeof value === 'string' && value !== '',
+  );
 }
 
 /** Returns a user who is pushed and has one of the refs or names. */

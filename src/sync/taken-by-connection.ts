@@ -109,3 +109,7 @@ export function takenText(kind: Kind, holder: Holder, { core, hasAccount = false
     `if they are one, delete the person there (a deactivated person keeps the account), wait until the account is closed, order scim-bridge links forget ${ref}${freed}, then retry`
   );
 }
+
+/** Returns the externalId that a text of `takenText` names; undefined: the text names none. */
+export const externalIdIn = (text: string): string | undefined =>
+  / has the same (?:userName and )?externalId (.+?): if they are two people/.exec(text)?.[1];
