@@ -51,9 +51,6 @@ test.each([
   ['log --limit 100000', 'head -1'],
   ['log --json', 'head -1'],
   ['links list', 'head -1'],
-  ['links export', 'head -1'],
-  ['backup -', 'head -c 10'],
-  ['backup -', 'true'],
   ['plan --json', 'true'],
   ['plan', 'true'],
   ['status', 'true'],
@@ -67,6 +64,23 @@ test.each([
     expect(await piped(command, reader)).toEqual({ code: 0, errors: '' });
   },
 );
+
+test.each([
+  ['backup -', 'head -c 10'],
+  ['backup -', 'true'],
+  ['links export', 'true'],
+])(
+  'a command whose output is kept exits 1 and says so when its reader closes the pipe before the end: %s | %s',
+  async (command, reader) => {
+    const { code, errors } = await piped(command, reader);
+    expect(code).toBe(1);
+    expect(errors).toContain('it has only a part of the data');
+  },
+);
+
+test('a backup to a file exits 0 when the reader of its output closes the pipe', async () => {
+  expect((await piped('backup whole.backup', 'true')).code).toBe(0);
+});
 
 test('a writing command completes after its output pipe is closed', async () => {
   expect(await piped('hold --note night', 'true')).toEqual({ code: 0, errors: '' });
