@@ -114,6 +114,10 @@ const connectionAt = (root: string): string =>
 const isFailure = (operation: string, status: number): boolean =>
   status >= 400 && !(status === 404 && (operation === 'get' || operation === 'delete'));
 
+/** Path of a request that means a SCIM endpoint: `/scim/v2` or, below a wrong base URL, the name of an endpoint (RFC 7644). */
+const SCIM_ADDRESS =
+  /^[^?]*\/(?:[sS][cC][iI][mM]\/[vV]2|Users|Groups|Bulk|Schemas|ResourceTypes|ServiceProviderConfig)(?:[/?]|$)/;
+
 /**
  * Returns the counter of requests to no connection. Operators, receivers and scanners say nothing about an identity provider,
  * so their requests are only counted; a SCIM address that is wrong comes from one whose base URL is wrong.
@@ -122,7 +126,7 @@ const countOthers =
   (metrics: Metrics, risk: () => FailureShare): OnAnswered =>
   ({ status, url }) => {
     metrics.httpRequests.inc({ connection: 'none', operation: 'other', status });
-    if (/^[^?]*\/scim\/v2(?:[/?]|$)/i.test(url)) risk().note(status >= 400);
+    if (SCIM_ADDRESS.test(url)) risk().note(status >= 400);
   };
 
 function countRequests(

@@ -47,7 +47,7 @@ export const METRICS = {
     'Deviations of identity providers from the RFC that the profile of the connection accepted.',
   ),
   quarantineRisk: gauge('bridge_quarantine_risk', ['connection'])(
-    'Share of failed requests within the last hour, as seen by this process; out of at least 20. Entra quarantines above 0.4. A lookup or deletion that finds nothing is no failure. Connection "none": requests to SCIM addresses that the bridge does not have.',
+    'Share of failed requests within the last hour, as seen by this process; out of at least 20. Entra quarantines above 0.4. A lookup or deletion that finds nothing is no failure. Connection "none": requests to SCIM addresses that the bridge does not have: paths with /scim/v2 or a SCIM endpoint such as /Users.',
   ),
   syncLag: histogram(
     'bridge_sync_lag_seconds',

@@ -117,12 +117,12 @@ test('wrong tokens and unknown addresses raise the quarantine risk, and add a bo
 
 test('an identity provider with a wrong base URL raises a quarantine risk of its own', async () => {
   const risk = async () => (await look()).find('bridge_quarantine_risk', { connection: 'none' });
-  await fetch(`http://127.0.0.1:${bridge.app.port}/admin.php?from=/scim/v2`);
+  await fetch(`http://127.0.0.1:${bridge.app.port}/admin.php?from=/scim/v2/Users`);
   expect(await risk()).toEqual([]);
-  for (const root of ['/connections/former/scim/v2', '/scim/V2/scim/v2', '/api/SCIM/v2'])
+  for (const root of ['/connections/former/scim/v2', '/scim/V2/scim/v2', '/api/SCIM/v2', '/scim', ''])
     for (let n = 0; n < 5; n++)
       await fetch(`http://127.0.0.1:${bridge.app.port}${root}/Users`, { method: 'POST', body: '{}' });
-  expect(await risk()).toMatchObject([{ value: 0.75 }]);
+  expect(await risk()).toMatchObject([{ value: 1 }]);
 });
 
 test('every process exports shared metrics, and only workers export the time of the last fetch', async () => {
