@@ -6,19 +6,21 @@ import type { ExplainedLimit } from '../ops/approval-limits.ts';
 import type { HeldChange } from '../ops/held-change.ts';
 import { say } from './output.ts';
 
-/** Words after the number of changes of a kind. */
-const LABELS: Record<DestructiveKind, string> = {
-  deactivate: 'to deactivate',
-  delete: 'to delete',
-  removeMembers: 'to take out of groups',
-  clearAttributes: 'attribute values to empty',
+/** Words after the number of changes of a kind: of one change, and of several. */
+const LABELS: Record<DestructiveKind, readonly [one: string, many: string]> = {
+  deactivate: ['to deactivate', 'to deactivate'],
+  delete: ['to delete', 'to delete'],
+  removeMembers: ['to take out of groups', 'to take out of groups'],
+  clearAttributes: ['attribute value to empty', 'attribute values to empty'],
 };
+const countOf = (kind: DestructiveKind, count: number): string =>
+  `${count} ${LABELS[kind][count === 1 ? 0 : 1]}`;
 
-/** Unlike `status`, the guard counts resources that were deleted within the window too. */
+/** Unlike `status`, the guard counts what was deleted or removed within the window too, and held removals of members. */
 const POPULATIONS: Record<DestructiveKind, string> = {
   deactivate: 'users, those deleted in this time included',
   delete: 'users and groups, those deleted in this time included',
-  removeMembers: 'memberships',
+  removeMembers: 'memberships, those removed in this time and those whose removal is held included',
   clearAttributes: 'users, those deleted in this time included',
 };
 
@@ -27,7 +29,7 @@ const HOUR_MS = 3_600_000;
 /** Returns the number of changes of each kind as text. */
 export const approvalCounts = ({ kinds }: Pick<Approval, 'kinds'>): string =>
   DESTRUCTIVE_KINDS.filter((kind) => kinds[kind] > 0)
-    .map((kind) => `${kinds[kind]} ${LABELS[kind]}`)
+    .map((kind) => countOf(kind, kinds[kind]))
     .join(', ');
 
 /** Returns when held changes expire, with the time that is left. */
@@ -72,7 +74,7 @@ function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit)
   const floor = limit.percent === 0 ? '' : `, at least ${SHARE_FLOOR}`;
   const share = `${limit.percent} % of ${limit.population} ${POPULATIONS[kind]}${floor}`;
   say(
-    `  limit: at most ${limit.allowance} ${LABELS[kind]} within ${windowText(limit.windowMs)} ` +
+    `  limit: at most ${countOf(kind, limit.allowance)} within ${windowText(limit.windowMs)} ` +
       `(count ${limit.count}; ${share}); ` +
       `${used} counted${usedSince === undefined ? '' : ` since ${usedSince}`}, ` +
       `${limit.waiting} accepted, ${limit.held} held; an approval of all starts the count anew`,
@@ -101,17 +103,20 @@ export function printChanges(
 ): DestructiveKind | undefined {
   let kind = before;
   for (const item of items) {
-    if (item.kind !== kind) say('', `${LABELS[item.kind]}:`);
+    if (item.kind !== kind) say('', `${LABELS[item.kind][1]}:`);
     kind = item.kind;
     say(`  - ${lineOf(item)}${sinceText(item)}`);
   }
   return kind;
 }
 
-/** Returns since when a change is held. Of several changes of one group or person only the time of the first is stored. */
+/**
+ * Returns since when a change is held. Of a group or a person with several changes only the time since when some change waits is
+ * stored; of a group that may be the closing of a member's account.
+ */
 function sinceText({ since, subject, name }: HeldChange): string {
   if (since === undefined) return '';
-  return subject === undefined ? ` (since ${since})` : ` (${name}: the first since ${since})`;
+  return subject === undefined ? ` (since ${since})` : ` (${name} waits for decisions since ${since})`;
 }
 
 /** Returns the name of a member. An account that no identity provider pushed has only its platform id. */

@@ -8,6 +8,13 @@ const LABELS = {
   removeMembers: ['membership to remove', 'memberships to remove'],
   clearAttributes: ['attribute value to empty', 'attribute values to empty'],
 };
+/** Words after the total that a percentage of the settings refers to. */
+const POPULATIONS = {
+  deactivate: 'users, those deleted in this time included',
+  delete: 'users and groups, those deleted in this time included',
+  removeMembers: 'memberships, those removed in this time and those whose removal is held included',
+  clearAttributes: 'users, those deleted in this time included',
+};
 const TONES = { held: 'warn', approved: 'good', rejected: 'info', withdrawn: 'info' };
 const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
 /** Text for answers that decided nothing yet. */
@@ -203,7 +210,7 @@ function limitOf({
     h(
       'p',
       { class: 'soft' },
-      `The settings allow ${most}, and ${percent} % of ${population}. ${waiting} more accepted and not written yet. `,
+      `The settings allow ${most}, and ${percent} % of ${population} ${POPULATIONS[kind]}. ${waiting} more accepted and not written yet. `,
       used + waiting + held <= allowance &&
         'All of these fit the limit now: what is held still waits for a decision or the expiry, and further changes that fit are written. ',
       usedSince && [
@@ -268,7 +275,7 @@ const lineOf = ({ kind, name, member, ref }) => {
 // Of several changes of one group or person only the time of the first is stored.
 const whyOf = ({ name, mail, reason, since, subject }) => [
   mail && mail !== name ? `${mail}: ${reason}` : reason,
-  ...(since ? [subject ? `; ${name}: the first held since ` : ', held since ', ago(since)] : []),
+  ...(since ? [subject ? `; ${name} waits for decisions since ` : ', held since ', ago(since)] : []),
 ];
 
 const consequence = ({ approvers }) =>

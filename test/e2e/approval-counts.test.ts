@@ -48,7 +48,7 @@ test('after two operators approved one list the guard counts from 0, and approva
   expect(shown).not.toContain('written');
 }, 60_000);
 
-test('approvals show gives each held removal of a member the time of the first held removal from the same group', async () => {
+test('approvals show gives each held removal of a member the time since when its group waits for decisions', async () => {
   const { json } = await place.commands.run('approvals', 'show', await openId(), '--json');
   const [{ since }] = json.items;
   await sleep(50);
@@ -59,6 +59,6 @@ test('approvals show gives each held removal of a member the time of the first h
   await place.idle();
   const shown = await outputOf('approvals', 'show', await openId());
   expect(shown).toContain('opened ');
-  const times = [...shown.matchAll(/ \(Sales: the first since (\S+)\)/g)].map(([, time]) => time);
+  const times = [...shown.matchAll(/ \(Sales waits for decisions since (\S+)\)/g)].map(([, time]) => time);
   expect(times).toEqual([since, since, since]);
 }, 60_000);

@@ -81,7 +81,7 @@ test('the guard holds the clearing of values that others gave beyond its limit',
   await giveValues(BOB, { country: 'US' });
   await place.commands.run('reconcile', '--yes');
   expect(await attributesOf(BOB)).toEqual({ country: 'US' });
-  expect((await place.commands.run('approvals', 'list')).text).toContain('1 attribute values to empty');
+  expect((await place.commands.run('approvals', 'list')).text).toContain('1 attribute value to empty');
 }, 60_000);
 
 test.each(['held', 'rejected'])(
