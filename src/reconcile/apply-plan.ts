@@ -248,7 +248,10 @@ const MOST_NAMES = 3;
 
 /** Returns for operators why the lists do not prove that every resource was compared. */
 export function whyUnproven({ proof, unknown, unread = [] }: Plan): string {
-  const reasons = [proof.users.reason, proof.groups.reason].filter((reason) => reason !== undefined);
+  // Both lists may be incomplete for the same reason.
+  const reasons = [...new Set([proof.users.reason, proof.groups.reason])].filter(
+    (reason) => reason !== undefined,
+  );
   const names = unread.slice(0, MOST_NAMES).map(({ name }) => name);
   const more = unknown > MOST_NAMES ? ' …' : '';
   if (unknown > 0)

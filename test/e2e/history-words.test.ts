@@ -66,11 +66,19 @@ test('a decided approval shows a person who was deleted later as changed since t
   expect(text.split('changed at the source since the decision')).toHaveLength(3);
 });
 
-test('after a reconcile that could not read the whole user list, explain says that it did not compare everything', async () => {
-  await place.platform.control('PATCH', '/faults', {
-    rules: [{ method: 'GET', path: '/scim/v2/Users', truncateLists: { share: 1, keep: 0.5, mode: 'page' } }],
-  });
+test('after a reconcile that could not read the whole user and group lists, status names the reason once, and explain says that it did not compare everything', async () => {
+  for (const name of ['one', 'two', 'three']) await place.idp.createGroup(name);
+  await place.idle();
+  const truncateLists = { share: 1, keep: 0.5, mode: 'page' };
+  const rules = ['Users', 'Groups'].map((list) => ({
+    method: 'GET',
+    path: `/scim/v2/${list}`,
+    truncateLists,
+  }));
+  await place.platform.control('PATCH', '/faults', { rules });
   await runCommand('reconcile', '--yes');
+  const status = (await runCommand('status')).text;
+  expect(status.replaceAll(/\s+/g, ' ').split('a page was short before the end')).toHaveLength(2);
   await place.platform.control('PATCH', '/faults', {});
   const { text } = await runCommand('explain', NEW, '--all');
   expect(text).toMatch(/compared {2}a reconcile could not compare everything: (unproven|failed)/);
