@@ -20,7 +20,7 @@ import { createOperationStore } from './directory/logs/operations.ts';
 import { createAdmission } from './http/admission/admission.ts';
 import { createScimRouters } from './http/scim/connections.ts';
 import { protectMetrics } from './http/metrics.ts';
-import { createHttpApp, createMetricsApp, listen } from './http/server.ts';
+import { createHttpApp, createMetricsApp, listen, requireFreePorts } from './http/server.ts';
 import { traced } from './http/traced.ts';
 import type { TargetQueue } from './queue/worker.ts';
 import { startProofPass } from './ops/proof-pass.ts';
@@ -69,6 +69,8 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
 }
 
 async function startParts(config: Config, role: Role, deps: AppDeps, releasers: Releasers): Promise<App> {
+  const { host, port, adminPort, metricsPort } = config.server;
+  await requireFreePorts(host, [port, adminPort, metricsPort]);
   const redis = connectRedis(config.redis, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
   await untilReady(redis, STORE_WAIT_MS);
@@ -133,7 +135,6 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   const health = buildHealth(parts, targets, states, queues, forHealth);
   const measured = { targets, states, queues, credentialStore, events, readFleet, reconcileGapMs: gapMs };
   const metrics = buildScrape(parts, instruments, measured);
-  const { host, adminPort, metricsPort } = config.server;
   const ownPort = metricsPort !== null;
   const admin = isApi ? buildAdmin(parts, targets, states, { admission, checkAdmin, readFleet }) : undefined;
   const observed = { ...deps, observe: parts.tracing ? traced(observe, parts.tracing) : observe };

@@ -7,7 +7,12 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import {
+  createServer as createPlainServer,
+  type AddressInfo,
+  type Server as NetServer,
+  type Socket,
+} from 'node:net';
 import express, { type Request, type Response, type Router } from 'express';
 import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -110,15 +115,7 @@ export async function listen(
     },
   );
   server.maxConnections = options.mostConnections ?? MOST_CONNECTIONS;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    // '::' would fail on a machine without IPv6. Without a host, Node.js listens on IPv6 and IPv4, or on IPv4 alone there.
-    const host = options.host === '::' ? undefined : options.host;
-    server.listen({ port: options.port, host }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  await open(server, options);
   return {
     server,
     port: (server.address() as AddressInfo).port,
@@ -137,6 +134,32 @@ export async function listen(
       clearTimeout(cut);
     },
   };
+}
+
+/** Opens a port. @throws an error with the code EADDRINUSE when another process has it */
+const open = (server: NetServer, options: { host: string; port: number }): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    // '::' would fail on a machine without IPv6. Without a host, Node.js listens on IPv6 and IPv4, or on IPv4 alone there.
+    const host = options.host === '::' ? undefined : options.host;
+    server.listen({ port: options.port, host }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+
+/**
+ * Opens and closes each port (null: none). A start that would end for a taken port ends here, before its worker writes at a
+ * platform.
+ * @throws as `open`
+ */
+export async function requireFreePorts(host: string, ports: readonly (number | null)[]): Promise<void> {
+  for (const port of ports) {
+    if (port === null) continue;
+    const server = createPlainServer((socket) => socket.destroy());
+    await open(server, { host, port });
+    await new Promise((resolve) => server.close(resolve));
+  }
 }
 
 type Exchange = [request: IncomingMessage, response: ServerResponse];

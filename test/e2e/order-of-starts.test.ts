@@ -1,10 +1,12 @@
 // Tests starts without Redis, platform or both: the bridge starts, reports the fault, and recovers.
 import { startLocalRedis, freePort } from '../../src/demo/local-redis.ts';
+import { createServer, type AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildBridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
+import { openPlace } from '../support/situation.ts';
 
 const ready = (port: number) => fetch(`http://127.0.0.1:${port}/readyz`).then(({ status }) => status);
 
@@ -54,4 +56,19 @@ test('while the platform is unavailable the bridge stays ready and accepts pushe
   await platform.control('PATCH', '/faults', {});
   await eventually('applied', async () => (await platform.user('waiting@acme.example'))?.active, 20_000);
   await bridge.stop();
+}, 60_000);
+
+test('a worker whose port is taken ends with EADDRINUSE and writes nothing', async () => {
+  const place = await openPlace({ roles: ['api'] });
+  const taken = createServer().listen(0, '127.0.0.1');
+  try {
+    await place.idp.createUser('waiting@acme.example');
+    const { port } = taken.address() as AddressInfo;
+    const restart = place.change((settings) => Object.assign(settings.server, { port }));
+    await expect(restart).rejects.toThrow('EADDRINUSE');
+    await expect(place.platform.writes()).resolves.toEqual([]);
+  } finally {
+    taken.close();
+    await place.stop();
+  }
 }, 60_000);
