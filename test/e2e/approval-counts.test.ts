@@ -59,6 +59,9 @@ test('approvals show gives each held removal of a member the time since when its
   await place.idle();
   const shown = await outputOf('approvals', 'show', await openId());
   expect(shown).toContain('opened ');
+  expect(shown.replaceAll(/\s+/g, ' ')).toContain(
+    'memberships, those removed in this time and those whose removal is held included',
+  );
   const times = [...shown.matchAll(/ \(Sales waits for decisions since (\S+)\)/g)].map(([, time]) => time);
   expect(times).toEqual([since, since, since]);
 }, 60_000);

@@ -50,6 +50,20 @@ test('the source removes a person from a group whose addition was never sent: no
   expect(told[0]).toContain('(2 desired, 1 to add, 0 to remove)');
 });
 
+test('the source removes a person after a reconcile saw the missing membership: nothing is held, and the approved removals let the other person join', async () => {
+  const { commands, idp, platform } = place;
+  await commands.run('reconcile', '--yes');
+  await commands.run('sync', 'Sales');
+  await idp.patch(`/Groups/${sales}`, { op: 'remove', path: `members[value eq "${eve}"]` });
+  await place.idle();
+  expect(await removals()).toBe(2);
+  const [{ id }] = (await commands.run('approvals', 'list', '--json')).json;
+  await commands.run('approvals', 'approve', id, '--yes');
+  await place.idle();
+  expect((await platform.group('Sales'))?.members.toSorted()).toEqual([BOB, PAT]);
+  expect((await commands.run('plan')).code).toBe(0);
+});
+
 test('the source deletes a person whose addition to a group was never sent, and the guard holds it: no removal from this group is pending', async () => {
   await place.idp.send('DELETE', `/Users/${eve}`);
   await place.idle();
