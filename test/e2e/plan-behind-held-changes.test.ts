@@ -25,8 +25,10 @@ test('plan counts values and additions behind a deactivation or removal that is 
   await place.idle();
   await place.commands.run('hold', '--by', 'olga');
   const title = { op: 'replace', path: 'title', value: 'FR' };
-  await idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false }, title);
-  await idp.patch(`/Users/${eve}`, title);
+  // Core values are written before the decision about a deactivation, and after the attributes of a person who leaves a group.
+  const renamed = { op: 'replace', path: 'displayName', value: 'New Name' };
+  await idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false }, title, renamed);
+  await idp.patch(`/Users/${eve}`, title, renamed);
   await idp.patch(`/Groups/${north}`, { op: 'remove', path: `members[value eq "${eve}"]` });
   await idp.patch(`/Groups/${south}`, {
     op: 'add',
@@ -35,7 +37,7 @@ test('plan counts values and additions behind a deactivation or removal that is 
   });
   const plan = await told('plan', '--all');
   expect(plan).toContain(
-    '6 changes. 1 to deactivate, 1 membership to remove, 2 memberships to add, 2 attributes to set. The guard is to hold 6 of them',
+    '8 changes. 1 to deactivate, 1 membership to remove, 2 memberships to add, 2 to update, 2 attributes to set. The guard is to hold 7 of them',
   );
   expect(await told('sync', mail('bob'), '--dry-run')).toMatch(/setAttribute country \([^)]*to be held/);
   await place.commands.run('release', '--by', 'olga');
@@ -44,6 +46,8 @@ test('plan counts values and additions behind a deactivation or removal that is 
     const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
     return approval?.kinds.deactivate === 1 && approval.kinds.removeMembers === 1;
   });
+  expect((await platform.user(mail('bob')))?.displayName).toBe('New Name');
+  expect((await platform.user(mail('eve')))?.displayName).not.toBe('New Name');
   for (const name of ['bob', 'eve'])
     expect(await platform.user(mail(name))).toMatchObject({ active: true, attributes: { country: 'DE' } });
   expect((await platform.group('south'))?.members).toEqual([]);
