@@ -154,7 +154,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
 const formerConnections = ({ header }: CheckedBackup, { connections }: Config): string[] =>
   Object.entries(header.connections).flatMap(([name, targets]) => {
     const isFormer = targets.length === 0 && !Object.hasOwn(connections, name);
-    // The name of a forged file may be that of other data of the bridge.
+    // A forged backup may have a connection name that leads to other keys of the bridge, so only well-formed names are taken.
     return isFormer && new RegExp(NAME_PATTERN).test(name) ? [name] : [];
   });
 

@@ -12,10 +12,10 @@ export interface NoticeCondition {
   about: NoticeSubject;
   connection: string | null;
   target: string | null;
-  /** Class within the subject, such as the reason of exceptions. */
+  /** Kind within `about`: for exceptions their reason, for tokens `expired` or `soon`; null: `about` has no kinds. */
   reason: string | null;
   count: number;
-  /** Urgency of a condition that can be more or less urgent; a larger grade is worse. */
+  /** Of tokens that expire soon: minus the passed limit in days; -7 is worse than -30, and is reported anew. Else 0. */
   grade: number;
   /** Unix milliseconds of Redis; null: not known. */
   since: number | null;
@@ -23,7 +23,7 @@ export interface NoticeCondition {
 
 /** A condition that was reported to the receiver. */
 export interface ToldCondition extends NoticeCondition {
-  /** As of the condition; if not known, the time when a round first saw it. */
+  /** As of the condition; if not known, the time when the bridge first saw it (notices/channel.ts). */
   since: number;
   /** Time of the message, Unix milliseconds of Redis. */
   at: number;

@@ -83,7 +83,7 @@ export async function removedEntriesTexts(
   return texts.flat();
 }
 
-/** Result of a check of one hash chain. `broken`: id of the first entry that does not fit; `the end`; null: none. */
+/** Result of a check of one hash chain. `broken`: id of the first entry that does not fit; 'the end': entries behind the last one are missing; null: the chain is whole. */
 export interface CheckedLog extends Omit<ChainCheck, 'broken'> {
   connection: string;
   target: string;
@@ -95,7 +95,8 @@ export const verifyLogs = (states: readonly (LogSource & { acts: Acts })[]): Pro
   Promise.all(
     logsOf(states).map(async ({ connection, target, verify, limits }) => {
       const acts = states.find((state) => state.connection === connection)?.acts;
-      // The audit log has the orders of the command forget. A log that is kept longer may have entries whose order is gone.
+      // Removed personal data breaks the chain, unless the audit log has an order of `forget` for it. A log that is kept longer
+      // than the audit log may lack the order, so there every removal is accepted (undefined).
       const isComparable = acts !== undefined && limits.maxAgeMs <= ACT_LIMITS.maxAgeMs;
       const { broken, ...check } = await verify(isComparable ? await forgetOrders(acts) : undefined);
       return { connection, target, ...check, broken: publicBreak(`${connection}.${target}`, broken) };

@@ -1,4 +1,5 @@
-// Tries an attribute mapping that is not in the settings: on one person, and on sample people. Reads Redis, writes nothing.
+// Tries an attribute mapping that is not in the settings: on one person, whose record and link the caller has read, and on
+// sample people.
 import type { Link } from '../directory/outbox/links.ts';
 import type { UserWithGroups } from '../directory/resources/directory.ts';
 import type { Ref } from '../directory/records.ts';
@@ -22,7 +23,7 @@ export interface TriedMapping {
   attributes: Record<string, AttributeRule>;
   faults: MappingFault[];
   userType: ResourceType;
-  /** The mapping of the settings without attributes; decides whether a person is in scope. */
+  /** The mapping in the settings, with its attributes left out: it only decides whether a person is in scope. */
   scope: Pick<Mapping, 'user'>;
 }
 
@@ -91,8 +92,10 @@ export async function tryMapping(
   signal: AbortSignal,
 ): Promise<Trial> {
   const end = clock.now() + TRY_MS;
-  const slice = createPace()();
-  const isOver = (): boolean => signal.aborted || clock.now() >= end;
+  // Lets other requests run between the rules (support/pace.ts).
+  const startSlice = createPace();
+  const slice = startSlice();
+  const isTooLate = (): boolean => signal.aborted || clock.now() >= end;
   const { id, text } = person.record;
   const stored = JSON.parse(text) as Resource;
   const resource = toMapped(stored, id, person.groups);
@@ -101,7 +104,7 @@ export async function tryMapping(
   const values: TriedValue[] = [];
   for (const { name: attribute, rule, map } of rules) {
     if (slice.isOver()) await slice.rest();
-    const mapped: MappedValue = isOver() ? { kind: 'invalid', reason: TOO_LATE } : await map(resource);
+    const mapped: MappedValue = isTooLate() ? { kind: 'invalid', reason: TOO_LATE } : await map(resource);
     const applied = briefValue(link.attributes?.[attribute]);
     values.push({ name: attribute, type: rule.type, ...outcomeOf(mapped), applied });
   }
@@ -109,7 +112,7 @@ export async function tryMapping(
   for (const { name: attribute, rule } of rules) {
     if (rule.expression === undefined) continue;
     if (slice.isOver()) await slice.rest();
-    if (isOver()) {
+    if (isTooLate()) {
       triedOnSamples = false;
       break;
     }

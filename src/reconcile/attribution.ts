@@ -107,7 +107,7 @@ function attributionOf(
   const touched = (trail?.events ?? []).filter((event) => event.at > since && concerns(event, entry));
   const stranger = touched.find(({ actor }) => actor.toLowerCase() !== trail?.ourselves);
   if (stranger) return byEvent(stranger);
-  // Only a deletion explains that a resource has to be created again.
+  // Only a deletion (`Deleted user via SCIM`) explains that a resource has to be created again.
   const isFitting = ({ event }: AuditEvent): boolean => entry.action !== 'create' || /delet/i.test(event);
   const last = touched.find((event) => event.at > writtenAt && isFitting(event));
   const changed = timeOf(changedAt);
@@ -149,11 +149,14 @@ const byEvent = ({ actor, at }: AuditEvent): Attribution => ({
   at: isoOf(at),
 });
 
-/** Returns whether the details of an audit entry name the resource of a plan entry. */
+/**
+ * Returns whether the details of an audit entry name the resource of a plan entry. The details are JSON: a name is searched with
+ * its quotes, so that `Ann` does not match `Anna`.
+ */
 function concerns({ details, event }: AuditEvent, { kind, name, member }: PlanEntry): boolean {
   const isAbout = (text: string): boolean =>
     text !== '' && details.toLowerCase().includes(JSON.stringify(text).toLowerCase());
-  // A sign-in names the person too, and changes nothing.
+  // A sign-in (`Logged in`, `Redirected to SAML provider for login`; contract 4.6) names the person too, and changes nothing.
   if (/logged|redirected/i.test(event)) return false;
   if (kind === 'Group') return isAbout(name) || (member !== undefined && isAbout(member.name));
   return isAbout(name);

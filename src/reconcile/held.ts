@@ -1,8 +1,9 @@
-// Adds changes that the guard holds to a plan: they differ at the platform until an operator decides.
+// Reads for a run what waits for a person: changes that the guard holds (added to the plan), rejected changes, and dead letters
+// that were refused under earlier settings.
 import { deletionText, isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { changeText, type Destruction } from '../directory/guard/held-changes.ts';
-import { removedUser } from '../directory/member-names.ts';
+import { removedUser, unmanagedId } from '../directory/member-names.ts';
 import { ACTION_OF, NO_BASIS, type Action, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 import { observedLinks } from './waiting-for-decision.ts';
@@ -89,7 +90,7 @@ function toEntry(item: Destruction, known: ReadonlyMap<Ref, Link>, reason: strin
   if (kind !== 'removeMembers') return entry;
   const member = removedUser(item);
   const account = member && known.get(member);
-  const platformId = account?.id ?? (member ? null : (subject?.slice(1) ?? null));
+  const platformId = account?.id ?? (member ? null : subject === undefined ? null : unmanagedId(subject));
   return { ...entry, member: { ref: member ?? null, platformId, name: account ? shownName(account) : '' } };
 }
 

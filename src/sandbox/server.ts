@@ -52,7 +52,7 @@ export interface SandboxOptions {
   dataDir?: string;
   /** Folder with a data model as Cube's YAML, for every deployment; default: the models of the seed. */
   modelDir?: string;
-  /** Serves the platform over TLS with its own certificate; any host is allowed then. */
+  /** Serves the platform over TLS with the sandbox's own certificate. Without TLS only a loopback `host` is accepted. */
   tls?: boolean;
   /** Called with warnings for the operator, such as a state that cannot be saved. */
   warn?: (message: string) => void;

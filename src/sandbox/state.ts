@@ -21,7 +21,7 @@ import { createGrants, createItems } from './workspace/records.ts';
 
 export type State = Readonly<ReturnType<typeof createState>>;
 
-/** State as read requests see it; a fault can make it stale. */
+/** State as read requests see it; an injected fault (`PATCH /faults`) can show an earlier state. */
 export type StateView = Readonly<ReturnType<typeof viewOf>>;
 
 /** Arguments of every operation: the stored state, the settings, and the time in Unix milliseconds. */
@@ -37,7 +37,7 @@ const lower = (text: string | null): string[] => (text === null ? [] : [text.toL
 /** Number of characters before the @ in a key of the user search index, such as `ada@`. */
 const SEARCH_KEY_LENGTH = 3;
 
-/** Returns the index key for a search, or undefined when the text is not an address or too short. */
+/** Returns the index key for a search in lower case, or undefined when the text is not an address or too short. */
 export function searchKey(wanted: string): string | undefined {
   const at = wanted.indexOf('@');
   return at < SEARCH_KEY_LENGTH ? undefined : wanted.slice(at - SEARCH_KEY_LENGTH, at + 1);
@@ -92,7 +92,7 @@ export function createState(deps: RecentChangesDeps) {
     externalUsers: createTable<ExternalUserRecord>(EXTERNAL_USER_KEYS, deps),
     // 0 is in the past, so the first chat request looks at all external users.
     externalExpiry: { dueMs: 0 } satisfies ExternalExpiry,
-    /** Agents with a script; agents without one are not stored. */
+    /** Agents to which a test gave a behaviour (AgentScript); other agents are not stored. */
     agents: createTable<AgentRecord>({ agentId: (agent) => [agent.agentId] }, deps),
     /** Answers in progress; in memory only. */
     runs: createRuns(),

@@ -97,7 +97,7 @@ export const isRefused = (gate: Gate, kind: DestructiveKind): boolean =>
 const BEHIND_HOLD =
   'its name or account is in use by a leaver, and the guard holds the removal of that leaver';
 
-/** Returns the condition of a sync that waits for the guard; undefined otherwise. */
+/** Returns the condition of a sync whose name or account a leaver with a held removal still uses; undefined otherwise. */
 export const behindHold = (context: SyncContext): Condition | undefined =>
   context.gate.isBehindHold ? condition(context, 'Held', BEHIND_HOLD) : undefined;
 

@@ -4,9 +4,12 @@ import { plainTypeOf, type PlainType } from './archive-families.ts';
 import type { ArchiveLine } from './archive.ts';
 import { parseStored } from '../records.ts';
 
+// Forms that a push (ID, REF) and the settings (NAME) accept.
 const ID = /^[\w.~-]{1,100}$/;
 const REF = /^(User|Group):[\w.~-]{1,100}$/;
 const NAME = /^[^:{}\s]{1,200}$/;
+/** SHA-256 in base64url without padding. */
+const DIGEST = /^[\w-]{43}$/;
 
 type Test = (value: unknown) => boolean;
 
@@ -50,7 +53,7 @@ const isToken: Test = (item) => {
   const [, content] = item as [name: string, content: string];
   const { digest, createdAt, expiresAt } = parsedObject(content) ?? {};
   const hasEnd = expiresAt === null || typeof expiresAt === 'number';
-  return typeof digest === 'string' && /^[\w-]{43}$/.test(digest) && typeof createdAt === 'number' && hasEnd;
+  return typeof digest === 'string' && DIGEST.test(digest) && typeof createdAt === 'number' && hasEnd;
 };
 
 /** Accepts an entry of a stream: its id, and a list of field names and values in turn. */
@@ -78,10 +81,12 @@ function itemTest({ family, id, target, key, type }: Partial<ArchiveLine>): Test
       return isRecord;
     case 'tombstones':
       return isPair(isId, isObjectText);
+    // The id of the line is the kind; an item is the id of a resource with its place in the order of creation.
     case 'order':
       return id === 'User' || id === 'Group' ? isPair(isId, isScore) : undefined;
     case 'members':
       return isId(id) ? isId : undefined;
+    // A member value without a stored user, and its folded form (keys.ts).
     case 'unresolved':
       return isId(id) ? isPair(isText, isText) : undefined;
     case 'links':

@@ -12,7 +12,7 @@ export interface Decision {
   id: string;
   /** Number of the approval. */
   serial: number;
-  /** Last place of the list. */
+  /** Place (score in `guardHeld`) of the last held change that the approval had; later held changes do not belong to it. */
   upTo: number;
   /** Number of the decision: the score of the changes that it rejected in `guardRejected`. */
   number: number;

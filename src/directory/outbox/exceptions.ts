@@ -98,7 +98,7 @@ export function addExceptionCounts(all: readonly ExceptionCounts[]): ExceptionCo
 const zeroByReason = (): Record<ExceptionReason, number> =>
   Object.fromEntries(EXCEPTION_REASONS.map((reason) => [reason, 0])) as Record<ExceptionReason, number>;
 
-/** An exception of a resource, without name and message. */
+/** The stored part of an exception (docs/exceptions.md). Name and message are added when it is listed. */
 type StoredException = { ref: Ref; reason: ResourceReason; since: number };
 
 /** Messages by reason, while the link of the resource holds no condition: the next sync of the resource stores one. */

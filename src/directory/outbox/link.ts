@@ -148,7 +148,10 @@ export interface Link {
   leavers?: string[];
   /** The account may be active although it should not be, because the policy of the target closes none. */
   leftOpen?: true;
-  /** Unix milliseconds since which a group collects members that become ready. */
+  /**
+   * Unix milliseconds since which the group waits for accounts of more members, to add them in one request; at most
+   * COALESCE_LIMIT_MS (sync/members.ts).
+   */
   coalescingSince?: number;
   /** Unix milliseconds of the bridge's last write at the platform. Later changes there were made by others. */
   writtenAt?: number;

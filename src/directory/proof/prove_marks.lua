@@ -1,5 +1,6 @@
--- Proves one portion of a family of a target whose fields or members are refs (keys.ts). A mark must be readable and due. The
--- refs of a family in MARKED must be marked; those of another family must be stored, linked or marked.
+-- Proves one portion of a family of a target whose fields or members are refs (keys.ts). A mark must be readable, and in `dirty`
+-- (waits) or `inflight` (in work). A ref of a family in MARKED must have a mark or a running sync; a ref of another family must
+-- have a record, a link or a mark.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], family, cursor, count, repair, request }
 -- RETURN as prove_records.lua

@@ -8,7 +8,7 @@ import {
 import { SandboxProblem } from '../problem.ts';
 import type { StoredAttributeValue, Credential, UserRecord } from '../records.ts';
 import type { CurrentState } from '../state.ts';
-import { defaultFromText } from '../users/attribute-types.ts';
+import { valueFromText } from '../users/attribute-types.ts';
 import { proveToken, type ChatCaller, type ChatProof } from './authentication.ts';
 import { externalUserOf, provision, type RequestedExternalUser } from './external-users.ts';
 import type { RequestedSession } from './request-body.ts';
@@ -23,7 +23,7 @@ export interface ChatSession {
   readonly userIds: ReadonlySet<number>;
   /** Null with an API key; else a hash that distinguishes two tokens without revealing them. */
   readonly tokenFingerprint: string | null;
-  /** Creates or updates the external user of the session, if it has one; throws SandboxProblem 429. */
+  /** Creates or updates the external user of the session, if it has one; throws SandboxProblem 429 beyond the limit (ASSUMED-97). */
   admit(current: CurrentState): void;
   /** Returns false once the user or the API key has lost access. */
   hasAccess(current: CurrentState): boolean;
@@ -81,7 +81,7 @@ function typedAttributes(
   const values = (settings.userAttributes ?? []).map(({ name, value }): [string, StoredAttributeValue] => {
     const [definition] = current.state.attributes.find('name', name);
     if (!definition) throw new SandboxProblem(400, `No user attribute of the name ${name}`);
-    const typed = defaultFromText(definition.type, value);
+    const typed = valueFromText(definition.type, value);
     if (typed === undefined)
       throw new SandboxProblem(400, `User attribute ${name} must be a ${definition.type}`);
     return [name, typed];
@@ -128,6 +128,7 @@ function keySession(
   const { credential } = proof;
   requireGroups(current, settings.groups ?? []);
   const given = contextOfClaims(settings.securityContext ?? {});
+  // Groups of the request replace those of its securityContext; its attributes are added to them, and count more.
   const context: CoreDataSecurityContext = {
     groups: settings.groups ?? given.groups,
     userAttributes: { ...given.userAttributes, ...typedAttributes(current, settings) },

@@ -43,7 +43,7 @@ export function numberFromText(text: string): number | undefined {
 }
 
 /** Converts a default, which is text for every type, to its type; undefined when it does not fit (ASSUMED-39). */
-export function defaultFromText(type: SandboxAttributeType, text: string): StoredAttributeValue | undefined {
+export function valueFromText(type: SandboxAttributeType, text: string): StoredAttributeValue | undefined {
   if (type === 'string') return text;
   if (type === 'number') return numberFromText(text);
   try {
@@ -62,7 +62,7 @@ export function effectiveValue(
 ): StoredAttributeValue | null {
   if (stored !== undefined) return stored;
   if (definition.defaultValue === null) return null;
-  return defaultFromText(definition.type, definition.defaultValue) ?? null;
+  return valueFromText(definition.type, definition.defaultValue) ?? null;
 }
 
 /** Returns a copy of `values` with the value of one definition set; undefined clears the value. */

@@ -6,7 +6,7 @@ import { cursorPage, offsetPage } from '../paging.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { AttributeDefinition, SandboxAttributeType } from '../records.ts';
 import { ATTRIBUTE_NAME } from '../settings.ts';
-import { ATTRIBUTE_TYPES, defaultFromText, withValue } from './attribute-types.ts';
+import { ATTRIBUTE_TYPES, valueFromText, withValue } from './attribute-types.ts';
 
 function typeOf(value: unknown): SandboxAttributeType {
   const type = ATTRIBUTE_TYPES.find((known) => known === value);
@@ -15,7 +15,7 @@ function typeOf(value: unknown): SandboxAttributeType {
 }
 
 function requireFittingDefault(type: SandboxAttributeType, text: string | null): void {
-  if (text !== null && defaultFromText(type, text) === undefined) {
+  if (text !== null && valueFromText(type, text) === undefined) {
     throw new SandboxProblem(400, `defaultValue does not fit the type ${type}`);
   }
 }

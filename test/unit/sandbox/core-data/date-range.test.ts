@@ -46,7 +46,7 @@ test('a time with an offset is converted to the zone of the query in a filter, o
   expect(momentOfFilter('2026-07-01T12:00:00', 'from', 'Europe/Berlin')).toBe('2026-07-01 12:00:00.000');
 });
 
-test('a date range keeps the time of day in UTC and omits the offset', () => {
+test('the ends of a date range are converted to UTC and written with time of day and without offset', () => {
   const ends = (from: string, to = from) => parseSpan([from, to], NOW, 'Europe/Berlin');
   expect(ends('2026-07-01T12:00:00+02:00')[0]).toBe('2026-07-01 10:00:00.000');
   expect(ends('2026-07', '20260801')).toEqual(['2026-07-01 00:00:00.000', '2026-08-01 00:00:00.000']);
