@@ -27,8 +27,8 @@ async function timed(place: Place, ...args: string[]) {
 }
 
 /** Pushes a change of Bob while the platform answers every call with a status. */
-async function pushInto(place: Place, fault: object, status: number): Promise<void> {
-  const id = await place.idp.createUser(BOB);
+async function pushInto(place: Place, fault: object, status: number, person = BOB): Promise<void> {
+  const id = await place.idp.createUser(person);
   await place.idle();
   await faults(place, fault);
   await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Bob Two' });
@@ -183,7 +183,13 @@ testOfTwo(
         expect(text).not.toContain('set a new targets.main.token');
       }
       await faults(place, {});
-      const doctor = await renewed.run('doctor');
+      let doctor = await renewed.run('doctor');
+      // On a slow machine a probe of the service may end the refusal before doctor reads it.
+      for (let more = 1; doctor.code === 0 && more <= 3; more++) {
+        await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401, `more${more}@acme.example`);
+        await faults(place, {});
+        doctor = await renewed.run('doctor');
+      }
       expect(doctor).toMatchObject({ code: 1, text: expect.stringContaining('the key is valid') });
       expect(doctor.text).toContain('(not the key of these settings) since');
       expect(doctor.text).toContain('Restart the service, unless it was restarted since');
