@@ -108,8 +108,11 @@ export async function lookAtPlatform(
       kind === 'User' &&
       attribute === undefined &&
       (action === 'conflict' || NEWLY_LINKED.has(action));
+    // The sync of a member whose account is made anew adds the member to other groups too.
+    const isOfOtherGroup = (entry: PlanEntry): boolean =>
+      !isPerson && entry.kind === 'Group' && entry.ref !== ref;
     const isDifference = (entry: PlanEntry): boolean =>
-      (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry)) ||
+      (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOtherGroup(entry)) ||
       isUnmade(entry) ||
       (entry.action === 'conflict' && (entry.attribute !== undefined) !== isOfMember(entry));
     const differing = entries.filter(isDifference);

@@ -181,7 +181,7 @@ export async function groupsUnderOtherName(
 /** Compares groups without members. A write that the platform refused before becomes a conflict, because no run repeats it. */
 async function comparedGroups(scan: ScanResult, refs: Ref[]): Promise<VerifiedResource[]> {
   const { outbox } = scan.scope;
-  const groups = await verifyGroups(scan, refs, { withMembers: () => false });
+  const groups = await verifyGroups(scan, refs, { withMembers: () => false, namesOnly: true });
   if (groups.every(({ refusal }) => refusal === undefined)) return groups;
   const blocked = new Map((await outbox.blocked()).map(({ ref, since }) => [ref, since]));
   return applyRefusals(groups, { blocked, rulesChanged: undefined, settings: outbox.settings });

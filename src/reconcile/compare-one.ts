@@ -53,7 +53,7 @@ export async function compareOne(
 ): Promise<ComparedOne | null> {
   const scan = createNarrowScan(scope, signal, noteFailure);
   if (ref.startsWith('Group:')) {
-    const verified = await verifyGroups(scan, [ref], { withMembers: () => members });
+    const verified = await verifyGroups(scan, [ref], { withMembers: () => members, namesOnly: !members });
     const [group] = verified;
     if (!group) return null;
     // The sync of a member whose account is gone makes the account anew and adds it to the group.

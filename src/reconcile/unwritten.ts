@@ -68,8 +68,12 @@ export async function withoutUnwritten(
   for (const [entry, wait] of await waitingMemberships(scope, entries))
     if (wait === 'leaver') unwanted.add(entry);
     else why.set(entry, `${entry.reason}${WAITS[wait]}`);
-  for (const entry of await waitingValues(scope, entries))
+  // People of whom no sync writes an attribute value before a decision, so that it defines no attribute either.
+  const withoutValues = new Set<Ref>();
+  for (const entry of await waitingValues(scope, entries)) {
     why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
+    if (isValue(entry)) withoutValues.add(entry.ref);
+  }
   const closed = new Set<Ref>();
   const asked = entries.flatMap((entry) => {
     // A removal from a group that is a dead letter may be held too; its decision is then what it waits for.
@@ -97,13 +101,17 @@ export async function withoutUnwritten(
       if (verdict === 'held' && item.kind === 'deactivate') closed.add(item.ref);
     }
   }
-  // The sync of a person whose deactivation is held writes core values only (sync-user.ts), so it defines no attribute either.
-  const isOpen = ({ kind, ref }: PlanEntry): boolean => kind === 'User' && ref !== null && !closed.has(ref);
+  // The sync of a person whose deactivation is held writes core values only (sync-user.ts).
+  for (const ref of closed) withoutValues.add(ref);
+  const isOpen = ({ kind, ref }: PlanEntry): boolean =>
+    kind === 'User' && ref !== null && !withoutValues.has(ref);
   const definesElsewhere = entries.some((entry) => isOpen(entry) && isChange(entry));
   for (const entry of entries) {
     const { action, follows } = entry;
-    const isDefinition = action === 'defineAttribute' && !definesElsewhere && follows && closed.has(follows);
-    if (isDefinition || (isValue(entry) && closed.has(entry.ref) && !why.has(entry)))
+    const isDefinition =
+      action === 'defineAttribute' && !definesElsewhere && follows && withoutValues.has(follows);
+    if (isDefinition && !closed.has(follows)) why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
+    else if (isDefinition || (isValue(entry) && closed.has(entry.ref) && !why.has(entry)))
       why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);
   }
   for (const entry of await behindHeld(scope, entries)) why.set(entry, `${entry.reason}${BEHIND}`);

@@ -31,6 +31,8 @@ export interface GroupStrangers {
 export interface VerifyGroupsOptions {
   /** Returns whether the members of a group are compared too. */
   withMembers: (ref: Ref) => boolean;
+  /** True: only names matter, so the members are not read because of a hold either. */
+  namesOnly?: boolean;
   /** Undefined: the list was not read completely, so a namesake is looked up by a call. */
   strangers?: GroupStrangers | undefined;
 }
@@ -76,7 +78,7 @@ async function verifyGroup(
   scan: ScanResult,
   { ref, text, marked }: ObservedResource,
   record: StoredRecord | undefined,
-  { withMembers, strangers }: VerifyGroupsOptions,
+  { withMembers, namesOnly = false, strangers }: VerifyGroupsOptions,
 ): Promise<VerifiedResource | undefined> {
   const { target, members, outbox } = scan.scope;
   const link = parseLink(text);
@@ -99,7 +101,7 @@ async function verifyGroup(
     (link.departed === true && wantedName !== undefined) ||
     (isLeftByPolicy && target.policy.policy === 'sync');
   // Pending changes wait while the target is on hold, so that somebody may make them at the platform meanwhile.
-  const isStopped = signs.size > 0 && (await outbox.guardStore.onHold()) !== undefined;
+  const isStopped = !namesOnly && signs.size > 0 && (await outbox.guardStore.onHold()) !== undefined;
   const isRead =
     withMembers(ref) ||
     isBack ||
@@ -126,6 +128,7 @@ async function verifyGroup(
   const candidate = namesake?.id ?? (isMissing ? strangers?.taken.get(fold(wantedName)) : undefined);
   const pending = await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user))));
   const pendingDone = present && isRead ? await pendingThere(scan, present, pending) : [];
+  const isMade = new Set<Ref | null>(pendingDone);
   const isAuthoritative = members === 'authoritative' && target.policy.policy === 'sync';
   const isNeeded = isAuthoritative || pending.some(({ sign }) => sign === '+');
   const adopted = link.adopting ? present : isNeeded ? await readNamesake(scan, namesake) : undefined;
@@ -154,8 +157,7 @@ async function verifyGroup(
     unconfirmed: new Set(unconfirmed),
     surplusThere: present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs }),
     pending: pending.filter(
-      ({ member, sign }) =>
-        !pendingDone.includes(member.ref ?? 'User:') && (sign !== '+' || !isMemberBefore(member)),
+      ({ member, sign }) => !isMade.has(member.ref) && (sign !== '+' || !isMemberBefore(member)),
     ),
   };
   return {

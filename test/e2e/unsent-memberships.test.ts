@@ -91,6 +91,31 @@ test('a held removal was made by hand while other members are still to be added:
   expect(text).toMatch(/1 change of these is done at the\s+platform already, by hand/);
 });
 
+test('the source adds a person to an adopted group that has the person already, and removes the person again: the guard holds the removal', async () => {
+  const { idp, platform } = place;
+  const user = await platform.user(EVE);
+  const member = [{ value: user?.scimId }];
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const made = await fetch(`${platformUrl}/api/scim/v2/Groups`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    body: JSON.stringify({
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+      displayName: 'Support',
+    }),
+  });
+  expect(made.ok).toBe(true);
+  const group = await platform.group('Support');
+  await byHand(place, 'PATCH', `/Groups/${group?.scimId}`, { op: 'add', path: 'members', value: member });
+  const support = await idp.createGroup('Support', []);
+  await place.idle();
+  await idp.patch(`/Groups/${support}`, { op: 'add', path: 'members', value: [{ value: eve }] });
+  await place.idle();
+  await idp.patch(`/Groups/${support}`, { op: 'remove', path: `members[value eq "${eve}"]` });
+  await place.idle();
+  expect(await removals()).toBe(3);
+});
+
 test('the source removes a person from a group whose addition was sent and never answered: the guard holds the removal', async () => {
   const { idp, platform } = place;
   const joe = await idp.createUser(JOE);

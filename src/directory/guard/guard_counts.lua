@@ -15,8 +15,13 @@ end
 local function waiting_beside(used)
   local waiting = key('guardWaiting', p.target)
   if redis.call('SCARD', waiting) == 0 then return 0 end
-  redis.call('ZREMRANGEBYSCORE', used, '-inf', now - p.windowMs)
-  return redis.call('SCARD', waiting) - #redis.call('ZINTER', 2, used, waiting)
+  -- Members of the set `waiting` have the score 1 here, so the larger score is the time in `used`. This script writes nothing:
+  -- counts are read also while Redis refuses writes.
+  local both, counted = redis.call('ZINTER', 2, used, waiting, 'AGGREGATE', 'MAX', 'WITHSCORES'), 0
+  for place = 2, #both, 2 do
+    if tonumber(both[place]) > now - p.windowMs then counted = counted + 1 end
+  end
+  return redis.call('SCARD', waiting) - counted
 end
 local reply = { 'counts', population('users', 'User'), population('groups', 'Group'),
   tonumber(redis.call('GET', key('memberCount')) or '0') }

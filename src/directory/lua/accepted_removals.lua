@@ -5,7 +5,9 @@
 local function is_open(target, ref)
   local link = redis.call('HGET', key('links', target), ref)
   if not link then return false end
-  local known = cjson.decode(link)
+  -- A link that cannot be read counts as that of an open account. An error would end the push between two of its writes.
+  local is_read, known = pcall(cjson.decode, link)
+  if not is_read or type(known) ~= 'table' then return true end
   for _, name in ipairs(known.unsure or {}) do if name == 'active' then return true end end
   local has_account, was_closed = known.id ~= nil, known.c ~= nil and known.c.a == false
   return has_account and not was_closed

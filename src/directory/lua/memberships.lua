@@ -40,8 +40,8 @@ end
 -- (`p.rulesReadGroups`), because their mapped values may change.
 local function make_memberships_pending(group, users, sign)
   count_members(group, sign == TO_ADD and #users or -#users)
-  -- Additions are of users who were no members, so the platform has them only while their removal is pending.
-  set_pending_all(group, users, sign, sign == TO_ADD)
+  -- Users who join were no members at the source before.
+  set_pending_all(group, users, sign, sign == TO_ADD and 'joined')
   if not p.rulesReadGroups then return end
   for _, user in ipairs(users) do mark('User:' .. user, EDIT) end
 end

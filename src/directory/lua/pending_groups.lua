@@ -18,19 +18,24 @@ local function end_removal(target, group, user)
 end
 
 -- Ends the pending additions that were never sent to the platform, because the source removes these users from the group: the
--- platform does not have the members, so there is nothing to remove. Returns the other users. A group without a platform group
--- keeps its removals: it may adopt a group that has the members.
+-- platform does not have the members, so there is nothing to remove. Returns the other users. Only for a group that the bridge
+-- created (`o` of its link is `c`, link.ts) is it known that the platform has no other members: an adopted one may have had them.
+-- Comparisons read the group again (`groupsSeen`), because a hand may have added the member meanwhile.
 local function end_unsent(target, group, users)
   local unsent = key('unsentMembers', target .. ':' .. group)
   if redis.call('EXISTS', unsent) == 0 then return users end
+  -- A damaged link must not fail the push half-way.
   local link = redis.call('HGET', key('links', target), 'Group:' .. group)
-  if not link or not cjson.decode(link).id then return users end
+  local is_read, known = pcall(cjson.decode, link or '')
+  local is_created = is_read and type(known) == 'table' and type(known.id) == 'string' and known.o == 'c'
+  if not is_created then return users end
   local pending_members, others = key('pendingMembers', target .. ':' .. group), {}
   for _, user in ipairs(users) do
     local is_unsent = redis.call('SREM', unsent, user) == 1
     if is_unsent and redis.call('HGET', pending_members, user) == TO_ADD then
       redis.call('HDEL', pending_members, user)
       redis.call('HDEL', key('pendingGroups', target .. ':' .. user), group)
+      redis.call('HDEL', key('groupsSeen', target), 'Group:' .. group)
       requeue(target, 'User:' .. user, EDIT)
     else
       others[#others + 1] = user
@@ -42,7 +47,7 @@ end
 -- Stores a sign for distinct users of a group at a target. If it replaces a pending removal, resources that wait for that
 -- removal become due; nothing waits for a removal that is not written. If the members are wanted again, the guard's decision
 -- about their removal ends.
-local function set_pending_at(target, group, users, sign, is_absent)
+local function set_pending_at(target, group, users, sign, absence)
   if #users == 0 then return end
   local pending_members = key('pendingMembers', target .. ':' .. group)
   -- Only an addition replaces a removal, so the former signs are read only then.
@@ -51,7 +56,10 @@ local function set_pending_at(target, group, users, sign, is_absent)
   for place, user in ipairs(users) do
     if not is_unmanaged(user) then redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign) end
     signs[2 * place - 1], signs[2 * place] = user, sign
-    local is_unsent = is_absent and (not before[place] or before[place] == TO_ADD)
+    -- A user who joins may have an addition of an earlier membership, which was sent: a target that was out of the settings for a
+    -- while keeps it.
+    local may_be_sent = before[place] and not (absence == 'new' and before[place] == TO_ADD)
+    local is_unsent = absence and not may_be_sent
     local list = is_unsent and unsent or others
     list[#list + 1] = user
   end
@@ -65,16 +73,16 @@ local function set_pending_at(target, group, users, sign, is_absent)
   end
 end
 
--- Stores a sign for distinct users of a group at every target. `is_absent`: of additions, the platform has none of these members,
--- except those whose removal is pending.
-local function set_pending_all(group, users, sign, is_absent)
+-- Stores a sign for distinct users of a group at every target. `absence` of additions: `joined`, the users were no members at the
+-- source until now; `new`, the group or the account was created at the platform just now; nil, the platform may have the members.
+local function set_pending_all(group, users, sign, absence)
   for _, target in ipairs(p.targets) do
     local left = sign == TO_REMOVE and end_unsent(target, group, users) or users
-    set_pending_at(target, group, left, sign, is_absent)
+    set_pending_at(target, group, left, sign, absence)
   end
 end
 
-local function set_pending(group, user, sign, is_absent) set_pending_all(group, { user }, sign, is_absent) end
+local function set_pending(group, user, sign, absence) set_pending_all(group, { user }, sign, absence) end
 
 -- Stores the removal of a user with this sign, unless the user is a desired member of the group. Then the platform has the
 -- member already, so a later removal at the source has to be written.

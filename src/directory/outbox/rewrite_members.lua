@@ -17,5 +17,5 @@ for _, user in ipairs(users) do
   if not seen[user] then members[#members + 1] = user end
   seen[user] = true
 end
-set_pending_all(p.id, members, TO_ADD, p.isNew)
+set_pending_all(p.id, members, TO_ADD, p.isNew and 'new')
 return { 'rewritten', next_cursor }

@@ -54,7 +54,7 @@ elseif p.platformKey then
 end
 
 if p.rewriteMemberships then
-  for _, group in ipairs(groups_of(p.id)) do set_pending(group, p.id, TO_ADD, p.isNew) end
+  for _, group in ipairs(groups_of(p.id)) do set_pending(group, p.id, TO_ADD, p.isNew and 'new') end
 end
 for _, user in ipairs(p.surplus or {}) do set_removal(p.id, user, TO_REMOVE) end
 for _, group in ipairs(p.resumed or {}) do

@@ -28,6 +28,7 @@ local function drop_pending(target)
   local pending = key('pendingGroups', target .. ':' .. p.id)
   for _, group in ipairs(redis.call('HKEYS', pending)) do
     redis.call('HDEL', key('pendingMembers', target .. ':' .. group), p.id)
+    redis.call('SREM', key('unsentMembers', target .. ':' .. group), p.id)
     held = held + drop_item(target, 'Group:' .. group, 'removeMembers', p.id).guardHeld
     mark_at(target, 'Group:' .. group, EDIT, clock())
   end

@@ -27,6 +27,7 @@ local function prove(group, user)
     if not sign then
       redis.call('HDEL', of_group, user)
       redis.call('HDEL', of_user, group)
+      redis.call('SREM', key('unsentMembers', p.target .. ':' .. group), user)
     else
       redis.call('HSET', of_group, user, sign)
       redis.call('HSET', of_user, group, sign)

@@ -1,0 +1,65 @@
+// Tests additions to a group that were never sent to the platform (`unsentMembers`), when the source removes the members again.
+import { add, drop, idOf, openStore, type Store } from './rig.ts';
+
+const ADA = idOf('ada');
+const BOB = idOf('bob');
+const G = idOf('group');
+const CREATED = '{"id":"p1","o":"c"}';
+
+let store: Store;
+beforeEach(async () => {
+  store = await openStore();
+  for (const id of [ADA, BOB]) await store.putUser(id, { userName: id });
+  await store.putGroup(G, 'Team', [add(ADA)]);
+  await store.settleAll();
+  await store.members(G, add(BOB));
+});
+afterEach(() => store.close());
+
+const setLink = (ref: string, text: string) => store.redis.hset(store.keys.key('links', 'main'), ref, text);
+const signs = async () => Object.fromEntries(await store.outbox.pendingMembers(G));
+
+it('a group that the bridge created: an unsent addition ends, and the removal of a written member becomes pending', async () => {
+  await setLink(`Group:${G}`, CREATED);
+  await store.members(G, drop(ADA, BOB));
+  expect(await signs()).toEqual({ [ADA]: '-' });
+});
+
+it('an adopted group may have had the member before: the unsent addition becomes a removal', async () => {
+  await setLink(`Group:${G}`, '{"id":"p1","o":"a"}');
+  await store.members(G, drop(BOB));
+  expect(await signs()).toEqual({ [BOB]: '-' });
+});
+
+it('an addition that is about to be sent becomes a removal', async () => {
+  await setLink(`Group:${G}`, CREATED);
+  await store.outbox.sendAdditions(await store.begun(`Group:${G}`), [{ user: BOB }]);
+  await store.members(G, drop(BOB));
+  expect(await signs()).toEqual({ [BOB]: '-' });
+});
+
+it('comparisons read a group again after an unsent addition ended', async () => {
+  await setLink(`Group:${G}`, CREATED);
+  const seen = store.keys.key('groupsSeen', 'main');
+  await store.redis.hset(seen, `Group:${G}`, '2026-11-26T10:00:00Z');
+  await store.members(G, drop(BOB));
+  expect(await store.redis.hget(seen, `Group:${G}`)).toBeNull();
+});
+
+it.each(['{"id":"p1","o"', 'null', '1', '"a"'])(
+  'a damaged link %s of the group: the removal of a member is stored with its pending sign',
+  async (text) => {
+    await setLink(`Group:${G}`, text);
+    await store.members(G, drop(ADA));
+    expect(await store.membersOf(G)).toEqual([BOB]);
+    expect(await signs()).toMatchObject({ [ADA]: '-' });
+  },
+);
+
+it('a damaged link of a user: the deletion of the user is stored with its mark, and counts as a deactivation', async () => {
+  await setLink(`User:${ADA}`, '{"id":"p1"');
+  await store.remove('User', ADA);
+  expect(await store.state.directory.get('User', ADA)).toBeUndefined();
+  expect((await store.marks()).has(`User:${ADA}`)).toBe(true);
+  expect((await store.outbox.guardStore.counts(3_600_000)).kinds.deactivate.waiting).toBe(1);
+});
