@@ -34,8 +34,8 @@ export async function isAbsent(
 }
 
 /**
- * Returns whether the platform answers another call than the refused one with success. If it does, the refusal concerns the
- * resource; if not, it may come from a proxy.
+ * Sends a list request to the API of the refused call (SCIM or REST). Returns whether the platform answers it with success. If it
+ * does, the refusal concerns the resource; if not, the refusal may come from a proxy.
  */
 export async function answersOtherwise(
   { target, call }: Asking,

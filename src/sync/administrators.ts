@@ -5,7 +5,7 @@ import type { ConsoleUser } from '../platform/wire.ts';
 import type { Clock } from '../support/sources.ts';
 
 export interface Administrators {
-  /** Stores the administrators among the accounts of an answer. */
+  /** Stores which accounts of an answer are administrators, and forgets those that no longer are. */
   see(accounts: readonly ConsoleUser[]): void;
   /** Returns whether an active administrator who is not in `leaving` was seen recently; names in lower case. */
   remainsWithout(leaving: ReadonlySet<string>): boolean;

@@ -60,6 +60,7 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
     ids.keys(),
   );
   // Returns the result with which the sync ends for now; undefined: the values are written, or `problems` says why not.
+  // `names` are keys of `ids`.
   const write = async (names: string[]): Promise<AttributeResult | undefined> => {
     const written = await writeValues(
       context,
@@ -159,7 +160,7 @@ async function refusedRemovals(
   return refused;
 }
 
-/** Writes one value. @returns false on a 404 about account or definition; the next sync looks both up again */
+/** Writes one value. @returns true when it is written; false on a 404 about account or definition: the next sync looks both up again */
 async function writeValue(
   context: SyncContext,
   account: string,

@@ -12,8 +12,8 @@ const REMEMBERED_MS = 3_600_000;
 /**
  * Sends the changed core attributes and the values of `names` in one PATCH. A value counts as written only if the answer
  * shows it. A refused PATCH changes nothing (contract 2.6), so everything is then written one by one. A target that answers
- * 501, or shows none of the values, gets no combined PATCH for an hour. A 400 may be about one value: it counts as a refusal
- * of the form only if the target takes the single writes (sync-user.ts).
+ * 501, or shows none of the values, gets no combined PATCH for an hour. A 400 may be about one value, so the caller
+ * (sync-user.ts) counts a 400 as a refusal of the combined form only if the target takes all single writes.
  * @param names attributes whose values the SCIM extension can carry
  * @returns the names that remain to be written. When no PATCH was sent, or it was refused, `link.core` is unchanged, and the
  *   core attributes remain to be written too
@@ -46,7 +46,7 @@ export async function writeCombinedPatch(
       target.client.users.patch(platformIdOf(link), [...core, ...values], context.call),
     );
   } catch (error) {
-    // Another status says nothing about the combined form, so failures.ts judges the error.
+    // After these statuses single writes show what the platform refuses. failures.ts judges every other error.
     if (!isStatus(error, 400, 403, 409, 501)) throw error;
     if (isStatus(error, 400)) context.isCombinedPatchRefused = true;
     if (isStatus(error, 501)) rememberRefusal(context);

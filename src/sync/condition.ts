@@ -12,6 +12,7 @@ export function condition(context: SyncContext, reason: string, message: string,
   const created: Condition = { reason, message, since };
   if (status !== undefined) created.status = status;
   const { settings } = context.outbox;
+  // The print of the target's settings (settings-print.ts); empty when it is not known.
   const hasPrint = settings !== '';
   if (BY_SETTINGS.has(reason) && hasPrint) created.settings = printFor(reason, settings);
   return { ...created, ...(isAwaitingDecision(created) ? causeOf(context) : knownCause(context)) };

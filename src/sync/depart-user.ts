@@ -15,7 +15,7 @@ import { withTemporaryName } from './temporary-name.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Returns the outcome for a user who was deleted at the source or is out of scope. */
+/** Returns the outcome for a user who was deleted at the source or is out of scope (its properties: outcome.ts). */
 export async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { gate, link, target, work } = context;
   if (link.creating && link.core) {

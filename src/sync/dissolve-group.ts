@@ -50,7 +50,7 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
     await takeUpLeavers(context);
     try {
       const unfinished = await deleteOrEmpty(context, link.id);
-      // A group that stays gets no other name: the source wants its members to have the access of none.
+      // A group that stays keeps a temporary name (temporary-name.ts): another name would give its members the access of that name.
       if (unfinished) return await withTemporaryName(context, unfinished);
       const left = link.deleting ? undefined : await temporaryNameLeft(context, DELETED);
       if (left) return left;
@@ -119,6 +119,7 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
   return { kind: 'synced', writes: context.writes, condition: condition(context, 'Protected', stay) };
 }
 
+/** Returns the wish to remove a member, for the guard. @param subject id of the user */
 const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subject });
 
 /** Returns the members with an account that may be active. */

@@ -1,7 +1,10 @@
 // Says in words of the bridge why an expression fails. JSONata's own messages are left out, because they contain attribute
 // values and speak of its parser; its error codes are documented.
 
-/** Limits: time in milliseconds, nested steps, elements of a list, characters of a text. */
+/**
+ * Limits of one evaluation. Options of JSONata: `timeout` in milliseconds, `stack` nested steps, `sequence` elements of a list.
+ * `text`: characters of a text in the result.
+ */
 export const LIMITS = { timeout: 50, stack: 500, sequence: 10_000, text: 65_536 };
 
 /** Failure of an expression. `exceeded`: a limit was exceeded, so the expression is at fault and not the data. */

@@ -27,6 +27,7 @@ export function compileExpression(text: string): Evaluate {
   // Checked before patternFault, which compiles the patterns.
   const steps = regexps.reduce((sum, { source }) => sum + patternSize(source), 0);
   if (steps > PATTERN_STEPS) throw new Error(`The expression ${PATTERN_EXCESS}: repeat less.`);
+  // JSONata adds the flag `g` to every pattern.
   const fault = regexps
     .map(({ source, flags }) => patternFault(source, flags.replace('g', '')))
     .find((each) => each !== undefined);
@@ -103,6 +104,7 @@ const AFTER_STEP = Symbol.for('jsonata.__evaluate_exit');
 
 /** Replaces functions that multiply their input by versions that check the size of the result first. */
 function limitSizes(expression: jsonata.Expression): void {
+  // `base`: the environment of one evaluation, so that each evaluation is measured by itself.
   const meters = new WeakMap<object, ReturnType<typeof createMeter>>();
   const afterStep = (
     { type }: { type: string },
@@ -133,6 +135,7 @@ function limitSizes(expression: jsonata.Expression): void {
     const padding = [...unit.repeat(missing)].slice(0, missing).join('');
     return width > 0 ? text + padding : padding + text;
   };
+  // Signatures of JSONata: (list of texts, optional text) → text; (text, number, optional text) → text.
   expression.registerFunction('join', join, '<a<s>s?:s>');
   expression.registerFunction('pad', pad, '<s-ns?:s>');
 }

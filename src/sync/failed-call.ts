@@ -33,7 +33,7 @@ export async function outcomeOfError(
   // The process stops: another one goes on at once.
   if (context.call.signal.aborted) return { kind: 'later', writes, afterMs: 0 };
   if (!(error instanceof PlatformError) && !(error instanceof WriteIgnored)) throw error;
-  // Records a failed read; a failed write was recorded with its operation already (create-context.ts).
+  // Records a failed read, which has no operation (''); a failed write was recorded with its operation (create-context.ts).
   context.provisioning.failed('', error);
   link.attempts = (link.attempts ?? 0) + 1;
   if (error instanceof WriteIgnored) {

@@ -16,12 +16,14 @@ export type FailureVerdict =
 const BACKOFF = { baseMs: 500, maxMs: 30_000 };
 /** Retry-After is capped at one hour, so that a wrong header cannot delay deactivations for days. */
 export const LONGEST_PAUSE_MS = 3_600_000;
+/** Pause of all requests to a target that refuses the API key. */
 const CREDENTIAL_PAUSE_MS = 15_000;
 /** Number of consecutive transient 4xx answers after which a refusal counts as permanent. */
 const TRANSIENT_TRIES = 8;
 const RETRY_STATUS = new Set([408, 425, 429]);
 
 /**
+ * Returns whether the sync is retried, and when, or needs an operator.
  * @param attempt number of consecutive failures of this resource, including this one
  * @param transientRefusals number of the latest consecutive failures that were possibly transient refusals
  */
@@ -35,7 +37,7 @@ export function judgeFailure(
   if (error instanceof PlatformAborted)
     return { kind: 'later', afterMs: 0, pauseMs: 0, message: error.message };
   if (!(error instanceof PlatformResponse)) {
-    // A web page may come from a proxy, so it is retried like any other fault.
+    // No answer, an unreadable one, or a web page with status 200, which a proxy may have sent.
     return { kind: 'later', afterMs: wait, pauseMs: 0, message: error.message };
   }
   const { status } = error;
@@ -44,7 +46,7 @@ export function judgeFailure(
     return { kind: 'later', afterMs: Math.max(wait, pauseMs), pauseMs, message: error.message };
   }
   if (status === 401) {
-    // 401 and 403 concern the API key, so no single resource is given up.
+    // A 401 is about the API key, so no resource becomes a dead letter for it.
     return {
       kind: 'later',
       afterMs: CREDENTIAL_PAUSE_MS,

@@ -8,6 +8,7 @@ import { claim, takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { leaving } from './members.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
+/** `linked`: the link has the id of the group. `absent`: the platform has no group of this name. `conflict`: an operator decides. */
 export type FoundGroup =
   { kind: 'linked' | 'absent' } | NotOurs | { kind: 'conflict'; message: string; isNotAdopted?: boolean };
 
@@ -122,6 +123,7 @@ async function dropRemovals({ outbox, work }: SyncContext): Promise<void> {
     ...leaving(await outbox.pendingMembers(work.id)),
     ...(await outbox.unconfirmedRemovals(work.id)),
   ];
+  // `moot`: the removals end together with the guard's decisions about them.
   if (users.length > 0) await outbox.ackMembers(work, '-', users, 'moot');
 }
 

@@ -52,6 +52,7 @@ export function notedLeavers({
 }: Link): ((user: string | undefined, platformId: string | null) => boolean) | undefined {
   if (!leavers) return undefined;
   const noted = new Set(leavers);
+  // The list has neither an empty id nor `@` alone, so an unknown user or account is not found.
   return (user, platformId) => noted.has(user ?? '') || noted.has(unmanagedName(platformId ?? ''));
 }
 

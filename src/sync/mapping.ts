@@ -54,7 +54,7 @@ export interface Mapping {
   types: Record<string, UserAttributeType>;
 }
 
-/** Returns whether the scope is the default, which selects all users. */
+/** Returns whether the scope selects all users by its text: `active or true` (the default), or `true`, which is no SCIM filter. */
 export const isEveryone = (scope: string): boolean => ['true', 'active or true'].includes(scope.trim());
 
 /**

@@ -52,7 +52,7 @@ export async function writeMembers(
       },
     );
     context.provisioning.append();
-    // `confirmedOf` has read a group that was deleted at the source.
+    // `confirmedOf` has read a group that was deleted at the source. `unseen`: a removal becomes unconfirmed.
     const isShown = answer?.members !== undefined || work.record === undefined;
     if (written.length > 0) await outbox.ackMembers(work, sign, written, isShown ? undefined : 'unseen');
     if (written.length === members.length) return [];

@@ -57,8 +57,9 @@ export async function removeMembers(
     else if (leaver) leavers.push(leaver);
     else unknown.push(user);
   }
+  // A user without account is no member at the platform, so the removal has nothing to write.
   if (unknown.length > 0) await context.outbox.ackMembers(context.work, '-', unknown);
-  // The first sync of the user after the protection makes these removals pending again.
+  // `kept`: the removals get the sign `r`. The first sync of the user after the protection makes them pending again.
   const fresh = kept.filter((user) => pending.get(user) === '-');
   if (fresh.length > 0) {
     context.provisioning.leftMembers(fresh, {
@@ -136,6 +137,7 @@ export async function toLeavers(context: SyncContext, users: string[]): Promise<
   return all;
 }
 
+/** Does the work of `toLeavers` for at most READ_PORTION users. */
 async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
   const { links, target } = context;
   const found = await links.getMany(

@@ -14,6 +14,7 @@ import { removal } from './succession.ts';
  */
 export async function resumeRemovals(context: SyncContext): Promise<void> {
   const { link, outbox, work } = context;
+  // `r`: a kept removal (docs/glossary.md, pending membership).
   const kept = [...work.pendingGroups].flatMap(([group, sign]) => (sign === 'r' ? [group] : []));
   if (kept.length === 0 || isProtectedName(context, String(link.core?.userName ?? ''))) return;
   const rejected = await outbox.guardStore.areRejected(kept.map((group) => removal(group, work.id)));

@@ -24,7 +24,7 @@ export interface WriteDetail {
 export type Why = Pick<Condition, 'reason' | 'message'>;
 
 export interface ProvisioningWriter {
-  /** Records a write as far as the answer confirms it; must be called before the link is changed. */
+  /** Records a write as far as the answer confirms it; must be called before the link is changed. `ms`: its duration. */
   wrote(operation: string, ms: number, detail?: WriteDetail): void;
   /** Records a write that the platform answered with success and did not carry out. */
   ignored(operation: string): void;

@@ -80,7 +80,11 @@ export function createAnswering(clock: Clock) {
 
 export type TargetWorkMeter = ReturnType<typeof createTargetWork>;
 
-/** @param queued returns the number of calls that wait for a slot @param limit returns the number of slots */
+/**
+ * Creates the measures of the calls of this process to one target: how many were made, were delayed by the rate limit, and wait.
+ * @param queued returns the number of calls that wait for a slot
+ * @param limit returns the number of slots
+ */
 export function createTargetWork(
   { clock }: { clock: Clock },
   { queued, limit }: { queued: () => number; limit: () => number },
