@@ -17,7 +17,7 @@ export interface AccountInput {
   settings?: Record<string, unknown> | null;
 }
 
-/** Absent properties keep their value. */
+/** Change of an account; absent properties keep their value. */
 export interface AccountChange {
   firstName?: string | null;
   title?: string | null;
@@ -68,13 +68,13 @@ export function createAccountWrites(send: Send) {
   return {
     /** Yields all accounts. Throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint. */
     list: (options?: CallOptions) => listRest(send, { route: LIST, read: readConsoleUser }, options),
-    /** Not idempotent. PlatformResponse 409 when the username is taken. */
+    /** Not idempotent. @throws PlatformResponse 409 when the username is taken. */
     create: (body: AccountInput, options?: CallOptions) =>
       call('POST', LIST, { body, read: readConsoleUser }, options),
-    /** Absent properties stay. PlatformResponse 403 for the last administrator and for deactivating the token's owner. */
+    /** Absent properties stay. @throws PlatformResponse 403 for the last administrator and for deactivating the token's owner. */
     update: (id: string, body: AccountChange, options?: CallOptions) =>
       call('PUT', ONE, { params: { id }, body, read: readConsoleUser }, options),
-    /** Deletes the account irreversibly. PlatformResponse 400 for the token's owner. */
+    /** Deletes the account irreversibly. @throws PlatformResponse 400 for the token's owner. */
     delete: (id: string, options?: CallOptions): Promise<void> =>
       call('DELETE', ONE, { params: { id }, read: 'ignore' }, options),
     /** Applies one action to each of 1 to 100 accounts; one failure does not stop the others. */

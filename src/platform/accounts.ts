@@ -20,7 +20,7 @@ export function createAccounts(send: Send) {
   ): Promise<RestPage<ConsoleUser> & { items: ConsoleUser[] }> {
     const query = { ...range, first: PAGE_SIZE };
     const found = await call('GET', LIST, { query, read: readRestList(readConsoleUser) }, options);
-    // Without pageInfo a full page does not count as the last one, whatever its count.
+    // The total (`count`) is dropped: in an answer without pageInfo only a page that is not full is the last one.
     return { ...found, items: found.items ?? found.data ?? [], count: undefined };
   }
 

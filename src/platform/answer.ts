@@ -4,8 +4,9 @@ import type { RedactText } from './redact.ts';
 
 export type AnswerHeaders = Record<string, string | string[] | undefined>;
 
-/** Longest message, in characters, of a body without an error message, and with one. */
+/** Longest text, in characters, that is taken from a body without an error message. */
 const RAW_LENGTH = 200;
+/** Longest error message of a body, in characters. */
 const MESSAGE_LENGTH = 1000;
 
 /** Returns true for a JSON object: neither null nor an array. */
@@ -17,12 +18,13 @@ function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
+/** Returns a text, or the texts of a list joined by `; `; undefined when there is none. */
 function messageText(value: unknown): string | undefined {
   if (!Array.isArray(value)) return nonEmptyText(value);
   return nonEmptyText(value.filter((entry) => typeof entry === 'string').join('; '));
 }
 
-/** Returns the parsed JSON, or undefined when the text is not JSON. */
+/** Returns the parsed JSON in `value`, which may be null; undefined when the text is not JSON. */
 export function parseJson(body: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(body) as unknown };

@@ -81,7 +81,7 @@ export function createAttempt(
   correlationId?: string,
   trace?: TraceCall,
 ): Attempt {
-  // Other characters would make the header invalid or allow header injection.
+  // Only printable ASCII without space, and at most 200: other characters make the header invalid or allow header injection.
   const safeId = correlationId?.replace(/[^\x21-\x7e]/g, '').slice(0, 200) || undefined;
   const call: CallContext = { method: request.method, route: request.route, correlationId: safeId };
   const path = options.address.prefix + pathOf(request, call);

@@ -14,6 +14,7 @@ export interface AuditFilter {
   userEmail?: string;
 }
 
+/** One event. A text is empty when the table has no such column. */
 export interface AuditRow {
   timestamp: string;
   userEmail: string;
@@ -44,6 +45,7 @@ function toRow(headers: string[], cells: string[]): AuditRow {
   };
 }
 
+/** Yields the rows of the table, whose first row has the header names. */
 async function* readRows(answer: OpenAnswer): AsyncGenerator<AuditRow, void, undefined> {
   let headers: string[] | undefined;
   for await (const cells of csvRows(answer.text, (reason) => answer.refuse(reason))) {

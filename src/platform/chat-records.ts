@@ -20,6 +20,7 @@ export interface SessionSettings {
 }
 
 export interface ToolCall {
+  /** Empty when the platform does not send it. */
   name: string;
   /** Parsed JSON input of the tool; the text itself when it is not JSON. */
   input: unknown;
@@ -60,6 +61,7 @@ export const CUTOFF = '__cutoff__';
 /** Id of the record that closes the stream. */
 export const STATE = '__state__';
 
+/** Returns the parsed JSON of a text, else the value as it is. */
 const jsonOrText = (text: unknown): unknown =>
   typeof text === 'string' ? (parseJson(text)?.value ?? text) : text;
 

@@ -117,6 +117,7 @@ function addressOf(options: ChatOptions): { base: string; params: Record<string,
   };
 }
 
+/** Creates the connection with the header of the credential. @throws PlatformConfiguration unless there is exactly one credential */
 function serviceOf(options: ChatOptions): Service {
   const { apiKey, token } = options;
   const credential = apiKey ?? token;
@@ -154,6 +155,7 @@ export function createChatClient(options: ChatOptions): ChatClient {
   const route = `${base}/stream-chat-state`;
   const call: CallContext = { method: 'POST', route };
 
+  /** Yields the records of one request. `isSafe`: the request only reads, so a lost answer leaves no doubt about a write. */
   async function* records(
     body: object,
     callOptions: CallOptions,

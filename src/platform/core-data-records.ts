@@ -57,7 +57,7 @@ export interface ModelMember {
   type?: string;
 }
 
-/** A cube or view that the token may see, with its visible members. */
+/** A cube or view that the token may see, with its visible members. `type` is empty when the platform does not send it. */
 export interface ModelEntity {
   name: string;
   type: string;
@@ -67,6 +67,7 @@ export interface ModelEntity {
   segments: ModelMember[];
 }
 
+/** Name and type are empty when the platform does not send them. */
 export interface DataSource {
   name: string;
   type: string;
@@ -74,6 +75,7 @@ export interface DataSource {
   schema?: string;
 }
 
+/** A cube or view by name. `type` is empty when the platform does not send it. */
 export interface EntityName {
   /** The name; entities have no other id. */
   id: string;
@@ -85,6 +87,7 @@ function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : [];
 }
 
+/** Returns a list of lists. @throws the error of `refuse` for any other value */
 function lists(value: unknown, refuse: Refuse): unknown[][] {
   if (Array.isArray(value) && value.every((entry) => Array.isArray(entry))) return value as unknown[][];
   throw refuse('rows that are not lists');
@@ -121,6 +124,7 @@ export function toLoadAnswer(result: unknown, refuse: Refuse): LoadAnswer {
   };
 }
 
+/** Returns a list with the member; empty for a value that is none. */
 function toMember(value: unknown): ModelMember[] {
   if (!isRecord(value) || typeof value['name'] !== 'string') return [];
   const { name, title, type } = value;
@@ -155,6 +159,7 @@ export const readEntityName: Reader<EntityName> = (body, refuse) => {
   return { id: name, name, type: typeof body['type'] === 'string' ? body['type'] : '' };
 };
 
+/** Reads the answer of `/v1/sql`: `{ sql: { sql: [text, parameters] } }`. */
 export const readGeneratedSql: Reader<GeneratedSql> = (body, refuse) => {
   const outer = isRecord(body) && isRecord(body['sql']) ? body['sql']['sql'] : undefined;
   const [sql, parameters] = Array.isArray(outer) ? (outer as unknown[]) : [];

@@ -5,6 +5,7 @@ import { textId } from './readers.ts';
 
 /** One value for each class of screen width, from large to very small. */
 type ByWidth<T> = Partial<Record<'lg' | 'md' | 'sm' | 'xs' | 'xxs', T | null>>;
+/** Object whose properties the contract does not fix. */
 type OpenObject = Record<string, unknown>;
 
 export interface WidgetPosition {

@@ -32,6 +32,7 @@ export interface DeploymentChange {
   templateVariables?: Record<string, unknown> | null;
 }
 
+/** A software version; a text is empty when the platform does not send it. */
 export interface DeploymentVersion {
   /** Value to send in order to switch to this version; may name the image: `<image>:v<version>`. */
   releaseChannelVersion: string;

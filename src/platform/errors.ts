@@ -37,7 +37,7 @@ export class PlatformError extends Error {
   }
 }
 
-/** Thrown by createPlatformClient before any call: a setting is invalid or unsafe. Not retryable. */
+/** Thrown when a client is created, before any call: an option is invalid or unsafe. Not retryable. */
 export class PlatformConfiguration extends PlatformError {
   readonly option: string;
 

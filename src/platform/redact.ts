@@ -11,7 +11,7 @@ export function createRedactor(secrets: string[]): RedactText {
   const spellings = secrets.flatMap((secret) => [
     secret,
     encodeURIComponent(secret),
-    JSON.stringify(secret).slice(1, -1),
+    JSON.stringify(secret).slice(1, -1), // without the quotation marks
   ]);
   const longestFirst = [...new Set(spellings)]
     .filter((secret) => secret !== '')

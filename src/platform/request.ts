@@ -71,6 +71,7 @@ export interface PlatformRequest<T> {
 
 const MEGABYTE = 1024 * 1024;
 const MAX_DEPTH = 32;
+/** `maxStructure`: brackets, braces and commas. */
 const DEFAULT: AnswerBounds = { maxBytes: 8 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 500_000 };
 /** Larger than any value that the bridge writes: 64,000 characters of up to four bytes. */
 const MAX_SCIM_TEXT = 256 * 1024;

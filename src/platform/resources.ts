@@ -22,7 +22,7 @@ export type ResourceInput<Name extends string> = {
   ? { params?: Record<string, string> }
   : { params: Record<ParameterOf<Name>, string> });
 
-/** An operation that the tenant serves. */
+/** An operation that the tenant serves; `operationId` and `summary` are empty where its document has none. */
 export interface ServedOperation {
   name: OperationName;
   operationId: string;
@@ -65,6 +65,7 @@ function toRequest(
   const [, method, route] = OPERATION.exec(name) ?? [];
   // The segments `.` and `..` would lead to a path outside the API.
   if (method === undefined || route === undefined || /\/\.{1,2}(?:\/|$)/.test(route)) {
+    // Method and route are empty: the name is no operation of this API.
     throw new PlatformArgument('operation name', {
       method: '',
       route: '',
@@ -92,6 +93,7 @@ const readOperations: Reader<ServedOperation[]> = (body, refuse) => {
   );
 };
 
+/** Reads an entry of a list, which its id identifies, or its name where it has no id. */
 const readEntry: Reader<{ id: string; entry: Record<string, unknown> }> = (body, refuse) => {
   const entry = isRecord(body) ? body : {};
   const id = textId(entry['id']) ?? textId(entry['name']);

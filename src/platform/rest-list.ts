@@ -68,6 +68,7 @@ export async function* listRest<T extends { id: string }>(
 
 type FetchPage<T> = (range: PlatformRequest<unknown>['query']) => Promise<RestPage<T>>;
 
+/** Yields the entries of a list in the older style. @throws PlatformDecode for a page without list or total, and IncompleteList */
 async function* byOffset<T extends { id: string }>(
   fetchPage: FetchPage<T>,
   call: CallContext,

@@ -96,6 +96,7 @@ export type PlatformDiscovery = ReturnType<typeof createScimDiscovery>;
  */
 export function createScimDiscovery(send: Send) {
   const call = callsOf(send, 'scim');
+  // These lists have one page, which begins at index 1.
   const all = async <T>(path: string, read: Reader<T>, options?: CallOptions): Promise<T[]> =>
     (await call('GET', `${BASE}/${path}`, { read: readScimList(read, 1) }, options)).resources;
   const one = <T>(path: string, id: string, read: Reader<T>, options?: CallOptions): Promise<T> =>

@@ -51,6 +51,7 @@ export interface StreamsOptions extends AttemptOptions {
   idleTimeoutMs: number;
 }
 
+/** Yields the text of a UTF-8 body; a character that two pieces share comes with the later one. */
 async function* decoded(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   for await (const piece of body) yield decoder.decode(piece, { stream: true });
@@ -111,6 +112,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
     const controller = new AbortController();
     const onAbort = (): void => controller.abort();
     signal?.addEventListener('abort', onAbort, { once: true });
+    // 0: no complete answer.
     let status = 0;
     let failed: unknown;
     try {

@@ -86,7 +86,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
   const pool = new Pool(address.origin, {
     connections: options.connections,
     pipelining: 1,
-    // The deadline of `send` covers headers and body together.
+    // 0 = off: the deadline of `send` covers headers and body together.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: Math.min(options.timeoutMs, MAX_CONNECT_MS) },
@@ -169,9 +169,11 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     return request.read(json.value, refuse);
   }
 
+  /** Makes the call without a wait for the gate, and reports its end. */
   async function sendNow<T>(request: PlatformRequest<T>, call: CallOptions): Promise<T> {
     const attempt = createAttempt(options, request, call.correlationId, call.trace);
     const headers = await attempt.ready(call.signal);
+    // 0: no complete answer.
     let status = 0;
     let failed: unknown;
     try {

@@ -105,6 +105,7 @@ export type PlatformWorkspace = ReturnType<typeof createWorkspace>;
 
 /** Reads and writes the workspace over `send`; every function throws what `send` throws. */
 export function createWorkspace(send: Send) {
+  /** Yields the items of a list. @param path below the deployment */
   async function* list(
     deploymentId: string,
     path: string,
@@ -120,6 +121,7 @@ export function createWorkspace(send: Send) {
     yield* listRest(send, { route, params: { deploymentId }, query, read: readItem }, options);
   }
 
+  /** Sends one request. @param path below the deployment */
   const call = async <T>(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
