@@ -9,7 +9,7 @@ import { validateSchema } from './validate.ts';
 export interface CheckedAttributes {
   /** The attributes without a fault, with defaults. */
   attributes: Record<string, AttributeConfig>;
-  /** Paths are relative to the attributes, such as `/region/from`. */
+  /** Paths are relative to the attributes, such as `/region/from`; `/` is the mapping itself. */
   faults: ConfigFault[];
 }
 
@@ -29,6 +29,7 @@ export function checkAttributes(
     connections: { tried: { targets: ['tried'], schemas } },
     targets: { tried: { attributes: structuredClone(attributes) } },
   };
+  // The empty set: no text of this document was a reference such as `${NAME}`.
   const faults = firstPerPath([...validateSchema(document, new Set()), ...checkMeaning(document, checks)])
     .filter(({ path }) => path === AT || path.startsWith(`${AT}/`))
     .map(({ path, message }) => ({ path: path.slice(AT.length) || '/', message }));

@@ -48,6 +48,7 @@ const FORM_CHECKS: readonly TextCheck[] = [
 
 /** Returns the faults that JSON Schema cannot express. @param checks undefined: filters, paths and expressions are not checked */
 export function checkMeaning(document: unknown, checks: ConfigChecks | undefined): ConfigFault[] {
+  // The second key of a place below `targets` is the name of the target.
   const schemasAt = ({ keys }: Place): CustomSchemaConfig[] => schemasFor(document, keys[1]);
   const grammars: TextCheck[] = checks
     ? [
@@ -75,7 +76,7 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
   ];
 }
 
-/** Returns the fault that `check` finds in each mapping of a pattern. @param key key of the mapping that has the fault */
+/** Returns the fault that `check` finds in each mapping of a pattern. @param key added to the path, such as `/url` */
 const faultsIn = (
   document: unknown,
   pattern: string,
@@ -87,6 +88,7 @@ const faultsIn = (
     return message === undefined ? [] : [{ path: path + key, message }];
   });
 
+/** Returns the fault that `check` finds in each text of a pattern. */
 function checkTexts(document: unknown, pattern: string, check: TextCheck[1]): ConfigFault[] {
   return select(document, pattern).flatMap((place) => {
     const { path, value } = place;

@@ -5,12 +5,12 @@ import { isTree, select, type Place } from './places.ts';
 import type { CustomSchemaConfig } from './schema/custom-schema.ts';
 
 const SCHEMAS = 'connections/*/schemas/*';
-/** URNs of built-in extensions, which custom schemas must not shadow. */
+/** URNs of built-in extensions in lower case, which custom schemas must not shadow. */
 const EXTENSIONS = [
   'urn:ietf:params:scim:schemas:extension:enterprise:2.0:user',
   'urn:cube:params:1.0:userattribute',
 ];
-/** Beginnings of URNs that the RFCs define. */
+/** Beginnings of URNs that the RFCs define, in lower case. */
 const RESERVED = ['urn:ietf:params:scim:schemas:core:', 'urn:ietf:params:scim:api:', 'urn:scim:schemas:'];
 /** Names of properties that every JavaScript object inherits. */
 const FORBIDDEN_NAMES = new Set(['constructor', 'prototype']);
@@ -35,6 +35,7 @@ export function checkCustomSchemas(document: unknown): ConfigFault[] {
   ];
 }
 
+/** Returns a name or URN in the form for comparisons; '' for a value that is no text, which has a fault of the schema. */
 const keyOf = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '');
 
 /** Refuses built-in URNs, and a URN that one connection declares twice. */
@@ -45,6 +46,7 @@ function checkUrns(ids: Place[]): ConfigFault[] {
       RESERVED.some((start) => id.startsWith(start)) ||
       EXTENSIONS.some((urn) => id === urn || id.startsWith(`${urn}:`));
     if (builtIn) return [{ path, message: 'This URN is built in. Use a URN of your own.' }];
+    // The second key is the name of the connection.
     const first = ids.findIndex((each) => each.keys[1] === keys[1] && keyOf(each.value) === id);
     return ids[first]?.path === path
       ? []

@@ -8,11 +8,11 @@ import { parseRedisAddress } from '../support/redis-address.ts';
 const MINUTE_MS = 60_000;
 const UNIT_MS = { ms: 1, s: 1000, m: MINUTE_MS, h: 60 * MINUTE_MS, d: 1440 * MINUTE_MS };
 
-/** Converts `24h`, `30m`, `90s`, `500ms` or `7d` to milliseconds; undefined for another form. */
+/** Converts `24h`, `30m`, `90s`, `500ms` or `7d` to milliseconds; undefined for another form, and for 0. */
 export function parseDuration(text: string): number | undefined {
-  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
-  if (!match) return undefined;
-  const ms = Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS];
+  const [, count, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
+  if (unit === undefined) return undefined;
+  const ms = Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
   return ms > 0 ? ms : undefined;
 }
 
@@ -54,6 +54,7 @@ export function checkTimezone(text: string): string | undefined {
 /** Checks CIDR notation. An address with a zone id (`%eth0`) names no network. */
 export function checkNetwork(text: string): string | undefined {
   const [address = '', bits, ...rest] = text.split('/');
+  // 4 or 6; 0: no IP address.
   const family = address.includes('%') ? 0 : isIP(address);
   const longest = family === 4 ? 32 : 128;
   const isValidLength = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest);

@@ -24,6 +24,7 @@ export function watchSecretFiles(
 ) {
   const { clock, logger } = deps;
   const stopping = new AbortController();
+  /** Path of a setting → the problem that was logged last. */
   const reported = new Map<string, string>();
 
   /** Logs each problem once. The previous secret stays valid. */
@@ -85,4 +86,5 @@ export function watchSecretFiles(
 const textOf = async (part: string | { file: string }): Promise<string> =>
   typeof part === 'string' ? part : withoutLineEnd(await readFile(part.file, 'utf8'));
 
+/** Returns the value at a JSON pointer, whose keys need no escapes: names in the settings have neither `/` nor `~`. */
 const valueAt = (config: Config, path: string): unknown => select(config, path.slice(1))[0]?.value;

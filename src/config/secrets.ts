@@ -46,6 +46,7 @@ function checkKeys(document: unknown): ConfigFault[] {
   const faultsAt = (pattern: string, parse: typeof parsePublicKey): ConfigFault[] =>
     select(document, pattern).flatMap(({ path, value }) => {
       const parsed = typeof value === 'string' ? parse(value) : undefined;
+      // A text is the fault.
       return typeof parsed === 'string' ? [{ path, message: parsed }] : [];
     });
   return [...faultsAt(PRIVATE_KEYS, parsePrivateKey), ...faultsAt(PUBLIC_KEYS, parsePublicKey)];

@@ -20,6 +20,7 @@ export interface Substituted {
   faults: ConfigFault[];
 }
 
+/** `$${`, which stands for a literal `${` and has no name here; or `${…}` with the name of a variable or `file:` and a path. */
 const REFERENCE = /\$\$\{|\$\{([^}]*)\}/g;
 
 /** Returns a copy of the document with every reference replaced. Relative file paths start at `folder`. */
@@ -77,6 +78,7 @@ function partsOf(text: string, env: NodeJS.ProcessEnv, folder: string): FileText
   return [...parts, text.slice(end)].filter((part) => part !== '');
 }
 
+/** Returns the value of a variable or file, or a sentence that says why there is none. */
 function lookUp(
   name: string,
   env: NodeJS.ProcessEnv,

@@ -29,6 +29,7 @@ let compiled: ValidateFunction | undefined;
 function validator(): ValidateFunction {
   if (compiled) return compiled;
   const options = { allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true };
+  // ajv in strict mode refuses a default of the whole document.
   const { default: _, ...schema } = settingsSchema;
   compiled = new Ajv({ ...options, code: { optimize: false } }).compile(schema);
   return compiled;

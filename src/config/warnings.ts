@@ -49,6 +49,7 @@ function publicAddressWarnings({ server: { publicUrl } }: Warned): ConfigWarning
 function redisWarnings({ redis: { url, cluster, tls } }: Warned): ConfigWarning[] {
   const isOpen = (cluster ?? [url]).some((text) => {
     const address = parseRedisAddress(text);
+    // A text is a fault, which the checks of the settings report.
     if (typeof address === 'string' || address.password !== undefined) return false;
     return address.hosts.some(({ host }) => !isLoopback(new URL(`redis://${bracketed(host)}`)));
   });

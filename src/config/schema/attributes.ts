@@ -1,4 +1,5 @@
 // Defines the settings of the attribute mapping of a target.
+// Arguments (node.ts): section(description, keys, required keys); the first word of a `choice` is its default.
 import { ATTRIBUTE_PATTERN, choice, named, nodeOf, optionalText, section, type ValueOf } from './node.ts';
 
 const TYPES = ['string', 'number', 'boolean', 'string_array', 'number_array'] as const;

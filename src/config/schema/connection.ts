@@ -1,4 +1,5 @@
 // Defines the settings of a connection: one identity provider that pushes to the bridge.
+// Arguments (node.ts): section(description, keys, required keys), whole(description, default, smallest, largest).
 import { customSchemasSchema } from './custom-schema.ts';
 import { eventsSchema } from './events.ts';
 import { networksSchema } from './server.ts';

@@ -1,4 +1,5 @@
 // Defines the settings of custom schemas: extensions of User or Group that an identity provider sends.
+// Arguments (node.ts): section(description, keys, required keys); the first word of a `choice` is its default.
 import { choice, flag, list, nodeOf, section, text, TEXT, usualText, type ValueOf } from './node.ts';
 
 /** An attribute or a sub-attribute. Sub-attributes have no `multiValued`, `mutability`, `returned` and `subAttributes`. */

@@ -1,4 +1,5 @@
 // Defines the settings of security events: the receiver of the changes of a connection, and the way of delivery.
+// Arguments (node.ts): section(description, keys, required keys), whole(description, default, smallest, largest).
 import { flag, list, optionalText, optionalSection, section, text, TEXT, usualText, whole } from './node.ts';
 
 const pollSchema = optionalSection(

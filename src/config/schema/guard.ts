@@ -1,6 +1,8 @@
 // Defines the settings of the guard that holds mass removals until a person approves them.
+// Arguments (node.ts): whole(description, default, smallest, largest).
 import { nodeOf, section, usualText, whole } from './node.ts';
 
+/** Returns the section of one limit. `percent` is a share of `all`; both numbers are defaults. */
 function limit(what: string, all: string, count: number, percent: number) {
   return section(`${what} within the window that need no approval. Both limits apply.`, {
     count: whole('Number.', count, 0, 1_000_000_000),

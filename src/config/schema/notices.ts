@@ -1,4 +1,5 @@
 // Defines the settings of notices: the channels, and the subjects that each channel reports.
+// Arguments (node.ts): section(description, keys, required keys), whole(description, default, smallest, largest).
 import {
   choice,
   flag,

@@ -1,5 +1,6 @@
 // Defines the settings of the process: addresses, limits of requests, Redis, the schedule of reconcile runs, the provisioning log,
-// the key of backups, and logging. The default of a `choice` is its first word, unless a third argument names another one.
+// the key of backups, and logging. Arguments (node.ts): whole(description, default, smallest, largest),
+// optionalWhole(description, smallest, largest), choice(description, words, default; absent: the first word).
 import { signInSchema } from './sign-in.ts';
 import {
   choice,

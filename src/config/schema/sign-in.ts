@@ -1,4 +1,5 @@
 // Defines the settings of the sign-in to the operators' page and the admin API.
+// Arguments (node.ts): section(description, keys, required keys), whole(description, default, smallest, largest).
 import {
   flag,
   list,

@@ -1,7 +1,8 @@
 // Defines the settings of a target: one platform tenant that the bridge keeps equal to the desired state.
 import { attributesSchema, type AttributeConfig } from './attributes.ts';
 import { guardSchema } from './guard.ts';
-// choice: the first word is the default, unless a third argument names another. whole: default, smallest and largest number.
+// Arguments (node.ts): section(description, keys, required keys), whole(description, default, smallest, largest),
+// optionalWhole(description, smallest, largest), choice(description, words, default; absent: the first word).
 import {
   choice,
   flag,
