@@ -41,7 +41,9 @@ export interface HttpDeps {
 /** Returns the request listener of the main port. */
 export function createHttpApp(deps: HttpDeps): RequestListener {
   const app = express.Router({ caseSensitive: true });
+  // `root`: mount path under which the observer counts; `path`: mount path that the logged route begins with.
   const contextOf = (root: string, path?: string) => createRequestContext(deps, deps.observe?.(root), path);
+  // '': requests under no mount path of a connection.
   const context = [contextOf(''), setRequestIdHeader];
   const refuseUnknownPath = (): never => {
     throw notFound('No such address: SCIM is served at /scim/v2 and /connections/{name}/scim/v2.');
@@ -85,6 +87,7 @@ export interface Listening {
 /** Limits for slow clients: an incomplete request is answered 408 and its connection closed. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** Pause between two checks of these limits. */
 const TIMEOUT_CHECK_MS = 2000;
 /** Longer than the 60 s that load balancers usually keep an idle connection. */
 const KEEP_ALIVE_MS = 65_000;

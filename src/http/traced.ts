@@ -14,6 +14,7 @@ export function traced(
       onAnswered(answered);
       // `caller` is the traceparent that the client sent.
       const { request, method, url, status, startedAt, endedAt, traceparent: caller } = answered;
+      // '': the request is under no mount path of a connection.
       const operation = root === '' ? 'other' : operationOf(method, url.slice(root.length));
       // The span names the operation instead of the path, because paths contain personal data.
       const attributes = {

@@ -33,6 +33,7 @@ export function createAdminCheck(
   },
   token: () => string,
 ): AdminCheck {
+  /** By origin (`originOf`); `endsAt`: end of the counting, Unix milliseconds. */
   const failures = new Map<string, { count: number; endsAt: number }>();
 
   /** Counts a wrong token. @returns the seconds to wait, 0 while the limit is not reached */

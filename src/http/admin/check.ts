@@ -53,6 +53,7 @@ function readQuery(search: string): Record<string, unknown> {
   return Object.fromEntries(found);
 }
 
+/** Returns the value. @param place `/query` or `/body`, put before the path of a fault @throws Problem 400 with every fault */
 function validated(check: ValidateFunction, value: unknown, place: string): unknown {
   if (!check(value)) throw invalid((check.errors ?? []).map((error) => toFault(error, place)));
   return value;

@@ -28,7 +28,7 @@ export interface LiveStreams {
   stop: () => void;
 }
 
-/** @param read reads the status, which is sent as JSON */
+/** Creates the streams of this process. @param read reads the status, which is sent as JSON @param lifeMs shorter in tests */
 export function createLiveStreams(
   { clock }: { clock: Clock },
   read: () => Promise<unknown>,

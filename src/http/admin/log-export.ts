@@ -71,6 +71,7 @@ async function* linesOf<Found>(
   if (isCsv) yield csvLine(columns);
   let entries = 0;
   let bytes = 0;
+  // Place of the last entry, from which another export goes on.
   let last = '';
   for await (const { place, entry } of steps) {
     if (signal.aborted) return;

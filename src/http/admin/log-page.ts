@@ -110,7 +110,8 @@ const BY_BODY = 'The same as GET, with the filters in the body, because addresse
  * with the filters in the body. POST is for filters that name a person, because proxies may store addresses.
  */
 export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>): AdminRoute[] {
-  const { path, ids, command, answers, refuses } = log;
+  const { path, command, answers, refuses } = log;
+  const [searchId, searchByBodyId, exportId, exportByBodyId] = log.ids;
   const fields = { ...log.filters, ...spanFields };
   const exportedFields = { ...log.filters, ...exportFields };
   const search = { command, answers, refuses };
@@ -120,13 +121,13 @@ export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>):
     refuses,
   };
   return [
-    getRoute<Query>(path, ids[0], {
+    getRoute<Query>(path, searchId, {
       ...search,
       summary: log.summary,
       query: toQuery(fields),
       handle: ({ query }) => log.read(query),
     }),
-    postRoute<Query>(`${path}/search`, ids[1], {
+    postRoute<Query>(`${path}/search`, searchByBodyId, {
       ...search,
       right: 'read',
       summary: BY_BODY,
@@ -134,13 +135,13 @@ export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>):
       bodyOptional: true,
       handle: (call) => log.read(call.body),
     }),
-    getRoute<Query & ExportQuery>(`${path}/export`, ids[2], {
+    getRoute<Query & ExportQuery>(`${path}/export`, exportId, {
       ...exportRoute,
       summary: log.exportSummary,
       query: toQuery(exportedFields, ['format']),
       handle: ({ query, signal }) => log.exported(query, signal),
     }),
-    postRoute<Query & ExportQuery>(`${path}/export`, ids[3], {
+    postRoute<Query & ExportQuery>(`${path}/export`, exportByBodyId, {
       ...exportRoute,
       right: 'read',
       summary: BY_BODY,
@@ -169,6 +170,7 @@ export async function page<Found, Entry>(
 ): Promise<JsonAnswer> {
   const end = clock.now() + SEARCH_MS;
   const found: Entry[] = [];
+  // Place of the last entry or step that was read: the cursor of the next page.
   let last = '';
   let bytes = 0;
   for await (const { place, entry } of steps) {
@@ -188,6 +190,7 @@ export async function page<Found, Entry>(
 
 const withNext = (found: unknown, place: string): JsonAnswer => json(found, 200, { [NEXT_BEFORE]: place });
 
+/** Returns a date as Unix milliseconds, undefined without one. @param name field for the message @throws Problem 400 */
 function toUnixMs(name: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const at = Date.parse(given);

@@ -59,6 +59,7 @@ export function orderRoute<Order = object>(
     body: { ...body({ ...fields, ...operatorFields }, required), ...(oneOf && { oneOf }) },
     ...(required.length === 0 && !oneOf && { bodyOptional: true }),
     handle: (call) => {
+      // The handler gets the operator as an actor, not as fields.
       const { by: _, note: __, ...order } = call.body;
       return handle(order as Order, actor(call.body, call), call);
     },

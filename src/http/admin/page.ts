@@ -92,10 +92,12 @@ function packagedFiles(): string[] {
   return [require.resolve('uplot/dist/uPlot.iife.min.js'), require.resolve('uplot/dist/uPlot.min.css')];
 }
 
+/** Reads a file; undefined for a media type that the page does not use. */
 function readPageFile(path: string): PageFile | undefined {
   const type = TYPES[extname(path)];
   if (type === undefined) return undefined;
   const content = readFileSync(path);
+  // 22 characters of base64url: 132 bits of the digest.
   const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
   return { type, etag, content };
 }

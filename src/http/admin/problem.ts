@@ -78,7 +78,7 @@ export function createProblemHandler({ logger, ids }: { logger: Logger; ids: Ids
   };
 }
 
-/** Returns undefined for an unexpected error. */
+/** Returns the problem document of an error; undefined for an unexpected error. */
 function toProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof Busy) {

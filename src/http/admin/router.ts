@@ -64,6 +64,7 @@ export function createAdminRouter(
 
 /** Groups the routes by path. A path with a literal segment comes before one with a parameter in the same place. */
 function byPath(routes: readonly AdminRoute[]): Map<string, AdminRoute[]> {
+  // \uffff sorts behind every character of a path.
   const literalFirst = (path: string): string => path.replaceAll('{', '\uffff');
   const sorted = [...routes].sort((a, b) => (literalFirst(a.path) < literalFirst(b.path) ? -1 : 1));
   const paths = new Map<string, AdminRoute[]>();
@@ -71,6 +72,7 @@ function byPath(routes: readonly AdminRoute[]): Map<string, AdminRoute[]> {
   return paths;
 }
 
+/** Returns the route of the OpenAPI document, which is generated once. */
 const openApiRoute = (routes: readonly AdminRoute[]): AdminRoute => {
   const document = openApiDocument(routes);
   return {
@@ -107,6 +109,7 @@ function toHandler(route: AdminRoute, checks: Checks, readings: Turns): RequestH
   };
 }
 
+/** The caller of each request, as `identify` determined it. */
 const callers = new WeakMap<Request, AdminCaller>();
 
 function callerOf(request: Request): AdminCaller {
@@ -125,6 +128,7 @@ function requireRight({ rights, name }: AdminCaller, route: AdminRoute): void {
   );
 }
 
+/** Splits an address into path and query; the query begins with `?`, or is empty. */
 function splitUrl(url: string): { pathname: string; search: string } {
   const start = url.indexOf('?');
   if (start < 0) return { pathname: url, search: '' };
@@ -175,6 +179,7 @@ async function respond(request: Request, response: Response, answer: AdminAnswer
   }
 }
 
+/** Yields the first text and the others, and ends each with a line break if they are lines. */
 async function* piecesOf(
   first: IteratorResult<string | Buffer>,
   texts: AsyncIterator<string | Buffer>,

@@ -4,6 +4,7 @@ import type { JsonSchema, Parameter } from './route.ts';
 export const textField = { type: 'string' };
 export const integerField = { type: 'integer' };
 export const booleanField = { type: 'boolean' };
+/** Schema of a value of this JSON type, or null. */
 export const nullable = (type: string): JsonSchema => ({ type: [type, 'null'] });
 export const dateTime = { type: 'string', format: 'date-time' };
 export const unixMs = { type: 'integer', description: 'Unix milliseconds' };

@@ -23,6 +23,7 @@ export interface AuthenticateOptions {
 }
 
 const RETRY_AFTER_SECONDS = 5;
+/** Property of a request with the subject of its JWT. */
 const SUBJECT = Symbol('subject');
 
 interface WithSubject {
@@ -92,5 +93,5 @@ function takeFrom(budget: Bucket, now: number): void {
 /** Returns the token of the header. Okta's header authentication sends the token without the scheme `Bearer`. */
 function tokenOf(header: string | undefined): string {
   const value = (header ?? '').trim();
-  return /^bearer\s/i.test(value) ? value.slice(7).trim() : value;
+  return /^bearer\s/i.test(value) ? value.slice('bearer '.length).trim() : value;
 }

@@ -42,6 +42,7 @@ export function originOf(address: string): string {
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
   const groups = [...left, ...Array<string>(zeros).fill('0'), ...right];
+  // The first four groups of 16 bits are the /64 network.
   return groups
     .slice(0, 4)
     .map((group) => group.replace(/^0+(?=.)/, ''))

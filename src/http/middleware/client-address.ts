@@ -45,7 +45,7 @@ function hopAddress(text: string): string {
 
 /** Converts an IPv4-mapped IPv6 address to IPv4, and returns any other text as it is. */
 export function plainAddress(address: string): string {
-  const mapped = address.toLowerCase().startsWith('::ffff:') ? address.slice(7) : '';
+  const mapped = address.toLowerCase().startsWith('::ffff:') ? address.slice('::ffff:'.length) : '';
   return isIP(mapped) === 4 ? mapped : address;
 }
 

@@ -44,7 +44,7 @@ export function createErrorHandler(deps: { logger: Logger; ids: Ids }): ErrorReq
   };
 }
 
-/** Returns undefined for an unexpected error. */
+/** Returns the SCIM error of an error; undefined for an unexpected error. */
 function toScimError(error: unknown): ScimError | undefined {
   if (error instanceof ScimError) return error;
   if (isStoreUnavailable(error)) {

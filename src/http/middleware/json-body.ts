@@ -72,7 +72,7 @@ export function createJsonBody(options: JsonBodyOptions): RequestHandler {
   };
 }
 
-/** @throws ScimError 400 for text that is not JSON, 413 for too deep or too large a structure */
+/** Returns the JSON value of a body. @throws ScimError 400 for text that is not JSON, 413 for too deep or too large a structure */
 function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw invalidSyntax('The body is not UTF-8.');
   scanBody(bytes);

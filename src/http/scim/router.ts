@@ -59,6 +59,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     Groups: createJsonBody({ limit: maxBodyBytes, admitted }),
   };
 
+  /** Returns the address of the SCIM root, for addresses in answers. */
   function baseUrl(request: Request): string {
     if (options.publicUrl !== null) return options.publicUrl + options.root;
     const host = request.headers.host ?? '';
@@ -71,7 +72,8 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
     if (ifMatch !== undefined) context.ifMatch = ifMatch;
     if (ifNoneMatch !== undefined) context.ifNoneMatch = ifNoneMatch;
-    // Parsing costs time, so the query is parsed only when it contains `attributes` or `excludedAttributes`, which is rare.
+    // Parsing costs time, so the query is parsed only when it contains `attributes` or `excludedAttributes`, which is rare; both
+    // end in the text below.
     if (request.url.includes('ttributes=')) {
       const { attributes, excludedAttributes } = readQuery(queryOf(request));
       // An empty parameter counts as absent.

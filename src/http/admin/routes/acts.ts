@@ -66,6 +66,7 @@ const refuses = { 404: 'There is no such connection or target.' };
 export const actRoutes = (context: AdminContext): AdminRoute[] => [
   ...readingRoutes<ActQuery>({
     path: '/acts',
+    // Of search, search by body, export, export by body.
     ids: ['listActs', 'searchActs', 'exportActs', 'exportActsBySearch'],
     command: 'acts --json',
     summary: 'Lists the orders of operators, with operator and time: holds, decisions, tokens, links.',

@@ -91,6 +91,7 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
+/** Returns the report of verify-access. @throws Problem 404, 409 or 502 when there is none */
 async function verify(context: AdminContext, body: AccessBody, signal: AbortSignal): Promise<AdminAnswer> {
   requireTarget(context, body.target);
   // Loaded at the first request, so that a process that only receives pushes does not keep the module in memory.
@@ -116,12 +117,14 @@ async function verify(context: AdminContext, body: AccessBody, signal: AbortSign
   }
 }
 
+/** Starts the comparison of derived data as an operation. @returns the answer with its first state */
 async function start(context: AdminContext, kind: 'doctor' | 'repair', by: Actor) {
   const proveConnections = (work: OperationWork): Promise<Finished> => proveAll(context, kind, by, work);
   // A proof is of connections, not of targets.
   return accepted(await context.operations.start({ kind, target: undefined, by: by.by }, proveConnections));
 }
 
+/** Compares derived data with the records; the kind `repair` also rebuilds what differs. @returns the reports */
 async function proveAll(
   context: AdminContext,
   kind: 'doctor' | 'repair',

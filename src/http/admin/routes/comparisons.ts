@@ -31,6 +31,7 @@ const full = {
   ...booleanField,
   description: 'Read the members of all groups and the attribute values of all users.',
 };
+
 export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
   orderRoute<Order>('/plan', 'plan', {
     command: 'plan --json',
@@ -128,6 +129,7 @@ async function reportOf(
   });
 }
 
+/** Makes the plan of each chosen connection and target. @returns the outcome, and the plans as JSON */
 async function plan(context: AdminContext, order: Order, work: OperationWork): Promise<Finished> {
   const plans: Plan[] = [];
   for (const each of chosen(context, order.target)) {
@@ -144,6 +146,7 @@ async function plan(context: AdminContext, order: Order, work: OperationWork): P
   return { outcome: outcomeOf(plans), result: savedPieces(plans) };
 }
 
+/** Runs a reconcile with repair for each chosen connection and target. @returns the worst outcome, and the reports as JSON */
 async function repair(
   context: AdminContext,
   order: Order,

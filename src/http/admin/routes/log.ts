@@ -64,6 +64,7 @@ const refuses = { 404: 'No person and no group has this name, or there is no suc
 export const logRoutes = (context: AdminContext): AdminRoute[] => [
   ...readingRoutes<LogQuery>({
     path: '/log',
+    // Of search, search by body, export, export by body.
     ids: ['readLog', 'searchLog', 'exportLog', 'exportLogBySearch'],
     command: 'log --json',
     exportCommand: 'log --csv',
@@ -86,6 +87,7 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
+/** Returns a page of entries, with the ref of the resource in a header if the name means exactly one. */
 async function read(context: AdminContext, query: LogQuery): Promise<AdminAnswer> {
   const { steps, refs } = await search(context, query);
   const answer = await page(context, steps, toProvisioningRecord, query.limit);
@@ -120,7 +122,7 @@ async function search(
   const { states } = context;
   const span = spanOf(query);
   const found = resource === undefined ? undefined : await findResources(toSearched(states), resource);
-  // The log has entries of a person who was forgotten.
+  // A person who was forgotten is known by the ref only, under which the log still has entries.
   const lost = resource !== undefined && found?.length === 0 ? refIn(resource) : undefined;
   if (found?.length === 0 && !lost) throw new Problem(404, 'No person and no group has this name.');
   const refs = lost ? [lost] : found?.map(({ ref }) => ref);

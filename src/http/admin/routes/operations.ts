@@ -24,7 +24,8 @@ async function* withResult(
   operation: Operation,
   result: AsyncIterable<Buffer>,
 ): AsyncGenerator<string | Buffer> {
-  yield `${JSON.stringify(operation).slice(0, -1)},"result":`;
+  const withoutBrace = JSON.stringify(operation).slice(0, -1);
+  yield `${withoutBrace},"result":`;
   yield* result;
   yield '}';
 }

@@ -92,6 +92,7 @@ const effect = object({
 
 export function workbenchRoutes(context: AdminContext): AdminRoute[] {
   const runTrial = createLimit(MOST_TRIALS);
+  // One at a time: an effect reads all users of a target.
   const runEffect = createLimit(1);
   return [
     postRoute<Order & { resource: string }>('/workbench/try', 'tryMapping', {

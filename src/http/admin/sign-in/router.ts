@@ -114,7 +114,7 @@ function toPage(response: Response, refused?: string): void {
   response.writeHead(303, { Location: `/admin/${place}` }).end();
 }
 
-/** Returns undefined for a missing or malformed cookie. */
+/** Returns the values of the cookie `<state>.<nonce>.<verifier>`; undefined for a missing or malformed cookie. */
 function parsePending(value: string | undefined): PendingSignIn | undefined {
   const [state, nonce, verifier] = value?.split('.') ?? [];
   return state && nonce && verifier ? { state, nonce, verifier } : undefined;
