@@ -29,6 +29,7 @@ interface Reviewed {
   each: SelectedScope;
 }
 
+/** Exit code when a resource of the plan has changed since in another way. */
 const EXIT_STALE = 3;
 /** Largest number of changes that the message names because their resource has changed since the plan was made. */
 const MOST_STALE = 3;
@@ -158,7 +159,7 @@ async function printLeft(createdAt: string | undefined, reviews: PlanReview[], c
   const shown = reviews.filter(({ done, left }) => done === 0 || writesIn(left) > 0);
   await printPlans(
     shown.map(({ left }) => left),
-    false,
+    false, // as many changes as fit a screen
     cli,
   );
   const done = reviews.reduce((sum, review) => sum + review.done, 0);

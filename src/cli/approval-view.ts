@@ -119,7 +119,7 @@ function sinceText({ since, subject, name }: HeldChange): string {
   return subject === undefined ? ` (since ${since})` : ` (${name} waits for decisions since ${since})`;
 }
 
-/** Returns the name of a member. An account that no identity provider pushed has only its platform id. */
+/** Returns the name of a member. An account that no identity provider pushed has the form `@<platform id>`. */
 const memberText = (member: string | undefined): string =>
   member?.startsWith('@') ? `the account ${member.slice(1)}, which nobody pushed,` : (member ?? '');
 

@@ -176,6 +176,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
                 'A group is deleted only after the removals of all its members are approved: see scim-bridge approvals list.',
               );
           }
+          // 1: nothing was decided. 2: the guard may hold an approved deactivation again.
           if (decided.items === 0) cli.exit(1);
           else if (decided.kind === 'decided' && administrators.length > 0) cli.exit(2);
         });

@@ -20,8 +20,8 @@ export function checkConfigCommand(program: Command, cli: Cli): void {
       // Warnings go to standard error, so that standard output stays machine-readable.
       for (const { path, message, advice } of configWarnings(config))
         complain(`Warning: ${path}: ${message}. ${advice}`);
-      // A trial depends on the speed of the machine and on samples that are like no person, so serve has none, and it decides
-      // nothing here either.
+      // A trial depends on the speed of the machine and on sample people who are like no real person. So serve makes no trial,
+      // and here a failed trial is only a warning.
       for (const { path, message } of await tryRules(config.targets))
         complain(
           `Warning: ${path}: ${message} serve accepts it; a person for whom it fails becomes a dead letter.`,

@@ -37,6 +37,7 @@ export function watchClosedPipe(process: NodeJS.Process): (command: RunningComma
   // Nothing reads the progress and error lines any more, so their write errors are ignored.
   process.stderr.on('error', () => undefined);
   return (command) => {
+    // Without a file, or with `-`, the output goes to standard output.
     const [file = '-'] = command.args;
     isExporting = EXPORTING.has(command.name()) && file === '-';
     isShowing = SHOWING.has(command.name()) && command.opts().verify !== true;

@@ -18,7 +18,7 @@ export const withDeadline = (command: Command): Command =>
     'end after this time at the latest, such as 90s, 10m or 2h; exit 1',
   );
 
-/** Returns milliseconds; undefined without the option. @throws Error for another form than a number with its unit */
+/** Returns milliseconds; undefined without the option. @throws Error unless it is a number above 0, with a unit or in seconds */
 export function deadlineOf({ deadline }: DeadlineFlags): number | undefined {
   if (deadline === undefined) return undefined;
   const [, number, unit = 's'] = /^(\d{1,9})([smh])?$/.exec(deadline) ?? [];

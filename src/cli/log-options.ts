@@ -52,7 +52,10 @@ export const withLogOptions = (command: Command): Command =>
       if (since > until) throw new Error('--since is later than --until: nothing lies between them.');
     });
 
-/** Result of the check of one hash chain; the audit log of a connection has no target. */
+/**
+ * Result of the check of one hash chain; the audit log of a connection has no target. `forgotten`: number of entries whose personal
+ * data was removed by an order. `broken`: id of the first entry that does not fit, or `the end`; null: none.
+ */
 type LogCheck = {
   connection: string;
   target?: string;

@@ -77,7 +77,7 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
           resource,
         );
   const unknown = found?.length === 0 ? new UnknownResource(resource ?? '', { config, ...flags }) : undefined;
-  // The log has entries of a person who was forgotten.
+  // A person who was forgotten is known by the ref only, under which the log still has entries.
   const lost = unknown && refIn(resource ?? '');
   if (unknown && !lost) throw unknown;
   const filter: LogFilter = {
@@ -159,13 +159,14 @@ export function toText(
 
 type Change = NonNullable<LocatedEntry['changes']>[number];
 const isAttribute = ([name]: Change): boolean => name.startsWith('attributes.');
+const isActive = ([name]: Change): boolean => name === 'active';
 
 /** Returns all written values that decide about access, then the first others and their number. */
 function valuesText(action: LogAction, changes: readonly Change[]): string[] {
   // Of a create only attribute values are listed: every account or group gets its core values, such as userName, and `active`
   // is a later write.
   const listed = action === 'create' ? changes.filter(isAttribute) : changes;
-  const access = listed.filter((each) => isAttribute(each) || each[0] === 'active');
+  const access = listed.filter((each) => isAttribute(each) || isActive(each));
   const others = listed.filter((each) => !access.includes(each));
   const shown = others.slice(0, Math.max(0, MOST_VALUES - access.length));
   const more = others.length - shown.length;

@@ -46,6 +46,7 @@ export function planCommand(program: Command, cli: Cli): void {
         await writePrivately(flags.out, { overwrite: true }, async (out) => {
           for (const piece of inPieces(savedText(plans))) await out.write(piece);
         });
+      // `end: false` leaves standard output open.
       if (flags.json)
         await pipeline(Readable.from(inPieces(savedText(plans))), process.stdout, { end: false });
       else await printPlans(plans, flags.all ?? false, cli, flags.driftOnly);

@@ -80,6 +80,7 @@ async function reconcileOne(
         onWait: () => progress.note('waits for a reconcile that is in progress'),
         confirm: async (plan) => {
           progress.end();
+          // `false`: as many changes as fit a screen.
           if (!flags.json) await printPlans([plan], false, cli);
           const question = carryOutQuestion(writesIn(plan));
           return agrees(

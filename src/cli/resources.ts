@@ -80,6 +80,7 @@ function refuseUnless(noun: string, name: string | undefined, known: string[]): 
   if (name !== undefined && !known.includes(name))
     throw new Error(`There is no ${noun} ${name}. The settings have: ${known.join(', ')}.`);
 }
+
 /**
  * Returns what to say of the name: a person or group of a connection that left the settings may have access, although no
  * connection of the settings knows the name.

@@ -42,6 +42,7 @@ export function statusCommand(program: Command, cli: Cli): void {
           const state = states.find((each) => each.connection === connection);
           print(row, named, row.dirty > 0 && state ? await failingText(state, target) : undefined);
         }
+        // Each row has the report of the same fleet.
         printFleet(found[0]?.fleet ?? (await store.readFleet()));
         const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
         for (const { area, message, advice } of await tokenFindings({ states, tokensOf }, systemClock))
@@ -59,7 +60,10 @@ const MOST_NAMED = 3;
 /** Formats a time as ISO 8601. */
 const moment = (ms: number): string => new Date(ms).toISOString();
 
-/** A priority tells how urgent a change is; a deactivation that the source took back keeps the one it had. */
+/**
+ * Returns the number of waiting resources by priority, and of those in the queue or with a worker. A resource whose deactivation the
+ * source took back keeps the priority of the deactivation.
+ */
 function waitingText(dirty: number, priorities: TargetStatus['priorities']): string {
   const waiting = Object.entries(priorities).filter(([, count]) => count > 0);
   const taken = dirty - waiting.reduce((sum, [, count]) => sum + count, 0);
@@ -89,6 +93,7 @@ function print(
   if (guard.expiresAt !== null)
     say(`  held changes: the approval ${expiryText(guard.expiresAt, Date.now())}`);
   const { coverage } = rest;
+  // `true`: the number of resources that the platform shows is from the last reconcile.
   say(`  people: ${coverageText(coverage.users, true)}`);
   // An identity provider may push people alone.
   if (coverage.groups.desired > 0) say(`  groups: ${coverageText(coverage.groups, true)}`);

@@ -14,7 +14,7 @@ export async function withStore<T>(
   const { openDesiredStates } = await import('../app.ts');
   const { redis, reach, states, ...store } = openDesiredStates(config);
   try {
-    await reach(undefined, options);
+    await reach(undefined, options); // no signal: the wait has its own limit
     return await use(states, store);
   } finally {
     redis.disconnect();

@@ -143,6 +143,7 @@ function render(report: AccessReport): string[] {
 
 /** Formats one stage of the chain: its sign, its time and its sentence. */
 function renderLink({ stage, ok, at, afterMs, tookMs, detail }: ChainLink): string {
+  // –: the stage was not checked.
   let sign = '–';
   if (ok !== undefined) sign = ok ? '✔' : '✘';
   // A push is stored before it is answered, so `0 ms later` would say nothing.
@@ -151,6 +152,7 @@ function renderLink({ stage, ok, at, afterMs, tookMs, detail }: ChainLink): stri
     ...(tookMs === undefined ? [] : [`looked ${tookMs} ms`]),
   ];
   const text = times.length > 0 ? `${detail} (${times.join(', ')})` : detail;
+  // 9: the longest name of a stage; 24: a time as ISO 8601.
   return `  ${sign} ${stage.padEnd(9)} ${(at ?? '–').padEnd(24)}  ${text}`;
 }
 
