@@ -189,5 +189,6 @@ test('each order through the admin API is in the audit log with operator, time a
   await untilReady(redis, 5000);
   await redis.xdel(`${bridge.config.redis.prefix}:{default}:acts`, acts[5].id.replace('default.', ''));
   redis.disconnect();
+  // The entries are newest first: without the sixth, the next newer one (the fifth) no longer fits the hash chain.
   expect((await operator.get('/acts/verify')).body[0].broken).toBe(acts[4].id);
 });

@@ -154,6 +154,7 @@ describe('with a session', () => {
         redis,
         `${rig.bridge.config.redis.prefix}:{bridge.sessions}:session:*`,
       );
+      // A stream that extended the idle time would set the usual 60 minutes again.
       await redis.pexpire(key, 600_000);
       const beats = (): number => reader.events.filter(({ event }) => event === 'beat').length;
       const before = beats();

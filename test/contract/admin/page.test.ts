@@ -110,6 +110,7 @@ inBrowser('in a browser', () => {
     await see('Waiting, by priority');
     for (const unit of ['resources by priority', 'held changes, and resources']) await see(unit);
     const kept = await page.evaluate('[sessionStorage.length, localStorage.length, document.cookie]');
+    // The tab stores the token and the name of the operator.
     expect(kept).toEqual([2, 0, '']);
   }, 60_000);
 

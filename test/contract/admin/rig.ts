@@ -23,6 +23,7 @@ export interface AdminRig {
   untilSynced(): Promise<void>;
 }
 
+/** Starts a bridge with an admin token. */
 export async function openAdmin(options: BridgeOptions = {}): Promise<AdminRig> {
   const bridge = await buildBridge(options);
   const raw = (path: string, init?: RequestInit): Promise<Response> =>
@@ -65,7 +66,7 @@ export async function openAdmin(options: BridgeOptions = {}): Promise<AdminRig> 
   };
 }
 
-/** @throws Error when an answer does not match the OpenAPI document */
+/** Returns a function that throws an Error when an answer does not match the OpenAPI document. */
 function createAnswerCheck(document: any): (method: string, path: string, reply: AdminReply) => void {
   const checkBySchema = createSchemaCheck(document);
   const patterns = Object.keys(document.paths).map((path) => ({

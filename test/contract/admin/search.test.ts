@@ -66,6 +66,7 @@ test.each([
 
 test('a search for an id finds its user, and each hit has the data to tell users apart', async () => {
   const [{ ref }] = await found('ada@');
+  // A part of the id: all but its first two characters.
   expect(await found(ref.slice('User:'.length).slice(2))).toMatchObject([{ ref }]);
   expect(await found('amazing')).toMatchObject([
     { connection: 'default', kind: 'User', mail: 'Amazing.Grace@navy.example', active: false },

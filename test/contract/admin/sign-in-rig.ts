@@ -18,6 +18,7 @@ export interface SignInRig {
   base: string;
 }
 
+/** Starts provider and bridge. The port is chosen first, because both need the address of the bridge. */
 export async function openSignIn(): Promise<SignInRig> {
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;

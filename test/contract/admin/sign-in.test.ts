@@ -100,7 +100,7 @@ test('a person signs in with the provider, and orders are recorded under that na
   ]);
 });
 
-test('the session is a cookie that no script reads and that is stored as a digest only', async () => {
+test('no log contains the session id, and a second use of the code of the provider is refused as expired', async () => {
   provider.person = 'vera';
   const browser = createBrowser();
   const way = await browser.follow(`${base}/admin/sign-in/`);

@@ -6,6 +6,7 @@ let rig: AdminRig;
 beforeAll(async () => {
   rig = await openAdmin({
     configure: ({ targets: { main } }) => {
+      // The guard holds every removal of a member.
       if (main) main.guard.removeMembers = { count: 0, percent: 0 };
     },
   });

@@ -16,6 +16,7 @@ export interface TwoApproversRig {
   heldId: () => Promise<string>;
 }
 
+/** Starts the bridge. The headers of the proxy may come from any process of this machine, so tests send them. */
 export async function openTwoApprovers(): Promise<TwoApproversRig> {
   const rig = await openAdmin({
     configure: ({ server, targets }) => {
@@ -26,6 +27,7 @@ export async function openTwoApprovers(): Promise<TwoApproversRig> {
         idleMinutes: 60,
         hours: 8,
       };
+      // Count 0: the guard holds every deactivation.
       if (targets.main)
         Object.assign(targets.main.guard, { approvers: 2, deactivate: { count: 0, percent: 100 } });
     },

@@ -194,7 +194,7 @@ test('the function admit runs before every request, and its error reaches the ca
   expect(platform.asked).toHaveLength(1);
 });
 
-test('the pool reuses connections up to its limit', async () => {
+test('eight calls at once share the two connections that the settings allow', async () => {
   const ports = new Set<number | undefined>();
   await start(
     (_, response) => {

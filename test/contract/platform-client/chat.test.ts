@@ -105,7 +105,7 @@ test('a question to a chat thread that is answering throws ThreadBusy, and the r
   expect(finalAnswer(running)).toBeDefined();
 });
 
-test("an aborted chat answer throws ChatFailed with the platform's message", async () => {
+test("a chat answer that fails at the platform throws ChatFailed with the platform's message", async () => {
   const agentId = await rig.agent({ failure: 'the model is away' });
   const fault = await thrownBy(all(client({ agentId }).ask({ input: 'hello', sessionSettings: ada })));
   expect(fault).toBeInstanceOf(ChatFailed);
@@ -204,7 +204,7 @@ test('a chat stream lost before its first record is resumed with the same messag
   proxy.close();
 });
 
-test('a lost chat connection throws when resumption is off or used up', async () => {
+test('with resumes: 0 a lost chat connection throws PlatformConnection', async () => {
   const agentId = await rig.agent({ recordDelayMs: 30 });
   const proxy = await startCuttingProxy(rig.ready.chatHost);
   const read = async () => {

@@ -22,7 +22,7 @@ test('deployments are listed with text ids, within the scope of the key', async 
   expect((await all(scoped.deployments.list())).map(({ id }) => id)).toEqual(['1']);
 });
 
-test('a list of several pages is read to its end', async () => {
+test('a list of 232 deployments is read to its end, page by page', async () => {
   await rig.fixtures({ deployments: Array.from({ length: 230 }, (_, place) => ({ name: `d${place}` })) });
   const ids = (await all(rig.client.deployments.list())).map(({ id }) => id);
   expect([ids.length, new Set(ids).size]).toEqual([232, 232]);

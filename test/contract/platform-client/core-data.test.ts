@@ -38,6 +38,7 @@ afterAll(async () => {
   await server.stop();
 });
 
+/** Answers with these bodies in order, and with the last one from then on. */
 const answers = (...bodies: object[]): void => {
   script = (_asked, response) => answerJson(response, bodies.length > 1 ? bodies.shift() : bodies[0]);
 };
@@ -196,7 +197,7 @@ test('a SQL answer that is truncated, or is no table, throws', async () => {
   }
 });
 
-test('a stream without data for too long ends with an error', async () => {
+test('a SQL answer that pauses longer than idleTimeoutMs throws', async () => {
   script = (_asked, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write(`${SCHEMA}\n`);
@@ -205,7 +206,7 @@ test('a stream without data for too long ends with an error', async () => {
   expect(fault).toBeInstanceOf(PlatformTimeout);
 }, 10_000);
 
-test('metadata lists the members that the token may see', async () => {
+test('meta, dataSources and entity return the metadata that the platform sends', async () => {
   const member = { name: 'orders.count', title: 'Count', type: 'number', aggType: 'count' };
   answers({ cubes: [{ name: 'orders', type: 'view', title: 'Orders', measures: [member], dimensions: [] }] });
   expect(await client.meta()).toEqual([

@@ -1,6 +1,7 @@
 // Runs a proxy whose connections can be cut without notice, as by a network failure.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
+/** Starts a proxy on loopback. @param target address to which its connections go */
 export async function startCuttingProxy(target: string) {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();

@@ -11,6 +11,7 @@ import {
 export const TOKEN = 'sk-rest-0123456789abcdef';
 export const SCIM_TOKEN = 'sk-scim-fedcba9876543210';
 
+/** A request that the server got; `body` is the JSON of `text`, undefined without a body. */
 export interface Asked {
   method: string;
   url: URL;
@@ -21,11 +22,14 @@ export interface Asked {
   text: string;
 }
 
+/** Answers one request. */
 export type Script = (asked: Asked, response: ServerResponse) => void;
 
 export interface FakePlatform {
   url: string;
+  /** Requests that the server got. */
   asked: Asked[];
+  /** Calls that the clients reported to `onCall`. */
   calls: PlatformCall[];
   client: PlatformClient;
   /** Creates another client of the same server, closed with it. */

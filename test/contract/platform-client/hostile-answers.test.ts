@@ -77,7 +77,7 @@ describe('answers of hostile size and structure', () => {
     expect(sent).toBeLessThan(40 * 1024 * 1024);
   });
 
-  test('an endless error body throws an error with its status', async () => {
+  test('an endless error body throws PlatformResponse with its first 200 characters', async () => {
     await start((_, response) => {
       response.writeHead(500, { 'content-type': 'text/plain' });
       const more = (): void =>
@@ -179,6 +179,7 @@ describe('endless headers and slow answers', () => {
 });
 
 describe('hostile lists', () => {
+  /** Scans all users, as a reconcile does. @returns their ids, and whether the list was proven complete */
   async function walk(): Promise<{
     ids: string[];
     verdict: ReturnType<ReturnType<typeof createListProof>['verdict']>;

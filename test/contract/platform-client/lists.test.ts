@@ -101,7 +101,7 @@ describe('startIndex lists', () => {
     expect(await thrownBy(walk({ count: 3 }))).toBeInstanceOf(PlatformDecode);
   });
 
-  test('a failing page ends the list and aborts the page requests under way', async () => {
+  test('a page answered with 500 ends the list with PlatformResponse', async () => {
     const good = directory(30);
     await start((asked, response) =>
       asked.url.searchParams.get('startIndex') === '4'
@@ -204,7 +204,7 @@ describe('cursor and offset lists', () => {
     expect(made).toEqual({ id: '4', name: 'country', type: 'string' });
   });
 
-  test('account search follows the cursor up to a limit', async () => {
+  test('account search follows the cursor, and throws IncompleteList after 20 pages', async () => {
     let endless = false;
     await start(({ url }, response) => {
       const at = Number(url.searchParams.get('after') ?? 0);

@@ -24,8 +24,9 @@ export async function startClientRig(options: SandboxOptions = {}) {
     ...rig,
     client: clientWith(),
     clientWith,
-    /** Closes the client and the sandbox. */
+    /** Returns the client, which `stop` closes too. */
     kept,
+    /** Adds users, groups or other state to the sandbox. @returns the answer of its control port */
     fixtures: async (body: object) => (await rig.control('POST', '/fixtures', body)).body,
     async stop() {
       await Promise.all(clients.map((client) => client.close()));
@@ -36,6 +37,7 @@ export async function startClientRig(options: SandboxOptions = {}) {
 
 export type ClientRig = Awaited<ReturnType<typeof startClientRig>>;
 
+/** Returns all items of a list that is read on demand. */
 export async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of list) items.push(item);

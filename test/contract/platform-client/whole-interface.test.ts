@@ -51,14 +51,16 @@ const BY_PATH = [
   'POST /build/api/v1/deployments/{deploymentId}/github/connect',
 ] as const;
 
+/** A console user for the calls below. */
 const PERSON = { email: 'p@acme.example', username: 'p@acme.example' };
-const WALK = { count: 10 };
-const D = '1';
+const IN_TENS = { count: 10 };
+/** Id of the first deployment of the sandbox. */
+const DEPLOYMENT = '1';
 
 /** Calls every method once; unknown ids are enough, because only the address is compared. */
 const CALLS: Record<string, (platform: WholePlatform) => unknown> = {
   'users.list': ({ users }) => users.list({}),
-  'users.pages': ({ users }) => all(users.pages(WALK)),
+  'users.pages': ({ users }) => all(users.pages(IN_TENS)),
   'users.findBy': ({ users }) => users.findBy('userName', 'x'),
   'users.get': ({ users }) => users.get('x'),
   'users.create': ({ users }) => users.create({ userName: 'c@acme.example' }),
@@ -66,7 +68,7 @@ const CALLS: Record<string, (platform: WholePlatform) => unknown> = {
   'users.replace': ({ users }) => users.replace('x', { userName: 'x' }),
   'users.delete': ({ users }) => users.delete('x'),
   'groups.list': ({ groups }) => groups.list({}),
-  'groups.pages': ({ groups }) => all(groups.pages(WALK)),
+  'groups.pages': ({ groups }) => all(groups.pages(IN_TENS)),
   'groups.findByDisplayName': ({ groups }) => groups.findByDisplayName('x'),
   'groups.get': ({ groups }) => groups.get('x'),
   'groups.create': ({ groups }) => groups.create({ displayName: 'g' }),
@@ -99,30 +101,31 @@ const CALLS: Record<string, (platform: WholePlatform) => unknown> = {
   'values.list': ({ values }) => values.list('1'),
   'values.set': ({ values }) => values.set('1', '99', null),
   'deployments.list': ({ deployments }) => all(deployments.list()),
-  'deployments.get': ({ deployments }) => deployments.get(D),
-  'deployments.update': ({ deployments }) => deployments.update(D, {}),
-  'deployments.versions': ({ deployments }) => deployments.versions(D),
-  'deployments.switchVersion': ({ deployments }) => deployments.switchVersion(D, {}),
-  'environments.list': ({ environments }) => all(environments.list(D)),
+  'deployments.get': ({ deployments }) => deployments.get(DEPLOYMENT),
+  'deployments.update': ({ deployments }) => deployments.update(DEPLOYMENT, {}),
+  'deployments.versions': ({ deployments }) => deployments.versions(DEPLOYMENT),
+  'deployments.switchVersion': ({ deployments }) => deployments.switchVersion(DEPLOYMENT, {}),
+  'environments.list': ({ environments }) => all(environments.list(DEPLOYMENT)),
   'environments.createMetaToken': ({ environments }) =>
-    environments.createMetaToken({ deploymentId: D, environmentId: 'x' }, { securityContext: {} }),
-  'branches.list': ({ branches }) => all(branches.list(D)),
-  'branches.setStaging': ({ branches }) => branches.setStaging(D, { branchName: 'x' }, true),
+    environments.createMetaToken({ deploymentId: DEPLOYMENT, environmentId: 'x' }, { securityContext: {} }),
+  'branches.list': ({ branches }) => all(branches.list(DEPLOYMENT)),
+  'branches.setStaging': ({ branches }) => branches.setStaging(DEPLOYMENT, { branchName: 'x' }, true),
   'auditLog.export': ({ auditLog }) => all(auditLog.export()),
-  'workspace.feed': ({ workspace }) => all(workspace.feed(D)),
-  'workspace.folders': ({ workspace }) => all(workspace.folders(D)),
-  'workspace.createFolder': ({ workspace }) => workspace.createFolder(D, { name: 'f' }),
-  'workspace.updateFolder': ({ workspace }) => workspace.updateFolder(D, '99', {}),
-  'workspace.deleteFolder': ({ workspace }) => workspace.deleteFolder(D, '99'),
-  'workspace.ancestors': ({ workspace }) => workspace.ancestors(D, '99'),
-  'workspace.workbooks': ({ workspace }) => all(workspace.workbooks(D)),
-  'workspace.workbook': ({ workspace }) => workspace.workbook(D, '99'),
-  'workspace.createWorkbook': ({ workspace }) => workspace.createWorkbook(D),
-  'workspace.embedAccess': ({ workspace }) => workspace.embedAccess(D, '99'),
-  'workspace.setEmbedAccess': ({ workspace }) => workspace.setEmbedAccess(D, '99', {}),
-  'workspace.reports': ({ workspace }) => all(workspace.reports(D)),
-  'workspace.createReport': ({ workspace }) => workspace.createReport(D),
-  'workspace.move': ({ workspace }) => workspace.move(D, { type: 'FOLDER', id: '99', folderId: null }),
+  'workspace.feed': ({ workspace }) => all(workspace.feed(DEPLOYMENT)),
+  'workspace.folders': ({ workspace }) => all(workspace.folders(DEPLOYMENT)),
+  'workspace.createFolder': ({ workspace }) => workspace.createFolder(DEPLOYMENT, { name: 'f' }),
+  'workspace.updateFolder': ({ workspace }) => workspace.updateFolder(DEPLOYMENT, '99', {}),
+  'workspace.deleteFolder': ({ workspace }) => workspace.deleteFolder(DEPLOYMENT, '99'),
+  'workspace.ancestors': ({ workspace }) => workspace.ancestors(DEPLOYMENT, '99'),
+  'workspace.workbooks': ({ workspace }) => all(workspace.workbooks(DEPLOYMENT)),
+  'workspace.workbook': ({ workspace }) => workspace.workbook(DEPLOYMENT, '99'),
+  'workspace.createWorkbook': ({ workspace }) => workspace.createWorkbook(DEPLOYMENT),
+  'workspace.embedAccess': ({ workspace }) => workspace.embedAccess(DEPLOYMENT, '99'),
+  'workspace.setEmbedAccess': ({ workspace }) => workspace.setEmbedAccess(DEPLOYMENT, '99', {}),
+  'workspace.reports': ({ workspace }) => all(workspace.reports(DEPLOYMENT)),
+  'workspace.createReport': ({ workspace }) => workspace.createReport(DEPLOYMENT),
+  'workspace.move': ({ workspace }) =>
+    workspace.move(DEPLOYMENT, { type: 'FOLDER', id: '99', folderId: null }),
   'resources.operations': ({ resources }) => resources.operations(),
   'resources.call': () => undefined,
   'resources.list': () => undefined,
@@ -144,7 +147,7 @@ test('every operation of the served specification has a method, or is called by 
 
 test('resources.call and resources.list call an operation by method and path with its path parameters, and a missing resource is a 404', async () => {
   const { resources } = client;
-  const params = { deploymentId: D };
+  const params = { deploymentId: DEPLOYMENT };
   const variables = 'api/v1/deployments/{deploymentId}/env-vars';
   const body = { items: [{ name: 'DB_HOST', value: 'db' }] };
   expect(await resources.call(`PUT /${variables}`, { params, body })).toMatchObject(body);
@@ -169,7 +172,7 @@ test('resources.call and resources.list call an operation by method and path wit
 });
 
 test('every operation without a method of its own is callable by its path', async () => {
-  const params = { deploymentId: D, id: '1' };
+  const params = { deploymentId: DEPLOYMENT, id: '1' };
   await client.resources.call('POST /api/v1/oauth-integrations', { body: {} });
   await client.resources.call('POST /api/v1/oidc-token-configs', { body: {} });
   for (const name of BY_PATH) {
@@ -182,7 +185,7 @@ test('every operation without a method of its own is callable by its path', asyn
   }
 });
 
-test('a list of several pages is read to its end', async () => {
+test('resources.list reads 231 folders to the end, page by page', async () => {
   const params = { deploymentId: '2' };
   const folders = Array.from({ length: 230 }, (_, place) => ({ deploymentId: '2', name: `f${place}` }));
   await rig.fixtures({ folders });
@@ -276,10 +279,10 @@ test('dashboards have types and text ids; embed access is read and changed', asy
     reportSnapshots: [snapshot],
   };
   const { workbooks } = await rig.fixtures({
-    workbooks: [{ deploymentId: D, name: 'w', dashboardDraft: config, publishedDashboard }],
+    workbooks: [{ deploymentId: DEPLOYMENT, name: 'w', dashboardDraft: config, publishedDashboard }],
   });
   const { workspace, deployments } = client;
-  const item = await workspace.workbook(D, String(workbooks[0].id));
+  const item = await workspace.workbook(DEPLOYMENT, String(workbooks[0].id));
   expect(item.dashboardDraft?.kind).toBe('CLASSIC');
   expect(item.dashboardPublished).toBeUndefined();
   expect(item.publishedDashboard).toMatchObject({
@@ -290,9 +293,15 @@ test('dashboards have types and text ids; embed access is read and changed', asy
   });
   expect(item.publishedDashboard?.reportSnapshots[0]).toMatchObject({ id: '5', reportId: '6', kind: 'kpi' });
   const access = { allowEmbed: true, allEmbedUsers: false, tenants: ['acme'] };
-  expect(await workspace.setEmbedAccess(D, item.id, { allowEmbed: true, tenants: ['acme'] })).toEqual(access);
-  expect(await workspace.embedAccess(D, item.id)).toEqual(access);
-  expect((await workspace.workbook(D, item.id)).publishedDashboard?.allowEmbed).toBe(true);
-  await deployments.update(D, { name: 'renamed' });
-  expect(await deployments.get(D)).toMatchObject({ id: D, name: 'renamed', deployBranchName: 'main' });
+  expect(
+    await workspace.setEmbedAccess(DEPLOYMENT, item.id, { allowEmbed: true, tenants: ['acme'] }),
+  ).toEqual(access);
+  expect(await workspace.embedAccess(DEPLOYMENT, item.id)).toEqual(access);
+  expect((await workspace.workbook(DEPLOYMENT, item.id)).publishedDashboard?.allowEmbed).toBe(true);
+  await deployments.update(DEPLOYMENT, { name: 'renamed' });
+  expect(await deployments.get(DEPLOYMENT)).toMatchObject({
+    id: DEPLOYMENT,
+    name: 'renamed',
+    deployBranchName: 'main',
+  });
 });

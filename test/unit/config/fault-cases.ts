@@ -318,7 +318,7 @@ export const FAULTS: [what: string, file: string, path: string, message: RegExp]
     '/redis/url',
     /either redis.url or redis.cluster/,
   ],
-  ['a cluster without nodes', fileWith('', 'redis: { cluster: [] }'), '/redis/cluster', /./],
+  ['a cluster without nodes', fileWith('', 'redis: { cluster: [] }'), '/redis/cluster', /at least one/],
   [
     'a cluster with a database number',
     fileWith('', "redis: { cluster: ['redis://a:1/2'] }"),

@@ -21,7 +21,7 @@ test.each([
   ['handover: { folder: Team }', /deployment/],
   ['handover: { deployment: 1 }', /folder/],
   ['handover: { deployment: main, folder: Team }', /right form/],
-  ['handover: { deployment: 1, folder: Team, afterDays: -1 }', /0/],
+  ['handover: { deployment: 1, folder: Team, afterDays: -1 }', /at least 0/],
   ['handover: { deployment: 1, folder: Team }, policy: upsert-only', /policy: sync/],
   ['policy: null, handover: { deployment: 1, folder: Team }', /main\/policy/],
   ['handover: { deployment: 1, folder: Team }, users: { deprovision: delete }', /deprovision: deactivate/],

@@ -45,7 +45,7 @@ export const NOTICE_FAULTS: [what: string, file: string, path: string, message: 
     /allowLoopbackHttp/,
   ],
   [
-    'a notice to a user of an address',
+    'a notice address with user and password',
     channel(`url: 'https://me:secret@a.example', secret: ${WHSEC}`),
     '/notices/channels/chat/url',
     /user and password/,

@@ -9,7 +9,7 @@ import { ENV, folderWith, loadText } from './settings-folder.ts';
 const CONFIG = join(import.meta.dirname, '../../../config');
 
 // The documented example of the settings, as operators copy it.
-const INTERFACE = `
+const EXAMPLE = `
 server:
   port: 8080
   publicUrl: https://scim.example.com      # used for meta.location and $ref
@@ -70,7 +70,7 @@ logging: { level: info }
 const FULL_ENV = { ...ENV, ADMIN_TOKEN: 'admin-secret-0123456789', REDIS_URL: 'redis://127.0.0.1:6379' };
 
 test('the settings of the documented example are accepted and equal the defaults', () => {
-  const { attributes, ...main } = loadText(INTERFACE, FULL_ENV).targets.main ?? {};
+  const { attributes, ...main } = loadText(EXAMPLE, FULL_ENV).targets.main ?? {};
   const { attributes: _, ...byDefault } = loadConfig({ env: ENV, cwd: folderWith() }).targets.main ?? {};
   expect(main).toEqual(byDefault);
   expect(attributes).toEqual({
@@ -116,6 +116,7 @@ test('the repository has no config/bridge.yaml, because every start would read i
   expect(existsSync(join(CONFIG, 'bridge.yaml'))).toBe(false);
 });
 
+/** Returns all keys of a schema with their nodes, those of inner sections too. */
 function keysOf(schema: SchemaNode): { key: string; node: SchemaNode; required: boolean }[] {
   const nested = [...Object.values(schema.patternProperties ?? {}), ...(schema.items ? [schema.items] : [])];
   const own = Object.entries(schema.properties ?? {}).map(([key, node]) => ({

@@ -10,6 +10,7 @@ const account = (username: string, isAdmin = true, isDeactivated = false) => ({
 });
 const none = new Set<string>();
 
+/** Creates the cache of a target; `pass` moves its clock. */
 function createKnowledge() {
   let now = 1_000_000;
   const known = createAdministrators({ now: () => now, sleep: () => Promise.resolve() });

@@ -128,7 +128,7 @@ test.each([
   },
 );
 
-test('a single changed value is written by a value call', async () => {
+test('a single changed value causes no combined PATCH and remains to be written', async () => {
   const { context, sent } = contextOf(() => undefined);
   const one = { ...DESIRED, core: { displayName: 'Eva' } } as DesiredUser;
   await expect(writeCombinedPatch(context, one, ['country'])).resolves.toEqual(['country']);

@@ -24,6 +24,7 @@ const steady: Platform = () => ({ status: 200, durationMs: 20 });
 const sharing =
   (capacity: number): Platform =>
   (underWay) => ({ status: 200, durationMs: 20 * Math.max(1, underWay / capacity) });
+/** A platform that refuses every call while more than `most` are under way. */
 const refusing =
   (most: number, status = 429): Platform =>
   (underWay) =>
@@ -73,6 +74,7 @@ test('a refused limit is not tried again for a minute', () => {
     return refusing(12)(underWay);
   };
   rounds(concurrency, capped, 10);
+  // The limit has reached 13 once, and all 13 calls of that round were refused.
   expect(refused).toBe(13);
   const limits = rounds(concurrency, capped, 1000);
   expect(refused).toBe(13);

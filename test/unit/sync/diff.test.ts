@@ -62,7 +62,7 @@ describe('operations for core attributes', () => {
 });
 
 describe('operations for user attributes', () => {
-  it('operations contain the differences, and are empty after they were applied', () => {
+  it('changed attributes are those whose values differ, and none is left after they were applied', () => {
     const attributes = fc.dictionary(
       fc.constantFrom('a', 'b', 'c'),
       fc.option(fc.oneof(fc.string(), fc.integer(), fc.array(fc.string()))),

@@ -14,6 +14,7 @@ const call = { method: 'PATCH', route: '/api/scim/v2/Users/{id}' };
 const redact = (text: string): string => text;
 const response = (status: number, retryAfterMs?: number, platformMessage = 'says no') =>
   new PlatformResponse({ status, platformMessage, retryAfterMs }, call);
+/** Judges a failure with the shortest random wait. */
 const verdict = (error: Parameters<typeof judgeFailure>[0], attempt = 1, transientRefusals = 0) =>
   judgeFailure(error, attempt, () => 0, transientRefusals);
 
@@ -42,7 +43,7 @@ describe('the verdict on a platform failure', () => {
     expect(waits).toEqual([250, 500, 1000, 2000, 15_000]);
   });
 
-  it('a refused credential pauses the target and refuses no resource', () => {
+  it('a 401 pauses the target for 15 s and refuses no resource', () => {
     expect(verdict(response(401))).toMatchObject({ kind: 'later', afterMs: 15_000, pauseMs: 15_000 });
   });
 
@@ -64,6 +65,7 @@ describe('the verdict on a platform failure', () => {
     ["a firewall's page", new PlatformIntermediary({ status: 403, platformMessage: '<html>' }, call)],
     ['a 404', response(404)],
   ])('%s refuses the resource only after several attempts', (_what, error) => {
+    // The arguments are the attempt and the number of transient refusals in a row; the eighth refusal is final.
     expect(verdict(error, 20, 7)).toMatchObject({ kind: 'later', pauseMs: 0 });
     expect(verdict(error, 20, 8)).toMatchObject({ kind: 'refused' });
   });
