@@ -19,7 +19,9 @@ import type { NoticeFacts } from './facts.ts';
 import { toNoticeItem } from './summary.ts';
 
 export interface NoticeChannelSettings extends NoticeReceiver {
+  /** Subjects of the conditions that are reported to the receiver. */
   about: readonly NoticeSubject[];
+  /** Grouping time, milliseconds: a message is sent when one of its changes has lasted for this time. */
   groupMs: number;
 }
 
@@ -94,6 +96,7 @@ export function startNoticeChannel(
     if (told !== state.told) await store.save(name, { told });
     const changes = grouping.ripe(changesBetween(told, present, facts.now), facts.now);
     if (changes.length === 0) return undefined;
+    // nextAt 0: the first attempt is due at once.
     const message = { id: `msg_${deps.ids.resource()}`, at: facts.now, changes, attempts: 0, nextAt: 0 };
     await store.save(name, { message });
     return message;

@@ -50,6 +50,7 @@ const condition = (
   connection: null,
   target: null,
   reason: null,
+  // Only tokens have grades.
   grade: 0,
   since: null,
   ...known,
@@ -61,6 +62,7 @@ function backlogConditions(
   now: number,
 ): NoticeCondition[] {
   const count = Object.values(held).reduce((sum, each) => sum + each, 0);
+  // `ages`: milliseconds since the oldest exception of each reason.
   const since = exceptions.Held > 0 ? now - exceptions.ages.Held : null;
   return [
     condition('held', { ...place, count, since }),
@@ -82,12 +84,13 @@ function tokenConditions(
   expiresAt: readonly (number | null)[],
   now: number,
 ): NoticeCondition[] {
+  // `warningOf` returns 30, 7 or 1 (days), 0 for an expired token, and undefined for a token without a warning.
   const days = expiresAt.flatMap((at) => (at === null ? [] : (warningOf(at, now) ?? [])));
   const expired = days.filter((each) => each === 0);
   const soon = days.filter((each) => each > 0);
   return [
     condition('tokens', { connection, reason: 'expired', count: expired.length }),
-    // The grade rises when a token passes the next limit of days; then the condition is reported again.
+    // The grade is the negative number of days: it rises from -30 to -7 and -1, and then the condition is reported again.
     condition('tokens', { connection, reason: 'soon', count: soon.length, grade: -Math.min(...soon) }),
   ].filter((each) => each.count > 0);
 }

@@ -18,6 +18,7 @@ export type NoticeOutcome =
   | { kind: 'refused'; status: number; problem: string; gone: boolean };
 
 const TIMEOUT_MS = 10_000;
+/** Largest number of bytes that are read of the answer. */
 const MAX_BYTES = 65_536;
 const GONE = 410;
 /** 4xx statuses that are transient. */
@@ -45,6 +46,7 @@ export async function deliver(
     },
     signal,
   );
+  // A string says why no answer came.
   if (typeof answer === 'string') return { kind: 'later', status: null, problem: answer };
   const { status, retryAfterMs } = answer;
   if (status >= 200 && status < 300) return { kind: 'delivered', status };

@@ -86,8 +86,9 @@ export interface NoticeGrouping {
   ripe: (changes: NoticeChange[], now: number) => NoticeChange[];
 }
 
-/** Creates the grouping. @param groupMs returns the grouping time */
+/** Creates the grouping. @param groupMs returns the grouping time, milliseconds */
 export function createNoticeGrouping(groupMs: () => number): NoticeGrouping {
+  // By state and key of a change: the time since when it was seen in every round.
   let firstSeen = new Map<string, number>();
   return {
     ripe: (changes, now) => {

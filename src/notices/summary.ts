@@ -59,12 +59,14 @@ const SENTENCES: Sentences = {
       ? `${at(each)}: an operator stopped all writes`
       : `${at(each)}: ${counted(each.count, 'exception')} (${each.reason})`,
   deadLetters: (each) => `${at(each)}: ${counted(each.count, 'dead letter')}`,
+  // Reason '0': the target did not answer.
   breaker: ({ target, reason }) =>
     `${target}: calls fail in a row (${reason === '0' ? 'no answer' : `status ${reason}`}), only probes are sent`,
   reconcile: (each) =>
     each.count === 1
       ? `${at(each)}: the last reconcile did not compare everything (${each.reason})`
       : `${at(each)}: the last ${each.count} reconciles did not compare everything (${each.reason})`,
+  // The grade of tokens that expire soon is the negative number of days.
   tokens: ({ connection, reason, count, grade }) =>
     reason === 'expired'
       ? `${connection}: ${counted(count, 'token')} expired`
