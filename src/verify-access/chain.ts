@@ -55,7 +55,7 @@ function resultOf(chain: readonly ChainLink[]): AccessResult {
   return chain.every(({ ok }) => ok === true) ? 'complete' : 'unknown';
 }
 
-/** Returns the time of the newest push of the user, Unix milliseconds. A write for a reconcile is no push. */
+/** Returns the time of the newest push of the user, Unix milliseconds; 0: not known. A write for a reconcile is no push. */
 export const pushedAt = ({ person }: Pick<Facts, 'person'>): number =>
   person.record?.lastModified ?? person.deleted?.deletedAt ?? 0;
 
@@ -154,8 +154,8 @@ function visibleLink(facts: Facts): ChainLink {
 }
 
 /**
- * Returns the state and the sentence of the last stage. A query that failed never counts as visible. If there is no query that
- * could run, the list of entities is the answer.
+ * Returns the state and the sentence of the last stage. The list of entities is the answer if no query can be made: no entity has
+ * a measure, or the API secret is missing and the operator named no query. No other failed query counts as visible.
  */
 function toVisible(facts: Facts, visibility: Visibility, place: string): Pick<ChainLink, 'ok' | 'detail'> {
   const { entities, query, hasSecret } = visibility;

@@ -59,6 +59,7 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
   });
   const found = await drifts.readLinks(groupRefs(named));
   const groups = named.map(({ name, id: group }, index): ExpectedGroup => {
+    // The empty text gives an empty link: the group is not linked.
     const link = parseLink(found[index]?.text ?? '');
     const refusal = refusalOf(link, found[index]?.marked);
     const advice = `scim-bridge explain ${refOf('Group', group)} tells what to do`;
@@ -84,13 +85,13 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
 
 const groupRefs = (groups: readonly { id: string }[]) => groups.map(({ id }) => refOf('Group', id));
 
-/** Returns the groups that the user left at the source, whose removals are not written yet. */
+/** Returns the groups that the user left at the source, whose removals are not written or not confirmed yet. */
 async function leavingOf(
   { outbox, links, target }: ReconcileScope,
   { ref, id }: FoundResource,
 ): Promise<LeavingGroup[]> {
   const { pendingMemberships, unconfirmedRemovals } = await outbox.resourceStatus(ref);
-  // All signs but `+` are removals.
+  // `+` is a membership that is still to be gained; every other sign is a removal (pending membership in docs/glossary.md).
   const removals = [...pendingMemberships].flatMap(([group, sign]) => (sign === '+' ? [] : [group]));
   const leaving = [...removals, ...unconfirmedRemovals].map((group) => refOf('Group', group));
   const [found, verdicts] = await Promise.all([
@@ -102,6 +103,7 @@ async function leavingOf(
   return found.map((link, index) => ({
     name: String(link.core?.displayName ?? leaving[index]),
     platformId: link.id,
+    // The unconfirmed removals are behind the pending ones in `leaving`.
     state: verdicts[index] ?? (index < removals.length ? 'pending' : 'unconfirmed'),
   }));
 }
@@ -150,7 +152,8 @@ const folded = (names: readonly string[]): string[] => [...new Set(names.map(fol
 /**
  * Returns every difference between desired and actual access; empty if there is none. A closed or missing account gives no access,
  * so nothing else of an account that must be closed counts.
- * @param isLinked false: an account that was found by name, of which nothing is written to be closed
+ * @param isLinked false: the account was found by name. If it must be closed, only `active` is compared, because the bridge writes
+ *   nothing to it
  */
 export function differencesOf(
   wanted: DesiredAccess,

@@ -89,7 +89,8 @@ async function groupsLeftByPolicy(
   const wanted = new Set(joined.map((group) => refOf('Group', group.id)));
   return linked.flatMap(({ ref, text, display }) => {
     const link = parseLink(text);
-    // A group that the source wants is not left against the source.
+    // A group that the source wants is not left against the source. `notedLeavers` tells whether the link of the group lists the
+    // person as removed at the source.
     const isLeft = !wanted.has(ref) && notedLeavers(link)?.(id, user.id) === true;
     return isLeft ? [display ?? String(link.core?.displayName ?? ref)] : [];
   });

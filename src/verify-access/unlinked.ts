@@ -1,4 +1,4 @@
-// Finds the account of a user whom no link leads to an account. Reads the platform and Redis, writes nothing.
+// Finds the account of a user whose link leads to no account. Reads the platform and Redis, writes nothing.
 import { fold, parseRef, type Ref } from '../directory/records.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import type { FoundResource } from '../ops/find.ts';
@@ -78,7 +78,7 @@ async function nameOf(
   return name === id ? loggedName(outbox, ref, id) : name;
 }
 
-/** Returns the newest userName that the provisioning log has for a user. */
+/** Returns the newest userName that the provisioning log has for a user. An entry without it has '' or the id as name. */
 async function loggedName(
   outbox: ReconcileScope['outbox'],
   ref: Ref,
@@ -125,6 +125,7 @@ async function whyUnmanaged(
   { id, userName }: WireUser,
 ): Promise<string> {
   if (condition) return condition.message;
+  // `elsewhere`: the links of the other connections.
   const holder = await links.elsewhere.holderOf(target.name, 'User', id);
   if (holder) return takenText('User', holder, { core });
   const isListed = target.policy.users.protected.some((each) => fold(each) === fold(userName));

@@ -162,7 +162,7 @@ async function chooseDeployment(
   const reached: Deployment[] = [];
   for await (const deployment of deployments.list(call)) reached.push(deployment);
   const names = reached.map(({ id, name }) => `${name} (${id})`).join(', ');
-  // Without a wish any name fits, so the first deployment is chosen.
+  // If the operator names none, any name fits, so the first deployment is chosen.
   const chosen =
     reached.find(({ id }) => id === wanted) ?? reached.find(({ name }) => name === (wanted ?? name));
   if (!chosen && reached.length === 0) throw new UnclearQuestion('The platform key reaches no deployment.');
