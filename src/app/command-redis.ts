@@ -11,6 +11,8 @@ import type { Clock } from '../support/sources.ts';
  * cannot go on without Redis.
  */
 const COMMAND_WAIT_MS = 10_000;
+/** Pause between two PINGs, milliseconds. */
+const PING_PAUSE_MS = 100;
 
 /** Starts to connect and returns at once; `reach` waits. */
 export function connectCommand(
@@ -27,9 +29,10 @@ export function connectCommand(
         await redis.ping();
         return;
       } catch (error) {
+        // Redis refuses PING while it cannot write to its disk, and still answers reads.
         if (isDiskRefusal(error)) return;
         if (clock.now() >= deadline || signal?.aborted) throw lastError() ?? error;
-        await clock.sleep(100, signal);
+        await clock.sleep(PING_PAUSE_MS, signal);
       }
     }
   }

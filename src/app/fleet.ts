@@ -69,6 +69,7 @@ function measureWork(targets: Map<string, Target>): () => ProcessWork {
     const { utilization } = performance.eventLoopUtilization(now, last);
     last = now;
     return {
+      // Share of the time in which the event loop was busy, from 0 to 1.
       processor: Math.round(utilization * 100) / 100,
       targets: Object.fromEntries([...targets].map(([name, { work }]) => [name, work.read()])),
     };

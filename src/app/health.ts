@@ -70,7 +70,7 @@ export function buildHealth(
     const findings: string[] = [];
     if (breaker.open) findings.push(`calls fail (${answerWords(breaker.status)}): only probes are sent`);
     if (isKeyRefused(breaker)) {
-      // The status that `isKeyRefused` has found.
+      // `isKeyRefused` is true for status 401 only.
       const refusal = breakerWords({ ...breaker, status: 401 });
       findings.push(`the platform ${refusal}: ${newKeyAdvice(name, breaker)}`);
     }

@@ -14,7 +14,9 @@ import { readShared, type MetricSources } from './shared-metrics.ts';
 /** Callbacks by which the parts of a target report to the metrics. */
 export interface TargetHooks {
   onCall: (call: PlatformCall) => void;
+  /** Called with the time that a call waited for the rate limit. */
   onWait: (waitMs: number) => void;
+  /** Called with the time between the acceptance of a change and its write. */
   onApplied: (lagMs: number, priority: Priority) => void;
   onWrite: (operation: string, outcome: WriteOutcome) => void;
 }
@@ -97,7 +99,7 @@ function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
   metrics.tokenExpiry.reset();
   metrics.tokenLastUsed.reset();
   for (const { connection, token, expiresAt, lastUsedAt } of tokens) {
-    // 0: the token never expires.
+    // Infinity means that the token never expires; the metric shows 0.
     metrics.tokenExpiry.set({ connection, token }, Number.isFinite(expiresAt) ? expiresAt / 1000 : 0);
     metrics.tokenLastUsed.set({ connection, token }, lastUsedAt / 1000);
   }
@@ -183,6 +185,7 @@ function watchTarget(metrics: Metrics, target: string, tallies: Tallies): Target
   const waits = metrics.rateWait.labels(target);
   return {
     onCall: ({ route, method, status, durationMs, error }) => {
+      // A call that this process aborted tells nothing about the platform.
       if (error === 'PlatformAborted') return;
       metrics.platformRequests.inc({ target, resource: resourceOf(route), method, status: String(status) });
       seconds.observe(durationMs / 1000);
@@ -205,8 +208,8 @@ const NAMES: Record<string, string> = {
 };
 
 /**
- * Returns the resource of a route template: `/api/scim/v2/Users/{id}` gives `users`. Route templates are few,
- * so the label has few values.
+ * Returns the resource of a route template: `/api/scim/v2/Users/{id}` gives `users`, `/api/v1/users` gives `accounts`. Route
+ * templates are few, so the label has few values.
  */
 function resourceOf(route: string): string {
   const [, , family, name = 'other', resource = 'other'] = route.split('/');

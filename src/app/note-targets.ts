@@ -1,5 +1,5 @@
-// Notes at the start which targets the settings of each connection have, so that one that leaves them is known, and one that is
-// back is compared. Notes also since when reconciles are expected, for the alert about a missing first run.
+// Notes at the start which targets the settings of each connection have, so that a target that leaves the settings is known, and a
+// target that comes back is compared. Notes also since when reconciles are expected, for the alert about a missing first run.
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { createKnownTargets, type FeedRules, type TargetFeed } from '../directory/fleet/known-targets.ts';
@@ -9,6 +9,7 @@ import { settingsPrint } from '../sync/settings-print.ts';
 import { untilStored, type Parts } from './parts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 
+/** Number of characters of a print (docs/glossary.md). */
 const PRINT_LENGTH = 8;
 
 /** Returns the targets of each connection. */
@@ -31,7 +32,7 @@ function otherSettings(settings: Config['targets'][string]): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, PRINT_LENGTH);
 }
 
-/** Tries until Redis answers, or until `stop`; `noted` resolves then. */
+/** Notes the targets. Tries until Redis answers, or until `stop`; `noted` resolves then. */
 export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => void } {
   const { clock, config, logger } = parts;
   const stopping = new AbortController();
@@ -53,7 +54,7 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
 }
 
 /**
- * Stores the expectation for every connection and target in the background. Tries again until Redis answers or the
+ * Stores since when reconciles are expected, for every connection and target in the background. Tries again until Redis answers or the
  * service stops.
  * @param gapMs longest time between two reconciles of the schedule; null without one
  */

@@ -64,6 +64,7 @@ export function startQueues(
   }
   const subscriber = connectRedis(config.redis, 'subscriber', logger);
   releasers.add('subscriber', () => subscriber.disconnect());
+  // The message is the name of the target that has new marks.
   subscriber.on('message', (_channel: string, target: string) => queues.get(target)?.notify());
   // The subscription waits until Redis is reachable; until then the relays find marks by polling.
   void subscriber.subscribe(...states.map(({ channel }) => channel)).catch(() => undefined);

@@ -114,6 +114,7 @@ const SHARED = [
 ] as const;
 
 function showFleet(metrics: Metrics, { processes, findings }: FleetReport): void {
+  // A silent process adds 0, so that its series stays.
   for (const { role, version, silent } of processes) metrics.processes.inc({ role, version }, silent ? 0 : 1);
   for (const finding of FLEET_FINDINGS) {
     const count = findings.filter((each) => each.finding === finding).length;
