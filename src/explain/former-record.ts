@@ -37,6 +37,7 @@ export async function formerRecordText(
       links.get(target.name, former),
       outbox.resourceStatus(former),
     ]);
+    // `+` is a membership that is still to be gained; every other sign is a removal (pending membership in docs/glossary.md).
     const left = [...pendingMemberships].flatMap(([group, sign]) =>
       sign === '+' ? [] : [refOf('Group', group)],
     );

@@ -1,4 +1,5 @@
-// Describes the memberships of a user or group, with the causes of those that wait.
+// Describes the memberships of a user or group, with the causes of those that wait. Signs of pending memberships
+// (docs/glossary.md): `+` to gain, `-` to lose, `r` a kept removal, which a decision or a protection keeps from being written.
 import { isUnmanaged } from '../directory/member-names.ts';
 import { conditionText, parseLink, type Link } from '../directory/outbox/links.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
@@ -58,6 +59,7 @@ export async function membershipsOfUser(
       // source deleted the group.
       const isNeverMade = name === undefined || (!mark && wasBehindHold(link));
       if (link.id === undefined && isNeverMade) return [];
+      // `follows`: the removal is written with the deactivation of the account, which the guard holds.
       const follows = account === 'follows' ? { because: FOLLOWS } : undefined;
       const deleted = deletions[index] && DELETION[deletions[index]];
       const cause = removed ?? follows ?? deleted ?? causeOf(withoutDecision(link), outbox.settings);
@@ -93,6 +95,7 @@ export async function membershipsOfGroup(
   const observed = new Map(
     (await drifts.readLinks(read.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
   );
+  // The empty text gives an empty link. A user whose link was not read counts as marked, so its membership is not called outside.
   const linkOf = (ref: Ref): Link => parseLink(observed.get(ref)?.text ?? '');
   const outsideOf = (user: string): string | undefined => {
     const ref = refOf('User', user);

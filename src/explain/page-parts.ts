@@ -48,7 +48,7 @@ export function pagePartsOf(found: Explanation, { all }: { all: boolean }): Page
   };
 }
 
-/** Items that need attention come first; otherwise the order is kept. */
+/** Moves the items in the state `last`, which need no attention, behind the others; otherwise the order is kept. */
 const byState = <T extends { state: string }>(all: T[], last: string): T[] => [
   ...all.filter(({ state }) => state !== last),
   ...all.filter(({ state }) => state === last),

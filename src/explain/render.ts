@@ -67,7 +67,7 @@ interface EarlierPage {
   parts: PageParts;
 }
 
-/** Returns a page of at most that many lines: head, summary, reasons, record and link, then lists that share the other lines. */
+/** Returns a page of at most `room.page` lines: head, summary, reasons, record and link, then lists that share the other lines. */
 function page(
   parts: PageParts,
   found: Explanation,
@@ -98,6 +98,7 @@ function page(
     })
     .filter(({ isShown }) => isShown);
   const gap = room.isWide ? [''] : [];
+  // The titles take a line each, and the last line names the options that show everything.
   const shares = sharesOf(
     sections.map(({ rows }) => rows.length),
     room.page - top.length - (1 + gap.length) * sections.length - 1,
@@ -144,6 +145,7 @@ function someRows(rows: string[], most: number, newestLast: boolean): string[] {
   if (most === 0) return [];
   const left = rows.length - most + 1;
   if (!newestLast) return [...rows.slice(0, most - 1), `… and ${left} more`];
+  // Only the timeline has the newest row last, and its rows begin with their time.
   return [`… ${left} earlier, since ${rows[0]?.split(' ', 1)[0] ?? ''}`, ...rows.slice(left)];
 }
 
@@ -173,11 +175,13 @@ function shortener({ name, nameAtTarget, memberships }: Explanation): (text: str
 
 /** Largest number of characters of a name on a page. */
 const LONG_NAME = 48;
+/** Numbers of characters that stay at the start and at the end of a longer name. */
+const KEPT = { start: 30, end: 12 };
 
 /** Returns a long name without its middle part. */
 const middleCut = (name: string): string => {
   const characters = [...name];
   return characters.length <= LONG_NAME
     ? name
-    : `${characters.slice(0, 30).join('')}…${characters.slice(-12).join('').trim()}`;
+    : `${characters.slice(0, KEPT.start).join('')}…${characters.slice(-KEPT.end).join('').trim()}`;
 };

@@ -14,6 +14,7 @@ import { isoTime } from '../support/sources.ts';
 /** Returns the times and identifying values of the record; null without one. */
 export function storedOf({ record }: FoundResource): Explanation['stored'] {
   if (!record) return null;
+  // A damaged record has no text.
   const { active, externalId } = JSON.parse(record.text || '{}') as { active?: boolean; externalId?: string };
   return {
     version: record.version,
@@ -26,6 +27,7 @@ export function storedOf({ record }: FoundResource): Explanation['stored'] {
 
 /** Returns the breaker and the pause, if changes wait for them. */
 export function obstacleOf(state: BreakerState): Pick<Explanation, 'breaker' | 'pause'> {
+  // Status 0: no answer. A breaker that is open, or whose key is refused, has the time `since`.
   const { open, since = 0, status = 0, only = null, ofOtherKey = false, pause } = state;
   return {
     breaker: open || isKeyRefused(state) ? { open, since: isoTime(since), status, only, ofOtherKey } : null,
