@@ -28,7 +28,9 @@ export interface BridgeProcessOptions {
   signal: AbortSignal;
 }
 
+/** Number of log lines that are kept for messages. */
 const KEPT_LINES = 12;
+/** Longest start of `serve`, and of one command. */
 const START_MS = 20_000;
 const COMMAND_MS = 30_000;
 /** Time for a regular stop, milliseconds; afterwards the process is killed. */
@@ -46,6 +48,7 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
   const file = join(folder, 'bridge.json');
   writeFileSync(file, JSON.stringify(options.settings, null, 2), { mode: 0o600 });
   const env = Object.fromEntries(Object.entries(options.env).filter(([name]) => !OWN_VARIABLES.test(name)));
+  // argv[1] is the command-line script of the bridge, which runs this demo too.
   const child = spawn(process.execPath, [process.argv[1] ?? '', '--config', file, 'serve'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -30,6 +30,9 @@ export interface LocalRedisOptions {
 
 const SERVERS = ['redis-server', 'valkey-server'];
 const START_MS = 10_000;
+/** Pause between two attempts to reach the server, and longest wait for one answer. */
+const RETRY_MS = 20;
+const ANSWER_MS = 500;
 
 /**
  * Starts the server and resolves when it answers; returns the server of REDIS_URL when that variable is set.
@@ -93,7 +96,7 @@ async function untilListening(port: number, child: ChildProcess): Promise<void> 
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`The Redis server ended at once (exit ${child.exitCode}).`);
     if (await answers(port)) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
   throw new Error(`The Redis server did not answer within ${START_MS / 1000} s.`);
 }
@@ -101,7 +104,7 @@ async function untilListening(port: number, child: ChildProcess): Promise<void> 
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    socket.setTimeout(500, () => {
+    socket.setTimeout(ANSWER_MS, () => {
       socket.destroy();
       resolve(false);
     });
