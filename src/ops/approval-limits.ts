@@ -54,6 +54,7 @@ export async function explainLimits(
   const limits: ExplainedLimit[] = [];
   for (const kind of DESTRUCTIVE_KINDS.filter((each) => kinds[each].held > 0)) {
     const { used, waiting, held } = kinds[kind];
+    // The limit is only shown, so no further change is asked for.
     const noneWanted = 0;
     const total = populationOf(kind, population, kinds[kind], noneWanted);
     const { newest, oldestAt } = await outbox.guardStore.countedChanges(kind, guard.windowMs, NAMED);

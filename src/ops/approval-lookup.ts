@@ -178,7 +178,7 @@ export async function findApproval(
   const { selection, total, storedChoice } = first;
   // `stillRejected` and the counts of the list do not hold for the part.
   const { stillRejected: _, ...approval } = found.approval;
-  const kinds = { ...approval.kinds, ...zeroCounts(approval.kinds), ...storedChoice?.chosen };
+  const kinds = { ...zeroCounts(approval.kinds), ...storedChoice?.chosen };
   return {
     ...found,
     first,

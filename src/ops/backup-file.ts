@@ -57,7 +57,7 @@ class BrokenBackup extends Error {
   override name = 'BrokenBackup';
 }
 
-/** Returns the name under which the items of a line are counted. */
+/** Returns the name under which the items of a line are counted; of a `plain` line the part of its key before the first colon. */
 export const familyOf = ({ family, key = '' }: ArchiveLine): string =>
   family === 'plain' ? (key.split(':')[0] ?? '') : family;
 

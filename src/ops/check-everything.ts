@@ -104,7 +104,8 @@ function toTarget(
 ): Omit<DoctorTarget, 'applied'> & { isWell: () => boolean } {
   const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes, handover } = settings;
   const weights: number[] = [];
-  // An aborted call and a 429 show nothing about the key, so they count as failures here.
+  // Weight 0 is a good answer, any other one a failure (`weightOf`). An aborted call and a 429 show nothing about the key, so they
+  // count as failures here.
   const onCall = (call: PlatformCall): void =>
     void weights.push(call.status === 429 ? 1 : (weightOf(call) ?? 1));
   const client = connectPlatform({

@@ -41,7 +41,7 @@ export async function checkRedis({ store, now }: RedisToCheck): Promise<DoctorFi
   return [...findings, persistenceFinding(facts), clockFinding('Redis', now() + skewMs, now())];
 }
 
-/** Returns whether Redis writes acknowledged changes to disk. */
+/** Returns the finding whether Redis writes acknowledged changes to disk. */
 function persistenceFinding({ persistence, fsync }: StoreFacts): DoctorFinding {
   if (persistence !== 'append-only file')
     return error(

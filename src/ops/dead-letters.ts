@@ -23,7 +23,10 @@ export interface DeadLetter {
   status: number | null;
 }
 
-/** Selected dead letters, at all places or one; `refs` may be names, ids or addresses too. */
+/**
+ * The dead letters of the named resources, or all; of every connection and target, or of the given ones. `refs` may be names, ids or
+ * addresses too.
+ */
 export type DeadLetterSelection = ({ refs: readonly string[] } | { all: true }) & {
   connection?: string | undefined;
   target?: string | undefined;
@@ -117,6 +120,7 @@ export const retryDeadLetters = (
   actor: Actor,
 ): Promise<DeadLetter[]> =>
   applyOrder(states, selection, { act: 'retryDeadLetters', ...actor }, ({ outbox, refs }) =>
+    // The id of the request, `retry:<operator>`, is in the log entries of the sync.
     outbox.mark(refs, 'edit', `retry:${actor.by}`),
   );
 

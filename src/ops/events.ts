@@ -50,6 +50,7 @@ export async function resolveRefusedEvents(
 ): Promise<number> {
   let total = 0;
   for (const { events, acts } of states) {
+    // `kept`: number of refused events that wait for an operator.
     const { kept: count } = await events.delivery();
     if (count === 0) continue;
     await acts.record({ act: how === 'retry' ? 'retryEvents' : 'dropEvents', ...actor, count });

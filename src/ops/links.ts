@@ -186,6 +186,7 @@ function readRow(row: unknown): GivenLink | undefined {
   return {
     connection: String(connection),
     target: String(target),
+    // '': the row has no ref, so the resource is found by externalId or name.
     ref: text(ref) ?? '',
     kind,
     name: text(name),
@@ -302,6 +303,7 @@ async function whyNeeded(
       ? 'The account may be active, although the person is not meant for the target'
       : 'The account may be active, although the person is inactive at the source';
   }
+  // `+` adds a membership; every other sign takes one away (pending membership in docs/glossary.md).
   const removals = [...pendingMemberships.values()].filter((sign) => sign !== '+').length;
   return removals === 0
     ? undefined

@@ -76,6 +76,7 @@ const isCalled = (text: string, ref: Ref, names: readonly string[]): boolean =>
 async function refsInLogs({ personData }: DesiredState, text: string): Promise<Set<Ref>> {
   const refs = new Set<Ref>();
   for (const target of await personData.targetsOf()) {
+    // The entry and its personal data are JSON texts.
     for await (const [, entry, personal] of personData.entriesOf({ name: 'log', target })) {
       const { ref } = JSON.parse(entry) as { ref: Ref };
       if (ref.startsWith('User:') && isCalled(text, ref, namesIn(personal))) refs.add(ref);

@@ -6,6 +6,7 @@ import type { Logger } from '../support/logger.ts';
 import { tendLogs } from './check-logs.ts';
 import { proveConnection } from './prove.ts';
 
+/** Shortest wait before the first pass; a random part of up to the same time is added, so that processes do not start together. */
 const FIRST_MS = 5 * 60_000;
 const EVERY_MS = 60 * 60_000;
 /** Time after which a pass without end counts as killed. */
@@ -23,9 +24,9 @@ export function startProofPass(
 
   async function pass(state: DesiredState): Promise<void> {
     const { connection, proof } = state;
-    // Several schedulers take turns: the first one in each hour runs the proof.
+    // Several schedulers take turns: after a pass the turn is taken for another half an hour.
     if (!(await proof.takeTurn(LONGEST_MS))) return;
-    // Stays 1 after a failure, so that the next scheduler may try at once.
+    // Stays 1 ms after a failure, so that the next scheduler may try at once.
     let restMs = 1;
     try {
       const order = { by: 'scheduler', pauseMs: PAUSE_MS, signal };

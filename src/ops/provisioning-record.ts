@@ -12,7 +12,7 @@ export interface ProvisioningRecord {
   activityDateTime: string;
   connection: string;
   target: string;
-  /** Id of the reconcile run or decision that caused the change; null for a push. */
+  /** Id of the reconcile run or applied plan that caused the change; null for every other cause. */
   cycleId: string | null;
   /** Correlation id across push, log lines and calls to the platform. */
   changeId: string;
@@ -162,7 +162,7 @@ function errorOf({ ref, target, action, status, reason, message, http }: Located
   };
 }
 
-/** Returns whether the guard, the platform, or the bridge itself did not write the change. */
+/** Returns why the change was not written: held by the guard, failed at the platform (a call was made), or stopped by the bridge. */
 function categoryOf(status: LogStatus, call: LogEntry['http']): 'guard' | 'failure' | 'nonServiceFailure' {
   if (status === 'held') return 'guard';
   return call ? 'failure' : 'nonServiceFailure';

@@ -51,7 +51,7 @@ export interface SyncReport extends SyncEnd {
   dryRun: boolean;
   /** Differences found at the platform before the sync, with memberships; null when it could not be read. */
   differences: PlanEntry[] | null;
-  /** Pending memberships: group id → sign; of a group, member name → sign (`ResourceStatus.pendingMemberships`). */
+  /** Pending memberships: of a user, group id → sign; of a group, user id or `@<platform id>` → sign (`ResourceStatus.pendingMemberships`). */
   pendingGroups: Record<string, '+' | '-' | 'r'>;
   /** Log entries of this sync, oldest first; empty after a dry run. */
   steps: LocatedEntry[];

@@ -64,7 +64,7 @@ export function startFinishingForgets(
   };
 }
 
-/** Returns the pause after an attempt. It grows with the age of the order, because each attempt reads the whole logs. */
+/** Returns the pause after an attempt: a twelfth of the age of the order, within the limits, because each attempt reads the whole logs. */
 const restMs = ({ since }: { since: number }, now: number): number =>
   Math.min(LONGEST_REST_MS, Math.max(REST_MS, (now - since) / 12));
 

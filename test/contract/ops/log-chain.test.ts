@@ -12,6 +12,7 @@ const entry = (serial: number): LogEntry => ({
   action: 'update',
   status: 'success',
   changes: [['userName', 'before', `n${serial}`]],
+  // '-': neither a push nor an order caused the entry.
   request: '-',
   generation: '1',
   accepted: 0,

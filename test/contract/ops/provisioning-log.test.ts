@@ -139,6 +139,7 @@ describe('the stream of the provisioning log', () => {
     name: `n${serial}`,
     action: 'update',
     status: 'success',
+    // '-': neither a push nor an order caused the entry.
     request: '-',
     generation: '1',
     accepted: 0,

@@ -34,26 +34,31 @@ const view = (processes: FleetProcess[], change: Partial<FleetView> = {}): Fleet
 const kinds = (of: FleetView, isScheduled = true): string[] =>
   judgeFleet(of, { isScheduled }).findings.map(({ finding, level }) => `${finding} ${level}`);
 
-test.each<[string, FleetProcess[], boolean, string[]]>([
-  ['one process of role all', [one('all')], true, []],
-  ['one process of each role', [one('api'), one('worker'), one('scheduler')], true, []],
-  ['no worker', [one('api'), one('scheduler')], true, ['noWorker error']],
-  ['no scheduler while a schedule is set', [one('api'), one('worker')], true, ['noScheduler error']],
-  ['no scheduler without a schedule', [one('api'), one('worker')], false, []],
-  ['no process that takes pushes', [one('worker'), one('scheduler')], true, ['noApi error']],
-  ['the only worker is silent', [one('api'), silent('worker')], false, ['noWorker error', 'silent warning']],
-  ['one of two workers is silent', [one('all'), silent('worker')], true, ['silent warning']],
-  ['all are gone', [], true, ['noProcess error']],
-])('missing and silent processes give findings: %s', (_name, processes, isScheduled, expected) => {
+test.each<[string, string[], FleetProcess[], boolean]>([
+  ['one process of role all', [], [one('all')], true],
+  ['one process of each role', [], [one('api'), one('worker'), one('scheduler')], true],
+  ['no worker', ['noWorker error'], [one('api'), one('scheduler')], true],
+  ['no scheduler while a schedule is set', ['noScheduler error'], [one('api'), one('worker')], true],
+  ['no scheduler without a schedule', [], [one('api'), one('worker')], false],
+  ['no process that takes pushes', ['noApi error'], [one('worker'), one('scheduler')], true],
+  [
+    'a silent one as the only worker',
+    ['noWorker error', 'silent warning'],
+    [one('api'), silent('worker')],
+    false,
+  ],
+  ['a silent one of two workers', ['silent warning'], [one('all'), silent('worker')], true],
+  ['no process at all', ['noProcess error'], [], true],
+])('a fleet with %s has the findings %j', (_name, expected, processes, isScheduled) => {
   expect(kinds(view(processes), isScheduled)).toEqual(expected);
 });
 
 test.each([
-  [[one('all')], '1 process'],
-  [[one('api'), silent('worker')], '1 process, 1 silent'],
-  [[silent('all')], 'no process runs, 1 silent'],
-  [[], 'no process runs'],
-])('the summary of the fleet counts silent processes separately (case %#)', (processes, expected) => {
+  ['1 process', [one('all')]],
+  ['1 process, 1 silent', [one('api'), silent('worker')]],
+  ['no process runs, 1 silent', [silent('all')]],
+  ['no process runs', []],
+])('the summary of the fleet counts silent processes separately: %s', (expected, processes) => {
   expect(fleetText({ processes, findings: [] })).toBe(expected);
 });
 

@@ -85,24 +85,24 @@ test('a load whose start no worker has noted counts from its oldest change', () 
   });
 });
 
-test.each<[string, object, Partial<LoadSurroundings>, string | null]>([
-  ['hold', {}, { isOnHold: true }, 'hold'],
-  ['an address that changed', {}, { hasMoved: true }, 'address'],
-  ['an open breaker', {}, { isBreakerOpen: true }, 'breaker'],
-  ['a silent worker and a rate of a command', {}, { processes: [{ ...worker(), silent: true }] }, null],
-  ['marks that are not due', { due: 0, inflight: 2 }, {}, 'waiting'],
-  ['calls that wait for the rate limit', {}, { processes: [worker({ delayed: 40 })] }, 'rateLimit'],
-  ['a pause without calls', {}, { processes: [worker({ calls: 0, waiting: 8 })] }, 'rateLimit'],
-  ['a busy event loop', {}, { processes: [worker({}, 0.97)] }, 'processor'],
+test.each<[string, string | null, object, Partial<LoadSurroundings>]>([
+  ['a hold', 'hold', {}, { isOnHold: true }],
+  ['an address that changed', 'address', {}, { hasMoved: true }],
+  ['an open breaker', 'breaker', {}, { isBreakerOpen: true }],
+  ['a silent worker and a rate of a command', null, {}, { processes: [{ ...worker(), silent: true }] }],
+  ['marks that are not due', 'waiting', { due: 0, inflight: 2 }, {}],
+  ['calls that wait for the rate limit', 'rateLimit', {}, { processes: [worker({ delayed: 40 })] }],
+  ['a pause without calls', 'rateLimit', {}, { processes: [worker({ calls: 0, waiting: 8 })] }],
+  ['a busy event loop', 'processor', {}, { processes: [worker({}, 0.97)] }],
   [
     'free slots and a half-busy event loop',
+    'processor',
     {},
     { processes: [worker({ queued: 0, busy: 0.1 }, 0.6)] },
-    'processor',
   ],
-  ['full slots', {}, { processes: [worker({}, 0.6)] }, 'latency'],
-  ['no measure yet', {}, { processes: [worker({ calls: 0, queued: 0, busy: 0 })] }, null],
-])('with %s the progress of a load names the expected bound', (_name, change, surroundings, expected) => {
+  ['full slots', 'latency', {}, { processes: [worker({}, 0.6)] }],
+  ['no measure yet', null, {}, { processes: [worker({ calls: 0, queued: 0, busy: 0 })] }],
+])('with %s, the progress of a load names the bound %s', (_name, expected, change, surroundings) => {
   expect(judgeLoad(backlog(change), around(surroundings))?.bound).toBe(expected);
 });
 
