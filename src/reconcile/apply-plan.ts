@@ -67,7 +67,7 @@ export async function applyPlan(
       synced.length > 0 ? await restoreLost(scope, options, plan, findings.lost, pending) : CONVERGED;
     // A run without repair marks no unmapped users, so the next run maps all users again, until a run has marked them.
     const mapped = findings.mapped && (options.repair || findings.unmapped.length === 0);
-    const isWhole = await storeForNextRun(scope, { ...findings, mapped }, 0);
+    const isWhole = await storeForNextRun(scope, { ...findings, mapped }, NONE_MOVED);
     return {
       end: await endOf(scope, options, { plan, proven, decided, synced, end }),
       isWhole,
@@ -75,7 +75,7 @@ export async function applyPlan(
     };
   }
   if (!agreed) {
-    await storeForNextRun(scope, { ...findings, mapped: false }, 0);
+    await storeForNextRun(scope, { ...findings, mapped: false }, NONE_MOVED);
     return {
       end: proven
         ? {
@@ -126,6 +126,9 @@ async function endOf(
 }
 
 const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });
+
+/** Third argument of `storeForNextRun` where the run has marked nothing by its plan, so that no resource was left out. */
+const NONE_MOVED = 0;
 
 /** Largest number of times that a run marks lost resources before it ends as incomplete. */
 const MOST_ROUNDS = 2;

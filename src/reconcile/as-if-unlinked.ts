@@ -11,6 +11,7 @@ const MARKED: ReadonlySet<CoverState> = new Set(['pending', 'stuck']);
 /** Returns the scope as it is after the links of the target are forgotten. */
 export function asIfUnlinked(scope: ReconcileScope): ReconcileScope {
   const { coverage, drifts, links, outbox } = scope;
+  // '': the stored text of a resource without link.
   const unlinked = (observed: ObservedResource): ObservedResource => ({ ...observed, text: '' });
   async function* resources(kind: Kind): AsyncGenerator<CoverPortion> {
     for await (const { linked, others } of coverage.resources(kind))
@@ -37,6 +38,7 @@ export function asIfUnlinked(scope: ReconcileScope): ReconcileScope {
     drifts: {
       ...drifts,
       linkedTo: (_kind, ids) => Promise.resolve(ids.map(() => undefined)),
+      // No account counts as equal by its fingerprint.
       unlikePrints: (seen) => Promise.resolve(seen.map((_, index) => index)),
       readLinks: async (refs) => (await drifts.readLinks(refs)).map(unlinked),
       membersOf: async (group) => (await drifts.membersOf(group)).map(({ user }) => ({ user, link: {} })),

@@ -95,6 +95,7 @@ const timeOf = (changedAt: string | undefined): number =>
 /** Returns the cause of one difference, with actor and time if they are known. */
 function attributionOf(
   entry: PlanEntry,
+  // Default 0: the bridge has written nothing, so every change is later.
   { changedAt, writtenAt = 0 }: VerifiedResource,
   { trail, lastWrite, restored }: DriftFacts,
   hasEnded: (entry: PlanEntry) => boolean,

@@ -24,6 +24,7 @@ export function createTrailReader(
     try {
       const ourselves = await whoWeAre(signal);
       const events: AuditEvent[] = [];
+      // The export takes a date, such as 2026-01-31, without a time.
       const start = new Date(since).toISOString().slice(0, 10);
       for await (const row of client.auditLog.export({ start }, { signal })) {
         const at = Date.parse(row.timestamp);

@@ -5,7 +5,7 @@ import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { counted } from '../support/counted.ts';
-import { leftBy, type PlanEntry } from './entry.ts';
+import { leftBy, NO_BASIS, type PlanEntry } from './entry.ts';
 import { groupEntries, type Member, type MemberDifferences } from './plan-groups.ts';
 import type { ReconcileScope, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
@@ -285,7 +285,7 @@ const inDeletedGroup = (
   effect: 'report',
   reason: `the group was deleted at the source${leftBy(target.policy)}`,
   attribution: { cause: 'source changed' },
-  basis: { version: 0, link: '' },
+  basis: NO_BASIS,
 });
 
 /** Returns an entry for a group that the bridge does not manage: it gives the person access too. */
@@ -297,5 +297,5 @@ const unmanagedEntry = (ref: Ref, { id, name }: GroupOfAccount, reason: string):
   effect: 'report',
   reason,
   attribution: { cause: 'none' },
-  basis: { version: 0, link: '' },
+  basis: NO_BASIS,
 });

@@ -69,6 +69,7 @@ export function handoverEntry(
     action,
     status,
     request,
+    // '0': no mark caused this entry.
     generation: '0',
     accepted: clock.now(),
     priority: 'reconcile',

@@ -72,6 +72,7 @@ async function search(
       const note = (name: string, value: unknown): void => {
         if (names?.delete(name)) writes.set(`${ref} ${name}`, { at: ends.get(sync) ?? at, value });
       };
+      // A change is [name, value before, value after].
       for (const [name, , after] of changes) note(name, after);
       for (const user of members) note(memberName(user), undefined);
       if (names?.size === 0) left.delete(ref);

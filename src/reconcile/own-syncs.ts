@@ -14,6 +14,10 @@ const CLAIM_PORTION = 200;
 /** Pause after the end of a sync, so that syncs that end together are replaced together. */
 const TOGETHER_MS = 10;
 
+/** Values of `room` in `claim`: only deactivations are claimed; every due mark is claimed. */
+const ONLY_DEACTIVATIONS = 0;
+const EVERY_MARK = Number.MAX_SAFE_INTEGER;
+
 /** Interval of looks for deactivations, which go first: a look reads all that wait at the target. */
 const LOOK_MS = 200;
 
@@ -35,7 +39,7 @@ export function createOwnSyncs(
   let lookedAt = -Infinity;
   const free = (): number => target.concurrency() * SYNCS_PER_CALL - running.size;
 
-  /** Starts the syncs of those resources whose marks are due, up to the number of syncs that may run. @param room as in `claim` */
+  /** Starts the syncs of those resources whose marks are due, up to the number of syncs that may run. @param room of `claim` (outbox.ts) */
   async function startDue(refs: readonly Ref[], room: number): Promise<void> {
     for (const portion of inPortions(refs, CLAIM_PORTION)) {
       if (free() <= 0) return;
@@ -56,10 +60,10 @@ export function createOwnSyncs(
     if (free() > 0 && clock.now() - lookedAt >= LOOK_MS) {
       lookedAt = clock.now();
       const urgent = (await outbox.deactivations()).filter((ref) => ours.has(ref));
-      await startDue(urgent, 0);
+      await startDue(urgent, ONLY_DEACTIVATIONS);
     }
     // The claims of the service do not count here: they may be lost ones, which only a worker delivers again.
-    await startDue(refs, Number.MAX_SAFE_INTEGER);
+    await startDue(refs, EVERY_MARK);
   }
 
   return {

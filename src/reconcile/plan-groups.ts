@@ -53,7 +53,7 @@ export interface GroupCase {
   unconfirmed: ReadonlySet<string>;
   /** Members of the group that is to be adopted whom the source does not have and the settings do not leave there. */
   surplusThere?: Member[] | undefined;
-  /** Pending memberships, with the refusal of the member's own last sync. */
+  /** Pending memberships with their signs (pending membership in docs/glossary.md), and the refusal of the member's own last sync. */
   pending: { member: Member; sign: string; refusal?: Condition | undefined }[];
 }
 

@@ -52,6 +52,7 @@ export interface Plan {
 
 /** Place of the hash in the last piece of a saved plan. */
 const HASH_AT = '],"hash":"'.length;
+/** Number of hex digits of the hash, a SHA-256. */
 const HASH_LENGTH = 64;
 
 /** A plan file (`plan --out`): the plans of one or more connections and targets. */

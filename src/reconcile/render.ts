@@ -26,6 +26,7 @@ export interface RenderOptions {
 const MOST_LINES = 50;
 /** Largest number of rows of a section. */
 const MOST_ROWS = 40;
+/** Terminal colours (ANSI SGR) by sign: red, green, yellow, magenta, faint. */
 const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?': 2 };
 
 type Paint = (sign: string, text: string) => string;

@@ -2,7 +2,7 @@
 import { conditionText, isBySettingsOfThen } from '../directory/outbox/links.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { fold, type Ref } from '../directory/records.ts';
-import type { PlanEntry } from './entry.ts';
+import { NO_BASIS, type PlanEntry } from './entry.ts';
 import type { Restored } from './restored.ts';
 import type { GroupScan } from './scan-groups.ts';
 import type { UserScan } from './compare-user-page.ts';
@@ -58,7 +58,7 @@ export async function blockedEntries(
             ? `${condition.reason}: ${conditionText(condition, scope.outbox.settings)}`
             : 'Refused: see scim-bridge dead-letters list',
         attribution: { cause: 'none' },
-        basis: { version: 0, link: '' },
+        basis: NO_BASIS,
       },
     ];
   });
@@ -118,7 +118,7 @@ export function unmanagedEntries(
         effect: 'report',
         reason: pushed.has(`${kind} ${fold(name)}`) ? SAME_NAME : reason,
         attribution: { cause: 'none' },
-        basis: { version: 0, link: '' },
+        basis: NO_BASIS,
       }));
   return [...entriesOf('User', users.unmanaged), ...entriesOf('Group', groups.unmanaged)];
 }

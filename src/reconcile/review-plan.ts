@@ -115,6 +115,7 @@ async function usersBesides(
   };
   const leavers = usersOf('removeMember');
   const decisions = await outbox.guardStore.decisionsOfMembers(leavers.map((ref) => parseRef(ref).id));
+  // `waits`: the removal waits for the deactivation of the user, for which no sync has asked the guard yet (guard_leavers.lua).
   const closing = new Set(leavers.filter((_, index) => decisions[index] === 'waits'));
   const added = await drifts.stillMarked(usersOf('addMember'));
   const awaited = [...new Set([...closing, ...added])];
@@ -138,6 +139,7 @@ export async function changedSince<T extends ComparedRecord>(
     for (const { id, version } of await directory.getMany(kind, [...new Set(ids)]))
       versions.set(refOf(kind, id), version);
   }
+  // Version 0: there is no record.
   return entries.filter(({ ref, basis }) => ref !== null && basis.version !== (versions.get(ref) ?? 0));
 }
 

@@ -5,6 +5,7 @@ import type { ReconcileScope } from './scope.ts';
 
 /** Expiry of the lock without a heartbeat, milliseconds. */
 export const RIGHT_MS = 30_000;
+/** Interval at which a waiting run tries to take the lock, milliseconds. */
 export const POLL_MS = 200;
 
 /** Reason of an abort when the service stops. It is no failure: the next start of the service repeats a missed run. */

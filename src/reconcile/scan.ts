@@ -103,6 +103,7 @@ export async function* scanList<T extends { id: string }>(
       else if (found !== undefined) yield proof.accept(found);
     }
   } finally {
+    // The end of the scan: `fill` requests no further page.
     next = Infinity;
   }
 }

@@ -138,6 +138,7 @@ async function verifyGroup(
   const before = new Set(isRemoving ? [] : adopted?.members?.map(({ value }) => value));
   const isMemberBefore = ({ platformId }: Member): boolean => platformId !== null && before.has(platformId);
   const differing = present && isRead ? await compareMembers(scan, present, ours, signs) : undefined;
+  // Without a read group no removal is looked for, so its empty id is never used.
   const { gone, unlisted } = await lookForLeavers(scan, present ?? { id: '' }, differing ? unconfirmed : []);
   const group: GroupCase = {
     ref,
@@ -156,6 +157,7 @@ async function verifyGroup(
     members: differing && { ...differing, surplus: [...differing.surplus, ...unlisted] },
     unconfirmed: new Set(unconfirmed),
     surplusThere: present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs }),
+    // 'User:' names no user: it stands for an unmanaged member, which `pendingDone` never contains.
     pending: pending.filter(
       ({ member, sign }) => !isMade.has(member.ref) && (sign !== '+' || !isMemberBefore(member)),
     ),

@@ -20,7 +20,7 @@ interface ValueLook {
   suspects: Set<Ref>;
   /** Number of users whose value list was read. */
   read: number;
-  /** Number of all users; 0 if every mapped attribute is in the SCIM lists. */
+  /** Number of users, without those found to have no managed account or no value list; 0 if every mapped attribute is in the SCIM lists. */
   of: number;
   /** Position at which the next run continues; undefined: nothing was read. */
   cursor: number | undefined;
@@ -36,6 +36,7 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
   look.of = await directory.count('User');
   let left = full ? Infinity : Math.min(VALUES_IN_TURN, look.of);
   const begin = full ? 0 : await runs.cursor('values');
+  // Position 0 is the first user: after the last user the turn goes on from there.
   for (const start of begin === 0 ? [0] : [begin, 0]) {
     for await (const records of directory.scan('User', start)) {
       const some = records.slice(0, left);

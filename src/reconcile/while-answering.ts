@@ -8,6 +8,7 @@ import { targetRefusesRate, targetSilent, type TargetSilent } from './target-sil
 
 /** Time without a good answer after which a command gives up, milliseconds; with its start it stays below 15 s. */
 const SILENCE_MS = 9000;
+/** Interval of the checks, milliseconds. */
 const CHECK_MS = 250;
 /** Failures in a row that count as silence while the breaker is closed. */
 const FEW = 3;

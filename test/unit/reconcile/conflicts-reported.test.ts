@@ -25,12 +25,12 @@ const membership: PlanEntry = {
   attribution: { cause: 'source changed' },
 };
 
-test.each<[string, Partial<PlanEntry>, PlanEntry['effect']]>([
-  ['a lost account whose name another account has', {}, 'report'],
-  ['a lost group whose name another group has', { kind: 'Group', ref: 'Group:ops' }, 'report'],
-  ['a lost value of another type', { attribute: 'level' }, 'apply'],
-  ['a pushed value of another type', { attribute: 'level', attribution: { cause: 'none' } }, 'report'],
-])('a membership behind the conflict of %s', (_, conflict, effect) => {
+test.each<[string, PlanEntry['effect'], Partial<PlanEntry>]>([
+  ['a lost account whose name another account has', 'report', {}],
+  ['a lost group whose name another group has', 'report', { kind: 'Group', ref: 'Group:ops' }],
+  ['a lost value of another type', 'apply', { attribute: 'level' }],
+  ['a pushed value of another type', 'report', { attribute: 'level', attribution: { cause: 'none' } }],
+])('a membership behind the conflict of %s has the effect %s in the plan', (_, effect, conflict) => {
   const [, told] = withConflictsReported([{ ...base, ...conflict }, membership]);
   expect(told?.effect).toBe(effect);
 });

@@ -37,8 +37,9 @@ test.each(['NotAdopted', 'Conflict', 'TakenByConnection'])(
 test.each([
   [['Conflict: the account has it', 'Forbidden: not allowed']],
   [['Forbidden: not allowed', 'Conflict: the account has it']],
-])('of two dead letters of one name, one that tells of the account is enough: %j', (reasons) =>
-  expect(listed(...reasons)).toEqual([]),
+])(
+  'an account is not listed as unmanaged if one of two dead letters of its name tells of it: %j',
+  (reasons) => expect(listed(...reasons)).toEqual([]),
 );
 
 test('an account is listed beside a dead letter that tells of another account with the same externalId', () =>

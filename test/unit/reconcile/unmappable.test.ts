@@ -19,13 +19,16 @@ const entry = (action: PlanEntry['action'], cause: PlanEntry['attribution']['cau
 });
 const lost = entry('setAttribute', 'platform changed');
 
-test.each<[string, PlanEntry[], Ref[], Ref[]]>([
-  ['the applied value is lost', [lost], [], []],
-  ['the value was pushed', [entry('setAttribute', 'source changed')], [], ['User:ann']],
-  ['the account is linked anew', [entry('relink', 'platform changed'), lost], [], ['User:ann']],
-  ['the account is made anew', [entry('create', 'platform changed')], [], ['User:ann']],
-  ['the last sync could not write values', [lost], ['User:ann'], ['User:ann']],
-])('entries that wait for a value of another type at the platform: %s', (_, entries, refused, waiting) => {
-  const conflicts = new Map([['level', 'is string at the platform']]);
-  expect(withTypeConflict(entries, conflicts, new Set(refused))).toEqual(waiting);
-});
+test.each<[string, Ref[], PlanEntry[], Ref[]]>([
+  ['the applied value is lost', [], [lost], []],
+  ['the value was pushed', ['User:ann'], [entry('setAttribute', 'source changed')], []],
+  ['the account is linked anew', ['User:ann'], [entry('relink', 'platform changed'), lost], []],
+  ['the account is made anew', ['User:ann'], [entry('create', 'platform changed')], []],
+  ['the last sync could not write values', ['User:ann'], [lost], ['User:ann']],
+])(
+  'if the platform defines another type and %s, these users wait for the value: %j',
+  (_, waiting, entries, refused) => {
+    const conflicts = new Map([['level', 'is string at the platform']]);
+    expect(withTypeConflict(entries, conflicts, new Set(refused))).toEqual(waiting);
+  },
+);
