@@ -44,6 +44,7 @@ export function toNoticeItem({ state, condition }: NoticeChange, pageUrl: string
   };
 }
 
+/** Returns the address of the view of the operators' page for a subject. */
 export const linkTo = (about: NoticeItem['about'], pageUrl: string): string =>
   `${pageUrl}/admin/#/${NOTICE_VIEWS[about]}`;
 
