@@ -35,6 +35,9 @@ const FIRST_DAY_LIMIT_MS = 60_000;
 const LIMIT_MS = 15_000;
 /** Wait after the repeated pushes; longer than the polling interval of the bridge, so that every call has started. */
 const SETTLE_MS = 1500;
+/** Interval at which the backlog of the bridge is read. */
+const POLL_MS = 50;
+/** Width of the column of lags. */
 const LAG_WIDTH = 8;
 const TITLE_WIDTH = Math.max(...STORY.map(({ title }) => title.length)) + 2;
 
@@ -169,6 +172,6 @@ async function untilIdle({ processes, signal }: StoryContext): Promise<void> {
   const deadline = Date.now() + LIMIT_MS;
   for (let left = await processes.backlog(); left > 0; left = await processes.backlog()) {
     if (Date.now() > deadline) throw new NotInTime(`${left} pending resources of the bridge`);
-    await systemClock.sleep(50, signal);
+    await systemClock.sleep(POLL_MS, signal);
   }
 }

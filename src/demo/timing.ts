@@ -22,6 +22,7 @@ export class NotInTime extends Error {
   }
 }
 
+/** Interval at which the platform is read. */
 const POLL_MS = 15;
 
 /**
