@@ -79,7 +79,7 @@ export async function lookAtPlatform(
   try {
     const [compared, definitions] = await Promise.all([
       compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS, noteFailure }),
-      // Only people have attribute values.
+      // Only people have attribute values, so for a group the definitions count as not read.
       isPerson
         ? asking(createNarrowScan(scope, signal), () => scope.target.client.attributes.list({ signal }))
         : 'unknown',
