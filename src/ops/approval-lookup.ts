@@ -97,6 +97,7 @@ export async function approvalsAt(
       : { firstApprovals: found.map((first) => toWaitingApproval(connection, first)) };
   };
   const rejection = async ({ id, serial, upTo, number }: Decision): Promise<Partial<Approval>> => {
+    // `numbers`: the changes that this decision rejected, and no other one.
     const list = { source: 'guardRejected', serial, upTo, numbers: [number] } as const;
     const { total } = await outbox.guardStore.countOf(list);
     return { stillRejected: total, ...firstsOf('guardRejected', id) };

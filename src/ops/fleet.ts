@@ -65,6 +65,7 @@ const UPDATE_MS = 15 * 60_000;
 const MOST_NAMED = 5;
 
 /**
+ * Returns the processes, and the findings about them and about removed targets.
  * @param isScheduled whether the settings have a schedule of reconciles, which a scheduler has to start
  * @param refusal why Redis takes no writes; undefined: it takes them
  * @param removed targets that the settings have lost
@@ -102,7 +103,7 @@ export function judgeFleet(
   };
 }
 
-/** Finding for each missing duty, with the words behind `no`: `name` before the first process with this duty ran, `had` afterwards. */
+/** For each missing duty the finding, and its words after `no`: `name` before the first process with this duty ran, `had` afterwards. */
 const MISSING = {
   api: { finding: 'noApi', name: 'process takes pushes', had: 'process has taken pushes' },
   worker: { finding: 'noWorker', name: 'worker runs', had: 'worker has run' },
@@ -190,6 +191,7 @@ function differentSettings(
   running: FleetView['processes'],
   { now, settingsDifferSince }: FleetView,
 ): FleetFinding[] {
+  // Settings that are no mapping rules, such as the limits of the guard, are compared too.
   const withAllSettings = true;
   const targets = [
     ...new Set(differingFeeds(running, { withOthers: withAllSettings }).map(({ target }) => target)),
