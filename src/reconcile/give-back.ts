@@ -30,6 +30,7 @@ export async function giveBack(
   await handovers.note(ref, { head });
   const items = stored.items.filter(({ state }) => state === 'moved' || state === 'planned');
   const { folder, deployment } = head;
+  // The items in the person's folder; undefined: there is no such folder.
   const here =
     folder === undefined ? undefined : await contentOfPersonFolder(scope, { deployment, folder }, options);
   const aims = new Map<string, string | null>();
