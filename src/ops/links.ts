@@ -279,7 +279,7 @@ async function whyNeeded(
   const outbox = outboxes.get(target);
   if (!outbox) return undefined;
   const { id } = parseRef(ref);
-  const [link, record, { pendingMemberships }] = await Promise.all([
+  const [link, record, { pendingMemberships, unconfirmedRemovals }] = await Promise.all([
     links.get(target, ref),
     directory.get(kind, id),
     outbox.resourceStatus(ref),
@@ -304,7 +304,8 @@ async function whyNeeded(
       : 'The account may be active, although the person is inactive at the source';
   }
   // `+` adds a membership; every other sign takes one away (pending membership in docs/glossary.md).
-  const removals = [...pendingMemberships.values()].filter((sign) => sign !== '+').length;
+  const unwritten = [...pendingMemberships.values()].filter((sign) => sign !== '+');
+  const removals = unwritten.length + unconfirmedRemovals.length;
   return removals === 0
     ? undefined
     : `The person is still in ${counted(removals, 'group')} against the source`;

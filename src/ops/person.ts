@@ -109,10 +109,11 @@ async function addLinks(
   };
   for (const [target, outbox] of state.outboxes) {
     const { link, isOpen } = await read(target);
-    const { mark, pendingMemberships } = await outbox.resourceStatus(ref);
+    const { mark, pendingMemberships, unconfirmedRemovals } = await outbox.resourceStatus(ref);
     // A kept removal (`r`) does not count as pending, because nothing writes it. An unconfirmed one (`u`) counts until a read
     // shows that the account left the group.
-    const isPending = mark !== null || [...pendingMemberships.values()].some((sign) => sign !== 'r');
+    const hasPending = [...pendingMemberships.values()].some((sign) => sign !== 'r');
+    const isPending = mark !== null || hasPending || unconfirmedRemovals.length > 0;
     if (link.id === undefined && !isPending) continue;
     const handovers = state.handovers.get(target);
     accounts.push({
@@ -120,7 +121,14 @@ async function addLinks(
       target,
       platformId: link.id ?? null,
       state: accountState(isOpen, isPending),
-      groups: link.id === undefined ? [] : await namesOf(state, pendingMemberships),
+      groups:
+        link.id === undefined
+          ? []
+          : await namesOf(state, [
+              // Only an addition (`+`) says that the account is not in the group.
+              ...[...pendingMemberships].flatMap(([id, sign]) => (sign === '+' ? [] : [id])),
+              ...unconfirmedRemovals,
+            ]),
       handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
     });
   }
@@ -133,11 +141,10 @@ async function addLinks(
   }
 }
 
-/** Returns the names of groups that the account may still be in: its removal is pending (`-`), kept (`r`) or unconfirmed (`u`). */
-async function namesOf(state: DesiredState, pending: ReadonlyMap<string, string>): Promise<string[]> {
+/** Returns the names of groups; of a deleted group its id. */
+async function namesOf(state: DesiredState, groups: readonly string[]): Promise<string[]> {
   const names: string[] = [];
-  for (const [id, sign] of pending) {
-    if (sign === '+') continue;
+  for (const id of groups) {
     const [group] = await findResources(toSearched([state]), `Group:${id}`);
     names.push(group?.name ?? id);
   }

@@ -160,7 +160,9 @@ export async function syncOne(
   if (!look || look.areValuesUnread) return { ...common, steps: steps.reported, ...unreadEnd(look) };
   // An end that has a message says the reason already.
   const told = end.message === undefined ? withGone(await withLeftAlone(scope, found, end), look) : end;
-  const whole = withConflicts(await withWaiting(scope, told, { ref, entries: named ?? [] }), common);
+  const waiting =
+    told.outcome === 'needsPerson' ? told : await withWaiting(scope, told, { ref, entries: named ?? [] });
+  const whole = withConflicts(waiting, common);
   return { ...common, steps: steps.reported, ...withNotCompared(whole, look?.notCompared) };
 }
 

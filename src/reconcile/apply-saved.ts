@@ -13,7 +13,6 @@ import { underRunLock } from './run-lock.ts';
 import type { RunOptions } from './run.ts';
 import type { ReconcileScope } from './scope.ts';
 import { untilApplied, type End } from './until-applied.ts';
-import { isOfDecision } from './unwritten.ts';
 
 /**
  * Applies what is left of a saved plan (review-plan.ts). @param review.done number of changes that are already made
@@ -54,13 +53,12 @@ export async function applySaved(
 /**
  * Returns the end of a run after which additions of members are still pending, although neither their groups nor the resources of
  * the plan have a mark: the additions wait for a user or for another group that changed after the plan. Undefined if there are none.
- * Additions of which the plan says that they wait for a decision do not count.
  */
 async function unwrittenAdditions({ outbox }: ReconcileScope, { entries }: Plan): Promise<End | undefined> {
   const ofGroup = new Map<Ref, { user: string; name: string }[]>();
   for (const entry of entries) {
-    const { action, ref, member, reason } = entry;
-    if (action !== 'addMember' || !ref || !member?.ref || !isChange(entry) || isOfDecision(reason)) continue;
+    const { action, ref, member } = entry;
+    if (action !== 'addMember' || !ref || !member?.ref || !isChange(entry)) continue;
     const own = ofGroup.get(ref) ?? [];
     own.push({ user: parseRef(member.ref).id, name: member.name || member.ref });
     ofGroup.set(ref, own);

@@ -126,11 +126,11 @@ export async function withoutUnwritten(
 }
 
 /**
- * Returns whether a run makes the reported addition pending, so that the decision which it waits for brings it. Without a pending
- * sign only a later comparison of the members would find the difference again.
+ * Returns whether a run makes the reported addition or change of a person pending, so that the decision which it waits for brings
+ * it. Without a pending sign or a mark only a later comparison would find the difference again.
  */
 export const becomesPending = (entry: PlanEntry): boolean =>
-  entry.action === 'addMember' &&
+  (entry.action === 'addMember' || entry.kind === 'User') &&
   entry.effect === 'report' &&
   Object.values(WAITS).some((text) => entry.reason.endsWith(text)) &&
   needsMark({ ...entry, effect: 'apply' });

@@ -89,7 +89,7 @@ export async function waitingMemberships(
 }
 
 /**
- * Returns the pending changes of users that their sync does not write while the guard holds a removal of the user from a group
+ * Returns the changes of users that their sync does not write while the guard holds a removal of the user from a group
  * (sync-user.ts): attributes of an open account, with all that is written behind them, and a safe activation.
  */
 export async function waitingValues(
@@ -100,12 +100,12 @@ export async function waitingValues(
   for (const entry of entries)
     if (entry.kind === 'User' && entry.ref) ofUser.set(entry.ref, [...(ofUser.get(entry.ref) ?? []), entry]);
   const asked = [...ofUser].flatMap(([ref, own]) => {
-    const pending = own.filter((entry) => isChange(entry) && entry.attribution.cause === 'source changed');
+    const changes = own.filter(isChange);
     // An account that is created, adopted or closed always gets its values.
     const isExisting = own.every(({ action }) => VALUES.has(action) || action === 'conflict');
     // Core values alone do not wait; attributes and an activation do.
-    const mayWait = pending.some(({ action }) => action !== 'update');
-    return isExisting && mayWait ? [{ ref, pending }] : [];
+    const mayWait = changes.some(({ action }) => action !== 'update');
+    return isExisting && mayWait ? [{ ref, changes }] : [];
   });
   const moved = await withHeldRemoval(
     outbox,
@@ -117,12 +117,11 @@ export async function waitingValues(
     drifts,
     waiting.map(({ ref }) => ref),
   );
-  return waiting.flatMap(({ ref, pending }) => {
-    if (!mayBeActive(links.get(ref) ?? {}))
-      return target.policy.users.activation === 'safe'
-        ? pending.filter(({ action }) => action === 'reactivate')
-        : [];
-    return pending.some(({ attribute }) => attribute !== undefined) ? pending : [];
+  return waiting.flatMap(({ ref, changes }) => {
+    const hasValues = changes.some(({ attribute }) => attribute !== undefined);
+    if (hasValues && mayBeActive(links.get(ref) ?? {})) return changes;
+    const isSafe = target.policy.users.activation === 'safe';
+    return isSafe ? changes.filter(({ action }) => action === 'reactivate') : [];
   });
 }
 

@@ -57,10 +57,16 @@ test('reconcile ends as held and names the dead letters beside the changes that 
     headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
     body: JSON.stringify({
       schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
-      Operations: [{ op: 'replace', path: 'urn:cube:params:1.0:UserAttribute:country', value: 'US' }],
+      Operations: [
+        { op: 'replace', path: 'urn:cube:params:1.0:UserAttribute:country', value: 'US' },
+        { op: 'replace', path: 'active', value: false },
+      ],
     }),
   });
   expect(answer.ok).toBe(true);
+  // Changes that a hand made wait as well.
+  expect((await place.commands.run('plan')).text).not.toMatch(/to activate|to set/);
+  expect((await place.commands.run('sync', IVY, '--dry-run')).text).not.toContain('would write');
   const { text, code } = await place.commands.run('reconcile', '--yes', '--deadline', '20s');
   expect(text).toContain('for which 1 change of this run waits');
   expect(text).toContain('1 dead letter: see scim-bridge dead-letters list');
@@ -72,6 +78,11 @@ test("after the approval of a held removal from a group, the person's values tha
   await place.commands.run('approvals', 'approve', approval.id, '--yes');
   await place.idle();
   const account = await place.platform.user(IVY);
-  expect(account).toMatchObject({ displayName: 'Ivy Two', groups: [], attributes: { country: 'DE' } });
+  expect(account).toMatchObject({
+    active: true,
+    displayName: 'Ivy Two',
+    groups: [],
+    attributes: { country: 'DE' },
+  });
   expect(account?.attributes.regions ?? null).toBeNull();
 });

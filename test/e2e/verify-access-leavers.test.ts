@@ -36,10 +36,9 @@ const reject = async () => {
 
 test('verify-access leaves a later repair of a value out of the duration from push to write', async () => {
   const { applied: before } = await verify(ANN);
-  expect(before.afterMs).toBeLessThan(1500);
   const { scimId } = (await place.platform.user(ANN)) ?? {};
   const { platformUrl, fixtures } = place.sandbox.ready;
-  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await new Promise((resolve) => setTimeout(resolve, 1000));
   await fetch(`${platformUrl}/api/scim/v2/Users/${scimId}`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
