@@ -85,7 +85,13 @@ export async function withToBeHeld(
   );
   for (const { entry } of asked)
     if (isWithAccount(entry) && entry.member?.ref && closings.has(entry.member.ref)) held.add(entry);
-  const behind = behindThese(entries, { held, closings });
+  // With the members of a group whose deletion is to be held.
+  const leavingGroups = new Set(
+    asked.flatMap(({ entry, item }) =>
+      item.kind === 'removeMembers' && held.has(entry) ? (accountOfRemoval(item) ?? []) : [],
+    ),
+  );
+  const behind = behindThese(entries, { held, closings, leavingGroups });
   return entries.map((entry) => {
     if (held.has(entry)) return { ...entry, reason: `${entry.reason}; ${TO_BE_HELD}` };
     if (!behind.has(entry)) return entry;
@@ -98,23 +104,26 @@ export async function withToBeHeld(
  * groups and, behind a deactivation, attribute values; behind a removal from a group, attribute values with the core values that
  * are written after them (sync-user.ts).
  * @param closings users whose deactivation is to be held
+ * @param leavingGroups users whose removal from a group is to be held
  */
 function behindThese(
   entries: readonly PlanEntry[],
-  { held, closings }: { held: ReadonlySet<PlanEntry>; closings: ReadonlySet<Ref> },
+  {
+    held,
+    closings,
+    leavingGroups,
+  }: { held: ReadonlySet<PlanEntry>; closings: ReadonlySet<Ref>; leavingGroups: ReadonlySet<Ref> },
 ): Set<PlanEntry> {
-  const leaving = new Set(
-    [...held].flatMap(({ action, member }) => (action === 'removeMember' && member?.ref) || []),
-  );
   const withValues = new Set(
-    entries.flatMap((entry) => (isValue(entry) && leaving.has(entry.ref) ? [entry.ref] : [])),
+    entries.flatMap((entry) => (isValue(entry) && leavingGroups.has(entry.ref) ? [entry.ref] : [])),
   );
   const isBehind = (entry: PlanEntry): boolean => {
     const { action, kind, ref, member } = entry;
-    if (action === 'addMember') return !!member?.ref && (closings.has(member.ref) || leaving.has(member.ref));
+    if (action === 'addMember')
+      return !!member?.ref && (closings.has(member.ref) || leavingGroups.has(member.ref));
     if (kind !== 'User' || ref === null) return false;
     return isValue(entry)
-      ? closings.has(ref) || leaving.has(ref)
+      ? closings.has(ref) || leavingGroups.has(ref)
       : action === 'update' && withValues.has(ref) && !closings.has(ref);
   };
   return new Set(entries.filter((entry) => isChange(entry) && !held.has(entry) && isBehind(entry)));
