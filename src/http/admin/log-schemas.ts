@@ -59,7 +59,10 @@ export const LOG_SCHEMAS = {
     activityDateTime: dateTime,
     connection: textField,
     target: textField,
-    cycleId: { ...nullable('string'), description: 'Reconcile run or applied plan; null: a push or a decision.' },
+    cycleId: {
+      ...nullable('string'),
+      description: 'Reconcile run or applied plan; null: a push or a decision.',
+    },
     changeId: textField,
     provisioningAction: { enum: ['create', 'update', 'delete', 'disable', 'other'] },
     operation: { enum: LOG_ACTIONS },
