@@ -32,7 +32,10 @@ function otherSettings(settings: Config['targets'][string]): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, PRINT_LENGTH);
 }
 
-/** Notes the targets. Tries until Redis answers, or until `stop`; `noted` resolves then. */
+/**
+ * Stores in Redis which targets the settings of each connection have. Tries until Redis answers or `stop` is called; `noted`
+ * resolves in both cases.
+ */
 export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => void } {
   const { clock, config, logger } = parts;
   const stopping = new AbortController();

@@ -18,7 +18,8 @@ export const notRemovedText = ({ connection, target }: TargetFeed): string =>
   `The target ${target} of the connection ${connection} is in the settings, or no open account is linked there.`;
 
 /**
- * Ends the finding about a removed target until it is in the settings again; changes nothing if it has ended. Its links stay. The
+ * From now on status and health do not report the removed target, until it is in the settings again; no change if it was so
+ * already. Its links stay. The
  * audit entry is in the log of the connection, or of the first one if the settings no longer have it.
  */
 export async function keepRemoved(

@@ -128,9 +128,11 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
         const start = await firstOf(text, REFUSAL_LENGTH);
         status = response.statusCode;
         const answer = { status, headers: response.headers, text: start };
+        // The status tells whether the write may be done, so the call has no `mayHaveCommitted` here.
         throw refusedAnswer(options, request, answer, attempt.call);
       }
       const type = String(response.headers['content-type'] ?? '');
+      // A tenant without the endpoint answers 200 with a web page (contract 12.9).
       if (type.startsWith('text/html')) throw new EndpointAbsent(response.statusCode, call);
       const refuse = (reason: string): PlatformDecode => new PlatformDecode(reason, call);
       yield* request.read({ headers: response.headers, text, call, redact, refuse });

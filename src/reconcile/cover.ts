@@ -89,9 +89,9 @@ export async function unlistedWaiting(
 
 /** Deleted resources whose account is not closed yet. Their records are gone, so no other list contains them. */
 export interface Orphans {
-  /** Resources with a mark. */
+  /** Orphans with a mark, so that their sync is due. */
   pending: Ref[];
-  /** Resources without a mark; also added to `scan.lost`. */
+  /** Orphans without a mark, so that no sync is due; also added to `scan.lost`. */
   lost: Ref[];
 }
 

@@ -68,11 +68,12 @@ export async function withToBeHeld(
     const pushed = countByRef(own.filter(isOfSync));
     const fresh = own.filter((removal) => !isOfSync(removal) && !isOpenAccount(removal.entry)).length;
     const isClosing = kind === 'deactivate';
-    // A deactivation counts from the push on.
+    // The guard counts a pushed deactivation from the push on; the plan may know of more.
     const waiting = isClosing ? Math.max(kinds[kind].waiting, pushed.size) : 0;
     for (const removal of own) {
       const { entry, item } = removal;
-      // A run asks for all of its changes together, and a sync for those of its resource.
+      // The changes that are asked for together with this one: those of the run; of a pushed change, those of its resource; of a
+      // pushed deactivation none, because `waiting` has it. An open account is closed first, and its sync asks for it alone.
       let more = isOpenAccount(entry) ? 1 : fresh;
       if (isOfSync(removal)) more = isClosing ? 0 : (pushed.get(item.ref) ?? 1);
       const size = populationOf(kind, population, kinds[kind], more);

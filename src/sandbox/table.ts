@@ -6,7 +6,7 @@ export interface TableRow {
   readonly id: number;
 }
 
-/** Read access to a table, live or as of an earlier time. */
+/** Read access to a table, live or as of an earlier time (fault `staleReadsMs`). */
 export interface TableView<T extends TableRow> {
   get(id: number): T | undefined;
   /** Returns all rows in order of creation. */
@@ -63,7 +63,7 @@ function createIndex<T extends TableRow>(keysOf: (record: T) => readonly string[
   };
 }
 
-/** Creates an empty table with the given indexes. Operations take constant time, except `rows`. */
+/** Creates an empty table with the given indexes. `get`, `put` and `remove` take constant time. */
 export function createTable<T extends TableRow>(keys: Keys<T>, deps: RecentChangesDeps): MemoryTable<T> {
   const records = new Map<number, T>();
   const indexes = new Map(Object.entries(keys).map(([name, keysOf]) => [name, createIndex(keysOf)]));

@@ -119,7 +119,7 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
   return { kind: 'synced', writes: context.writes, condition: condition(context, 'Protected', stay) };
 }
 
-/** Returns the wish to remove a member, for the guard. @param subject id of the user */
+/** Returns the removal of a member in the form in which `permit` asks the guard for it. @param subject id of the user */
 const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subject });
 
 /** Returns the members with an account that may be active. */

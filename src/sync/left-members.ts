@@ -115,7 +115,8 @@ export async function comeBack(context: SyncContext): Promise<void> {
   const isNoted = target.policy.groups.members === 'owned' ? notedLeavers(link) : undefined;
   const surplus = present.filter(({ user, platformId }) => isNoted?.(user, platformId) ?? true);
   await context.save({ rewriteMemberships: true, surplus: surplus.map(({ user }) => user) });
-  // Removed after the save, so that a sync after a killed process compares once more.
+  // Not part of the save above: if the process is killed before the next save, the stored link still has both, and the next sync
+  // compares the members again.
   delete link.departed;
   delete link.leavers;
   // Members who are there already need no write.

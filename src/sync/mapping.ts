@@ -54,7 +54,7 @@ export interface Mapping {
   types: Record<string, UserAttributeType>;
 }
 
-/** Returns whether the scope selects all users by its text: `active or true` (the default), or `true`, which is no SCIM filter. */
+/** Returns whether the scope is one of the texts that mean all users: `active or true`, the default, or `true`. */
 export const isEveryone = (scope: string): boolean => ['true', 'active or true'].includes(scope.trim());
 
 /**
@@ -62,6 +62,7 @@ export const isEveryone = (scope: string): boolean => ['true', 'active or true']
  * @throws Error when a path, filter, expression or pattern does not compile; check-config reports these earlier
  */
 export function compileMapping(rules: MappingRules, userType: ResourceType): Mapping {
+  // An operator writes the scope, so every form of a filter that some provider uses is accepted.
   const profile = profileOf('lenient');
   const scopeText = rules.users.scope.trim();
   const scope = isEveryone(scopeText) ? undefined : parseFilter(userType, scopeText, profile);

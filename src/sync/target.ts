@@ -71,11 +71,14 @@ export interface Target {
   policy: SyncPolicy;
   client: PlatformClient;
   mapping: Mapping;
+  /** Attribute definitions of the platform, and the owner of the key. */
   catalogue: Catalogue;
+  /** The accounts that were active administrators when they were last seen. */
   administrators: Administrators;
+  /** Calls that the rate limit still allows, shared by all processes. */
   budget: Budget;
   breaker: Pick<Breaker, 'read' | 'close'>;
-  /** Answers to the calls of this process. */
+  /** Whether the platform answers this process, is silent, or limits the rate. */
   answering: Answering;
   /** Returns how many calls of this process may be under way now. */
   concurrency: () => number;
@@ -122,6 +125,7 @@ export function createTarget(
     // Twice the largest limit, because urgent calls start at once, above the limit.
     connections: Math.max(settings.concurrency, settings.maxConcurrency) * 2,
     clock,
+    // First a free slot of the concurrency (`gate`), then, just before the request, the rate limit (`admit`).
     gate: (run, call) => slots.run(run, call.urgent),
     admit: async (signal) => {
       isRateBound = (await work.wait(() => budget.take(signal))) > 0;

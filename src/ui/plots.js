@@ -28,7 +28,7 @@ function mostOf(values) {
 
 function clockText(ms, stepMs) {
   const moment = new Date(ms);
-  // Slots of hours belong to a month, whose marks are days.
+  // A slot longer than an hour means that the plot shows a month: its axis is labelled with days, not with times.
   return stepMs > HOUR_MS
     ? moment.toLocaleDateString('en-GB', { day: '2-digit', month: 'short' })
     : moment.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });

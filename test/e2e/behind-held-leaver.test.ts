@@ -83,7 +83,7 @@ test('the account of a leaver whose deactivation was rejected is given to nobody
   });
 }, 90_000);
 
-test('after the approval of the deactivation the new hire takes over the account at once, and explain names no held change', async () => {
+test('once the held deactivation of a leaver is approved, the new hire takes over the account of the leaver at once, and explain names no held change', async () => {
   const { text } = await place.commands.run('approvals', 'list');
   const id = /default\.main\.[\d-]+/.exec(text)?.[0] ?? '';
   await place.commands.run('approvals', 'approve', id, '--yes');

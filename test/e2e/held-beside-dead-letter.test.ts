@@ -1,4 +1,6 @@
 // Tests the plan of a group that is a dead letter while the guard holds the removal of a member.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -39,8 +41,11 @@ test('the plan lists the dead letter as conflict, the membership behind the dead
   // The removal of BOB is told by the exception alone.
   expect(text).not.toContain(`Person ${BOB} in team`);
   expect(text).toMatch(/Group crew: held by the guard since .*the guard holds the removal of members/);
-  const { json } = await place.commands.run('plan', '--json');
-  const removal = json.plans[0].entries.find(({ action }: any) => action === 'removeMember');
+  const file = join(place.commands.folder, 'plan.json');
+  await place.commands.run('plan', '--out', file);
+  const removal = JSON.parse(readFileSync(file, 'utf8')).plans[0].entries.find(
+    ({ action }: any) => action === 'removeMember',
+  );
   expect(removal).toMatchObject({
     member: { name: BOB },
     effect: 'report',

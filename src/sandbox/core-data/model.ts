@@ -54,11 +54,12 @@ export interface Measure extends Member {
   readonly sql: string;
   /** Returns the aggregate over a column that holds `sql`; set when `aggType` alone does not determine it. */
   readonly aggregate?: (column: string) => string;
-  /** Returns the value of one row of a column that holds `sql`, for ungrouped queries; default: the column itself. */
+  /** Returns, for the name of a column with values of `sql`, the SQL of one row's value in ungrouped queries; default: the column. */
   readonly single?: (column: string) => string;
 }
 
 export interface Segment extends Member {
+  /** SQL condition that selects the rows. */
   readonly sql: string;
 }
 
@@ -102,6 +103,7 @@ export interface Cube {
   readonly description?: string;
   /** Private cubes are used by views; clients cannot query them. */
   readonly isPublic: boolean;
+  /** Tables of the model that `source` reads. */
   readonly tables: readonly string[];
   /** Cubes that a view uses. */
   readonly cubes: readonly string[];
@@ -111,7 +113,7 @@ export interface Cube {
   readonly key: string;
   /** Cubes whose aliases are part of `source`, so that one query can have members of both. */
   readonly reaches?: readonly string[];
-  /** Returns the part after FROM. */
+  /** Returns the part after FROM: the tables with the aliases that `sql` and `key` use, such as `orders AS o JOIN …`. */
   readonly source: (tableName: QualifiedTableName) => string;
   readonly measures: readonly Measure[];
   readonly dimensions: readonly Dimension[];

@@ -130,7 +130,7 @@ test('META-01 security_context is required and is an object', async () => {
   expect((await mint(undefined)).status).toBe(400);
 });
 
-test('META-02 security_context may be an empty object', async () => {
+test('META-02 a meta-sync token is issued for an empty security_context', async () => {
   expect((await mint({ security_context: {} })).status).toBe(200);
 });
 

@@ -50,7 +50,7 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
         readPlatform: {
           ...booleanField,
           description:
-            'Whether to read the platform. Default: it is read only when no change, hold or refusal is known.',
+            'Whether to read the platform. Default: it is read when no change or refusal is known, and for a change that waits for the end of a hold.',
         },
       },
       ['resource'],
