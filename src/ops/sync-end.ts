@@ -187,9 +187,11 @@ export async function withUnwrittenOthers(
   }
   const [first] = unwritten;
   if (first === undefined) return end;
-  const what = kind === 'User' ? 'group of the person' : 'account of the members';
-  const isOne = unwritten.length === 1;
-  const message = `${isOne ? `1 ${what} is` : `${unwritten.length} ${what.replace(' ', 's ')} are`} not written yet: scim-bridge explain ${first} tells why`;
+  const count =
+    kind === 'User'
+      ? `${counted(unwritten.length, 'group')} of the person`
+      : `${counted(unwritten.length, 'account')} of the members`;
+  const message = `${count} ${unwritten.length === 1 ? 'is' : 'are'} not written yet: scim-bridge explain ${first} tells why`;
   return { outcome: 'waiting', message };
 }
 

@@ -1,5 +1,6 @@
 // Finds the additions to groups that the sync of the group leaves out, because the sync of the member comes first.
 import { parseRef, type Ref } from '../directory/records.ts';
+import { inPortions } from '../directory/redis/portions.ts';
 import { isChange, NEWLY_LINKED, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 
@@ -22,8 +23,8 @@ export async function withUnreadyMembersReported(
       : undefined;
   const users = [...new Set(entries.flatMap((entry) => addedIn(entry) ?? []))].map((ref) => parseRef(ref).id);
   const unready = new Set<string>();
-  for (let start = 0; start < users.length; start += PORTION)
-    for (const { user, ready, underWay } of await outbox.readiness(users.slice(start, start + PORTION)))
+  for (const portion of inPortions(users, PORTION))
+    for (const { user, ready, underWay } of await outbox.readiness(portion))
       if (!ready && underWay) unready.add(user);
   return entries.map((entry) => {
     const member = addedIn(entry);

@@ -2,7 +2,6 @@
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Outcome } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
-import { inPortions } from '../directory/redis/portions.ts';
 import { counted } from '../support/counted.ts';
 import type { Logger } from '../support/logger.ts';
 import { dueLaterText, LATE_MS } from './due-later.ts';
@@ -91,9 +90,7 @@ async function markedAgain(
   awaited: readonly Ref[],
 ): Promise<Ref[]> {
   const known = new Set(awaited);
-  const marked: Ref[] = [];
-  for (const portion of inPortions(refs, MARKS_PORTION)) marked.push(...(await drifts.stillMarked(portion)));
-  return marked.filter((ref) => !known.has(ref));
+  return (await drifts.stillMarked(refs)).filter((ref) => !known.has(ref));
 }
 
 /**

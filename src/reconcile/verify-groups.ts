@@ -157,7 +157,7 @@ async function verifyGroup(
     members: differing && { ...differing, surplus: [...differing.surplus, ...unlisted] },
     unconfirmed: new Set(unconfirmed),
     surplusThere: present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs }),
-    // 'User:' names no user: it stands for an unmanaged member, which `pendingDone` never contains.
+    // An unmanaged member has the ref null, which `isMade` never contains.
     pending: pending.filter(
       ({ member, sign }) => !isMade.has(member.ref) && (sign !== '+' || !isMemberBefore(member)),
     ),

@@ -130,10 +130,8 @@ export async function observedLinks(
   drifts: ReconcileScope['drifts'],
   refs: readonly Ref[],
 ): Promise<Map<Ref, Link>> {
-  const links = new Map<Ref, Link>();
-  for (const portion of inPortions(refs, PORTION))
-    for (const { ref, text } of await drifts.readLinks(portion)) links.set(ref, parseLink(text));
-  return links;
+  const observed = await drifts.readLinks(refs);
+  return new Map(observed.map(({ ref, text }) => [ref, parseLink(text)]));
 }
 
 /**
@@ -151,9 +149,8 @@ export async function behindHeld(
   const asked = [...new Set(pending.flatMap(({ refs }) => refs))];
   if (asked.length === 0 || (await outbox.guardStore.open()) === undefined) return [];
   const behind = new Set<Ref>();
-  for (const portion of inPortions(asked, PORTION))
-    for (const { ref, text, marked } of await drifts.readLinks(portion))
-      if (marked && isBehindHeld(parseLink(text))) behind.add(ref);
+  for (const { ref, text, marked } of await drifts.readLinks(asked))
+    if (marked && isBehindHeld(parseLink(text))) behind.add(ref);
   return pending.flatMap(({ entry, refs }) => (refs.some((ref) => behind.has(ref)) ? [entry] : []));
 }
 

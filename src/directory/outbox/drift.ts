@@ -61,8 +61,8 @@ export class RunLost extends Error {
 
 /** Drifts that one script stores. */
 const PORTION = 200;
-/** Members whose links are read at once. */
-const SCAN_COUNT = 1000;
+/** Resources whose links or marks are read at once. */
+const READ_PORTION = 1000;
 
 /** Returns the hash by which the scripts notice that a link was written meanwhile. @param text stored text of the link */
 export const hashOfLink = (text: string): string => hash('sha1', text);
@@ -132,7 +132,7 @@ export function createDriftNotes(
    * link before the read
    */
   async function confirmRemovals({ ref, link, users }: ConfirmedRemovals): Promise<void> {
-    for (const portion of inPortions(users, SCAN_COUNT))
+    for (const portion of inPortions(users, READ_PORTION))
       await scripts.run('confirm_removals', keys.base, {
         target,
         ref,
@@ -142,27 +142,30 @@ export function createDriftNotes(
       });
   }
 
-  /** Returns link text and mark of each ref, read atomically, in the given order. */
-  async function readLinks(refs: Ref[]): Promise<ObservedResource[]> {
-    if (refs.length === 0) return [];
-    const read = await redis
-      .multi()
-      .hmget(key('links'), ...refs)
-      .hmget(key('marks'), ...refs)
-      .exec();
-    const [links, marks] = (read ?? []).map(([, values]) => values as (string | null)[]);
-    return refs.map((ref, index) => ({
-      ref,
-      text: links?.[index] ?? '',
-      marked: typeof marks?.[index] === 'string',
-    }));
+  /** Returns link text and mark of each ref in the given order; those of one ref are read at the same moment. */
+  async function readLinks(refs: readonly Ref[]): Promise<ObservedResource[]> {
+    const observed: ObservedResource[] = [];
+    for (const portion of inPortions(refs, READ_PORTION)) {
+      const read = await redis
+        .multi()
+        .hmget(key('links'), ...portion)
+        .hmget(key('marks'), ...portion)
+        .exec();
+      const [links, marks] = (read ?? []).map(([, values]) => values as (string | null)[]);
+      for (const [index, ref] of portion.entries())
+        observed.push({ ref, text: links?.[index] ?? '', marked: typeof marks?.[index] === 'string' });
+    }
+    return observed;
   }
 
   /** Returns the refs that have a mark. */
-  async function stillMarked(refs: Ref[]): Promise<Ref[]> {
-    if (refs.length === 0) return [];
-    const marks = await redis.hmget(key('marks'), ...refs);
-    return refs.filter((_, index) => marks[index] !== null);
+  async function stillMarked(refs: readonly Ref[]): Promise<Ref[]> {
+    const marked: Ref[] = [];
+    for (const portion of inPortions(refs, READ_PORTION)) {
+      const marks = await redis.hmget(key('marks'), ...portion);
+      marked.push(...portion.filter((_, index) => marks[index] !== null));
+    }
+    return marked;
   }
 
   /** Returns whether the resource was deleted at the source, rather than never pushed. */
@@ -174,7 +177,7 @@ export function createDriftNotes(
   async function membersOf(group: string): Promise<{ user: string; link: Link }[]> {
     const users = await redis.smembers(keys.key('members', group));
     const members: { user: string; link: Link }[] = [];
-    for (const portion of inPortions(users, SCAN_COUNT)) {
+    for (const portion of inPortions(users, READ_PORTION)) {
       const links = await redis.hmget(key('links'), ...portion.map((user) => refOf('User', user)));
       for (const [index, user] of portion.entries()) {
         const { attributes: _values, ...link } = parseLink(links[index] ?? '');
