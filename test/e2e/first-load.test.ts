@@ -41,7 +41,7 @@ type Load = Awaited<ReturnType<typeof openLoad>>;
 
 const close = ({ stop }: Load): Promise<void> => stop();
 const testAtRateLimit = createScenarios(
-  () => openLoad({ rateLimit: { requestsPerSecond: 30, burst: 10 } }),
+  () => openLoad({ rateLimit: { requestsPerSecond: 15, burst: 10 } }),
   close,
 );
 const testAtFourCalls = createScenarios(

@@ -96,7 +96,8 @@ export const SITUATIONS: Situation[] = [
   {
     topic: 'The service',
     name: 'A first load is under way',
-    target: { concurrency: 1 },
+    // One call of a second at a time: the load outlasts the commands on a slow machine too.
+    target: { concurrency: 1, minConcurrency: 1, maxConcurrency: 1 },
     cause: async (place) => {
       await faults(place, { latencyMs: 1000 });
       await createPeople(place, 80);
