@@ -41,7 +41,7 @@ const home = {
   express: '^src/(http|sandbox)/',
   ioredis: '^src/(directory|app)/',
   bullmq: '^src/queue/',
-  'node-cron': '^src/(config/forms|reconcile/(schedule|expected-gap))[.]ts',
+  'node-cron': '^src/(config/forms|reconcile/apply/(schedule|expected-gap))[.]ts',
   ajv: '^src/(config|scim|sandbox|http/admin)/',
   pino: '^src/support/logger[.]ts',
   '@duckdb/node-api': '^src/sandbox/core-data/',
@@ -49,7 +49,7 @@ const home = {
   '@opentelemetry': '^src/support/tracing[.]ts',
   undici: '^src/(platform|demo)/',
   'csv-parse': '^src/(platform/csv|sandbox/core-data/yaml/sample-tables)[.]ts',
-  jsonata: '^src/sync/expression[.]ts',
+  jsonata: '^src/sync/mapping/expression[.]ts',
   re2js: '^src/support/linear-regexp[.]ts',
   jose: '^src/(verify-access|tokens|events|sandbox)/',
   commander: '^src/cli/',
@@ -64,7 +64,7 @@ const doors = {
     `${src}directory/`,
     `${src}guard/`,
     `${src}platform/`,
-    `${src}sync/(config-checks|rule-trial)[.]ts$`,
+    `${src}sync/mapping/(config-checks|rule-trial)[.]ts$`,
   ],
   demo: [`${src}sandbox/`, `${src}platform/library[.]ts$`],
   sandbox: [`${src}platform/wire[.]ts$`],
@@ -76,9 +76,19 @@ const layers = Object.entries(may).map(([from, to]) => ({
   from: { path: `${src}${from}/` },
   to: { path: src, pathNot: [`${src}(${[from, ...to].join('|')})/`, ...(doors[from] ?? [])] },
 }));
+// The order of the steps of a reconcile: a folder imports none of those behind it.
+const steps = ['compare', 'unwritten', 'scan', 'handover', 'plan', 'apply'];
+const stepOrder = steps.slice(0, -1).map((step, index) => ({
+  name: `reconcile-${step}-comes-first`,
+  severity: 'error',
+  comment: `src/reconcile/${step} must not import: ${steps.slice(index + 1).join(', ')}`,
+  from: { path: `${src}reconcile/${step}/` },
+  to: { path: `${src}reconcile/(${steps.slice(index + 1).join('|')})/` },
+}));
 module.exports = {
   forbidden: [
     ...layers,
+    ...stepOrder,
     {
       name: 'sandbox-stands-alone',
       severity: 'error',

@@ -14,7 +14,7 @@ const { loadConfig } = await part('config/load.js');
 const { randomIds, systemClock } = await part('support/sources.js');
 const { silentLogger } = await part('support/logger.js');
 const { openScopes } = await part('app.js');
-const { reconcile } = await part('reconcile/run.js');
+const { reconcile } = await part('reconcile/apply/run.js');
 const { connectPlatform } = await part('platform/client.js');
 
 /** Page sizes of users and groups, as reconcile asks for them. */

@@ -23,10 +23,10 @@ import { protectMetrics } from './http/metrics.ts';
 import { createHttpApp, createMetricsApp, listen, requireFreePorts } from './http/server.ts';
 import { traced } from './http/traced.ts';
 import type { TargetQueue } from './queue/worker.ts';
-import { startProofPass } from './ops/proof-pass.ts';
-import { startFinishingForgets } from './ops/unfinished-forgets.ts';
-import { expectedGapMs } from './reconcile/expected-gap.ts';
-import { startScheduler } from './reconcile/schedule.ts';
+import { startProofPass } from './ops/doctor/proof-pass.ts';
+import { startFinishingForgets } from './ops/doctor/unfinished-forgets.ts';
+import { expectedGapMs } from './reconcile/apply/expected-gap.ts';
+import { startScheduler } from './reconcile/apply/schedule.ts';
 import { createReleasers, type Releasers } from './support/releasers.ts';
 
 export { openDesiredStates, openScopes } from './app/open.ts';

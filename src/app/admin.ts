@@ -10,8 +10,8 @@ import type { Admission } from '../http/admission/admission.ts';
 import { createAdmin, type Admin } from '../http/admin/admin.ts';
 import { createAdminCheck, type AdminCheck } from '../http/admin/authenticate.ts';
 import { createClientAddress } from '../http/middleware/client-address.ts';
-import type { ReadFleet } from '../ops/fleet.ts';
-import { dataFindings } from '../ops/stored-findings.ts';
+import type { ReadFleet } from '../ops/status/fleet.ts';
+import { dataFindings } from '../ops/doctor/stored-findings.ts';
 import type { Target } from '../sync/target.ts';
 import { feedsOf } from './note-targets.ts';
 import { buildNoticeOperations } from './notices.ts';
@@ -22,8 +22,8 @@ import type { Parts } from './parts.ts';
 import { outboxesOf, schemasOfTarget, userTypeFor } from './targets.ts';
 import { checkAttributes } from '../config/check-attributes.ts';
 import type { CompileTried } from '../ops/try-mapping.ts';
-import { configChecks } from '../sync/config-checks.ts';
-import { compileMapping } from '../sync/mapping.ts';
+import { configChecks } from '../sync/mapping/config-checks.ts';
+import { compileMapping } from '../sync/mapping/mapping.ts';
 
 /**
  * Returns one token check, shared by the admin API and the health endpoints so that failed attempts count
@@ -62,7 +62,7 @@ export function buildAdmin(
   const data = () => dataFindings({ states, readFleet, notices, tokensOf, clock });
   const check = async (signal: AbortSignal) => {
     // Loaded at the first call, so that a process that only receives pushes does not keep the module in memory.
-    const { checkEverything } = await import('../ops/check-everything.ts');
+    const { checkEverything } = await import('../ops/doctor/check-everything.ts');
     return checkEverything(
       { store, data, clock, breakers, states },
       { targets: Object.values(config.targets), warnings: configWarnings(config) },

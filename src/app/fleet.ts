@@ -9,8 +9,8 @@ import {
 } from '../directory/fleet/fleet-store.ts';
 import { createKnownTargets } from '../directory/fleet/known-targets.ts';
 import { storeRefusalOf, takePulse } from '../directory/redis/store-health.ts';
-import { startBeats } from '../ops/beats.ts';
-import { judgeFleet, type ReadFleet } from '../ops/fleet.ts';
+import { startBeats } from '../ops/status/beats.ts';
+import { judgeFleet, type ReadFleet } from '../ops/status/fleet.ts';
 import { packageVersion } from '../support/version.ts';
 import type { Target } from '../sync/target.ts';
 import { feedRulesOf, feedsOf } from './note-targets.ts';

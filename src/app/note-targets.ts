@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { createKnownTargets, type FeedRules, type TargetFeed } from '../directory/fleet/known-targets.ts';
-import { planDigest } from '../reconcile/digest.ts';
+import { planDigest } from '../reconcile/tenant/digest.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { settingsPrint } from '../sync/settings-print.ts';
 import { untilStored, type Parts } from './parts.ts';

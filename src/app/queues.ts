@@ -2,8 +2,8 @@
 import { connectRedis } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createTargetQueue, type SyncHandler, type TargetQueue } from '../queue/worker.ts';
-import { probeWhileIdle } from '../sync/probe.ts';
-import { recogniseAddress } from '../sync/recognise.ts';
+import { probeWhileIdle } from '../sync/calls/probe.ts';
+import { recogniseAddress } from '../sync/calls/recognise.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';

@@ -1,11 +1,11 @@
 // Builds the input of reconcile: one reconcile scope for each connection and target.
 import type { DesiredState } from '../directory/desired-state.ts';
-import { createTrailReader } from '../reconcile/audit-trail.ts';
+import { createTrailReader } from '../reconcile/scan/audit-trail.ts';
 import { agreeOn } from '../directory/fleet/announced-rules.ts';
 import { createFleetStore, runningOf } from '../directory/fleet/fleet-store.ts';
-import { planDigest } from '../reconcile/digest.ts';
+import { planDigest } from '../reconcile/tenant/digest.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import type { ScheduledScope } from '../reconcile/schedule.ts';
+import type { ScheduledScope } from '../reconcile/apply/schedule.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
 

@@ -2,8 +2,8 @@
 import { takePulse } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createMetricsRouter } from '../http/metrics.ts';
-import type { ReadFleet } from '../ops/fleet.ts';
-import { lastProofs } from '../ops/prove.ts';
+import type { ReadFleet } from '../ops/status/fleet.ts';
+import { lastProofs } from '../ops/doctor/prove.ts';
 import type { TargetQueue } from '../queue/worker.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';

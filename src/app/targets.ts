@@ -16,7 +16,7 @@ import { createBudget } from '../directory/outbox/budget.ts';
 import { createRecentExternalIds } from '../directory/resources/elsewhere.ts';
 import type { PlatformCall } from '../platform/client.ts';
 import { createTarget, type Target } from '../sync/target.ts';
-import { typedUserAttributes } from '../sync/typed-user-attributes.ts';
+import { typedUserAttributes } from '../sync/mapping/typed-user-attributes.ts';
 
 /** Returns the SCIM resource type of users, with the custom schemas and the attributes that these targets map. */
 export const userTypeFor = (

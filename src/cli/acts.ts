@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import { ACTS } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import { readActs, verifyActs, type ActFilter, type LocatedAct } from '../ops/acts.ts';
+import { readActs, verifyActs, type ActFilter, type LocatedAct } from '../ops/log/acts.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';

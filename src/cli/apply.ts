@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { RunReport } from '../directory/outbox/runs.ts';
 import { DESTRUCTIVE, isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { parseSaved, writesIn, type Plan } from '../reconcile/plan.ts';
-import type { PlanReview } from '../reconcile/review-plan.ts';
+import type { PlanReview } from '../reconcile/plan/review-plan.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { agrees, carryOutQuestion, confirm } from './confirm.ts';
@@ -103,7 +103,7 @@ async function reviewAll(
   plans: Plan[],
   { scopes, signal }: CommandContext,
 ): Promise<{ reviewed: Reviewed[]; stale: string[] }> {
-  const { scopeOfPlan } = await import('../reconcile/review-plan.ts');
+  const { scopeOfPlan } = await import('../reconcile/plan/review-plan.ts');
   // The scopes of all plans are looked up before the first read of the platform.
   const pairs = plans.map((plan) => ({ plan, each: scopeOfPlan(plan, scopes) }));
   const reviewed: Reviewed[] = [];
@@ -123,7 +123,7 @@ async function reviewOf(
   signal: AbortSignal,
 ): Promise<PlanReview | undefined> {
   if (plan.mapping !== scope.digest) return undefined;
-  const { reviewPlan } = await import('../reconcile/review-plan.ts');
+  const { reviewPlan } = await import('../reconcile/plan/review-plan.ts');
   const { whileAnswering } = await import('../reconcile/while-answering.ts');
   return whileAnswering(
     scope,
@@ -193,7 +193,7 @@ async function applyOne(
   flags: ApplyFlags,
   cli: Cli,
 ): Promise<RunReport> {
-  const { applySaved } = await import('../reconcile/apply-saved.ts');
+  const { applySaved } = await import('../reconcile/apply/apply-saved.ts');
   const { whileAnswering } = await import('../reconcile/while-answering.ts');
   const progress = createProgressLine(name);
   const report = await whileAnswering(

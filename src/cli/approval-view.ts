@@ -1,9 +1,9 @@
 // Formats an approval as text: counts, the limit that held it, and one line for each change.
 import { DESTRUCTIVE_KINDS, SHARE_FLOOR, type DestructiveKind } from '../guard/judge.ts';
-import type { Approval, WaitingApproval } from '../ops/approval-lookup.ts';
+import type { Approval, WaitingApproval } from '../ops/approvals/approval-lookup.ts';
 import { counted } from '../support/counted.ts';
-import type { ExplainedLimit } from '../ops/approval-limits.ts';
-import type { HeldChange } from '../ops/held-change.ts';
+import type { ExplainedLimit } from '../ops/approvals/approval-limits.ts';
+import type { HeldChange } from '../ops/approvals/held-change.ts';
 import { say } from './output.ts';
 
 /** Words after the number of changes of a kind: of one change, and of several. */

@@ -10,11 +10,11 @@ import {
   previewDecision,
   rejectionsInForce,
   showApproval,
-} from '../ops/approvals.ts';
-import type { Approval } from '../ops/approval-lookup.ts';
-import type { ChangeSelection } from '../ops/approval-selection.ts';
-import { listExceptions } from '../ops/exceptions.ts';
-import { HELD_CAUSES, type HeldCause } from '../ops/held-change.ts';
+} from '../ops/approvals/approvals.ts';
+import type { Approval } from '../ops/approvals/approval-lookup.ts';
+import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
+import { listExceptions } from '../ops/approvals/exceptions.ts';
+import { HELD_CAUSES, type HeldCause } from '../ops/approvals/held-change.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { printableConfig } from '../config/redact.ts';
 import { ConfigError } from '../config/faults.ts';
 import type { Config } from '../config/schema.ts';
-import { tryRules } from '../sync/rule-trial.ts';
+import { tryRules } from '../sync/mapping/rule-trial.ts';
 import { configWarnings } from '../config/warnings.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { complain, say, sayJson, sayRows } from './output.ts';

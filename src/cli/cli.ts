@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.ts';
 import { DataVersionRefused } from '../directory/fleet/data-version.ts';
 import { isStoreFailure, storeFailureText } from '../directory/redis/why-away.ts';
 import { messageWithPlatformText } from '../platform/errors.ts';
-import { configChecks } from '../sync/config-checks.ts';
+import { configChecks } from '../sync/mapping/config-checks.ts';
 import { complain } from './output.ts';
 import { EXIT_UNKNOWN, unknownText, UnknownResource } from './resources.ts';
 

@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';
-import { orUnmade, type DoctorFinding } from '../ops/doctor-finding.ts';
-import { proofFindings } from '../ops/proof-findings.ts';
-import { prove, type ProofProgress } from '../ops/prove.ts';
-import { dataFindings, storedFindings } from '../ops/stored-findings.ts';
+import { orUnmade, type DoctorFinding } from '../ops/doctor/doctor-finding.ts';
+import { proofFindings } from '../ops/doctor/proof-findings.ts';
+import { prove, type ProofProgress } from '../ops/doctor/prove.ts';
+import { dataFindings, storedFindings } from '../ops/doctor/stored-findings.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -57,7 +57,7 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
     await Promise.all([
       import('../app.ts'),
       import('../directory/redis/connection.ts'),
-      import('../ops/check-everything.ts'),
+      import('../ops/doctor/check-everything.ts'),
     ]);
   const { redis, lastError, checkData, states, breakers, readFleet, notices } = openDesiredStates(config);
   const { durability } = config.redis;

@@ -1,8 +1,8 @@
 // Defines the command exceptions, which lists resources that differ from the desired state until a person acts.
 import { Option, type Command } from 'commander';
 import { EXCEPTION_REASONS, type ExceptionReason } from '../directory/outbox/exceptions.ts';
-import { listExceptions } from '../ops/exceptions.ts';
-import { EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/exception-words.ts';
+import { listExceptions } from '../ops/approvals/exceptions.ts';
+import { EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import { requireKnown } from './resources.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';

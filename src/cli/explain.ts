@@ -55,7 +55,7 @@ async function explained(
 
 /** Returns the words for the backup of the newest restore of the connections; undefined: there was none. */
 async function lastRestored(scopes: readonly ReconcileScope[]): Promise<string | undefined> {
-  const { readRestored, backupText } = await import('../reconcile/restored.ts');
+  const { readRestored, backupText } = await import('../reconcile/tenant/restored.ts');
   const restores = await Promise.all(scopes.map(({ acts }) => readRestored(acts)));
   const [newest] = restores.filter((each) => each !== undefined).sort((a, b) => b.at - a.at);
   return newest && backupText(newest);

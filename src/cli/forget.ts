@@ -1,9 +1,9 @@
 // Defines the command forget, which removes the stored data of a person who is no longer pushed.
 import type { Command } from 'commander';
 import type { Config } from '../config/schema.ts';
-import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from '../ops/forget.ts';
-import type { LostHandover } from '../ops/lost-handover.ts';
-import type { AccountState } from '../ops/person.ts';
+import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from '../ops/person/forget.ts';
+import type { LostHandover } from '../ops/person/lost-handover.ts';
+import type { AccountState } from '../ops/person/person.ts';
 import { counted } from '../support/counted.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';

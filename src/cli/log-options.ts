@@ -1,7 +1,7 @@
 // Defines the options that the commands log and acts share, and prints the check of a hash chain.
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseDuration } from '../config/forms.ts';
-import { isPublicId } from '../ops/newest-first.ts';
+import { isPublicId } from '../ops/log/newest-first.ts';
 import { counted } from '../support/counted.ts';
 import type { Cli } from './cli.ts';
 import { say, sayJson } from './output.ts';

@@ -8,9 +8,9 @@ import {
 } from '../directory/logs/provisioning-log.ts';
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { LocatedEntry, LogFilter } from '../ops/provisioning-log.ts';
-import { writtenValueText, STATUS_WORDS } from '../ops/provisioning-record.ts';
-import { withoutGuardHolds } from '../reconcile/exception-words.ts';
+import type { LocatedEntry, LogFilter } from '../ops/log/provisioning-log.ts';
+import { writtenValueText, STATUS_WORDS } from '../ops/log/provisioning-record.ts';
+import { withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
@@ -44,7 +44,7 @@ export function logCommand(program: Command, cli: Cli): void {
       await withStore(config, async (states) => {
         await requireLogged(config, flags, states);
         if (!flags.verify) return show(states, flags, config);
-        const { verifyLogs } = await import('../ops/provisioning-log.ts');
+        const { verifyLogs } = await import('../ops/log/provisioning-log.ts');
         printChecks(await verifyLogs(await withAllLogs(states)), flags, cli);
       });
     });
@@ -59,9 +59,9 @@ const withAllLogs = (states: DesiredState[]) =>
 /** Prints the entries that the flags select. @throws UnknownResource for a name that nothing has */
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
   const { findResources, refIn, toSearched } = await import('../ops/find.ts');
-  const { readLog, removedEntriesTexts } = await import('../ops/provisioning-log.ts');
-  const { toProvisioningRecord } = await import('../ops/provisioning-record.ts');
-  const { createMemberNames } = await import('../ops/member-names.ts');
+  const { readLog, removedEntriesTexts } = await import('../ops/log/provisioning-log.ts');
+  const { toProvisioningRecord } = await import('../ops/log/provisioning-record.ts');
+  const { createMemberNames } = await import('../ops/log/member-names.ts');
   const { connection = null, target = null } = flags;
   const sources = await withAllLogs(states);
   const searched = sources
@@ -123,7 +123,7 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
 async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
   const [{ csvLine }, { toProvisioningRecord, flatten, COLUMNS }] = await Promise.all([
     import('../support/csv-line.ts'),
-    import('../ops/provisioning-record.ts'),
+    import('../ops/log/provisioning-record.ts'),
   ]);
   sayRows(csvLine(COLUMNS));
   return (entry) => csvLine(flatten(toProvisioningRecord(entry)));

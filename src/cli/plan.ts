@@ -86,7 +86,7 @@ interface Made {
 /** Makes the plan of each connection and target. A target that does not answer is among the failures. */
 async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Made> {
   const { TargetSilent } = await import('../reconcile/target-silent.ts');
-  const { planWhileAnswering } = await import('../reconcile/plan-while-answering.ts');
+  const { planWhileAnswering } = await import('../reconcile/plan/plan-while-answering.ts');
   const options = { target: flags.target, deadlineMs: deadlineOf(flags) };
   return withScopes(readConfig(command, cli), options, async ({ scopes, signal, deps }) => {
     const plans: Plan[] = [];
@@ -131,7 +131,7 @@ export async function printPlans(
   { env }: Cli,
   driftOnly = false,
 ): Promise<void> {
-  const { renderPlan } = await import('../reconcile/render.ts');
+  const { renderPlan } = await import('../reconcile/text/render.ts');
   const colour = process.stdout.isTTY && !env.NO_COLOR;
   for (const each of plans) {
     if (colour) sayPainted(each, (plan) => renderPlan(plan, { all, colour, driftOnly }));

@@ -56,7 +56,7 @@ async function reconcileOne(
   flags: ReconcileFlags,
   cli: Cli,
 ): Promise<RunReport> {
-  const run = await import('../reconcile/run.ts');
+  const run = await import('../reconcile/apply/run.ts');
   const { whileAnswering } = await import('../reconcile/while-answering.ts');
   const { failedReport, TargetSilent } = await import('../reconcile/target-silent.ts');
   const progress = createProgressLine(name);

@@ -1,7 +1,7 @@
 // Defines the errors for unknown names: of a user or group (exit code 4), and of a connection or target.
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { LinkRow } from '../ops/link-rows.ts';
+import type { LinkRow } from '../ops/links/link-rows.ts';
 import { withStore } from './store.ts';
 
 /** Exit code when nothing has the name. */
@@ -86,7 +86,7 @@ function refuseUnless(noun: string, name: string | undefined, known: string[]): 
  * connection of the settings knows the name.
  */
 export async function unknownText({ message, text, config }: UnknownResource): Promise<string> {
-  const { showLinks } = await import('../ops/link-rows.ts');
+  const { showLinks } = await import('../ops/links/link-rows.ts');
   const rows = await withStore(config, (states, store) => showLinks({ states, ...store }, text));
   const removed = rows?.filter((row) => row.removed) ?? [];
   if (removed.length === 0) return message;

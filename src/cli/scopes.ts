@@ -4,8 +4,8 @@ import { createCommandLogger } from './command-logger.ts';
 import { requireKnown } from './resources.ts';
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config/schema.ts';
-import type { ScheduledScope } from '../reconcile/schedule.ts';
-import type { ReadFleet } from '../ops/fleet.ts';
+import type { ScheduledScope } from '../reconcile/apply/schedule.ts';
+import type { ReadFleet } from '../ops/status/fleet.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 
 export interface SelectedScope extends ScheduledScope {

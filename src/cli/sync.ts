@@ -1,12 +1,12 @@
 // Defines the command sync, which syncs one user or group at once and prints each step.
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import type { SyncOutcomeName } from '../ops/sync-end.ts';
-import type { SyncReport } from '../ops/sync-one.ts';
+import type { SyncOutcomeName } from '../ops/sync/sync-end.ts';
+import type { SyncReport } from '../ops/sync/sync-one.ts';
 import type { Config } from '../config/schema.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
-import { actionName } from '../reconcile/render-words.ts';
+import { actionName } from '../reconcile/text/render-words.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes, type CommandContext } from './scopes.ts';
@@ -56,7 +56,7 @@ async function syncAll(
 ): Promise<SyncReport[]> {
   const [{ whileAnswering }, { syncOne }, { findForOrder }, { connectionsOf }] = await Promise.all([
     import('../reconcile/while-answering.ts'),
-    import('../ops/sync-one.ts'),
+    import('../ops/sync/sync-one.ts'),
     import('../ops/find.ts'),
     import('../explain/explain.ts'),
   ]);

@@ -3,8 +3,8 @@ import type { Link } from '../directory/outbox/links.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
-import { keptAttributes, type DesiredUser, type Mapping } from '../sync/mapping.ts';
-import { sameValue } from '../sync/values.ts';
+import { keptAttributes, type DesiredUser, type Mapping } from '../sync/mapping/mapping.ts';
+import { sameValue } from '../sync/mapping/values.ts';
 import { isEmpty } from '../sync/diff.ts';
 import type { Explanation, AttributeState } from './explanation.ts';
 

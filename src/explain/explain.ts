@@ -1,12 +1,12 @@
 // Explains why a user or group is, or is not, as desired at each target. The facts come from Redis and from a read of the
 // platform.
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
-import type { FleetFinding, ReadFleet } from '../ops/fleet.ts';
-import { withPresentCondition } from '../ops/present-condition.ts';
-import { searchLog, type LocatedEntry } from '../ops/provisioning-log.ts';
-import { awaitsDecision } from '../reconcile/done-changes.ts';
-import { letterDoneText } from '../reconcile/reported-entries.ts';
-import { backupText, ifOpen, readRestored, type Restored } from '../reconcile/restored.ts';
+import type { FleetFinding, ReadFleet } from '../ops/status/fleet.ts';
+import { withPresentCondition } from '../ops/approvals/present-condition.ts';
+import { searchLog, type LocatedEntry } from '../ops/log/provisioning-log.ts';
+import { awaitsDecision } from '../reconcile/compare/done-changes.ts';
+import { letterDoneText } from '../reconcile/plan/reported-entries.ts';
+import { backupText, ifOpen, readRestored, type Restored } from '../reconcile/tenant/restored.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';

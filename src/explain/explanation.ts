@@ -3,9 +3,9 @@ import type { Priority } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { ResourceReason } from '../directory/outbox/exceptions.ts';
 import type { PlanEntry } from '../reconcile/entry.ts';
-import type { FleetFinding } from '../ops/fleet.ts';
+import type { FleetFinding } from '../ops/status/fleet.ts';
 import type { HandoverExplanation } from './handover.ts';
-import type { LocatedEntry } from '../ops/provisioning-log.ts';
+import type { LocatedEntry } from '../ops/log/provisioning-log.ts';
 
 /**
  * `asDesired`: no difference. `onItsWay`: a sync is pending. `held`: waits for an approval. `stopped`: the target is on hold

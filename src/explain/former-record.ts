@@ -1,7 +1,7 @@
 // Describes the account of a former record of a person who was hired again, while the guard holds a removal of that record.
 import { refOf } from '../directory/records.ts';
 import { formerWithName, type FoundResource } from '../ops/find.ts';
-import { refsOf } from '../ops/held-change.ts';
+import { refsOf } from '../ops/approvals/held-change.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation } from './explanation.ts';
 import { someOf } from './sentence-parts.ts';

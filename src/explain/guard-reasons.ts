@@ -1,6 +1,6 @@
 // Formats the held and decided changes of a resource as sentences. Pure.
 import type { DestructiveKind } from '../guard/judge.ts';
-import { membershipIn, waitsText } from '../reconcile/behind-closing.ts';
+import { membershipIn, waitsText } from '../reconcile/unwritten/behind-closing.ts';
 import { counted } from '../support/counted.ts';
 import type { ExplainedFacts, MembershipState } from './explanation.ts';
 import { capital, MOST_NAMED, someOf } from './sentence-parts.ts';

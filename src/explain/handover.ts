@@ -1,6 +1,6 @@
 // Explains the handover of a person at one target: the items that will be moved and when, or that were moved.
-import { findHandoverPlace, type HandoverSetting } from '../reconcile/handover-place.ts';
-import { protectedNames, DAY_MS, isClosed, isOpenAgain } from '../reconcile/plan-handover.ts';
+import { findHandoverPlace, type HandoverSetting } from '../reconcile/handover/handover-place.ts';
+import { protectedNames, DAY_MS, isClosed, isOpenAgain } from '../reconcile/handover/plan-handover.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { toListedHandover, type ListedHandover } from '../ops/handover.ts';

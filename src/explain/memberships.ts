@@ -7,10 +7,10 @@ import { readRecordNames } from '../directory/resources/record-names.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { withPresentCondition } from '../ops/present-condition.ts';
-import { withHeldRemoval } from '../reconcile/waiting-for-decision.ts';
+import { withPresentCondition } from '../ops/approvals/present-condition.ts';
+import { withHeldRemoval } from '../reconcile/unwritten/waiting-for-decision.ts';
 import { wasBehindHold } from '../sync/gate.ts';
-import { removal } from '../sync/succession.ts';
+import { removal } from '../sync/names/succession.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 
 /** Largest number of pending members that are described. */

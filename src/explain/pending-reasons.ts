@@ -1,6 +1,6 @@
 // Converts the pending change of a resource to sentences: what its sync waits for, and which attempts failed. Pure.
 import type { ExplainedFacts } from './explanation.ts';
-import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
+import type { FleetFinding, FleetFindingKind } from '../ops/status/fleet.ts';
 import { counted } from '../support/counted.ts';
 import { capital, someOf } from './sentence-parts.ts';
 import { isSettledValue } from './value-reasons.ts';

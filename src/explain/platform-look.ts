@@ -1,22 +1,22 @@
 // Reads one resource from the platform, so that an explanation shows its present state.
 import type { Ref } from '../directory/records.ts';
 import { isStoreFailure } from '../directory/redis/why-away.ts';
-import { isSameObserved, observedValue, type ObservedAccount } from '../reconcile/compare.ts';
-import { isRename, LEFT_OUT } from '../reconcile/compare-memberships.ts';
-import { compareOne } from '../reconcile/compare-one.ts';
-import { countDecidable } from '../reconcile/done-changes.ts';
-import { withNames } from '../reconcile/entry-names.ts';
+import { isSameObserved, observedValue, type ObservedAccount } from '../reconcile/compare/compare.ts';
+import { isRename, LEFT_OUT } from '../reconcile/compare/compare-memberships.ts';
+import { compareOne } from '../reconcile/plan/compare-one.ts';
+import { countDecidable } from '../reconcile/compare/done-changes.ts';
+import { withNames } from '../reconcile/compare/entry-names.ts';
 import { isChange, isLeftBy, NEWLY_LINKED, type PlanEntry } from '../reconcile/entry.ts';
-import { createNarrowScan } from '../reconcile/narrow-scan.ts';
-import { masked } from '../reconcile/plan-users.ts';
+import { createNarrowScan } from '../reconcile/plan/narrow-scan.ts';
+import { masked } from '../reconcile/compare/plan-users.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { withUnreadyMembersReported } from '../reconcile/unready-members.ts';
-import { isToBeHeld, withToBeHeld } from '../reconcile/to-be-held.ts';
-import { withoutUnwritten } from '../reconcile/unwritten.ts';
-import { asking } from '../reconcile/platform-reads.ts';
-import { defaultTexts } from '../sync/default-value.ts';
-import type { Mapping } from '../sync/mapping.ts';
-import { sameValue } from '../sync/values.ts';
+import { withUnreadyMembersReported } from '../reconcile/unwritten/unready-members.ts';
+import { isToBeHeld, withToBeHeld } from '../reconcile/unwritten/to-be-held.ts';
+import { withoutUnwritten } from '../reconcile/unwritten/unwritten.ts';
+import { asking } from '../reconcile/compare/platform-reads.ts';
+import { defaultTexts } from '../sync/mapping/default-value.ts';
+import type { Mapping } from '../sync/mapping/mapping.ts';
+import { sameValue } from '../sync/mapping/values.ts';
 import type { AttributeState, Explanation } from './explanation.ts';
 import { timeLimit } from '../support/time-limit.ts';
 

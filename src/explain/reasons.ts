@@ -4,8 +4,8 @@ import type { ExplainedFacts } from './explanation.ts';
 import type { ExceptionReason } from '../directory/outbox/exceptions.ts';
 import { holdAdvice } from '../directory/guard/operator-hold.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
-import { notComparedText } from '../reconcile/compare-memberships.ts';
-import { EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/exception-words.ts';
+import { notComparedText } from '../reconcile/compare/compare-memberships.ts';
+import { EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import {
   approvalReason,
   deletionReason,

@@ -1,7 +1,7 @@
 // Describes the accounts and groups of a resource at targets that the settings of its connection no longer have.
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { mayBeActive } from '../sync/account-state.ts';
+import { mayBeActive } from '../sync/user/account-state.ts';
 
 /** Returns a sentence for each removed target at which the resource is linked. Reads the links only, not the platform. */
 export async function removedTargetReasons(

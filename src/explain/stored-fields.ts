@@ -4,9 +4,9 @@ import { isBySettingsOfThen, presentMessage, type Link } from '../directory/outb
 import { fold } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
-import { readApprovalIds } from '../ops/approval-ids.ts';
+import { readApprovalIds } from '../ops/approvals/approval-ids.ts';
 import type { FoundResource } from '../ops/find.ts';
-import { awaitsDecision } from '../reconcile/done-changes.ts';
+import { awaitsDecision } from '../reconcile/compare/done-changes.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation } from './explanation.ts';
 import { isoTime } from '../support/sources.ts';

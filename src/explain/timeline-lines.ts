@@ -1,5 +1,5 @@
 // Formats the timeline of an explanation: equal events, and equal pairs of events, are one line each. Pure.
-import { withoutGuardHolds } from '../reconcile/exception-words.ts';
+import { withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import type { Explanation } from './explanation.ts';
 
 /** A line of the timeline. */

@@ -1,8 +1,8 @@
 // Builds the timeline of a resource: pushed, stored, applied. Pure.
-import { initiatorTypeOf } from '../ops/initiator.ts';
-import type { LocatedEntry } from '../ops/provisioning-log.ts';
-import { STATUS_WORDS } from '../ops/provisioning-record.ts';
-import { withoutGuardHolds } from '../reconcile/exception-words.ts';
+import { initiatorTypeOf } from '../ops/log/initiator.ts';
+import type { LocatedEntry } from '../ops/log/provisioning-log.ts';
+import { STATUS_WORDS } from '../ops/log/provisioning-record.ts';
+import { withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import type { Explanation } from './explanation.ts';
 import { isoTime } from '../support/sources.ts';
 

@@ -1,7 +1,7 @@
 // Converts the states of attribute values to sentences. Pure.
 import type { AttributeState, ExplainedFacts } from './explanation.ts';
-import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
-import { sameValue } from '../sync/values.ts';
+import { UNMAPPED, unmappedAdvice } from '../reconcile/tenant/applied-attributes.ts';
+import { sameValue } from '../sync/mapping/values.ts';
 import { counted } from '../support/counted.ts';
 import { MOST_NAMED, someOf } from './sentence-parts.ts';
 

@@ -1,6 +1,6 @@
 // Builds the findings of the command `doctor` about the last delivery to each channel of notices.
 import type { NoticeChannelState, NoticeStore } from '../directory/notice-store.ts';
-import { findingFor, type DoctorFinding } from '../ops/doctor-finding.ts';
+import { findingFor, type DoctorFinding } from '../ops/doctor/doctor-finding.ts';
 import { isoTime } from '../support/sources.ts';
 
 /** Returns one finding for each channel. @param channels names of the settings */

@@ -2,9 +2,9 @@
 import type { LogStatus } from '../directory/logs/provisioning-log.ts';
 import type { Condition } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
-import { TYPE_ADVICE } from '../sync/catalogue.ts';
-import { LINKED_TWICE } from '../sync/taken-by-connection.ts';
-import type { ApprovalIds } from './approval-ids.ts';
+import { TYPE_ADVICE } from '../sync/mapping/catalogue.ts';
+import { LINKED_TWICE } from '../sync/names/taken-by-connection.ts';
+import type { ApprovalIds } from './approvals/approval-ids.ts';
 
 /** Facts that the commands of an advice contain, so that an operator can copy the commands. */
 export interface AdviceFacts {

@@ -7,8 +7,8 @@ import { isProtected } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
 import { createPace } from '../support/pace.ts';
-import { toMapped } from '../sync/mapping.ts';
-import { sameValue } from '../sync/values.ts';
+import { toMapped } from '../sync/mapping/mapping.ts';
+import { sameValue } from '../sync/mapping/values.ts';
 import { briefValue, compileTried, type MappingFault, type TriedMapping } from './try-mapping.ts';
 
 /** Number of people by the effect on the value of one attribute. */

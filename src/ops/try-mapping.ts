@@ -7,9 +7,9 @@ import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource, ResourceType } from '../scim/index.ts';
 import { createPace } from '../support/pace.ts';
-import { compileAttribute, toMapped, type AttributeRule, type Mapping } from '../sync/mapping.ts';
-import { tryExpression } from '../sync/rule-trial.ts';
-import type { MappedValue } from '../sync/values.ts';
+import { compileAttribute, toMapped, type AttributeRule, type Mapping } from '../sync/mapping/mapping.ts';
+import { tryExpression } from '../sync/mapping/rule-trial.ts';
+import type { MappedValue } from '../sync/mapping/values.ts';
 
 /** A fault of the mapping; `path` is below the attributes: `/region/expression`. */
 export interface MappingFault {

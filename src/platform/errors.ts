@@ -18,7 +18,7 @@ export interface CauseOptions {
   redact: RedactText;
 }
 
-/** Base class of all errors of the client. `sync/failures.ts` decides which of them are retried. */
+/** Base class of all errors of the client. `sync/calls/failures.ts` decides which of them are retried. */
 export class PlatformError extends Error {
   readonly method: string;
   readonly route: string;

@@ -1,5 +1,5 @@
 // Formats how a target fails, and why its calls pause, as text. Pure.
-import { LONGEST_PAUSE_MS } from '../sync/failures.ts';
+import { LONGEST_PAUSE_MS } from '../sync/calls/failures.ts';
 
 const HOUR_MS = 3_600_000;
 

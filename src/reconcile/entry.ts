@@ -170,6 +170,10 @@ export const isDrift = ({ attribution }: PlanEntry): boolean =>
 export const isPending = ({ attribution }: PlanEntry): boolean =>
   attribution.cause === 'source changed' || attribution.cause === 'restored from a backup';
 
+/** Returns whether the entry is a change whose own resource has a mark already. */
+export const isMarked = (entry: PlanEntry): boolean =>
+  isChange(entry) && isPending(entry) && entry.follows === undefined;
+
 /** Returns whether a run has to mark the change; a pending one is marked already, and a follower is written with another resource. */
 export const needsMark = (entry: PlanEntry): boolean =>
   isChange(entry) && !isPending(entry) && entry.follows === undefined;

@@ -4,8 +4,8 @@ import type { StandingException } from '../directory/outbox/exceptions.ts';
 import type { CoverageOfKinds, DriftCount } from '../directory/outbox/runs.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { ACTIONS, isChange, isDrift, isNotice, type Action, type PlanEntry } from './entry.ts';
-import { peopleDue, type HandoverSection } from './plan-handover.ts';
-import type { ListProof } from './list-proof.ts';
+import { peopleDue, type HandoverSection } from './handover/plan-handover.ts';
+import type { ListProof } from './scan/list-proof.ts';
 import type { UnreadResource } from './scope.ts';
 
 /** Number of platform calls of the plan, and the size of a full comparison. */

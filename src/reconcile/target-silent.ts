@@ -3,7 +3,12 @@ import type { RunReport } from '../directory/outbox/runs.ts';
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import { isForKey, type Pause } from '../directory/outbox/budget.ts';
 import { isoTime, type Clock } from '../support/sources.ts';
-import { TOO_MANY, type Answering, type RateLimited, type TargetSilence } from '../sync/target-calls.ts';
+import {
+  TOO_MANY,
+  type Answering,
+  type RateLimited,
+  type TargetSilence,
+} from '../sync/calls/target-calls.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
 
 /** The target gave no good answer to a command. */

@@ -2,7 +2,12 @@
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import { type Budget, isForKey, type Pause } from '../directory/outbox/budget.ts';
 import type { Clock } from '../support/sources.ts';
-import { TOO_MANY, type Answering, type RateLimited, type TargetSilence } from '../sync/target-calls.ts';
+import {
+  TOO_MANY,
+  type Answering,
+  type RateLimited,
+  type TargetSilence,
+} from '../sync/calls/target-calls.ts';
 import { pauseWords } from './breaker-words.ts';
 import { targetRefusesRate, targetSilent, type TargetSilent } from './target-silent.ts';
 

@@ -4,7 +4,7 @@ import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
 import { NO_REQUEST } from '../directory/records.ts';
 import { PlatformError } from '../platform/errors.ts';
 import type { SyncContext } from './context.ts';
-import { outcomeOfFailure } from './failures.ts';
+import { outcomeOfFailure } from './calls/failures.ts';
 import { openGate } from './gate.ts';
 import { WriteIgnored } from './outcome.ts';
 import { createProvisioningWriter } from './provisioning-writer.ts';

@@ -1,8 +1,8 @@
 // Computes the smallest set of writes from the desired and the applied state, and their order. Pure.
 import type { Link } from '../directory/outbox/links.ts';
 import type { UserAttributeType, PlatformPatchOperation, WireUser, WireUserInput } from '../platform/wire.ts';
-import type { DesiredUser, Core } from './mapping.ts';
-import { sameValue } from './values.ts';
+import type { DesiredUser, Core } from './mapping/mapping.ts';
+import { sameValue } from './mapping/values.ts';
 
 export const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 const CORE_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';

@@ -6,7 +6,7 @@ import type { DestructiveKind } from '../guard/judge.ts';
 import { counted } from '../support/counted.ts';
 import { causeOf, condition } from './condition.ts';
 import type { Gate, SyncContext } from './context.ts';
-import { administratorStateOf, UNCHECKED } from './last-administrator.ts';
+import { administratorStateOf, UNCHECKED } from './user/last-administrator.ts';
 import type { SyncOutcome } from './outcome.ts';
 
 /** Returns the state before the first decision. */

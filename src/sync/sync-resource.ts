@@ -8,13 +8,13 @@ import type { TraceCall } from '../platform/client.ts';
 import type { Step, Tracing } from '../support/tracing.ts';
 import type { SyncContext } from './context.ts';
 import { createContext, type ContextDeps, type Lease } from './create-context.ts';
-import { outcomeOfError } from './failed-call.ts';
-import { existsIn } from './find-user.ts';
+import { outcomeOfError } from './calls/failed-call.ts';
+import { existsIn } from './user/find-user.ts';
 import { behindHold, besideDecisions, isRefused, wasBehindHold } from './gate.ts';
 import type { SyncOutcome } from './outcome.ts';
-import { syncGroup } from './sync-group.ts';
-import { syncUser } from './sync-user.ts';
-import { linkedTwice, type NotOurs } from './taken-by-connection.ts';
+import { syncGroup } from './group/sync-group.ts';
+import { syncUser } from './user/sync-user.ts';
+import { linkedTwice, type NotOurs } from './names/taken-by-connection.ts';
 
 /** Time after which a waiting resource is synced again, in case the notification was lost. */
 const WAITING_MS = 15_000;

@@ -7,8 +7,8 @@ import { connectPlatform, type PlatformCall, type PlatformClient } from '../plat
 import type { ResourceType } from '../scim/index.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
-import { createAdministrators, type Administrators } from './administrators.ts';
-import { createCatalogue, type Catalogue } from './catalogue.ts';
+import { createAdministrators, type Administrators } from './user/administrators.ts';
+import { createCatalogue, type Catalogue } from './mapping/catalogue.ts';
 import {
   createAnswering,
   createCallSlots,
@@ -16,9 +16,9 @@ import {
   createTargetWork,
   type Answering,
   type TargetWorkMeter,
-} from './target-calls.ts';
-import { createListedAccounts, type ListedAccounts } from './listed-accounts.ts';
-import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
+} from './calls/target-calls.ts';
+import { createListedAccounts, type ListedAccounts } from './user/listed-accounts.ts';
+import { compileMapping, type Mapping, type MappingRules } from './mapping/mapping.ts';
 
 /** Message of the condition `Protected` for a user in `users.protected`. */
 export const LISTED_AS_PROTECTED = 'listed in users.protected';

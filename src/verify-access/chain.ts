@@ -1,7 +1,7 @@
 // Builds the report of verify-access: four stages (push, stored, applied, visible), each with a time and a sentence. Pure.
 import { isAwaitingDecision } from '../directory/outbox/links.ts';
 import { CHAIN, type AccessReport, type AccessResult, type ChainLink, type QueryOutcome } from './report.ts';
-import { mayBeActive } from '../sync/account-state.ts';
+import { mayBeActive } from '../sync/user/account-state.ts';
 import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
 import { becauseOf, unmanagedText } from './differing-reasons.ts';

@@ -4,11 +4,11 @@ import { fold, refOf } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { refusalOf } from '../reconcile/entry.ts';
-import { membershipIn, waitsText } from '../reconcile/behind-closing.ts';
+import { membershipIn, waitsText } from '../reconcile/unwritten/behind-closing.ts';
 import type { Resource } from '../scim/index.ts';
 import { observedCore } from '../sync/diff.ts';
-import type { DesiredUser } from '../sync/mapping.ts';
-import { sameValue } from '../sync/values.ts';
+import type { DesiredUser } from '../sync/mapping/mapping.ts';
+import { sameValue } from '../sync/mapping/values.ts';
 import type { AccountDifference } from './report.ts';
 import type { ActualGroup, Reading, ExpectedGroup } from './account.ts';
 

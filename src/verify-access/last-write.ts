@@ -1,6 +1,6 @@
 // Finds the writes of a user in the provisioning log: the newest one, and the one that applied the last push.
 import { parseRef, type Ref } from '../directory/records.ts';
-import { initiatorTypeOf } from '../ops/initiator.ts';
+import { initiatorTypeOf } from '../ops/log/initiator.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 
 export interface LastWrites {

@@ -3,8 +3,8 @@
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { notedLeavers } from '../sync/left-members.ts';
-import { keptAttributes } from '../sync/mapping.ts';
+import { notedLeavers } from '../sync/group/left-members.ts';
+import { keptAttributes } from '../sync/mapping/mapping.ts';
 import { isEmpty } from '../sync/diff.ts';
 import type { Reading } from './account.ts';
 import type { DesiredAccess } from './desired-access.ts';

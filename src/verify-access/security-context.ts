@@ -1,7 +1,7 @@
 // Builds the security context that the platform would give a user (contract 5.6), and signs a data token with it.
 import { SignJWT } from 'jose';
 import type { AttributeValue, UserAttribute } from '../platform/wire.ts';
-import { defaultText, defaultValueOf } from '../sync/default-value.ts';
+import { defaultText, defaultValueOf } from '../sync/mapping/default-value.ts';
 
 /** Part of a token that access policies read. */
 export interface SecurityContext {

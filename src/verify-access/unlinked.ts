@@ -6,9 +6,9 @@ import type { PlatformClient } from '../platform/client.ts';
 import type { CallOptions } from '../platform/request.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { isStatus } from '../sync/failures.ts';
-import type { Core } from '../sync/mapping.ts';
-import { takenText } from '../sync/taken-by-connection.ts';
+import { isStatus } from '../sync/calls/failures.ts';
+import type { Core } from '../sync/mapping/mapping.ts';
+import { takenText } from '../sync/names/taken-by-connection.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 import { newestEntries } from './last-write.ts';
 

@@ -2,8 +2,8 @@
 // deployment with that context. It writes nothing.
 import type { Link } from '../directory/outbox/links.ts';
 import { findResources, type FoundResource } from '../ops/find.ts';
-import { holdText } from '../ops/sync-end.ts';
-import { withPresentCondition } from '../ops/present-condition.ts';
+import { holdText } from '../ops/sync/sync-end.ts';
+import { withPresentCondition } from '../ops/approvals/present-condition.ts';
 import { createPlatformClient } from '../platform/library.ts';
 import { messageWithPlatformText, PlatformError } from '../platform/errors.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';

@@ -1,9 +1,9 @@
 // Tests a target whose address leads to another tenant: nothing is written before an operator accepts it.
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { forgetTenant, TENANT_ACCEPTED } from '../../src/reconcile/change-tenant.ts';
+import { forgetTenant, TENANT_ACCEPTED } from '../../src/reconcile/tenant/change-tenant.ts';
 import type { Plan } from '../../src/reconcile/plan.ts';
-import { ifOpen, readRestored } from '../../src/reconcile/restored.ts';
+import { ifOpen, readRestored } from '../../src/reconcile/tenant/restored.ts';
 import type { ReconcileScope } from '../../src/reconcile/scope.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';

@@ -2,9 +2,9 @@
 import { createKeyspace } from '../../src/directory/keys.ts';
 import { untilReady } from '../../src/directory/redis/connection.ts';
 import { openDesiredStates } from '../../src/app.ts';
-import { tendLogs } from '../../src/ops/check-logs.ts';
-import { startProofPass } from '../../src/ops/proof-pass.ts';
-import { readStatus } from '../../src/ops/status.ts';
+import { tendLogs } from '../../src/ops/doctor/check-logs.ts';
+import { startProofPass } from '../../src/ops/doctor/proof-pass.ts';
+import { readStatus } from '../../src/ops/status/status.ts';
 import { ADMIN_TOKEN, buildBridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { scrape } from '../support/scrape.ts';

@@ -5,7 +5,7 @@ import {
   type Scheduler,
   startScheduler,
   wasMissed,
-} from '../../src/reconcile/schedule.ts';
+} from '../../src/reconcile/apply/schedule.ts';
 import { type Clock, randomIds, systemClock } from '../../src/support/sources.ts';
 import { createLogger } from '../../src/support/logger.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';

@@ -9,7 +9,7 @@ import { createPlatformView, type PlatformView } from '../support/platform-view.
 import { eventually } from '../support/eventually.ts';
 import type { TestSettings } from '../support/settings.ts';
 import { openPlace, type Place } from '../support/situation.ts';
-import type { LinkRow } from '../../src/ops/link-rows.ts';
+import type { LinkRow } from '../../src/ops/links/link-rows.ts';
 
 const ANN = 'ann@acme.example';
 const BOB = 'bob@acme.example';

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { DATA_VERSION } from '../../src/directory/fleet/data-version.ts';
-import type { DoctorFinding } from '../../src/ops/doctor-finding.ts';
+import type { DoctorFinding } from '../../src/ops/doctor/doctor-finding.ts';
 import { packageVersion } from '../../src/support/version.ts';
 import { startBridgeProcess } from '../support/bridge-process.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';

@@ -1,10 +1,10 @@
 // Opens reconcile scopes as the commands do, and changes accounts at the platform.
 import { openScopes } from '../../src/app.ts';
 import type { RunReport } from '../../src/directory/outbox/runs.ts';
-import { makePlan } from '../../src/reconcile/make-plan.ts';
+import { makePlan } from '../../src/reconcile/plan/make-plan.ts';
 import type { Plan } from '../../src/reconcile/plan.ts';
-import { reconcile } from '../../src/reconcile/run.ts';
-import type { ScheduledScope } from '../../src/reconcile/schedule.ts';
+import { reconcile } from '../../src/reconcile/apply/run.ts';
+import type { ScheduledScope } from '../../src/reconcile/apply/schedule.ts';
 import type { PlanEntry } from '../../src/reconcile/entry.ts';
 import { randomIds, systemClock } from '../../src/support/sources.ts';
 import { silentLogger } from '../../src/support/logger.ts';

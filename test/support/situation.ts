@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { openDesiredStates, startApp, type App, type Role } from '../../src/app.ts';
 import { readSettings } from '../../src/cli/cli.ts';
 import { startLocalRedis, type LocalRedis } from '../../src/demo/local-redis.ts';
-import { tendLogs } from '../../src/ops/check-logs.ts';
+import { tendLogs } from '../../src/ops/doctor/check-logs.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { silentLogger } from '../../src/support/logger.ts';
 import { randomIds, systemClock, type Clock } from '../../src/support/sources.ts';

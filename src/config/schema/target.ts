@@ -33,7 +33,7 @@ const rateLimitSchema = section('How fast the bridge may call this platform.', {
   burst: whole('Requests that may go out at once after a pause.', 50, 1, 10_000),
 });
 
-/** Filter that keeps every user, active or not (isEveryone in sync/mapping.ts). */
+/** Filter that keeps every user, active or not (isEveryone in sync/mapping/mapping.ts). */
 const EVERYBODY = 'active or true';
 
 const usersSchema = section('Which users this target gets, and how they leave.', {

@@ -5,7 +5,7 @@ const DERIVED =
   /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|pendingGroups:.*|prints?:.*|synced:.*|syncedTargets)$/;
 /**
  * Momentary keys, which a backup leaves out: leases, queues, events and caches. Without `unsentMembers` each pending addition
- * counts as sent. Marks are left out too, because a restore marks every resource that is not synced (ops/restore.ts).
+ * counts as sent. Marks are left out too, because a restore marks every resource that is not synced (ops/backup/restore.ts).
  */
 const MOMENTARY =
   /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|guardFirst:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|mapped:.*|load:.*|loadSamples:.*|proofLast|proofTurn|memberSum|rebuilding|renamed:.*|readding:.*|groupsSeen:.*|unsentMembers:.*|events\w*|eventCounts|observedDrift:.*|forgetting|logReaders|logChecks|users|groups)$/;

@@ -26,6 +26,12 @@ export const tenantAdvice = (target: string): string =>
 export const holdAdvice = (target: string, hold: Pick<Hold, 'by'>): string =>
   isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends it`;
 
+/**
+ * Returns that a hold ended a run. The words do not say that the target is on hold now, because reports are stored and read later.
+ */
+export const wasOnHold = (target: string, hold: Pick<Hold, 'by'>): string =>
+  `the target was on hold: ${isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends a hold`}`;
+
 /** Returns that nothing is written to a target on hold, and until when. */
 export const heldUntil = (target: string, hold: Pick<Hold, 'by'>): string =>
   isTenantHold(hold)

@@ -149,7 +149,7 @@ export function createElsewhere(
 }
 
 /**
- * Notes for half an hour which externalIds were given to accounts of a target. sync/listed-accounts.ts decides by a list of
+ * Notes for half an hour which externalIds were given to accounts of a target. sync/user/listed-accounts.ts decides by a list of
  * the platform, which may be older than an account. Such an account is found here, even if another process or connection
  * created it.
  */
@@ -158,7 +158,7 @@ export interface RecentExternalIds {
   note(externalId: string): Promise<boolean>;
 }
 
-/** Twice the longest lifetime of a list (sync/listed-accounts.ts). */
+/** Twice the longest lifetime of a list (sync/user/listed-accounts.ts). */
 const KEEP_MS = 1_800_000;
 
 export function createRecentExternalIds(

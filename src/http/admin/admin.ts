@@ -1,7 +1,7 @@
 // Builds the router of /admin: the admin API, the sign-in and the operators' page.
 import express, { type Router } from 'express';
 import type { OperationStore } from '../../directory/logs/operations.ts';
-import { readStatus, restfulCoverage } from '../../ops/status.ts';
+import { readStatus, restfulCoverage } from '../../ops/status/status.ts';
 import type { Admitted } from '../admission/admission.ts';
 import { createLogExports } from './log-export.ts';
 import { createOperations } from './operations.ts';

@@ -1,10 +1,10 @@
 // Defines the JSON Schemas of approvals for the OpenAPI document of the admin API. The TypeScript type that each schema names
 // explains its fields.
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
-import type { ExplainedLimit } from '../../ops/approval-limits.ts';
-import type { Approval, WaitingApproval } from '../../ops/approval-lookup.ts';
-import type { ShownApproval } from '../../ops/approvals.ts';
-import { HELD_CAUSES, type HeldChange } from '../../ops/held-change.ts';
+import type { ExplainedLimit } from '../../ops/approvals/approval-limits.ts';
+import type { Approval, WaitingApproval } from '../../ops/approvals/approval-lookup.ts';
+import type { ShownApproval } from '../../ops/approvals/approvals.ts';
+import { HELD_CAUSES, type HeldChange } from '../../ops/approvals/held-change.ts';
 import {
   arrayOf,
   booleanField,

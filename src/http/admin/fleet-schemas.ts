@@ -3,8 +3,8 @@
 import { DUTIES, type FleetProcess } from '../../directory/fleet/fleet-store.ts';
 import type { BreakerState } from '../../directory/outbox/breaker.ts';
 import type { Pause } from '../../directory/outbox/budget.ts';
-import { FLEET_FINDINGS, type FleetFinding, type FleetReport } from '../../ops/fleet.ts';
-import { LOAD_BOUNDS, type LoadProgress } from '../../ops/load-progress.ts';
+import { FLEET_FINDINGS, type FleetFinding, type FleetReport } from '../../ops/status/fleet.ts';
+import { LOAD_BOUNDS, type LoadProgress } from '../../ops/status/load-progress.ts';
 import {
   eachOf,
   arrayOf,

@@ -1,6 +1,6 @@
 // Exports the entries of a log that match a filter as CSV or NDJSON. Each process runs one export at a time. An export is
 // limited in entries, bytes and time, and keeps only one portion of the log in memory.
-import type { SearchStep } from '../../ops/newest-first.ts';
+import type { SearchStep } from '../../ops/log/newest-first.ts';
 import { csvLine } from '../../support/csv-line.ts';
 import { tooManyProblem } from './problem.ts';
 import { timeLimit } from '../../support/time-limit.ts';

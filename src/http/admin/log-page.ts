@@ -1,6 +1,6 @@
 // Defines how the admin API reads a log: the routes that search and export it, with time range, cursor and page size, and
 // the fields of a check of its hash chain.
-import { isPublicId, type SearchStep } from '../../ops/newest-first.ts';
+import { isPublicId, type SearchStep } from '../../ops/log/newest-first.ts';
 import type { Clock } from '../../support/sources.ts';
 import { EXPORT_MOST_ENTRIES, EXPORT_TYPES, type ExportFormat } from './log-export.ts';
 import { Problem } from './problem.ts';

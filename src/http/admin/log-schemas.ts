@@ -2,8 +2,8 @@
 // that each schema names explains its fields.
 import { PRIORITIES } from '../../directory/records.ts';
 import { LOG_ACTIONS, LOG_STATUSES } from '../../directory/logs/provisioning-log.ts';
-import type { LocatedEntry } from '../../ops/provisioning-log.ts';
-import type { ProvisioningRecord } from '../../ops/provisioning-record.ts';
+import type { LocatedEntry } from '../../ops/log/provisioning-log.ts';
+import type { ProvisioningRecord } from '../../ops/log/provisioning-record.ts';
 import type { JsonSchema } from './route.ts';
 import {
   eachOf,

@@ -2,7 +2,7 @@
 // because paths and filters contain personal data.
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
-import { initiatorTypeOf } from '../../ops/initiator.ts';
+import { initiatorTypeOf } from '../../ops/log/initiator.ts';
 import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 
@@ -100,7 +100,7 @@ export function createRequestContext(
 
 /**
  * Returns whether the id of a client is used. Ids that are long or have other characters are replaced. So are ids with which
- * a push would look like an operator's order in the logs (ops/initiator.ts).
+ * a push would look like an operator's order in the logs (ops/log/initiator.ts).
  */
 const isAccepted = (given: string | string[] | undefined): given is string =>
   typeof given === 'string' && GIVEN_ID.test(given) && initiatorTypeOf(given) === 'identityProvider';

@@ -2,8 +2,8 @@
 import { createActs } from '../../../src/directory/logs/acts.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
 import { createProvisioningLog, type LogEntry } from '../../../src/directory/logs/provisioning-log.ts';
-import { verifyActs, readActs } from '../../../src/ops/acts.ts';
-import { readLog, searchLog, type LogFilter, type LogSource } from '../../../src/ops/provisioning-log.ts';
+import { verifyActs, readActs } from '../../../src/ops/log/acts.ts';
+import { readLog, searchLog, type LogFilter, type LogSource } from '../../../src/ops/log/provisioning-log.ts';
 import { idOf, openStore, type Store } from '../lua/rig.ts';
 
 const entry = (serial: number): LogEntry => ({

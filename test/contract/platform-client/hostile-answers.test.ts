@@ -10,8 +10,8 @@ import {
   PlatformTimeout,
 } from '../../../src/platform/errors.ts';
 import type { WireUser } from '../../../src/platform/wire.ts';
-import { createListProof } from '../../../src/reconcile/list-proof.ts';
-import { scanList } from '../../../src/reconcile/scan.ts';
+import { createListProof } from '../../../src/reconcile/scan/list-proof.ts';
+import { scanList } from '../../../src/reconcile/scan/scan.ts';
 import { systemClock } from '../../../src/support/sources.ts';
 import { answerJson, startFakePlatform, thrownBy, type FakePlatform, type Script } from './fake-platform.ts';
 

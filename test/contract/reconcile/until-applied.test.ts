@@ -1,6 +1,6 @@
 // Tests how a reconcile run waits for the resources that it marked.
 import { startLocalRedis } from '../../../src/demo/local-redis.ts';
-import { untilApplied } from '../../../src/reconcile/until-applied.ts';
+import { untilApplied } from '../../../src/reconcile/apply/until-applied.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { silentLogger } from '../../../src/support/logger.ts';

@@ -1,5 +1,5 @@
 // Tests the validation of custom schemas in the settings.
-import { configChecks } from '../../../src/sync/config-checks.ts';
+import { configChecks } from '../../../src/sync/mapping/config-checks.ts';
 import { faultsOf, KEY, loadText, SECRET } from './settings-folder.ts';
 
 const URN = 'urn:acme:params:scim:schemas:2.0:Person';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ConfigError, loadConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
-import { configChecks } from '../../../src/sync/config-checks.ts';
+import { configChecks } from '../../../src/sync/mapping/config-checks.ts';
 import { CASES, ofKind, rendered } from './chart.ts';
 
 const MOUNTED = '/etc/scim-bridge/secret';

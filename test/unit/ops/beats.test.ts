@@ -1,6 +1,6 @@
 // Tests the times of beats: at the start, every five seconds, sooner after a failure, and none after the stop.
 import { BEAT_MS, type ProcessFacts } from '../../../src/directory/fleet/fleet-store.ts';
-import { RETRY_MS, startBeats } from '../../../src/ops/beats.ts';
+import { RETRY_MS, startBeats } from '../../../src/ops/status/beats.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 
 const FACTS: ProcessFacts = {

@@ -1,6 +1,6 @@
 // Tests the advice of listed exceptions.
 import type { DesiredState } from '../../../src/directory/desired-state.ts';
-import { listExceptions } from '../../../src/ops/exceptions.ts';
+import { listExceptions } from '../../../src/ops/approvals/exceptions.ts';
 
 test.each([
   [

@@ -1,6 +1,11 @@
 // Tests how the progress of a load is judged: rate, time left, and what bounds it.
 import type { FleetProcess, TargetWork } from '../../../src/directory/fleet/fleet-store.ts';
-import { judgeLoad, loadRate, loadText, type LoadSurroundings } from '../../../src/ops/load-progress.ts';
+import {
+  judgeLoad,
+  loadRate,
+  loadText,
+  type LoadSurroundings,
+} from '../../../src/ops/status/load-progress.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 

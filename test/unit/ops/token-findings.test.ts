@@ -1,5 +1,5 @@
 // Tests the findings of doctor about expired and expiring tokens.
-import { tokenFindings } from '../../../src/ops/token-findings.ts';
+import { tokenFindings } from '../../../src/ops/doctor/token-findings.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 
 const NOW = Date.parse('2030-06-15T00:00:00Z');

@@ -1,5 +1,5 @@
 // Tests the longest time between two runs of a schedule.
-import { expectedGapMs, nextRunOf } from '../../../src/reconcile/expected-gap.ts';
+import { expectedGapMs, nextRunOf } from '../../../src/reconcile/apply/expected-gap.ts';
 
 const HOUR = 3_600_000;
 

@@ -1,6 +1,6 @@
 // Tests the message of a run that ends with held changes.
 import type { Ref } from '../../../src/directory/records.ts';
-import { untilApplied } from '../../../src/reconcile/until-applied.ts';
+import { untilApplied } from '../../../src/reconcile/apply/until-applied.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { systemClock } from '../../../src/support/sources.ts';

@@ -1,7 +1,7 @@
 // Tests the text of a large plan: counts by action and cause first, and sections of bounded length.
 import type { Action, PlanEntry } from '../../../src/reconcile/entry.ts';
 import { countsOf, type Plan } from '../../../src/reconcile/plan.ts';
-import { renderPlan } from '../../../src/reconcile/render.ts';
+import { renderPlan } from '../../../src/reconcile/text/render.ts';
 import { wholeLines } from '../../../src/support/columns.ts';
 
 const entry = (action: Action, index: number, more: Partial<PlanEntry> = {}): PlanEntry => ({

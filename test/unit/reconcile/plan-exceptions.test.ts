@@ -1,5 +1,5 @@
 // Tests the exceptions of a plan while syncs add exceptions.
-import { exceptionsOfPlan } from '../../../src/reconcile/plan-exceptions.ts';
+import { exceptionsOfPlan } from '../../../src/reconcile/plan/plan-exceptions.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 
 test('a plan counts at least the exceptions that it lists, when more are added between count and list', async () => {

@@ -1,6 +1,6 @@
 // Tests the proof of complete lists with random faults of pages: an incomplete list never counts as complete.
-import { createListProof, type ListedPage, type ListProof } from '../../../src/reconcile/list-proof.ts';
-import { scanList } from '../../../src/reconcile/scan.ts';
+import { createListProof, type ListedPage, type ListProof } from '../../../src/reconcile/scan/list-proof.ts';
+import { scanList } from '../../../src/reconcile/scan/scan.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 import { createRandom } from '../../support/company.ts';
 

@@ -1,6 +1,6 @@
 // Tests which resources count as unread after a resource that changed during a read was read again.
 import type { Ref } from '../../../src/directory/records.ts';
-import { isUnverified, lookAgain, readNoted, toLook } from '../../../src/reconcile/look-again.ts';
+import { isUnverified, lookAgain, readNoted, toLook } from '../../../src/reconcile/compare/look-again.ts';
 import type { ScanResult } from '../../../src/reconcile/scope.ts';
 
 const REF: Ref = 'User:1';

@@ -1,10 +1,10 @@
 // Tests the verification of suspected drift: random faults of lists never give a plan entry without drift.
 import { toLinkText, type Link } from '../../../src/directory/outbox/links.ts';
 import { PlatformResponse } from '../../../src/platform/errors.ts';
-import type { ListedPage } from '../../../src/reconcile/list-proof.ts';
+import type { ListedPage } from '../../../src/reconcile/scan/list-proof.ts';
 import { DESTRUCTIVE, isChange } from '../../../src/reconcile/entry.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
-import { makePlan } from '../../../src/reconcile/make-plan.ts';
+import { makePlan } from '../../../src/reconcile/plan/make-plan.ts';
 import { createRandom } from '../../support/company.ts';
 
 interface Person {

@@ -1,7 +1,7 @@
 // Tests for whom more than the value waits when the platform defines an attribute with another type.
 import type { Ref } from '../../../src/directory/records.ts';
 import type { PlanEntry } from '../../../src/reconcile/entry.ts';
-import { withTypeConflict } from '../../../src/reconcile/unmappable.ts';
+import { withTypeConflict } from '../../../src/reconcile/unwritten/unmappable.ts';
 
 const entry = (action: PlanEntry['action'], cause: PlanEntry['attribution']['cause']): PlanEntry => ({
   action,

@@ -1,5 +1,5 @@
 // Tests how many calls run at once, and in which order they start.
-import { createCallSlots } from '../../../src/sync/target-calls.ts';
+import { createCallSlots } from '../../../src/sync/calls/target-calls.ts';
 
 /** Work that ends when the test says so. */
 function createWork() {

@@ -1,5 +1,5 @@
 // Tests the count of active administrators that remain after a deactivation.
-import { createAdministrators } from '../../../src/sync/administrators.ts';
+import { createAdministrators } from '../../../src/sync/user/administrators.ts';
 
 const account = (username: string, isAdmin = true, isDeactivated = false) => ({
   id: username,

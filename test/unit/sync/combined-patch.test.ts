@@ -3,8 +3,8 @@ import { PlatformResponse } from '../../../src/platform/errors.ts';
 import type { PlatformPatchOperation, WireUser } from '../../../src/platform/wire.ts';
 import type { SyncContext } from '../../../src/sync/context.ts';
 import { EXTENSION, writeOrder } from '../../../src/sync/diff.ts';
-import type { DesiredUser } from '../../../src/sync/mapping.ts';
-import { writeCombinedPatch } from '../../../src/sync/combined-patch.ts';
+import type { DesiredUser } from '../../../src/sync/mapping/mapping.ts';
+import { writeCombinedPatch } from '../../../src/sync/user/combined-patch.ts';
 
 const types = {
   country: 'string',

@@ -1,6 +1,6 @@
 // Tests which existing account a user adopts.
 import type { WireUser } from '../../../src/platform/wire.ts';
-import { correlate, type Candidate } from '../../../src/sync/correlate.ts';
+import { correlate, type Candidate } from '../../../src/sync/user/correlate.ts';
 
 const wanted = { userName: 'ada', externalId: 'E-1' };
 const account = (rest: Partial<WireUser> = {}): WireUser => ({ id: '7', userName: 'ada', ...rest });

@@ -10,7 +10,7 @@ import {
   fitsExtension,
   observedCore,
 } from '../../../src/sync/diff.ts';
-import type { Core } from '../../../src/sync/mapping.ts';
+import type { Core } from '../../../src/sync/mapping/mapping.ts';
 
 const PATHS = [
   'userName',

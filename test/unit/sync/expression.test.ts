@@ -1,7 +1,7 @@
 // Tests JSONata expressions of mapping rules: limits, errors and patterns.
-import { ExpressionFailed, LIMITS } from '../../../src/sync/expression-failure.ts';
-import { compileExpression } from '../../../src/sync/expression.ts';
-import { tryRules } from '../../../src/sync/rule-trial.ts';
+import { ExpressionFailed, LIMITS } from '../../../src/sync/mapping/expression-failure.ts';
+import { compileExpression } from '../../../src/sync/mapping/expression.ts';
+import { tryRules } from '../../../src/sync/mapping/rule-trial.ts';
 import { compilePattern, patternFault } from '../../../src/support/linear-regexp.ts';
 
 const LONG = 'a'.repeat(60_000);

@@ -8,7 +8,7 @@ import {
   PlatformResponse,
   PlatformTimeout,
 } from '../../../src/platform/errors.ts';
-import { isGone, isStatus, judgeFailure } from '../../../src/sync/failures.ts';
+import { isGone, isStatus, judgeFailure } from '../../../src/sync/calls/failures.ts';
 
 const call = { method: 'PATCH', route: '/api/scim/v2/Users/{id}' };
 const redact = (text: string): string => text;

@@ -6,7 +6,7 @@ import {
   externalIdKey,
   nameKey,
   readAccountList,
-} from '../../../src/sync/listed-accounts.ts';
+} from '../../../src/sync/user/listed-accounts.ts';
 import type { PlatformClient } from '../../../src/platform/client.ts';
 
 const account = (number: number): WireUser => ({

@@ -6,7 +6,7 @@ import {
   isEveryone,
   type AttributeRule,
   type MappingRules,
-} from '../../../src/sync/mapping.ts';
+} from '../../../src/sync/mapping/mapping.ts';
 
 const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 const userType = userResourceType({ userAttributes: [{ name: 'level', type: 'number' }] });

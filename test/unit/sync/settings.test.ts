@@ -1,8 +1,8 @@
 // Tests the types of attributes in the extension UserAttribute, and the checks of expressions, scopes and paths in
 // the settings.
-import { configChecks } from '../../../src/sync/config-checks.ts';
-import type { AttributeRule } from '../../../src/sync/mapping.ts';
-import { typedUserAttributes } from '../../../src/sync/typed-user-attributes.ts';
+import { configChecks } from '../../../src/sync/mapping/config-checks.ts';
+import type { AttributeRule } from '../../../src/sync/mapping/mapping.ts';
+import { typedUserAttributes } from '../../../src/sync/mapping/typed-user-attributes.ts';
 
 const URN = 'urn:cube:params:1.0:UserAttribute';
 const target = (attributes: Record<string, Partial<AttributeRule>>) => ({

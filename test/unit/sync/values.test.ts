@@ -1,7 +1,7 @@
 // Tests the conversion and comparison of attribute values.
 import fc from 'fast-check';
 import type { UserAttributeType } from '../../../src/platform/wire.ts';
-import { sameValue, toAttributeValue } from '../../../src/sync/values.ts';
+import { sameValue, toAttributeValue } from '../../../src/sync/mapping/values.ts';
 
 const TYPES: UserAttributeType[] = ['string', 'number', 'boolean', 'string_array', 'number_array'];
 const value = (of: unknown) => ({ kind: 'value', value: of });

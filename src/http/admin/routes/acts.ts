@@ -7,7 +7,7 @@ import {
   verifyActs,
   type ActFilter,
   type LocatedAct,
-} from '../../../ops/acts.ts';
+} from '../../../ops/log/acts.ts';
 import { json, requirePlace, getRoute, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, dateTime, object, onlyConnection, textField, integerField } from '../schema-fields.ts';
 import { chainCheckFields, page, pageHeaders, readingRoutes, spanOf, type SpanQuery } from '../log-page.ts';

@@ -1,9 +1,14 @@
 // Routes of approvals: lists the changes that the guard holds, and stores decisions about them.
 import { TOKEN_IDENTITY } from '../../../directory/guard/first-approvals.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../../guard/judge.ts';
-import { UnknownSelection, type ChangeSelection } from '../../../ops/approval-selection.ts';
-import { decideApproval, listApprovals, showApproval, type DecisionOutcome } from '../../../ops/approvals.ts';
-import { HELD_CAUSES, type HeldCause } from '../../../ops/held-change.ts';
+import { UnknownSelection, type ChangeSelection } from '../../../ops/approvals/approval-selection.ts';
+import {
+  decideApproval,
+  listApprovals,
+  showApproval,
+  type DecisionOutcome,
+} from '../../../ops/approvals/approvals.ts';
+import { HELD_CAUSES, type HeldCause } from '../../../ops/approvals/held-change.ts';
 import { Problem } from '../problem.ts';
 import { json, policyOf, getRoute, type AdminContext, type AdminRoute, type JsonSchema } from '../route.ts';
 import { kindCounts } from '../approval-schemas.ts';

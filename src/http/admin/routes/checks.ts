@@ -13,7 +13,7 @@ import {
 import { arrayOf, body, nameField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import type { Actor } from '../../../directory/logs/acts.ts';
-import { lastProofs, type ProofProgress, prove } from '../../../ops/prove.ts';
+import { lastProofs, type ProofProgress, prove } from '../../../ops/doctor/prove.ts';
 import type { Finished, OperationWork } from '../operations.ts';
 import { orderRoute } from '../operator-fields.ts';
 import { accepted, startedAnswer } from './operations.ts';

@@ -1,5 +1,5 @@
 // Route of the order to forget a person who is no longer pushed (command `forget`).
-import { forgetPerson, type ForgetOutcome } from '../../../ops/forget.ts';
+import { forgetPerson, type ForgetOutcome } from '../../../ops/person/forget.ts';
 import { Problem } from '../problem.ts';
 import { json, policyOf, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, booleanField, integerField, nameField, object, textField } from '../schema-fields.ts';

@@ -3,9 +3,9 @@
 import type { TargetFeed } from '../../../directory/fleet/known-targets.ts';
 import type { Kind } from '../../../directory/records.ts';
 import { findForOrder, toSearched } from '../../../ops/find.ts';
-import { listLinks, removedFeeds, showLinks, type LinkFilter } from '../../../ops/link-rows.ts';
-import { forgetLinks, importLinks, LinkNeeded, type Imported } from '../../../ops/links.ts';
-import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/removed-targets.ts';
+import { listLinks, removedFeeds, showLinks, type LinkFilter } from '../../../ops/links/link-rows.ts';
+import { forgetLinks, importLinks, LinkNeeded, type Imported } from '../../../ops/links/links.ts';
+import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/links/removed-targets.ts';
 import { Problem, severalProblem } from '../problem.ts';
 import {
   json,

@@ -7,9 +7,9 @@ import {
 } from '../../../directory/logs/provisioning-log.ts';
 import type { Ref } from '../../../directory/records.ts';
 import { findResources, refIn, toSearched } from '../../../ops/find.ts';
-import type { SearchStep } from '../../../ops/newest-first.ts';
-import { searchLog, verifyLogs, type LocatedEntry } from '../../../ops/provisioning-log.ts';
-import { COLUMNS, flatten, toProvisioningRecord } from '../../../ops/provisioning-record.ts';
+import type { SearchStep } from '../../../ops/log/newest-first.ts';
+import { searchLog, verifyLogs, type LocatedEntry } from '../../../ops/log/provisioning-log.ts';
+import { COLUMNS, flatten, toProvisioningRecord } from '../../../ops/log/provisioning-record.ts';
 import {
   chainCheckFields,
   page,

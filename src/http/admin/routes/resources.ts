@@ -1,7 +1,7 @@
 // Routes of explain and sync for one user or group. POST takes the name in the body, because proxies log addresses.
 import { explain } from '../../../explain/explain.ts';
 import { findResources, toSearched, type FoundResource } from '../../../ops/find.ts';
-import { syncOne, type SyncReport } from '../../../ops/sync-one.ts';
+import { syncOne, type SyncReport } from '../../../ops/sync/sync-one.ts';
 import { Problem, severalProblem } from '../problem.ts';
 import { json, requireTarget, getRoute, postRoute, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, booleanField, nameField, onlyTarget, toQuery } from '../schema-fields.ts';

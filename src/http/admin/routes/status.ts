@@ -1,5 +1,5 @@
 // Routes of the state of each target: the status and its stream, the numbers over time, what is not applied, and the settings.
-import { readStatus } from '../../../ops/status.ts';
+import { readStatus } from '../../../ops/status/status.ts';
 import { type AdminContext, type AdminRoute, getRoute, json, requirePlace, requireTarget } from '../route.ts';
 import {
   eachOf,
@@ -16,11 +16,11 @@ import {
 import { refTo } from '../schemas.ts';
 import { HISTORY_RANGES, type HistoryRange } from '../../../directory/history/slots.ts';
 import { PRIORITIES } from '../../../directory/records.ts';
-import { HISTORY_SERIES, readTargetHistory } from '../../../ops/target-history.ts';
-import { listWaiting, type WaitingFilter } from '../../../ops/waiting.ts';
+import { HISTORY_SERIES, readTargetHistory } from '../../../ops/status/target-history.ts';
+import { listWaiting, type WaitingFilter } from '../../../ops/status/waiting.ts';
 import { MOST_OF_A_PAGE, pageFields } from '../list-page.ts';
 import { EXCEPTION_REASONS, type ExceptionReason } from '../../../directory/outbox/exceptions.ts';
-import { listExceptions } from '../../../ops/exceptions.ts';
+import { listExceptions } from '../../../ops/approvals/exceptions.ts';
 
 const series = arrayOf({ type: ['integer', 'null'] });
 const seriesOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, series]));

@@ -1,0 +1,26 @@
+// Finds the ids of the approvals that an advice names: the open one of a target, and the rejection of a resource.
+import type { Outbox } from '../../directory/outbox/outbox.ts';
+import type { Ref } from '../../directory/records.ts';
+
+export interface ApprovalIds {
+  /** Id of the open approval; undefined: the guard holds nothing. */
+  held: string | undefined;
+  /** Returns the id of the newest rejection of the resource; undefined: it is not among the kept decisions. */
+  rejectionOf: (ref: Ref) => string | undefined;
+}
+
+/** Reads the open approval and the kept decisions of one target. */
+export async function readApprovalIds(
+  connection: string,
+  { guardStore }: Pick<Outbox, 'guardStore'>,
+): Promise<ApprovalIds> {
+  const [open, decisions] = await Promise.all([guardStore.open(), guardStore.decisions()]);
+  // `decisions` has the newest first, so `find` returns the newest rejection of a resource.
+  const rejections = decisions.filter(({ action }) => action === 'reject');
+  const toPublicId = (found: { id: string } | undefined): string | undefined =>
+    found && `${connection}.${found.id}`;
+  return {
+    held: toPublicId(open),
+    rejectionOf: (ref) => toPublicId(rejections.find(({ items }) => items.some((item) => item.ref === ref))),
+  };
+}

@@ -1,0 +1,264 @@
+// Finds approvals by their ids, with the changes that each of them covers.
+import type { DesiredState } from '../../directory/desired-state.ts';
+import type { Decision } from '../../directory/guard/stored-decisions.ts';
+import {
+  TOKEN_IDENTITY,
+  type FirstApproval,
+  type StoredFirstApproval,
+} from '../../directory/guard/first-approvals.ts';
+import type { ChangeList, Destruction } from '../../directory/guard/held-changes.ts';
+import type { Outbox } from '../../directory/outbox/outbox.ts';
+import type { DestructiveKind } from '../../guard/judge.ts';
+import { isoTime } from '../../support/sources.ts';
+import { createSelector, type ChangeSelection, type SelectPage } from './approval-selection.ts';
+
+export interface Approval {
+  /** `<connection>.<target>.<serial>-<last place>`; of a decision about a part, followed by `~` and a digest. */
+  id: string;
+  connection: string;
+  target: string;
+  /** `held`: it waits for a decision; the others are decisions. */
+  state: 'held' | 'approved' | 'rejected' | 'withdrawn';
+  /** ISO 8601, while it is held. */
+  openedAt?: string;
+  expiresAt?: string;
+  /** Time of the decision, ISO 8601; absent while it is held. */
+  at?: string;
+  /** Operator who decided, and the reason that this operator gave. */
+  by?: string;
+  note?: string;
+  /** Which part of the list was decided, in words; absent: all. */
+  selection?: string;
+  /** Number of changes of each kind; `total`: of all kinds. */
+  kinds: Record<DestructiveKind, number>;
+  total: number;
+  /** Number of changes of a rejection that still stand: not withdrawn, not approved, and still wanted by the source. */
+  stillRejected?: number;
+  /** Approvals of one person where two have to approve, the oldest first. */
+  firstApprovals?: WaitingApproval[];
+}
+
+/** An approval that waits for a second person, who approves its id. */
+export interface WaitingApproval {
+  id: string;
+  /** Operator who approved first. */
+  by: string;
+  /** Whether the admin token gave it; all holders of the token count as one person. */
+  withToken: boolean;
+  /** Time of this first approval, ISO 8601. */
+  at: string;
+  /** Number of changes. */
+  total: number;
+  note?: string;
+  selection?: string;
+}
+
+/** An approval with the changes behind it: a list at the guard, or what a decision has kept. */
+export type FoundApproval = {
+  approval: Approval;
+  state: DesiredState;
+  outbox: Outbox;
+  /** Absent for a decision. */
+  list?: ChangeList;
+  /** The changes that a decision has kept; empty with a list, whose changes are read in pages. */
+  items: Destruction[];
+  /** The first approval that the id names. */
+  first?: StoredFirstApproval;
+};
+
+/** State of an approval after each decision. */
+const STATES = { approve: 'approved', reject: 'rejected', withdraw: 'withdrawn' } as const;
+
+/** Returns the id of an approval without its connection, as the guard of the target stores it. */
+export const withinTarget = ({ id, connection }: Approval): string => id.slice(connection.length + 1);
+
+/** Returns the id of a list for the id of a part of it, which has `~` and a digest behind the id of the list. */
+export const listIdOf = (id: string): string => id.replace(/~[0-9a-f]+$/, '');
+
+/** Returns the approvals of one target: the held changes first, then the kept decisions. */
+export async function approvalsAt(
+  state: DesiredState,
+  target: string,
+  outbox: Outbox,
+): Promise<FoundApproval[]> {
+  const { connection } = state;
+  const open = await outbox.guardStore.open();
+  const firsts = await outbox.guardStore.firstApprovals.list();
+  /** Returns the first approvals of a list, and of parts of it. */
+  const firstsOf = (source: FirstApproval['source'], id: string): Pick<Approval, 'firstApprovals'> => {
+    const isOf = (first: FirstApproval): boolean =>
+      // The list of held changes grows, so a first approval may name a shorter list with the same serial.
+      source === 'guardHeld'
+        ? serialOf(first.id) === serialOf(id)
+        : first.id === id || listIdOf(first.id) === id || listIdOf(id) === first.id;
+    const found = firsts.filter((first) => first.source === source && isOf(first));
+    return found.length === 0
+      ? {}
+      : { firstApprovals: found.map((first) => toWaitingApproval(connection, first)) };
+  };
+  const rejection = async ({ id, serial, upTo, number }: Decision): Promise<Partial<Approval>> => {
+    // `numbers`: the changes that this decision rejected, and no other one.
+    const list = { source: 'guardRejected', serial, upTo, numbers: [number] } as const;
+    const { total } = await outbox.guardStore.countOf(list);
+    return { stillRejected: total, ...firstsOf('guardRejected', id) };
+  };
+  const toFound = async (decision: Decision): Promise<FoundApproval> => {
+    const { id, action, at, by, note, selection, kinds, items } = decision;
+    return {
+      state,
+      outbox,
+      items,
+      approval: {
+        id: `${connection}.${id}`,
+        connection,
+        target,
+        state: STATES[action],
+        at: isoTime(at),
+        by,
+        ...(note === undefined ? {} : { note }),
+        ...(selection === undefined ? {} : { selection }),
+        kinds,
+        total: sumOf(kinds),
+        ...(action === 'reject' ? await rejection(decision) : {}),
+      },
+    };
+  };
+  const found = await Promise.all((await outbox.guardStore.decisions()).map(toFound));
+  if (open) {
+    const { id, openedAt, expiresAt, kinds, total } = open;
+    const dates = { openedAt: isoTime(openedAt), expiresAt: isoTime(expiresAt) };
+    const names = { id: `${connection}.${id}`, connection, target, state: 'held' as const };
+    const approval = { ...names, ...dates, kinds, total, ...firstsOf('guardHeld', id) };
+    found.unshift({ state, outbox, items: [], list: open, approval });
+  }
+  return found;
+}
+
+const sumOf = (counts: Partial<Record<DestructiveKind, number>>): number =>
+  Object.values(counts).reduce((sum, each) => sum + each, 0);
+
+/** Returns the id without its last place, which all lengths of a growing list share. */
+export const serialOf = (id: string): string => listIdOf(id).replace(/-\d+$/, '');
+
+/** Returns the last place of the list; 0 for an id without it, which means all changes of the list. */
+const upToOf = (id: string): number => Number(/-(\d+)$/.exec(listIdOf(id))?.[1] ?? 0);
+
+/** Returns a first approval as operators see it. */
+const toWaitingApproval = (
+  connection: string,
+  { id, by, at, total, note, selection, identity }: FirstApproval,
+): WaitingApproval => ({
+  id: `${connection}.${id}`,
+  by,
+  withToken: identity === TOKEN_IDENTITY,
+  at: isoTime(at),
+  total,
+  ...(note === undefined ? {} : { note }),
+  ...(selection === undefined ? {} : { selection }),
+});
+
+/**
+ * Finds an approval by its whole id. Without the part behind the last hyphen it covers all currently held changes. The id of a
+ * decision about a part finds this decision, that of a first approval of a part this part.
+ */
+export async function findApproval(
+  states: readonly DesiredState[],
+  id: string,
+): Promise<FoundApproval | undefined> {
+  const named = await findList(states, id);
+  const isPart = listIdOf(id) !== id;
+  if (named || !isPart) return named;
+  // No decision has the id of this part, so it can only be the id of a first approval.
+  const found = await findList(states, listIdOf(id));
+  if (!found) return undefined;
+  const source = found.approval.state === 'held' ? 'guardHeld' : 'guardRejected';
+  const { firstApprovals, listOf } = found.outbox.guardStore;
+  const first = await firstApprovals.find(withinTarget({ ...found.approval, id }), source);
+  const list = found.list ?? (await listOf('approve', withinTarget(found.approval)));
+  if (!first || !list) return undefined;
+  const { selection, total, storedChoice } = first;
+  // `stillRejected` and the counts of the list do not hold for the part.
+  const { stillRejected: _, ...approval } = found.approval;
+  const kinds = { ...zeroCounts(approval.kinds), ...storedChoice?.chosen };
+  return {
+    ...found,
+    first,
+    list,
+    approval: { ...approval, id, kinds, total, ...(selection === undefined ? {} : { selection }) },
+  };
+}
+
+/** Returns 0 for every kind. */
+const zeroCounts = <Kind extends string>(counts: Record<Kind, number>): Record<Kind, number> =>
+  Object.fromEntries(Object.keys(counts).map((kind) => [kind, 0])) as Record<Kind, number>;
+
+/** Returns the function that selects the changes of an order; undefined: all of the list. */
+export async function selectorOf(
+  { approval, state, outbox, first }: FoundApproval,
+  selection: ChangeSelection,
+): Promise<SelectPage | undefined> {
+  const select = await createSelector(state, approval.target, selection, approval.id);
+  // A first approval of a part covers only the changes that the first person chose.
+  const isChosen = first && (await outbox.guardStore.firstApprovals.choiceOf(first));
+  if (!isChosen) return select;
+  return async (page) => {
+    const chosen = page.filter(isChosen);
+    return select ? select(chosen) : chosen;
+  };
+}
+
+/**
+ * Returns the held list or the decision with this id, and for a list that has grown or shrunk the changes that the id
+ * covers.
+ */
+async function findList(states: readonly DesiredState[], id: string): Promise<FoundApproval | undefined> {
+  const known: FoundApproval[] = [];
+  for (const state of states)
+    for (const [target, outbox] of state.outboxes)
+      if (id.startsWith(`${state.connection}.${target}.`))
+        known.push(...(await approvalsAt(state, target, outbox)));
+  const isHeld = ({ approval }: FoundApproval): boolean => approval.state === 'held';
+  const isSame = ({ approval }: FoundApproval): boolean => serialOf(approval.id) === serialOf(id);
+  const held = known.find((each) => isHeld(each) && isSame(each));
+  const decided = known.find(({ approval }) => approval.id === id && approval.state !== 'held');
+  // Only a decision has the id of a part; held changes are found by the id of their list.
+  if (listIdOf(id) !== id) return decided;
+  if (held?.list && held.approval.id !== id) {
+    // Changes that were held after the list was shown are not part of the decision.
+    const last = /-(\d+)$/.exec(id)?.[1];
+    if (last === undefined) return held;
+    const list = { ...held.list, upTo: Number(last) };
+    const counts = await held.outbox.guardStore.countOf(list);
+    // A list of which nothing is held any more was decided, so its decision is returned below.
+    if (counts.total > 0 || !decided) return { ...held, list, approval: { ...held.approval, id, ...counts } };
+  }
+  // A decision about the first changes of the list tells nothing about changes that were held later.
+  const covers = (each: FoundApproval): boolean => isSame(each) && upToOf(each.approval.id) >= upToOf(id);
+  const found = (held?.approval.id === id ? held : undefined) ?? decided ?? known.find(covers);
+  return found && { ...found, approval: { ...found.approval, id } };
+}
+
+/**
+ * Reads one page of the selected changes, and counts all selected ones.
+ * @param select undefined: all changes are selected, and the guard counts them
+ */
+export async function readPage(
+  { approval, outbox, list, items }: FoundApproval,
+  select: SelectPage | undefined,
+  offset: number,
+  limit: number,
+): Promise<{ items: Destruction[]; matching: number }> {
+  const chosen: Destruction[] = [];
+  let matching = 0;
+  const pages = list ? outbox.guardStore.pages(list) : [items];
+  for await (const page of pages) {
+    const fitting = select ? await select(page) : page;
+    const start = Math.max(0, offset - matching);
+    if (chosen.length < limit) chosen.push(...fitting.slice(start, start + limit - chosen.length));
+    matching += fitting.length;
+    // Selected changes can be counted only by reading every page.
+    if (!select && chosen.length >= limit) break;
+  }
+  if (select) return { items: chosen, matching };
+  return { items: chosen, matching: list ? (await outbox.guardStore.countOf(list)).total : approval.total };
+}

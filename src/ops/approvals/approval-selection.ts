@@ -1,0 +1,141 @@
+// Selects a part of an approval: by person, kind, cause, group or resource.
+import type { DesiredState } from '../../directory/desired-state.ts';
+import type { Destruction } from '../../directory/guard/held-changes.ts';
+import { parseRef, type Kind, type Ref } from '../../directory/records.ts';
+import type { DestructiveKind } from '../../guard/judge.ts';
+import { findForOrder, formerWithName, idToRef, refIn, toSearched, type Searched } from '../find.ts';
+import { describeChanges, refsOf, type HeldCause } from './held-change.ts';
+
+/** A change is selected when it fits each given field; within a field one value suffices. */
+export interface ChangeSelection {
+  /** Resources, such as `User:3f…`. */
+  refs?: readonly string[] | undefined;
+  /** Names, addresses or ids; a change of the account or of a membership of the person fits. */
+  persons?: readonly string[] | undefined;
+  kinds?: readonly DestructiveKind[] | undefined;
+  causes?: readonly HeldCause[] | undefined;
+  /** Names or ids of groups; changes of the group, and of persons who are or were its members, fit. */
+  groups?: readonly string[] | undefined;
+}
+
+export type SelectPage = (page: Destruction[]) => Promise<Destruction[]>;
+
+/** Thrown when the connection knows no person or group with a given name. */
+export class UnknownSelection extends Error {}
+
+const WORDS: Record<keyof ChangeSelection, string> = {
+  refs: 'only',
+  persons: 'only person',
+  kinds: 'only kind',
+  causes: 'only cause',
+  groups: 'only members of',
+};
+
+/** Longest text of a selection. */
+const MOST_CHARACTERS = 500;
+
+/** Returns the selection in words for the audit log; undefined: everything is selected. */
+export function selectionText(selection: ChangeSelection): string | undefined {
+  const parts = Object.entries(WORDS).flatMap(([field, words]) => {
+    const values = selection[field as keyof ChangeSelection];
+    return values ? [`${words} ${values.join(', ')}`] : [];
+  });
+  return parts.length > 0 ? parts.join('; ').slice(0, MOST_CHARACTERS) : undefined;
+}
+
+/**
+ * Returns a function that selects from pages; undefined: everything is selected.
+ * @param approval public id of the approval, for messages
+ * @throws UnknownSelection when no person or group has a given name
+ */
+export async function createSelector(
+  state: DesiredState,
+  target: string,
+  selection: ChangeSelection,
+  approval: string,
+): Promise<SelectPage | undefined> {
+  if (selectionText(selection) === undefined) return undefined;
+  const { refs, kinds, causes } = selection;
+  // The settings of another target may give the name to another group.
+  const searched = toSearched([state]).map((each) => ({ ...each, targets: [target] }));
+  const persons = selection.persons && (await refsNamed(searched, 'User', selection.persons, approval));
+  const groups = selection.groups && (await refsNamed(searched, 'Group', selection.groups, approval));
+  const personNames = await namesAmong(state, selection.persons);
+  const groupNames = await namesAmong(state, selection.groups);
+  const former = groups && (await formerMembers(state, target, groups));
+  return async (page) => {
+    const groupsOf = groups && (await currentGroups(state, page));
+    const concernedRefs = page.flatMap(refsOf);
+    const named = async (kind: Kind, found: ReadonlySet<Ref>, names: readonly string[]) =>
+      new Set([...found, ...(await formerWithName(state, target, kind, concernedRefs, names))]);
+    const people = persons && (await named('User', persons, personNames));
+    const teams = groups && (await named('Group', groups, groupNames));
+    let items = page.filter((item) => {
+      if (refs && !refs.includes(item.ref)) return false;
+      if (kinds && !kinds.includes(item.kind)) return false;
+      const concerned = refsOf(item);
+      if (people && !concerned.some((ref) => people.has(ref))) return false;
+      if (!teams) return true;
+      return concerned.some(
+        (ref) => teams.has(ref) || former?.has(ref) || groupsOf?.get(ref)?.some((group) => teams.has(group)),
+      );
+    });
+    if (causes && items.length > 0) {
+      const described = await describeChanges(state, target, items);
+      items = items.filter((_, index) => {
+        const cause = described[index]?.cause;
+        return cause !== undefined && causes.includes(cause);
+      });
+    }
+    return items;
+  };
+}
+
+/** Returns the texts that are names. A ref or an id does not mean a resource that had it as a name. */
+async function namesAmong(state: DesiredState, given: readonly string[] = []): Promise<string[]> {
+  const searched = toSearched([state]);
+  const meant = await Promise.all(given.map((text) => idToRef(searched, text)));
+  return meant.filter((text) => !refIn(text));
+}
+
+/** Returns the persons or groups with these names. @throws UnknownSelection when a name has none */
+async function refsNamed(
+  searched: readonly Searched[],
+  kind: 'User' | 'Group',
+  names: readonly string[],
+  approval: string,
+): Promise<Set<Ref>> {
+  const refs = new Set<Ref>();
+  for (const name of names) {
+    const found = (await findForOrder(searched, name)).filter((each) => each.kind === kind);
+    if (found.length === 0)
+      throw new UnknownSelection(
+        `No ${kind === 'User' ? 'person' : 'group'} is known as ${name} in the connection ${searched[0]?.connection ?? ''}. For the names in it see scim-bridge approvals show ${approval}.`,
+      );
+    for (const { ref } of found) refs.add(ref);
+  }
+  return refs;
+}
+
+/** Returns the users whose membership of the groups is still to be removed at the target. */
+async function formerMembers(
+  { outboxes }: DesiredState,
+  target: string,
+  groups: ReadonlySet<Ref>,
+): Promise<Set<Ref>> {
+  const users = new Set<Ref>();
+  for (const group of groups) {
+    const pending = await outboxes.get(target)?.pendingMembers(parseRef(group).id);
+    // `+` is a membership that is still to be added; each other sign is a removal.
+    for (const [user, sign] of pending ?? []) if (sign !== '+') users.add(`User:${user}`);
+  }
+  return users;
+}
+
+/** Returns the groups of each user of a page. */
+async function currentGroups({ directory }: DesiredState, page: Destruction[]): Promise<Map<Ref, Ref[]>> {
+  const refs = [...new Set(page.flatMap(refsOf))].filter((ref) => ref.startsWith('User:'));
+  if (refs.length === 0) return new Map();
+  const groups = await directory.groupsOf(refs.map((ref) => parseRef(ref).id));
+  return new Map(refs.map((ref, index) => [ref, (groups[index] ?? []).map(({ id }): Ref => `Group:${id}`)]));
+}

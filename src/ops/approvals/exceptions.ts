@@ -1,0 +1,123 @@
+// Lists the exceptions of all connections and targets, with advice for each.
+import type { DesiredState } from '../../directory/desired-state.ts';
+import { holdAdvice, isTenantHold, type Hold } from '../../directory/guard/operator-hold.ts';
+import type { ExceptionReason, StandingException } from '../../directory/outbox/exceptions.ts';
+import { isByFormerSettings } from '../../directory/outbox/links.ts';
+import { parseRef, type Kind } from '../../directory/records.ts';
+import { adviceFor, withdrawAdvice } from '../advice.ts';
+import { readApprovalIds, type ApprovalIds } from './approval-ids.ts';
+import { withPresentCondition } from './present-condition.ts';
+
+export interface ExceptionView extends Omit<StandingException, 'since'> {
+  connection: string;
+  target: string;
+  /** Null for an order of hold. */
+  kind: Kind | null;
+  /** ISO 8601. */
+  since: string;
+  advice: string;
+}
+
+export interface ExceptionFilter {
+  connection?: string | undefined;
+  target?: string | undefined;
+  reason?: ExceptionReason | undefined;
+  /** Number of exceptions that are left out at the beginning. */
+  offset?: number | undefined;
+  /** Largest number of exceptions. */
+  limit: number;
+}
+
+/**
+ * Returns what an operator does about an exception.
+ * @param known `approvals`: undefined when no reason of the page needs them; `hold`: the hold of the target
+ */
+function adviceOf(
+  { ref, reason, message }: StandingException,
+  target: string,
+  { approvals, hold }: { approvals: ApprovalIds | undefined; hold: Hold | undefined },
+): string {
+  // Only an order of hold has no resource; the type checker does not know that.
+  if (ref === null || reason === 'OnHold')
+    return hold && isTenantHold(hold)
+      ? `${holdAdvice(target, hold)}.`
+      : `Order scim-bridge release --target ${target} when the platform may be written again.`;
+  if (reason === 'NotAdopted' && isByFormerSettings(message))
+    return `See scim-bridge sync ${ref} --dry-run for what the present settings would do, then scim-bridge dead-letters retry ${ref}.`;
+  switch (reason) {
+    case 'Rejected': {
+      const withdraw = withdrawAdvice({ ref, approvals });
+      return `If the decision was wrong: ${withdraw}. Else take the change back at the identity provider.`;
+    }
+    case 'Dropped':
+      return `Correct the cause, then scim-bridge sync ${ref}.`;
+    case 'LastAdministrator':
+    case 'NotAdopted':
+    case 'Protected':
+    case 'Held':
+      return adviceFor(reason, { ref, approvals, target, message });
+  }
+}
+
+/** Reasons whose advice names an approval. */
+const DECIDABLE: ReadonlySet<ExceptionReason> = new Set(['Rejected', 'LastAdministrator', 'Held']);
+
+/** The words for a group whose members are no longer held: decided, taken back by the source, or expired. */
+const RELEASED = {
+  message: 'what it waited for is no longer held',
+  advice: 'Nothing is to be done: its next sync judges it anew.',
+};
+
+/** Returns whether a group was held only because of members who leave it with their account, and none is held now. */
+async function isReleased(
+  { links, outboxes }: DesiredState,
+  target: string,
+  { ref, reason }: Pick<StandingException, 'ref' | 'reason'>,
+): Promise<boolean> {
+  const outbox = outboxes.get(target);
+  if (!outbox || ref === null || reason !== 'Held' || parseRef(ref).kind !== 'Group') return false;
+  const link = await links.get(target, ref);
+  if (link.condition?.reason !== 'Held') return false;
+  return (await withPresentCondition(outbox, ref, link)).condition === undefined;
+}
+
+/** Returns exceptions by connection and target as configured, then by reason (EXCEPTION_REASONS), within a reason the oldest first. */
+export async function listExceptions(
+  states: readonly DesiredState[],
+  { connection, target, reason, offset = 0, limit }: ExceptionFilter,
+): Promise<ExceptionView[]> {
+  const views: ExceptionView[] = [];
+  let skip = offset;
+  for (const state of states) {
+    if (connection !== undefined && state.connection !== connection) continue;
+    for (const [name, outbox] of state.outboxes) {
+      if (target !== undefined && name !== target) continue;
+      if (views.length >= limit) return views;
+      const reasons = reason && [reason];
+      const found = await outbox.exceptions({ limit: limit - views.length, offset: skip, reasons });
+      if (found.length > 0) skip = 0;
+      else if (skip > 0) {
+        // The offset leaves out all exceptions of this target, and the rest of it belongs to the next one.
+        const { exceptions } = await outbox.backlog();
+        skip = Math.max(0, skip - (reason ? exceptions[reason] : exceptions.total));
+      }
+      const approvals = found.some((each) => DECIDABLE.has(each.reason))
+        ? await readApprovalIds(state.connection, outbox)
+        : undefined;
+      const hold = found.some(({ ref }) => ref === null) ? await outbox.guardStore.onHold() : undefined;
+      for (const { since, ...each } of found) {
+        const released = (await isReleased(state, name, each)) ? RELEASED : {};
+        views.push({
+          connection: state.connection,
+          target: name,
+          kind: each.ref === null ? null : parseRef(each.ref).kind,
+          ...each,
+          since: new Date(since).toISOString(),
+          advice: adviceOf({ since, ...each }, name, { approvals, hold }),
+          ...released,
+        });
+      }
+    }
+  }
+  return views;
+}

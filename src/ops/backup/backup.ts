@@ -1,0 +1,96 @@
+// Writes a backup as JSON lines: a header, the stored data, and an end line with count, SHA-256 and optional HMAC.
+//
+// The service may run meanwhile. Resources that changed during the backup are written again at its end.
+// Derived data, such as indexes and reverse links, is not in the file; a restore rebuilds it.
+import type { ArchiveLine } from '../../directory/archive/archive.ts';
+import type { DesiredState } from '../../directory/desired-state.ts';
+import { createChain, familyOf, FORMAT, MAX_LINE_BYTES, type BackupHeader } from './backup-file.ts';
+
+export interface BackupReport {
+  lines: number;
+  /** Items by family, for people. */
+  counts: Record<string, number>;
+  sha256: string;
+  /** Whether the file carries an HMAC. */
+  signed: boolean;
+  /** Redis keys of unknown families, which were left out. */
+  leftOut: string[];
+}
+
+/** Called periodically with the number of finished items and an estimate of the total. */
+export type OnItems = (done: number, total: number) => void;
+
+export interface BackupOptions {
+  createdAt: number;
+  /** `backup.key` of the settings. */
+  key: string | null;
+  onItems?: OnItems;
+}
+
+/** Approximate size of a line. A line with one large resource is longer. */
+const LINE_BYTES = 1_000_000;
+
+/** Writes all data of every connection, line by line. @throws Error for an item that a restore would refuse */
+export async function backup(
+  states: readonly DesiredState[],
+  write: (text: string) => Promise<void>,
+  { createdAt, key, onItems = () => undefined }: BackupOptions,
+): Promise<BackupReport> {
+  const chain = createChain(key);
+  const counts: Record<string, number> = {};
+  const leftOut: string[] = [];
+  const put = async (text: string): Promise<void> => {
+    chain.add(text);
+    await write(`${text}\n`);
+  };
+  const connections = Object.fromEntries(
+    states.map(({ connection, outboxes }) => [connection, [...outboxes.keys()]]),
+  );
+  const header: BackupHeader = {
+    format: FORMAT,
+    formatVersion: 1,
+    createdAt: new Date(createdAt).toISOString(),
+    connections,
+  };
+  await put(JSON.stringify(header));
+  const total = await itemsIn(states);
+  let done = 0;
+  for (const { connection, archive } of states) {
+    for await (const line of archive.dump((name) => leftOut.push(`${connection}: ${name}`))) {
+      for (const text of textsOf(connection, line)) await put(text);
+      const name = familyOf(line);
+      // A resource that changed during the backup is counted once.
+      if (!line.again) counts[name] = (counts[name] ?? 0) + line.items.length;
+      done += line.items.length;
+      onItems(Math.min(done, total), total);
+    }
+  }
+  const end = chain.end(counts);
+  await write(`${JSON.stringify(end)}\n`);
+  return { lines: end.lines, counts, sha256: end.sha256, signed: end.hmac !== undefined, leftOut };
+}
+
+/** Returns the line, split if it is too long. @throws Error for an item that a restore would refuse */
+function textsOf(connection: string, line: ArchiveLine): string[] {
+  const text = JSON.stringify({ connection, ...line });
+  if (text.length > LINE_BYTES && line.items.length > 1) {
+    const half = Math.ceil(line.items.length / 2);
+    return [line.items.slice(0, half), line.items.slice(half)].flatMap((items) =>
+      textsOf(connection, { ...line, items }),
+    );
+  }
+  if (Buffer.byteLength(text) > MAX_LINE_BYTES)
+    throw new Error(`One item of ${line.key ?? line.family} is larger than a backup can hold.`);
+  return [text];
+}
+
+/** Estimates the number of items: records and links. */
+async function itemsIn(states: readonly DesiredState[]): Promise<number> {
+  const sizes = await Promise.all(
+    states.map(async ({ directory, outboxes }) => {
+      const [users, groups] = await Promise.all([directory.count('User'), directory.count('Group')]);
+      return (users + groups) * (1 + outboxes.size);
+    }),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

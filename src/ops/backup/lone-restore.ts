@@ -1,0 +1,46 @@
+// Lets one restore run at a time: two at once would put lines of two files among each other.
+import type { ProcessLease } from '../../directory/redis/lease.ts';
+
+/** Thrown when another restore or the service runs, Redis is not empty, or the settings lack a connection or target of the file. */
+export class RestoreRefused extends Error {
+  override name = 'RestoreRefused';
+}
+
+/** A restore that was killed is noticed after this time. */
+const LEASE_MS = 15_000;
+
+/**
+ * Runs a restore under the lease. `work` calls its argument before each write, which throws when another restore took the lease
+ * while this process was suspended.
+ * @throws RestoreRefused while another restore runs
+ */
+export async function aloneRestoring<T>(
+  { lead, resign }: ProcessLease,
+  owner: string,
+  work: (assertAlone: () => void) => Promise<T>,
+): Promise<T> {
+  if (!(await lead(owner, LEASE_MS)))
+    throw new RestoreRefused(
+      `Another restore is under way. Nothing was changed. Wait for its end; if it was killed, repeat the command after ${LEASE_MS / 1000} s.`,
+    );
+  let isTaken = false;
+  const renewal = setInterval(() => {
+    // The error of a renewal is ignored, because the next one comes before the lease ends.
+    lead(owner, LEASE_MS).then(
+      (isHeld) => {
+        if (!isHeld) isTaken = true;
+      },
+      () => undefined,
+    );
+  }, LEASE_MS / 3);
+  try {
+    return await work(() => {
+      if (isTaken)
+        throw new Error('Another restore began while this process was suspended, so this one ended.');
+    });
+  } finally {
+    clearInterval(renewal);
+    // An error is ignored: without a renewal the lease ends by itself.
+    await resign(owner).catch(() => undefined);
+  }
+}

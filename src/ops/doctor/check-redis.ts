@@ -1,0 +1,58 @@
+// Checks Redis for doctor: it answers, never evicts, is new enough and writes to disk, and its clock agrees.
+import type { StoreFacts, StoreHealth } from '../../directory/redis/connection.ts';
+import { memoryWarning } from '../../directory/redis/store-health.ts';
+import { clockFinding, findingFor, type DoctorFinding } from './doctor-finding.ts';
+
+/** Oldest supported version of Redis: major and minor. */
+const OLDEST_REDIS = [6, 2];
+
+const { ok, warning, error } = findingFor('redis');
+
+export interface RedisToCheck {
+  store: { health: () => Promise<StoreHealth>; facts: () => Promise<StoreFacts> };
+  /** Clock of this process, Unix milliseconds. */
+  now: () => number;
+}
+
+/** Checks Redis. A Redis that cannot be asked has only the findings of its health. */
+export async function checkRedis({ store, now }: RedisToCheck): Promise<DoctorFinding[]> {
+  const health = await store.health();
+  const findings = health.findings.map((finding) => {
+    // A finding of the store has its advice behind the first colon.
+    const colon = finding.indexOf(': ');
+    if (colon < 0) return error(finding, 'See its log and its settings.');
+    if (finding.startsWith('Redis does not answer'))
+      return error(finding, 'Check that it runs, and redis.url or REDIS_URL.');
+    const advice = finding.slice(colon + 2);
+    return error(finding.slice(0, colon), `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`);
+  });
+  // Without an answer of Redis there are no facts, and the findings of its health say so already.
+  const facts = await store.facts().catch(() => undefined);
+  if (!facts) return findings;
+  if (health.ok) findings.push(ok('a writable primary that never evicts'));
+  const { version, skewMs, memory } = facts;
+  const nearlyFull = memoryWarning(memory);
+  if (nearlyFull) findings.push(warning(nearlyFull.reason, nearlyFull.advice));
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldMajor = 0, oldMinor = 0] = OLDEST_REDIS;
+  if (major < oldMajor || (major === oldMajor && minor < oldMinor))
+    findings.push(error(`version ${version} is too old`, `Update it to ${OLDEST_REDIS.join('.')} or newer.`));
+  else findings.push(ok(`version ${version}`));
+  return [...findings, persistenceFinding(facts), clockFinding('Redis', now() + skewMs, now())];
+}
+
+/** Returns the finding whether Redis writes acknowledged changes to disk. */
+function persistenceFinding({ persistence, fsync }: StoreFacts): DoctorFinding {
+  if (persistence !== 'append-only file')
+    return error(
+      persistence === 'none' ? 'nothing is written to disk' : 'only snapshots are written to disk',
+      'Set appendonly yes: a restart would lose acknowledged changes.',
+    );
+  if (fsync === 'no')
+    return error(
+      'the operating system decides when the append-only file is written (appendfsync no)',
+      'Set appendfsync everysec or always: a crash of the machine would lose acknowledged changes.',
+    );
+  const written = fsync ?? 'unknown, because CONFIG is forbidden';
+  return ok(`kept in an append-only file, appendfsync ${written}`);
+}

@@ -1,0 +1,216 @@
+// Checks a target for doctor: the key, SCIM, attribute definitions, the handover folder and the clock.
+import { fold } from '../../directory/records.ts';
+import type { PlatformClient } from '../../platform/client.ts';
+import { EndpointAbsent, PlatformResponse } from '../../platform/errors.ts';
+import { UNMAPPED, unmappedAdvice } from '../../reconcile/tenant/applied-attributes.ts';
+import { findHandoverPlace, type HandoverSetting } from '../../reconcile/handover/handover-place.ts';
+import type { UserAttributeType } from '../../platform/wire.ts';
+import { clockFinding, findingFor, type DoctorFinding } from './doctor-finding.ts';
+
+export interface DoctorTarget {
+  name: string;
+  client: PlatformClient;
+  /** Types of the mapped attributes by name. */
+  types: Record<string, UserAttributeType>;
+  /** Names of the attributes of which the bridge has written values. */
+  applied: () => Promise<ReadonlySet<string>>;
+  /** Destination of the folders, workbooks and reports of closed accounts; null: they are not moved. */
+  handover: HandoverSetting | null;
+  /** Time of the platform by its Date header, Unix milliseconds; undefined without the header. */
+  time: () => Promise<number | undefined>;
+}
+
+export interface TargetCheckOptions {
+  /** Clock of this process, Unix milliseconds. */
+  now: () => number;
+  /** Aborts the calls to the platform. */
+  signal: AbortSignal;
+}
+
+/** Checks one target. An answer that lets no further check succeed is the only finding. */
+export async function checkTarget(
+  { name, client, types, applied, handover, time }: DoctorTarget,
+  { now, signal }: TargetCheckOptions,
+): Promise<DoctorFinding[]> {
+  const { ok, warning, error } = findingFor(`target ${name}`);
+  const options = { signal };
+  const owner = await replyOf(() => client.accounts.me(options));
+  if (owner.kind === 'unreachable')
+    return [error(`does not answer: ${owner.message}`, `Check targets.${name}.url, the network and TLS.`)];
+  if (owner.kind === 'refused' && owner.status === 401)
+    return [error('refuses the key (401)', `Set a new targets.${name}.token.`)];
+  if (owner.kind === 'refused' && owner.status === 429)
+    return [error('limits the rate (429)', `Wait, or lower targets.${name}.rateLimit.requestsPerSecond.`)];
+  if (owner.kind === 'refused' && owner.status >= 500)
+    return [error(`fails: it answers ${owner.status}`, 'Ask its operator; changes are kept until it works.')];
+  if (owner.kind === 'absent' && (await answersPagesOnly(client, options)))
+    return [
+      error(
+        'answers every address with a web page',
+        `Check targets.${name}.url, and any proxy before the platform.`,
+      ),
+    ];
+  const findings = [
+    owner.kind === 'answered'
+      ? ok(`the key is valid and belongs to ${owner.value.username}`)
+      : warning('does not tell whose key it is', 'Name the owner of the key in users.protected.'),
+  ];
+  findings.push(...(await checkScim(name, client, options)));
+  const known = await applied().catch(() => undefined);
+  if (known) findings.push(...unmappedFindings(name, types, known));
+  findings.push(...(await checkAttributes(name, client, types, { ...options, applied: known })));
+  if (handover) findings.push(await checkHandoverFolder(name, client, handover, options));
+  const theirs = await time().catch(() => undefined);
+  if (theirs !== undefined) findings.push(clockFinding(name, theirs, now()));
+  return findings;
+}
+
+type CallOptions = { signal: AbortSignal };
+
+/**
+ * Returns whether every address is answered with a web page. A tenant may lack single addresses; a wrong url or a proxy
+ * answers all of them with its page.
+ */
+async function answersPagesOnly(client: PlatformClient, options: CallOptions): Promise<boolean> {
+  const replies = [
+    await replyOf(() => client.users.list({ startIndex: 1, count: 1 }, options)),
+    await replyOf(() => client.attributes.list(options)),
+  ];
+  return replies.every(({ kind }) => kind === 'absent');
+}
+
+/** Checks that SCIM can be used, and that the id of a SCIM user leads to one account. */
+async function checkScim(
+  target: string,
+  client: PlatformClient,
+  options: CallOptions,
+): Promise<DoctorFinding[]> {
+  const { ok, warning, error } = findingFor(`target ${target}`);
+  const users = await replyOf(() => client.users.list({ startIndex: 1, count: 1 }, options));
+  const groups = await replyOf(() =>
+    client.groups.list({ startIndex: 1, count: 1, members: false }, options),
+  );
+  const failed = [users, groups].find(({ kind }) => kind !== 'answered');
+  if (failed)
+    return [
+      error(
+        `SCIM cannot be used: ${wordsOf(failed)}`,
+        'Switch SCIM on for the tenant and use the key of an administrator.',
+      ),
+    ];
+  const findings = [ok('SCIM is on, users and groups can be read')];
+  const user = users.kind === 'answered' ? users.value.resources[0] : undefined;
+  if (!user) return [...findings, ok('no user is there yet, so the mapping of ids cannot be tried')];
+  const found = await replyOf(() => client.accounts.search(user.userName, options));
+  if (found.kind !== 'answered')
+    return [
+      ...findings,
+      warning(
+        `the user list cannot be read: ${wordsOf(found)}`,
+        'Without it only single texts and whole numbers can be written as attributes: check the rights of the key.',
+      ),
+    ];
+  const wanted = fold(user.userName);
+  const matches = found.value.filter(({ username, email }) =>
+    [username, email].some((each) => fold(each) === wanted),
+  );
+  findings.push(
+    matches.length === 1
+      ? ok('SCIM ids lead to accounts')
+      : error(
+          `${matches.length} accounts match the SCIM user ${user.id}`,
+          'Attribute values hang on accounts: make user names unique, or check the rights of the key.',
+        ),
+  );
+  return findings;
+}
+
+/** Compares the mapped attributes with the definitions at the platform. */
+async function checkAttributes(
+  target: string,
+  client: PlatformClient,
+  types: DoctorTarget['types'],
+  { applied, ...options }: CallOptions & { applied: ReadonlySet<string> | undefined },
+): Promise<DoctorFinding[]> {
+  const { ok, warning, error } = findingFor(`target ${target}`);
+  const listed = await replyOf(() => client.attributes.list(options));
+  if (listed.kind !== 'answered')
+    return [
+      error(`attribute definitions cannot be read: ${wordsOf(listed)}`, 'Use the key of an administrator.'),
+    ];
+  const known = new Map(listed.value.map((each) => [each.name, each.type]));
+  const wrong = Object.entries(types).filter(([name, type]) => known.has(name) && known.get(name) !== type);
+  const missing = Object.keys(types).filter((name) => !known.has(name));
+  const deleted = missing.filter((name) => applied?.has(name));
+  const unused = missing.filter((name) => !applied?.has(name));
+  return [
+    ok('attribute definitions can be read'),
+    ...wrong.map(([name, type]) =>
+      error(
+        `attribute ${name} is ${known.get(name)} there and ${type} in the mapping`,
+        'A type cannot be changed there: correct the mapping or use another name.',
+      ),
+    ),
+    ...deleted.map((name) =>
+      warning(
+        `the definition of ${name} was deleted there, with all values`,
+        'The next write of an attribute or a reconcile defines it again; scim-bridge reconcile writes all values again.',
+      ),
+    ),
+    ...(unused.length > 0
+      ? [ok(`${unused.join(', ')} will be defined at ${applied ? 'the first' : 'the next'} use`)]
+      : []),
+  ];
+}
+
+/** Returns one warning for each attribute that has left the settings after the bridge wrote values of it. */
+const unmappedFindings = (
+  target: string,
+  types: DoctorTarget['types'],
+  applied: ReadonlySet<string>,
+): DoctorFinding[] =>
+  [...applied]
+    .filter((name) => types[name] === undefined)
+    .sort()
+    .map((name) =>
+      findingFor(`target ${target}`).warning(`attribute ${name} ${UNMAPPED}`, unmappedAdvice(target, name)),
+    );
+
+async function checkHandoverFolder(
+  target: string,
+  client: PlatformClient,
+  handover: HandoverSetting,
+  options: CallOptions,
+): Promise<DoctorFinding> {
+  const { ok, error } = findingFor(`target ${target}`);
+  const found = await findHandoverPlace(client.workspace, handover, options);
+  return found.kind === 'found'
+    ? ok(`the handover folder ${found.folder.name} of the deployment ${found.deployment} is there`)
+    : error(`handover: ${found.problem}`, 'Until then the work of closed accounts stays where it is.');
+}
+
+type Reply<T> =
+  | { kind: 'answered'; value: T }
+  | { kind: 'refused'; status: number; message: string }
+  | { kind: 'absent' }
+  | { kind: 'unreachable'; message: string };
+
+/** Makes a call. @returns its value, or how it failed */
+async function replyOf<T>(call: () => Promise<T>): Promise<Reply<T>> {
+  try {
+    return { kind: 'answered', value: await call() };
+  } catch (failure) {
+    if (failure instanceof EndpointAbsent) return { kind: 'absent' };
+    if (failure instanceof PlatformResponse) {
+      const { status, platformMessage, message } = failure;
+      return { kind: 'refused', status, message: platformMessage || message };
+    }
+    return { kind: 'unreachable', message: (failure as Error).message };
+  }
+}
+
+/** Returns the reason of a failed call, as a sentence part. */
+function wordsOf(reply: Reply<unknown>): string {
+  if (reply.kind === 'refused') return `${reply.status} ${reply.message}`;
+  return reply.kind === 'unreachable' ? reply.message : 'the tenant does not have it';
+}

@@ -1,0 +1,71 @@
+// Proves derived data by the records about once an hour, in the scheduler, and checks the hash chains of the logs. Such a pass
+// repairs nothing; doctor, status, /health and metrics show its findings.
+import type { DesiredState } from '../../directory/desired-state.ts';
+import type { Clock } from '../../support/sources.ts';
+import type { Logger } from '../../support/logger.ts';
+import { tendLogs } from './check-logs.ts';
+import { proveConnection } from './prove.ts';
+
+/** Shortest wait before the first pass; a random part of up to the same time is added, so that processes do not start together. */
+const FIRST_MS = 5 * 60_000;
+const EVERY_MS = 60 * 60_000;
+/** Time after which a pass without end counts as killed. */
+const LONGEST_MS = 6 * EVERY_MS;
+/** Pause after each portion, so that Redis serves other clients; a pass over 100,000 users takes some minutes. */
+const PAUSE_MS = 50;
+
+/** Starts the passes. @returns a function that stops them; a running pass ends before its next portion */
+export function startProofPass(
+  { clock, logger, random }: { clock: Clock; logger: Logger; random: () => number },
+  states: readonly DesiredState[],
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  async function pass(state: DesiredState): Promise<void> {
+    const { connection, proof } = state;
+    // Several schedulers take turns: after a pass the turn is taken for another half an hour.
+    if (!(await proof.takeTurn(LONGEST_MS))) return;
+    // Stays 1 ms after a failure, so that the next scheduler may try at once.
+    let restMs = 1;
+    try {
+      const order = { by: 'scheduler', pauseMs: PAUSE_MS, signal };
+      const { faults, findings } = await proveConnection({ clock, logger }, state, order);
+      const families = findings.map(({ family, fault, count }) => ({ family, fault, count }));
+      if (faults === 0) logger.info({ connection }, 'derived data agrees with the records');
+      else
+        logger.error({ connection, faults, families }, 'derived data differs: run scim-bridge doctor --deep');
+      await passLogs(state);
+      restMs = EVERY_MS / 2;
+    } finally {
+      await proof.endTurn(restMs);
+    }
+  }
+
+  async function passLogs(state: DesiredState): Promise<void> {
+    const broken = (await tendLogs(state, clock.now())).filter((check) => check.broken !== null);
+    for (const { log, broken: place } of broken)
+      logger.error(
+        { connection: state.connection, log, place },
+        'a log entry was altered or taken out: run scim-bridge doctor',
+      );
+  }
+
+  async function run(): Promise<void> {
+    await clock.sleep(FIRST_MS * (1 + random()), signal);
+    while (!signal.aborted) {
+      for (const state of states) {
+        await pass(state).catch((error: unknown) => {
+          if (!signal.aborted) logger.warn({ err: error as Error }, 'derived data could not be proven');
+        });
+      }
+      await clock.sleep(EVERY_MS, signal);
+    }
+  }
+
+  const running = run().catch(() => undefined);
+  return async () => {
+    stopping.abort();
+    await running;
+  };
+}

@@ -1,0 +1,59 @@
+// Gathers the findings of doctor that come from data in Redis: processes, reconcile runs, holds, tokens, logs, notices.
+import { holdAdvice } from '../../directory/guard/operator-hold.ts';
+import type { DesiredState } from '../../directory/desired-state.ts';
+import type { Clock } from '../../support/sources.ts';
+import { logFindings } from './check-logs.ts';
+import { findingsByTarget, findingFor, orUnmade, type DoctorFinding } from './doctor-finding.ts';
+import { failingFindings } from '../status/failing.ts';
+import { fleetFindings, type ReadFleet } from '../status/fleet.ts';
+import { lastProofFindings } from './proof-findings.ts';
+import { lastProofs } from './prove.ts';
+import { reconcileFindings } from './reconcile-age.ts';
+import { tokenFindings, type TokenPlaces } from './token-findings.ts';
+import { unfinishedForgetFindings } from './unfinished-forgets.ts';
+
+/** Sources of the findings. */
+export interface StoredSubject extends TokenPlaces {
+  states: readonly DesiredState[];
+  readFleet: ReadFleet;
+  notices: { findings: () => Promise<DoctorFinding[]> };
+  clock: Clock;
+}
+
+/** Returns the findings of the last comparison of derived data, then those of storedFindings. */
+export async function dataFindings(subject: StoredSubject): Promise<DoctorFinding[]> {
+  const { states, clock } = subject;
+  const connections = states.map(({ connection }) => connection);
+  const proofs = await orUnmade('data', async () =>
+    lastProofFindings(connections, await lastProofs(states), clock.now()),
+  );
+  return [...proofs, ...(await storedFindings(subject))];
+}
+
+/** Returns the findings of every check. A check that fails has one finding with the reason. */
+export async function storedFindings(subject: StoredSubject): Promise<DoctorFinding[]> {
+  const { states, readFleet, notices, clock } = subject;
+  const checks = await Promise.all([
+    orUnmade('fleet', async () => fleetFindings(await readFleet())),
+    orUnmade('hold', () => holdFindings(states)),
+    orUnmade('sync', () => failingFindings(states)),
+    orUnmade('reconcile', () => reconcileFindings(states, clock.now())),
+    orUnmade('forget', () => unfinishedForgetFindings(states, clock.now())),
+    orUnmade('tokens', () => tokenFindings(subject, clock)),
+    ...states.map((state) => orUnmade(`log ${state.connection}`, () => logFindings([state]))),
+    orUnmade('notices', () => notices.findings()),
+  ]);
+  return checks.flat();
+}
+
+/** Returns one warning for each target to which nothing is written, because an operator or a reconcile stopped it. */
+const holdFindings = (states: readonly DesiredState[]): Promise<DoctorFinding[]> =>
+  findingsByTarget(states, async ({ connection }, target, { guardStore }) => {
+    const hold = await guardStore.onHold();
+    if (!hold) return undefined;
+    const note = hold.note ? ` (${hold.note})` : '';
+    return findingFor(`hold ${connection} → ${target}`).warning(
+      `on hold since ${new Date(hold.since).toISOString()} by ${hold.by}${note}: nothing is written`,
+      `scim-bridge status says what is decided there. ${holdAdvice(target, hold)}.`,
+    );
+  });

@@ -1,0 +1,87 @@
+// Completes orders to forget a person whose process was killed, or which met a sync of the person; doctor names those that stay.
+import type { DesiredState } from '../../directory/desired-state.ts';
+import type { Logger } from '../../support/logger.ts';
+import { settledWithin } from '../../support/within.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
+import { forgetPerson, type ForgetDeps } from '../person/forget.ts';
+import type { HandoverRulesOf } from '../person/lost-handover.ts';
+
+const EVERY_MS = 60_000;
+/** Shortest pause after an attempt. It is longer than an order takes, so that an order that runs is left alone. */
+const REST_MS = 5 * EVERY_MS;
+/** Longest pause after an attempt. */
+const LONGEST_REST_MS = 24 * 60 * EVERY_MS;
+/** Age from which doctor names an order. */
+const LATE_MS = 60 * EVERY_MS;
+/** Longest wait for an attempt at shutdown; the order stays stored. */
+const LAST_MS = 3000;
+
+/**
+ * Starts the attempts, the first one at once. They obey the checks of the command: an order stays while an account may be
+ * active that it was not told to leave. An order whose person is pushed again is left to an operator, also after that person
+ * leaves again.
+ * @returns a function that stops them
+ */
+export function startFinishingForgets(
+  deps: ForgetDeps & { logger: Logger },
+  states: readonly DesiredState[],
+  handoverRules: HandoverRulesOf,
+): () => Promise<void> {
+  const { clock, logger } = deps;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  async function finish(state: DesiredState): Promise<void> {
+    const { connection, personData } = state;
+    for (const order of await personData.startedOrders()) {
+      const now = clock.now();
+      if (signal.aborted || order.wasPushedAgain || now - order.triedAt < restMs(order, now)) continue;
+      const claimed = await personData.changeOrder(order, { triedAt: now });
+      if (!claimed) continue;
+      const { ref, actor, leaveAccounts, since } = order;
+      const options = { actor, leaveAccounts, since, handoverRules };
+      const { kind } = await forgetPerson(deps, [state], ref, options);
+      if (kind === 'pushed') await personData.changeOrder(claimed, { wasPushedAgain: true });
+      logger.info({ connection, ref, outcome: kind }, 'tried to complete an interrupted order to forget');
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      for (const state of states)
+        await finish(state).catch((error: unknown) => {
+          if (!signal.aborted)
+            logger.warn({ err: error as Error }, 'an interrupted order to forget cannot be completed');
+        });
+      await clock.sleep(EVERY_MS, signal);
+    }
+  }
+
+  const running = run();
+  return async () => {
+    stopping.abort();
+    await settledWithin(clock, running, LAST_MS);
+  };
+}
+
+/** Returns the pause after an attempt: a twelfth of the age of the order, within the limits, because each attempt reads the whole logs. */
+const restMs = ({ since }: { since: number }, now: number): number =>
+  Math.min(LONGEST_REST_MS, Math.max(REST_MS, (now - since) / 12));
+
+/** Returns one warning for each order that has not been complete for an hour. */
+export async function unfinishedForgetFindings(
+  states: readonly DesiredState[],
+  now: number,
+): Promise<DoctorFinding[]> {
+  const findings: DoctorFinding[] = [];
+  for (const { connection, personData } of states)
+    for (const { ref, since } of await personData.startedOrders())
+      if (now - since > LATE_MS)
+        findings.push({
+          area: `forget ${connection}`,
+          level: 'warning',
+          message: `an order to forget ${ref} is not complete, so names of the person are still kept`,
+          advice: `scim-bridge forget ${ref} completes it, or says why it cannot.`,
+        });
+  return findings;
+}

@@ -1,0 +1,35 @@
+// Accepts that accounts and groups stay at a target that the settings of a connection no longer have.
+import type { TargetFeed, KnownTargets, RemovedTarget } from '../../directory/fleet/known-targets.ts';
+import type { Actor } from '../../directory/logs/acts.ts';
+import type { DesiredState } from '../../directory/desired-state.ts';
+
+/** Returns the removed target with these names; undefined: the settings have it, or no open account is linked there. */
+export async function findRemoved(
+  known: Pick<KnownTargets, 'removed'>,
+  fed: readonly TargetFeed[],
+  { connection, target }: TargetFeed,
+): Promise<RemovedTarget | undefined> {
+  const found = await known.removed(fed);
+  return found.find((each) => each.connection === connection && each.target === target);
+}
+
+/** Returns the sentence of the refusal when findRemoved finds nothing. */
+export const notRemovedText = ({ connection, target }: TargetFeed): string =>
+  `The target ${target} of the connection ${connection} is in the settings, or no open account is linked there.`;
+
+/**
+ * From now on status and health do not report the removed target, until it is in the settings again; no change if it was so
+ * already. Its links stay. The
+ * audit entry is in the log of the connection, or of the first one if the settings no longer have it.
+ */
+export async function keepRemoved(
+  states: readonly DesiredState[],
+  known: Pick<KnownTargets, 'keep'>,
+  { connection, target, accounts, isKept }: RemovedTarget,
+  actor: Actor,
+): Promise<void> {
+  if (isKept) return;
+  const { acts } = states.find((each) => each.connection === connection) ?? states[0] ?? {};
+  await acts?.record({ act: 'keepLinks', ...actor, target, subject: connection, count: accounts });
+  await known.keep({ connection, target });
+}

@@ -1,0 +1,103 @@
+// Reads and filters the audit entries of all connections, newest first, and checks their hash chains.
+import type { Act, ACTS, Acts, PlacedAct } from '../../directory/logs/acts.ts';
+import type { ChainCheck, LogSpan } from '../../directory/logs/chained-stream.ts';
+import type { DesiredState } from '../../directory/desired-state.ts';
+import { newestFirst, publicBreak, type MergedSpan, type SearchStep } from './newest-first.ts';
+
+/** An audit entry with its connection. `id` is unique over all connections; `at` is ISO 8601. */
+export type LocatedAct = Omit<PlacedAct, 'at'> & { connection: string; at: string };
+
+export interface ActFilter extends MergedSpan {
+  connection?: string | undefined;
+  /** Only orders about this target, and orders about a whole connection. */
+  target?: string | undefined;
+  actions?: readonly (typeof ACTS)[number][] | undefined;
+  /** Interfaces by which the order came. */
+  ways?: readonly Act['via'][] | undefined;
+  /** Part of the operator's name, in any letter case. */
+  by?: string | undefined;
+}
+
+/** One connection with its audit log. */
+type ActSource = Pick<DesiredState, 'connection' | 'acts'>;
+
+/** Yields matching audit entries over all connections, newest first. */
+export async function* readActs(
+  states: readonly ActSource[],
+  filter: ActFilter = {},
+): AsyncGenerator<LocatedAct> {
+  for await (const { entry } of searchActs(states, filter)) if (entry) yield entry;
+}
+
+/** Yields matching audit entries as readActs does, and between them the place up to which the logs were searched. */
+export async function* searchActs(
+  states: readonly ActSource[],
+  filter: ActFilter,
+): AsyncGenerator<SearchStep<LocatedAct>> {
+  const keep = testOf(filter);
+  const logs = states
+    .filter(({ connection }) => filter.connection === undefined || connection === filter.connection)
+    .map(({ connection, acts }) => ({
+      name: connection,
+      search: (span: LogSpan) => acts.search(span, keep),
+    }));
+  for await (const { place, entry } of newestFirst(logs, filter)) {
+    if (entry) {
+      // `place` replaces the id of the entry, which is unique within one connection only.
+      const { log: connection, id: _, at, ...act } = entry;
+      yield { place, entry: { id: place, at: new Date(at).toISOString(), connection, ...act } };
+    } else yield { place };
+  }
+}
+
+/**
+ * Returns the test whether an audit entry fits the filter. It may not use `subject` and `note`: a search reads this personal
+ * data only for the entries that the test accepts.
+ */
+function testOf({ target, actions, ways, by }: ActFilter): (act: Act) => boolean {
+  const name = by?.toLocaleLowerCase();
+  return (act) =>
+    // An order about a whole connection has no target, and fits every one.
+    (target === undefined || act.target === undefined || act.target === target) &&
+    (actions?.includes(act.act) ?? true) &&
+    (ways?.includes(act.via) ?? true) &&
+    (name === undefined || act.by.toLocaleLowerCase().includes(name));
+}
+
+/** Returns the ids of all orders to forget a person. */
+export async function forgetOrders(acts: Pick<Acts, 'newest'>): Promise<Set<string>> {
+  const orders = new Set<string>();
+  for await (const portion of acts.newest())
+    for (const { act, order } of portion) if (act === 'forget' && order !== undefined) orders.add(order);
+  return orders;
+}
+
+/** Checks the hash chains. `broken`: id of the first entry that does not fit; `the end`; null: none. */
+export const verifyActs = (
+  states: readonly ActSource[],
+): Promise<({ connection: string; broken: string | null } & Omit<ChainCheck, 'broken'>)[]> =>
+  Promise.all(
+    states.map(async ({ connection, acts }) => {
+      const { broken, ...check } = await acts.verify(await forgetOrders(acts));
+      return { connection, ...check, broken: publicBreak(connection, broken) };
+    }),
+  );
+
+/** Columns of the CSV export. */
+export const ACT_COLUMNS = [
+  'id',
+  'at',
+  'connection',
+  'target',
+  'act',
+  'by',
+  'via',
+  'subject',
+  'count',
+  'note',
+  'order',
+  'forgotten',
+] as const;
+
+/** Returns an audit entry as cells in the order of ACT_COLUMNS. */
+export const actCells = (act: LocatedAct): string[] => ACT_COLUMNS.map((column) => String(act[column] ?? ''));

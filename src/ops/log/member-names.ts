@@ -1,0 +1,31 @@
+// Names the members of log entries, which store opaque ids, by the links and records as they are now.
+import type { DesiredState } from '../../directory/desired-state.ts';
+import { refOf, type Ref } from '../../directory/records.ts';
+import { readRecordNames } from '../../directory/resources/record-names.ts';
+import type { LocatedEntry } from './provisioning-log.ts';
+
+/** Returns the names of the first members of an entry; a member whose name is not known any more has its id. */
+export type NameMembers = (entry: LocatedEntry, most: number) => Promise<string[]>;
+
+export function createMemberNames(
+  states: readonly Pick<DesiredState, 'connection' | 'directory' | 'links'>[],
+): NameMembers {
+  const known = new Map<string, string>();
+  return async ({ connection, target, members = [] }, most) => {
+    const state = states.find((each) => each.connection === connection);
+    const ids = members.slice(0, most);
+    const keyOf = (id: string): string => `${connection} ${target} ${id}`;
+    const refs = ids.filter((id) => !known.has(keyOf(id))).map((id): Ref => refOf('User', id));
+    if (state && refs.length > 0) {
+      const [links, names] = await Promise.all([
+        state.links.getMany(target, refs),
+        readRecordNames(state.directory, refs),
+      ]);
+      for (const [index, ref] of refs.entries()) {
+        const name = links[index]?.core?.userName ?? names.get(ref);
+        if (typeof name === 'string') known.set(keyOf(ref.slice('User:'.length)), name);
+      }
+    }
+    return ids.map((id) => known.get(keyOf(id)) ?? id);
+  };
+}

@@ -1,0 +1,90 @@
+// Merges the entries of several logs into one order, newest first, with a bounded number of entries in memory.
+import {
+  timeOf,
+  type LogSpan,
+  type Placed,
+  type SearchedPortion,
+} from '../../directory/logs/chained-stream.ts';
+
+/** A log to merge with others; its name is part of the public ids of its entries. */
+export interface NamedLog<Entry extends Placed> {
+  name: string;
+  search: (span: LogSpan) => AsyncGenerator<SearchedPortion<Entry>>;
+}
+
+/** Step of a search: an entry, or only the place up to which all logs were searched. `place`: public id. */
+export interface SearchStep<Entry> {
+  place: string;
+  entry?: Entry;
+}
+
+/**
+ * Part of the merged order. `since`, `until`: Unix milliseconds of the oldest and the newest entry. `before`: public id of an
+ * entry; only older entries are read.
+ */
+export interface MergedSpan {
+  since?: number | undefined;
+  until?: number | undefined;
+  before?: string | undefined;
+}
+
+/** Returns the public id of an entry: unique over all logs. */
+export const publicId = (name: string, id: string): string => `${name}.${id}`;
+
+/** Returns the place of a break in a hash chain as the public id of an entry; `the end`; or null. */
+export function publicBreak(name: string, broken: string | undefined): string | null {
+  if (broken === undefined) return null;
+  // `the end` has no id: entries behind the last one are missing.
+  const isId = /^\d/.test(broken);
+  return isId ? publicId(name, broken) : broken;
+}
+
+/** Name of a log, a dot, and the id of an entry in its Redis stream. */
+const PUBLIC_ID = /^(.+)\.(\d{1,15}-\d{1,15})$/;
+
+export const isPublicId = (text: string): boolean => PUBLIC_ID.test(text);
+
+/** Yields the entries of all logs, newest first; entries with equal ids in the order of the logs' names. */
+export async function* newestFirst<Entry extends Placed>(
+  logs: readonly NamedLog<Entry>[],
+  { since, until, before }: MergedSpan,
+): AsyncGenerator<SearchStep<Entry & { log: string }>> {
+  const [, cursorName = '', cursorId] = PUBLIC_ID.exec(before ?? '') ?? [];
+  const searches = logs.map(({ name, search }) => {
+    // An entry with the same id as the cursor comes after it only in the logs whose names come later.
+    const upTo = cursorId === undefined ? {} : { before: cursorId, withBefore: name > cursorName };
+    return { name, places: singly(search({ since, until, ...upTo })) };
+  });
+  const fronts = await Promise.all(
+    searches.map(async (each) => ({ ...each, front: await each.places.next() })),
+  );
+  for (;;) {
+    // The newest entry of all logs is the newest of their next ones.
+    const left = fronts.flatMap((each) => (each.front.done ? [] : [{ each, at: each.front.value }]));
+    const [first] = left.sort(
+      (one, other) => order(one.at.id, other.at.id) || (one.each.name < other.each.name ? -1 : 1),
+    );
+    if (!first) return;
+    const { name: log } = first.each;
+    const { id, entry } = first.at;
+    yield { place: publicId(log, id), ...(entry && { entry: { ...entry, log } }) };
+    first.each.front = await first.each.places.next();
+  }
+}
+
+/** Compares ids for a sort, newest first. */
+const order = (one: string, other: string): number =>
+  timeOf(other) - timeOf(one) || sequenceOf(other) - sequenceOf(one);
+
+/** Returns the sequence number of a Redis stream id, `<milliseconds>-<sequence number>`. */
+const sequenceOf = (id: string): number => Number(id.slice(id.indexOf('-') + 1));
+
+/** Yields the entries of portions one by one, and after each portion the place up to which the log was searched. */
+async function* singly<Entry extends Placed>(
+  portions: AsyncGenerator<SearchedPortion<Entry>>,
+): AsyncGenerator<{ id: string; entry?: Entry }, void> {
+  for await (const { entries, lookedUntil } of portions) {
+    for (const entry of entries) yield { id: entry.id, entry };
+    yield { id: lookedUntil };
+  }
+}

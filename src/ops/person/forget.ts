@@ -1,0 +1,183 @@
+// Removes the stored data of a person who is no longer pushed (docs/privacy.md). The order is an audit entry; the hash chains of
+// the logs stay whole.
+import type { Act, Actor } from '../../directory/logs/acts.ts';
+import type { OperationStore } from '../../directory/logs/operations.ts';
+import type { DesiredState } from '../../directory/desired-state.ts';
+import { parseRef, type Ref } from '../../directory/records.ts';
+import type { EntryTest, RemovedItems } from '../../directory/person/person-data.ts';
+import type { Clock, Ids } from '../../support/sources.ts';
+import { idToRef, toSearched } from '../find.ts';
+import { isUnderWay, type HandoverRulesOf } from './lost-handover.ts';
+import { identifyPerson, type AccountState, type ForgettablePerson } from './person.ts';
+
+/** Removed data of one connection. */
+export interface ForgetReport {
+  connection: string;
+  /** Opaque ids of the person, as the audit entry names them. */
+  refs: Ref[];
+  /** Id of the order, which the entries of the logs name in place of the data. */
+  order: string;
+  removed: RemovedItems & {
+    /** Entries of the provisioning log and of the audit log whose personal data was removed. */
+    logEntries: number;
+    acts: number;
+    events: number;
+    /** Notes of operators that named the person. */
+    mentions: number;
+  };
+  /** Accounts that stay at the platforms; nothing closes or deletes them any more. */
+  accounts: AccountState[];
+}
+
+/**
+ * `unknown`: nothing is kept. `pushed`: an identity provider still pushes the person. `open`: an account may be active, a
+ * change of it is pending, or its work is still to be handed over. `busy`: a sync of the person runs.
+ */
+export type ForgetOutcome =
+  | { kind: 'forgotten'; reports: ForgetReport[] }
+  | { kind: 'unknown' }
+  | { kind: 'pushed'; connection: string; ref: Ref; name: string }
+  | { kind: 'open'; accounts: AccountState[] }
+  | { kind: 'busy'; connection: string };
+
+export interface ForgetOptions {
+  /** Undefined: all connections. */
+  connection?: string | undefined;
+  /** Forgets although an account may still be active, or its work is still to be handed over. */
+  leaveAccounts: boolean;
+  handoverRules: HandoverRulesOf;
+  actor: Actor;
+  /** Time of an order that was interrupted, Unix milliseconds. Undefined: the order is new. */
+  since?: number;
+}
+
+export type ForgetDeps = { clock: Clock; ids: Ids; operations: Pick<OperationStore, 'dropResults'> };
+
+/** Returns why a person cannot be forgotten now, or the persons of each connection; changes nothing. */
+export async function checkForget(
+  states: readonly DesiredState[],
+  text: string,
+  {
+    connection,
+    leaveAccounts,
+    handoverRules,
+  }: Pick<ForgetOptions, 'connection' | 'leaveAccounts' | 'handoverRules'>,
+): Promise<Exclude<ForgetOutcome, { kind: 'forgotten' }> | { kind: 'ready'; persons: ForgettablePerson[] }> {
+  const persons: ForgettablePerson[] = [];
+  const chosen = states.filter((state) => state.connection === (connection ?? state.connection));
+  const wanted = await idToRef(toSearched(chosen), text);
+  for (const state of chosen) {
+    const found = await identifyPerson(state, wanted, handoverRules);
+    if (found.kind === 'pushed') return { ...found, connection: state.connection };
+    if (found.kind === 'found') persons.push(found.person);
+  }
+  if (persons.length === 0) return { kind: 'unknown' };
+  const accounts = persons.flatMap((person) => person.accounts);
+  const open = accounts.filter(({ state, handover }) => state !== 'closed' || isUnderWay(handover));
+  if (open.length > 0 && !leaveAccounts) return { kind: 'open', accounts: open };
+  // A connection that never linked the person may know fewer names than another one, and notes may have any of them.
+  const names = new Set(persons.flatMap((person) => [...person.names]));
+  return { kind: 'ready', persons: persons.map((person) => ({ ...person, names })) };
+}
+
+/** Forgets a person in all connections, or in `options.connection` only. A repeated order continues an interrupted one. */
+export async function forgetPerson(
+  deps: ForgetDeps,
+  states: readonly DesiredState[],
+  text: string,
+  options: ForgetOptions,
+): Promise<ForgetOutcome> {
+  const checked = await checkForget(states, text, options);
+  if (checked.kind !== 'ready') return checked;
+  const { actor, leaveAccounts } = options;
+  const now = deps.clock.now();
+  const order = { actor, leaveAccounts, since: options.since ?? now, triedAt: now };
+  // All orders are stored before the first removal, so that none is missing after a kill.
+  for (const { state, refs, names } of checked.persons)
+    await state.personData.startOrder(refs, { names: [...names], ...order });
+  const reports: ForgetReport[] = [];
+  for (const person of checked.persons) {
+    const report = await forgetIn(deps, person, actor);
+    if (!report) return { kind: 'busy', connection: person.state.connection };
+    reports.push(report);
+  }
+  await deps.operations.dropResults();
+  for (const { state, refs } of checked.persons) await state.personData.endOrder(refs);
+  return { kind: 'forgotten', reports };
+}
+
+/** Forgets a person in one connection. @returns undefined when a sync of the person runs */
+async function forgetIn(
+  { ids }: ForgetDeps,
+  { state, refs, names, accounts }: ForgettablePerson,
+  actor: Actor,
+): Promise<ForgetReport | undefined> {
+  const { connection, acts, personData } = state;
+  const order = ids.request();
+  const mentions = createMentions(names);
+  const note = actor.note === undefined ? {} : { note: mentions.replaceIn(actor.note) };
+  await acts.record({ act: 'forget', ...actor, ...note, subject: refs.join(' '), order });
+  const removed = { tombstones: 0, links: 0, heldChanges: 0, deadLetters: 0 };
+  for (const ref of refs) {
+    const outcome = await personData.forgetUser(ref, order);
+    if (outcome.kind !== 'forgotten') return undefined;
+    for (const name of Object.keys(removed) as (keyof RemovedItems)[]) removed[name] += outcome[name];
+  }
+  let logEntries = 0;
+  for (const target of await personData.targetsOf())
+    logEntries += await personData.forgetEntries({ name: 'log', target }, isAbout(refs), order);
+  const others = {
+    acts: await personData.forgetEntries({ name: 'acts' }, namesPerson(refs, mentions.isIn), order),
+    events: await personData.forgetEvents(new Set(refs.map((ref) => parseRef(ref).id))),
+    mentions: await personData.replaceInNotes(mentions.replaceIn),
+  };
+  return { connection, refs, order, removed: { ...removed, logEntries, ...others }, accounts };
+}
+
+/** Selects log entries of the person. An entry of another resource is evidence of that one, whatever it mentions. */
+const isAbout =
+  (refs: readonly Ref[]): EntryTest =>
+  (entry) =>
+    refs.includes((JSON.parse(entry) as { ref: Ref }).ref);
+
+/**
+ * Selects audit entries whose subject is the person with a name, or whose subject or note has a name of the person. The orders
+ * to forget stay: a restore obeys them.
+ */
+const namesPerson =
+  (refs: readonly Ref[], isIn: (text: string) => boolean): EntryTest =>
+  (entry, personal) => {
+    if ((JSON.parse(entry) as Act).act === 'forget') return false;
+    const { subject = '', note = '' } = JSON.parse(personal) as Partial<Act>;
+    return refs.some((ref) => subject.startsWith(`${ref} `)) || isIn(subject) || isIn(note);
+  };
+
+const REPLACEMENT = '(forgotten)';
+/** Least number of characters of a name that is no address. */
+const SHORTEST = 6;
+
+interface Mentions {
+  isIn: (text: string) => boolean;
+  replaceIn: (text: string) => string;
+}
+
+/**
+ * Returns whether a name in a note means its holder: an address, or letters together with digits. A number or a plain word may
+ * mean something else.
+ */
+const isDistinctive = (name: string): boolean =>
+  name.includes('@') || (name.length >= SHORTEST && /\p{L}/u.test(name) && /\p{N}/u.test(name));
+
+/** @param names userNames, externalIds and addresses of the person; only distinctive ones are found in notes */
+function createMentions(names: Iterable<string>): Mentions {
+  const forms = [...new Set(names)].filter(isDistinctive).sort((one, other) => other.length - one.length);
+  if (forms.length === 0) return { isIn: () => false, replaceIn: (text) => text };
+  // The longest form is tried first, so that an address is replaced as a whole. The characters around a form may not continue a
+  // name or an address; a dot ends a sentence unless a letter or digit follows.
+  const source = `(?<![\\p{L}\\p{N}@._+-])(?:${forms.map(escaped).join('|')})(?![\\p{L}\\p{N}@_+-]|\\.[\\p{L}\\p{N}])`;
+  const once = new RegExp(source, 'iu');
+  const all = new RegExp(source, 'giu');
+  return { isIn: (text) => once.test(text), replaceIn: (text) => text.replaceAll(all, REPLACEMENT) };
+}
+
+const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

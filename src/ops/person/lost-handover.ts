@@ -1,0 +1,47 @@
+// Tells what an order to forget a person ends: a handover that is planned or not complete, or the way back of one.
+import type { HandoverStore } from '../../directory/outbox/handover-store.ts';
+import type { Link } from '../../directory/outbox/links.ts';
+import type { Ref } from '../../directory/records.ts';
+import { DAY_MS, isClosed, protectedNames } from '../../reconcile/handover/plan-handover.ts';
+
+/**
+ * `planned`: the settings move the work of the account at `at`. `unfinished`: a part of the work is moved, and a run goes on
+ * with the rest. `moved`: the work is in `folder`, and scim-bridge handover undo takes it back.
+ */
+export type LostHandover =
+  { state: 'planned'; at: string } | { state: 'unfinished' | 'moved'; items: number; folder: string | null };
+
+/** Settings of a target that decide about handovers. */
+export interface HandoverRules {
+  handover?: { afterDays: number } | null;
+  users: { protected: readonly string[] };
+}
+
+/** Returns the handover settings of a target; undefined: the settings do not have the target. */
+export type HandoverRulesOf = (target: string) => HandoverRules | undefined;
+
+/** Returns the handover that forgetting the person ends; null when nothing of the account is, or is to be, handed over. */
+export async function readLostHandover(
+  handovers: Pick<HandoverStore, 'read'>,
+  { ref, link }: { ref: Ref; link: Link },
+  rules: HandoverRules | undefined,
+): Promise<LostHandover | null> {
+  const stored = await handovers.read(ref);
+  // After a handover of an earlier closing the person was active again, and the account may be handed over anew.
+  const isOfThisClosing = stored !== undefined && stored.head.closedAt === link.closedAt;
+  // The work of a returned handover is with the person again.
+  if (stored && stored.head.state !== 'returned') {
+    const { state, folderName = null } = stored.head;
+    const items = stored.items.filter((item) => item.state === 'moved').length;
+    if (state !== 'moved') return { state: 'unfinished', items, folder: folderName };
+    if (isOfThisClosing) return items === 0 ? null : { state: 'moved', items, folder: folderName };
+  }
+  const setting = rules?.handover;
+  if (!setting || isOfThisClosing || !isClosed(link) || protectedNames(rules.users.protected)(link))
+    return null;
+  return { state: 'planned', at: new Date(link.closedAt + setting.afterDays * DAY_MS).toISOString() };
+}
+
+/** Returns whether a reconcile still moves work of the account. */
+export const isUnderWay = (handover: LostHandover | null): boolean =>
+  handover !== null && handover.state !== 'moved';

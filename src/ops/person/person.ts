@@ -1,0 +1,200 @@
+// Finds a person who is no longer pushed: refs, names, and the accounts that stay at the platforms.
+import type { DesiredState } from '../../directory/desired-state.ts';
+import type { Link } from '../../directory/outbox/links.ts';
+import { fold, parseRef, type Ref } from '../../directory/records.ts';
+import { externalIdIn } from '../../sync/names/taken-by-connection.ts';
+import { findForOrder, findResources, refIn, toSearched } from '../find.ts';
+import { readLostHandover, type HandoverRulesOf, type LostHandover } from './lost-handover.ts';
+
+/**
+ * An account of the person. `active`: it may be active, whatever is pending. `pending`: it is closed or not linked, and a change
+ * of it is not written or not confirmed yet.
+ */
+export interface AccountState {
+  connection: string;
+  target: string;
+  platformId: string | null;
+  state: 'closed' | 'active' | 'pending';
+  /** Names of the groups that the account may still be in, because its removal is pending, kept or unconfirmed. */
+  groups: string[];
+  /** The handover that forgetting the person ends; null: nothing of the account is, or is to be, handed over. */
+  handover: LostHandover | null;
+}
+
+export interface ForgettablePerson {
+  state: DesiredState;
+  refs: Ref[];
+  /** userNames, externalIds and addresses, present and former. */
+  names: Set<string>;
+  accounts: AccountState[];
+}
+
+type Found =
+  | { kind: 'found'; person: ForgettablePerson }
+  | { kind: 'pushed'; ref: Ref; name: string }
+  | { kind: 'unknown' };
+
+/** Names that identify a person, in links and in changes of the log. */
+const IDENTIFYING = new Set(['userName', 'externalId', 'emails']);
+
+/**
+ * Finds the person that the text names in one connection: by ref, id, userName, externalId or address, in the stored resources,
+ * the log, or an order that was interrupted. Other words, and names of groups, find nothing.
+ */
+export async function identifyPerson(
+  state: DesiredState,
+  given: string,
+  handoverRules: HandoverRulesOf,
+): Promise<Found> {
+  const text = given.trim();
+  const found = (await findForOrder(toSearched([state]), text)).filter(({ kind }) => kind === 'User');
+  const pushed = found.find(({ record }) => record !== undefined);
+  if (pushed) return { kind: 'pushed', ref: pushed.ref, name: pushed.name };
+  const person: ForgettablePerson = { state, refs: [], names: new Set(), accounts: [] };
+  const refs = new Set(found.map(({ ref }) => ref));
+  for (const ref of await refsInLogs(state, text)) refs.add(ref);
+  for (const { ref, names } of await state.personData.startedOrders()) {
+    if (!isCalled(text, ref, names)) continue;
+    refs.add(ref);
+    for (const name of names) person.names.add(name);
+  }
+  if (refs.size === 0) return { kind: 'unknown' };
+  person.refs.push(...refs);
+  for (const ref of refs) await addLinks(person, ref, handoverRules);
+  await addNamesInLogs(person);
+  // The same person may be pushed again under another ref.
+  const holder = await pushedHolder(person);
+  return holder ? { kind: 'pushed', ...holder } : { kind: 'found', person };
+}
+
+/** Returns whether the text is the ref, the id, or one of the names. A text in the form of a ref is no name. */
+const isCalled = (text: string, ref: Ref, names: readonly string[]): boolean =>
+  ref === text ||
+  (!refIn(text) && (parseRef(ref).id === text || names.some((name) => fold(name) === fold(text))));
+
+/** Returns refs of users whose log entries have the text as ref, id, name, userName, externalId or address. */
+async function refsInLogs({ personData }: DesiredState, text: string): Promise<Set<Ref>> {
+  const refs = new Set<Ref>();
+  for (const target of await personData.targetsOf()) {
+    // The entry and its personal data are JSON texts.
+    for await (const [, entry, personal] of personData.entriesOf({ name: 'log', target })) {
+      const { ref } = JSON.parse(entry) as { ref: Ref };
+      if (ref.startsWith('User:') && isCalled(text, ref, namesIn(personal))) refs.add(ref);
+    }
+  }
+  return refs;
+}
+
+function accountState(isOpen: boolean, isPending: boolean): AccountState['state'] {
+  if (isOpen) return 'active';
+  return isPending ? 'pending' : 'closed';
+}
+
+/** Adds the accounts of a ref, and the names in its links, to the person. */
+async function addLinks(
+  { state, names, accounts }: ForgettablePerson,
+  ref: Ref,
+  handoverRules: HandoverRulesOf,
+): Promise<void> {
+  const { connection } = state;
+  const read = async (target: string): Promise<{ link: Link; isOpen: boolean }> => {
+    const link = await state.links.get(target, ref);
+    for (const [name, value] of Object.entries(link.core ?? {})) {
+      if (IDENTIFYING.has(name) && typeof value === 'string' && value !== '') names.add(value);
+    }
+    // An unsure `active` was written, and the platform did not confirm it.
+    const isOpen =
+      link.id !== undefined && (link.core?.active !== false || link.unsure?.includes('active') === true);
+    return { link, isOpen };
+  };
+  for (const [target, outbox] of state.outboxes) {
+    const { link, isOpen } = await read(target);
+    const { mark, pendingMemberships, unconfirmedRemovals } = await outbox.resourceStatus(ref);
+    // A kept removal (`r`) does not count as pending, because nothing writes it. An unconfirmed one (`u`) counts until a read
+    // shows that the account left the group.
+    const hasPending = [...pendingMemberships.values()].some((sign) => sign !== 'r');
+    const isPending = mark !== null || hasPending || unconfirmedRemovals.length > 0;
+    if (link.id === undefined && !isPending) continue;
+    const handovers = state.handovers.get(target);
+    accounts.push({
+      connection,
+      target,
+      platformId: link.id ?? null,
+      state: accountState(isOpen, isPending),
+      groups:
+        link.id === undefined
+          ? []
+          : await namesOf(state, [
+              // Only an addition (`+`) says that the account is not in the group.
+              ...[...pendingMemberships].flatMap(([id, sign]) => (sign === '+' ? [] : [id])),
+              ...unconfirmedRemovals,
+            ]),
+      handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
+    });
+  }
+  // Nothing is written at a target that left the settings, so nothing of it is pending.
+  for (const target of await state.formerTargets()) {
+    const { link, isOpen } = await read(target);
+    if (link.id === undefined) continue;
+    const account = { connection, target, platformId: link.id, groups: [], handover: null };
+    accounts.push({ ...account, state: isOpen ? 'active' : 'closed' });
+  }
+}
+
+/** Returns the names of groups; of a deleted group its id. */
+async function namesOf(state: DesiredState, groups: readonly string[]): Promise<string[]> {
+  const names: string[] = [];
+  for (const id of groups) {
+    const [group] = await findResources(toSearched([state]), `Group:${id}`);
+    names.push(group?.name ?? id);
+  }
+  return names;
+}
+
+/** Adds the names in the log entries of the person. */
+async function addNamesInLogs({ state, refs, names }: ForgettablePerson): Promise<void> {
+  const ofPerson = new Set<string>(refs);
+  for (const target of await state.personData.targetsOf())
+    for await (const [, entry, personal] of state.personData.entriesOf({ name: 'log', target }))
+      if (ofPerson.has((JSON.parse(entry) as { ref: Ref }).ref))
+        for (const name of namesIn(personal)) names.add(name);
+}
+
+/**
+ * Returns the name of a log entry, the identifying values before and after its changes, and the externalId in its message: of a
+ * person who never got an account, no other entry has this externalId.
+ * @param personal personal data as stored
+ */
+function namesIn(personal: string): string[] {
+  const {
+    name,
+    message = '',
+    changes = [],
+  } = JSON.parse(personal) as {
+    name?: string;
+    message?: string;
+    changes?: [string, unknown, unknown][];
+  };
+  const values = changes.flatMap(([attribute, before, after]) =>
+    IDENTIFYING.has(attribute) ? [before, after] : [],
+  );
+  return [name, externalIdIn(message), ...values].filter(
+    (value): value is string => typeof value === 'string' && value !== '',
+  );
+}
+
+/** Returns a user who is pushed and has one of the refs or names. */
+async function pushedHolder({
+  state,
+  refs,
+  names,
+}: ForgettablePerson): Promise<{ ref: Ref; name: string } | undefined> {
+  for (const ref of refs) if (await state.directory.get('User', parseRef(ref).id)) return { ref, name: ref };
+  for (const name of names) {
+    for (const attribute of ['username', 'externalid', 'emails.value']) {
+      const [id] = (await state.directory.lookup('User', attribute, name)) ?? [];
+      if (id !== undefined && (await state.directory.get('User', id))) return { ref: `User:${id}`, name };
+    }
+  }
+  return undefined;
+}

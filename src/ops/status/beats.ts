@@ -1,0 +1,51 @@
+// Writes the beats of this process until it stops. A failed beat is repeated after RETRY_MS and is not logged: the
+// connection to Redis logs that Redis is unavailable.
+import { BEAT_MS, type FleetStore } from '../../directory/fleet/fleet-store.ts';
+import type { Clock } from '../../support/sources.ts';
+import { settledWithin } from '../../support/within.ts';
+
+/** Pause after a failed beat, so that the process is not listed as silent for long when Redis is back. */
+export const RETRY_MS = 1000;
+/** Longest time that the start and the stop wait for Redis. */
+const WAIT_MS = 1000;
+
+/**
+ * Writes a beat at once, and then at intervals until `stop` is called.
+ * @param id unique for this start of the process
+ * @param facts returns the facts of the process; called for each beat
+ */
+export function startBeats(
+  { clock }: { clock: Clock },
+  fleet: Pick<FleetStore, 'beat' | 'leave'>,
+  id: string,
+  facts: () => Parameters<FleetStore['beat']>[1],
+) {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const beat = (): Promise<boolean> =>
+    fleet.beat(id, facts()).then(
+      () => true,
+      () => false,
+    );
+  const first = beat();
+  const run = async (): Promise<void> => {
+    for (let isWell = await first; !signal.aborted; isWell = await beat()) {
+      await clock.sleep(isWell ? BEAT_MS : RETRY_MS, signal);
+      if (signal.aborted) return;
+    }
+  };
+  const running = run();
+  return {
+    /** Resolves after the first beat, or after a second without it. */
+    started: async (): Promise<void> => {
+      await settledWithin(clock, first, WAIT_MS);
+    },
+    /** Removes the process from the fleet; without an answer of Redis it gives up after a second. */
+    stop: async (): Promise<void> => {
+      stopping.abort();
+      // The process leaves after its last beat has ended, because that beat would add the process again.
+      const left = running.then(() => fleet.leave(id));
+      await settledWithin(clock, left, WAIT_MS);
+    },
+  };
+}

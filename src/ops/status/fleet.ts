@@ -1,0 +1,265 @@
+// Judges which processes of the service run (a missing role, a silent process, two versions, different settings), and which
+// targets are gone from their settings. Pure; status, doctor, explain, /health and metrics show the findings.
+import {
+  DUTIES,
+  dutiesOf,
+  runningOf,
+  type Duty,
+  type FleetProcess,
+  type FleetView,
+} from '../../directory/fleet/fleet-store.ts';
+import { differingFeeds } from '../../directory/fleet/announced-rules.ts';
+import type { RemovedTarget } from '../../directory/fleet/known-targets.ts';
+import type { StoreRefusal } from '../../directory/redis/store-health.ts';
+import { counted } from '../../support/counted.ts';
+import { isoTime } from '../../support/sources.ts';
+import { CLOCK_ADVICE, clockOff, findingFor, type DoctorFinding } from '../doctor/doctor-finding.ts';
+
+/**
+ * `redisRefuses`: Redis takes no writes, so no process can announce itself, and nothing is known about the others. `noProcess`:
+ * no process runs; it replaces the three findings after it. `targetRemoved`: the settings have lost a target, and accounts stay there.
+ */
+export const FLEET_FINDINGS = [
+  'redisRefuses',
+  'noProcess',
+  'noApi',
+  'noWorker',
+  'noScheduler',
+  'silent',
+  'versionsDiffer',
+  'settingsDiffer',
+  'targetRemoved',
+] as const;
+export type FleetFindingKind = (typeof FLEET_FINDINGS)[number];
+
+export interface FleetFinding {
+  finding: FleetFindingKind;
+  level: 'warning' | 'error';
+  /** Without a full stop. */
+  message: string;
+  advice: string;
+}
+
+export interface FleetReport {
+  processes: FleetProcess[];
+  findings: FleetFinding[];
+}
+
+const findingOf =
+  (level: FleetFinding['level']) =>
+  (finding: FleetFindingKind, message: string, advice: string): FleetFinding => ({
+    finding,
+    level,
+    message,
+    advice,
+  });
+const toWarning = findingOf('warning');
+const toError = findingOf('error');
+
+/** Reads the processes from Redis and judges them. */
+export type ReadFleet = () => Promise<FleetReport>;
+
+/** An update of all processes takes less time than this; only afterwards different versions or settings are a finding. */
+const UPDATE_MS = 15 * 60_000;
+/** Number of silent processes that have a finding each, and of hosts that a finding names. */
+const MOST_NAMED = 5;
+
+/**
+ * Returns the processes, and the findings about them and about removed targets.
+ * @param isScheduled whether the settings have a schedule of reconciles, which a scheduler has to start
+ * @param refusal why Redis takes no writes; undefined: it takes them
+ * @param removed targets that the settings have lost
+ */
+export function judgeFleet(
+  view: FleetView,
+  {
+    isScheduled,
+    refusal,
+    removed = [],
+  }: { isScheduled: boolean; refusal?: StoreRefusal | undefined; removed?: readonly RemovedTarget[] },
+): FleetReport {
+  const processes = view.processes.map(withoutRules);
+  if (refusal) {
+    const message = `Redis takes no writes (${refusal.reason}): pushes are refused, and no process can announce itself`;
+    return { processes, findings: [toError('redisRefuses', message, refusal.advice)] };
+  }
+  const running = runningOf(view);
+  const isNeeded = (duty: Duty): boolean => duty !== 'scheduler' || isScheduled;
+  const missing = DUTIES.filter(
+    (duty) => isNeeded(duty) && !running.some(({ role }) => dutiesOf(role).includes(duty)),
+  );
+  return {
+    processes,
+    findings: [
+      ...(running.length === 0
+        ? [missingProcess(view, isScheduled)]
+        : missing.map((duty) => missingDuty(duty, view))),
+      ...silentProcesses(processes.filter(({ silent }) => silent)),
+      ...differentVersions(running, view),
+      ...differentSettings(running, view),
+      // An operator has accepted what stays at a kept target.
+      ...removed.filter(({ isKept }) => !isKept).map(removedTarget),
+    ],
+  };
+}
+
+/** For each missing duty the finding, and its words after `no`: `name` before the first process with this duty ran, `had` afterwards. */
+const MISSING = {
+  api: { finding: 'noApi', name: 'process takes pushes', had: 'process has taken pushes' },
+  worker: { finding: 'noWorker', name: 'worker runs', had: 'worker has run' },
+  scheduler: { finding: 'noScheduler', name: 'scheduler runs', had: 'scheduler has run' },
+} as const;
+
+/** Consequence of each missing duty. */
+const CONSEQUENCES: Record<Duty, string> = {
+  api: 'the identity provider gets no answer',
+  worker: 'changes are stored and not applied',
+  scheduler: 'the reconcile of the schedule does not start',
+};
+
+/** Returns the finding that no process runs. */
+function missingProcess({ lastBeats }: FleetView, isScheduled: boolean): FleetFinding {
+  const [last] = Object.values(lastBeats).sort((one, other) => other.lastBeatAt - one.lastBeatAt);
+  const consequence = `nobody takes pushes${isScheduled ? ', no worker and no scheduler runs' : ' and no worker runs'}`;
+  if (last) {
+    const message = `no process of the bridge has run since ${sinceText(last)}: ${consequence}`;
+    return toError('noProcess', message, `Start scim-bridge serve; ${WHY_STOPPED}`);
+  }
+  // A warning only: before the first start nothing is wrong yet.
+  const message = `no process of the bridge has run with this Redis and prefix yet: ${consequence}`;
+  return toWarning('noProcess', message, 'Start scim-bridge serve.');
+}
+
+const WHY_STOPPED = 'the end of its log says why it stopped.';
+
+/** Returns when the last process of a duty ran, and which one that was. */
+const sinceText = ({ lastBeatAt, host, version }: Omit<FleetProcess, 'id'>): string =>
+  `${isoTime(lastBeatAt)} (the last was ${host}, version ${version})`;
+
+/** Returns the finding that no process with a duty runs. */
+function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
+  const { finding, name, had } = MISSING[duty];
+  const last = lastBeats[duty];
+  return toError(
+    finding,
+    `no ${last ? `${had} since ${sinceText(last)}` : name}: ${CONSEQUENCES[duty]}`,
+    `Start scim-bridge serve --role ${duty} (or all)${last ? `; ${WHY_STOPPED}` : '.'}`,
+  );
+}
+
+/** Returns a finding for each of the first silent processes; the last one has the number of the others. */
+function silentProcesses(silent: FleetProcess[]): FleetFinding[] {
+  const advice = 'Look at the end of its log and at its way to Redis; restart it if it hangs.';
+  const more = silent.length - MOST_NAMED;
+  return silent.slice(0, MOST_NAMED).map((each, index) => {
+    const others = index === MOST_NAMED - 1 && more > 0 ? ` (${more} more are silent)` : '';
+    const message = `${nameOf(each)} is silent since ${isoTime(each.lastBeatAt)}: it was killed, hangs, or does not reach Redis${others}`;
+    return toWarning('silent', message, advice);
+  });
+}
+
+/** Returns the process without what it announces for the others. */
+const withoutRules = ({ ...shown }: FleetView['processes'][number]): FleetProcess => {
+  delete shown.rules;
+  return shown;
+};
+
+/** Returns the first names, and the number of the others. */
+function briefly(names: readonly string[]): string {
+  const left = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
+
+/** Returns role and host of the first processes, and the number of the others. */
+const hostsText = (processes: readonly FleetProcess[]): string =>
+  briefly(processes.map(({ role, host }) => `${role} ${host}`));
+
+/** Returns the finding that processes of several versions run for longer than an update takes. */
+function differentVersions(running: FleetProcess[], { now, versionsDifferSince }: FleetView): FleetFinding[] {
+  const versions = [...new Set(running.map(({ version }) => version))].sort();
+  if (versions.length < 2 || versionsDifferSince === null || now - versionsDifferSince < UPDATE_MS) return [];
+  const parts = versions.map(
+    (version) => `${version} (${hostsText(running.filter((each) => each.version === version))})`,
+  );
+  const message = `${versions.length} versions run since ${isoTime(versionsDifferSince)}: ${parts.join(', ')}`;
+  const advice = 'End the update: bring all processes to one version, or roll back.';
+  return [toWarning('versionsDiffer', message, advice)];
+}
+
+/** Returns the finding that processes have different settings of targets for longer than an update takes. */
+function differentSettings(
+  running: FleetView['processes'],
+  { now, settingsDifferSince }: FleetView,
+): FleetFinding[] {
+  // Settings that are no mapping rules, such as the limits of the guard, are compared too.
+  const withAllSettings = true;
+  const targets = [
+    ...new Set(differingFeeds(running, { withOthers: withAllSettings }).map(({ target }) => target)),
+  ].sort();
+  if (targets.length === 0 || settingsDifferSince === null || now - settingsDifferSince < UPDATE_MS)
+    return [];
+  const groups = [...new Set(running.map(({ rules }) => rules))].map((rules) =>
+    hostsText(running.filter((each) => each.rules === rules)),
+  );
+  return [
+    toWarning(
+      'settingsDiffer',
+      `processes run with different settings of ${briefly(targets)} since ${isoTime(settingsDifferSince)}: ${groups.join('; ')}`,
+      'End the update: restart the processes that have the former settings. Until then each applies its own mapping, scope, policy and guard limits, and a command prints the limits of the settings that it reads. Once all have the same, the scheduler compares everybody; without a scheduler run scim-bridge reconcile.',
+    ),
+  ];
+}
+
+/** Returns the finding about a target that the settings have lost. */
+const removedTarget = ({ connection, target, accounts, groups }: RemovedTarget): FleetFinding =>
+  toWarning(
+    'targetRemoved',
+    `target ${target} of connection ${connection} is no longer configured; ${counted(accounts, 'account')} and ${counted(groups, 'group')} that the bridge wrote are still there, and leavers keep their access`,
+    `To see who keeps access: scim-bridge links list --connection ${connection} --target ${target}. Put it back, take the access away and then remove it; or let scim-bridge links keep say that all is to stay: docs/removed-targets.md.`,
+  );
+
+/** Returns the names of the processes that run, the first five and the number of the others; undefined when none runs. */
+export function runningText(processes: readonly FleetProcess[]): string | undefined {
+  const names = processes.filter(({ silent }) => !silent).map(nameOf);
+  return names.length === 0 ? undefined : briefly(names);
+}
+
+/** Returns a process in words. */
+const nameOf = ({ role, host, pid }: Pick<FleetProcess, 'role' | 'host' | 'pid'>): string =>
+  `${role} ${host} (process ${pid})`;
+
+/** Returns how far the clock of a process was off at its last beat; undefined for a good or unknown clock. */
+const processClockOff = ({ sentAt, lastBeatAt }: FleetProcess): string | undefined =>
+  clockOff((sentAt ?? lastBeatAt) - lastBeatAt);
+
+/** Returns one process as a line: role, host, version, start, age of its last beat, and a clock that is wrong. */
+export function processText(process: FleetProcess): string {
+  const { version, startedAt, beatAgeMs, silent } = process;
+  const age = Math.round(beatAgeMs / 1000);
+  const off = processClockOff(process);
+  const beat = silent ? `silent for ${age} s` : `last beat ${age} s ago`;
+  return `${nameOf(process)}, version ${version}, started ${isoTime(startedAt)}, ${beat}${off === undefined ? '' : `, clock ${off}, compared with Redis`}`;
+}
+
+/** Returns `2 processes`, or `no process runs`. A process that runs seems silent while Redis takes no writes. */
+export const fleetText = ({ processes, findings }: FleetReport): string => {
+  if (findings.some(({ finding }) => finding === 'redisRefuses'))
+    return `unknown, because Redis takes no writes: ${counted(processes.length, 'process', 'processes')} announced ${processes.length === 1 ? 'itself' : 'themselves'} before`;
+  const silent = processes.filter((each) => each.silent).length;
+  const running = processes.length - silent;
+  const text = running === 0 ? 'no process runs' : counted(running, 'process', 'processes');
+  return silent === 0 ? text : `${text}, ${silent} silent`;
+};
+
+/** Returns one finding of doctor for each process and for each fault of the fleet. */
+export function fleetFindings({ processes, findings }: FleetReport): DoctorFinding[] {
+  const of = findingFor('fleet');
+  const running = processes.filter(({ silent }) => !silent);
+  return [
+    ...running.map((each) => {
+      const text = processText(each);
+      return processClockOff(each) === undefined ? of.ok(text) : of.warning(text, CLOCK_ADVICE);
+    }),
+    ...findings.map(({ level, message, advice }) => of[level](message, advice)),
+  ];
+}

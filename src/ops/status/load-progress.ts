@@ -1,0 +1,145 @@
+// Judges the progress of a load, a backlog far larger than in normal operation, such as the first push of all people: how much
+// is done, its rate, the time left, and the cause that bounds it. Pure; status, the admin API and metrics show it.
+import type { FleetProcess, TargetWork } from '../../directory/fleet/fleet-store.ts';
+import { dutiesOf } from '../../directory/fleet/fleet-store.ts';
+import type { Backlog } from '../../directory/outbox/backlog.ts';
+
+/** Causes that can limit the speed of a load; BOUND_WORDS explains each. */
+export const LOAD_BOUNDS = [
+  ...(['hold', 'address', 'breaker', 'noWorker'] as const),
+  ...(['waiting', 'rateLimit', 'processor', 'latency'] as const),
+] as const;
+export type LoadBound = (typeof LOAD_BOUNDS)[number];
+
+export interface LoadProgress {
+  /** Unix milliseconds. */
+  since: number;
+  /** Number of users and groups that left the backlog, and the total with those still in it. */
+  done: number;
+  total: number;
+  /** Resources in a second over the last minute; null in the first seconds. */
+  perSecond: number | null;
+  /** Null while nothing is done, or while the rate is not known. */
+  secondsLeft: number | null;
+  /** Null while the processes have not measured it. */
+  bound: LoadBound | null;
+}
+
+/** Facts outside the backlog that may bound a load. */
+export interface LoadSurroundings {
+  target: string;
+  /** Whether an order of hold stops all writes. */
+  isOnHold: boolean;
+  /** Whether the platform's address changed, so that writes wait for a reconcile. */
+  hasMoved: boolean;
+  /** Whether the circuit breaker of the target lets only probes through. */
+  isBreakerOpen: boolean;
+  processes: readonly FleetProcess[];
+}
+
+type LoadBacklog = Pick<Backlog, 'now' | 'dirty' | 'inflight' | 'due' | 'oldestMs' | 'load'>;
+
+/** Time over which the rate is measured. */
+const WINDOW_MS = 60_000;
+/** A rate over a shorter time is not reliable. */
+const LEAST_MS = 4000;
+/** From this share of busy time of a process, its processor limits the rate. */
+const FULL_SHARE = 0.9;
+/**
+ * From this share of busy time, the processor limits the rate if slots are free: then no work waits for a slot, and the calls
+ * that run are too few for the answers of the platform to be the limit.
+ */
+const BUSY_SHARE = 0.5;
+/** Below this share of busy slots, and without a call that waits for one, slots count as free. */
+const FREE_SLOTS_SHARE = 0.5;
+/** The rate limit is reported as the cause (`rateLimit`) when it delayed at least this share of the calls. */
+const MOSTLY_DELAYED_SHARE = 0.5;
+/** If at most this share of all marks is due or in work, the load waits for marks that are not due yet. */
+const FEW_DUE_SHARE = 0.01;
+
+/** Returns the resources that leave the backlog in a second; null while that is not known. */
+export function loadRate({ now, load }: LoadBacklog): number | null {
+  if (!load) return null;
+  // Samples are sorted from the newest to the oldest.
+  const first = load.samples.filter(({ at }) => now - at <= WINDOW_MS).at(-1);
+  if (!first) return load.startedAt === null ? null : 0;
+  if (now - first.at < LEAST_MS) return null;
+  return Math.max(0, (load.done - first.done) / (now - first.at)) * 1000;
+}
+
+/** Returns the progress of a load; null while nothing loads. */
+export function judgeLoad(backlog: LoadBacklog, surroundings: LoadSurroundings): LoadProgress | null {
+  const { now, dirty, oldestMs, load } = backlog;
+  if (!load) return null;
+  const rate = loadRate(backlog);
+  const bound = boundOf(backlog, rate, surroundings);
+  const isStopped = bound === 'hold' || bound === 'address' || bound === 'breaker' || bound === 'noWorker';
+  return {
+    since: load.startedAt ?? now - oldestMs,
+    done: load.done,
+    total: load.done + dirty,
+    perSecond: rate === null ? null : Math.round(rate * 10) / 10,
+    secondsLeft: !rate || isStopped ? null : Math.ceil(dirty / rate),
+    bound,
+  };
+}
+
+function boundOf(
+  { dirty, due, inflight }: LoadBacklog,
+  rate: number | null,
+  { target, isOnHold, hasMoved, isBreakerOpen, processes }: LoadSurroundings,
+): LoadBound | null {
+  if (isOnHold) return 'hold';
+  if (hasMoved) return 'address';
+  if (isBreakerOpen) return 'breaker';
+  const workers = processes.filter(({ role, silent }) => !silent && dutiesOf(role).includes('worker'));
+  // A command such as reconcile works without a beat.
+  if (workers.length === 0) return rate ? null : 'noWorker';
+  if (due + inflight <= FEW_DUE_SHARE * dirty) return 'waiting';
+  const works = workers.flatMap(({ work }) => work?.targets[target] ?? []);
+  const sum = (part: keyof TargetWork): number => works.reduce((total, each) => total + each[part], 0);
+  const calls = sum('calls');
+  // Without a finished call, the calls that still wait for the rate limit show that it is the bound.
+  const isRateLimited = calls > 0 ? sum('delayed') >= MOSTLY_DELAYED_SHARE * calls : sum('waiting') > 0;
+  if (isRateLimited) return 'rateLimit';
+  const isUnmeasured = calls + sum('queued') + sum('busy') === 0;
+  if (isUnmeasured) return null;
+  const processor = Math.max(...workers.map(({ work }) => work?.processor ?? 0));
+  const hasFreeSlots = sum('queued') === 0 && sum('busy') < FREE_SLOTS_SHARE * works.length;
+  return processor >= FULL_SHARE || (processor >= BUSY_SHARE && hasFreeSlots) ? 'processor' : 'latency';
+}
+
+const BOUND_WORDS: Record<LoadBound, (target: string) => string> = {
+  hold: () => 'an order of hold stops it: scim-bridge release ends the hold',
+  address: () => 'the address of the platform changed: scim-bridge reconcile recognises the accounts',
+  breaker: () => 'the platform fails, so only probes are sent',
+  noWorker: () => 'no worker runs: start one',
+  waiting: () => 'it waits for members, or for the time of the next try',
+  rateLimit: (target) =>
+    `the rate limit bounds it (targets.${target}.rateLimit, or pauses that the platform asks for)`,
+  processor: () => 'the processor of the workers bounds it: more workers help',
+  latency: (target) =>
+    `the answers of the platform bound it: their latency, and targets.${target}.maxConcurrency calls at a time`,
+};
+
+/** Returns the progress in words: done, rate, time left, and the bound. */
+export function loadText(
+  { since, done, total, perSecond, secondsLeft, bound }: LoadProgress,
+  target: string,
+): string {
+  return (
+    [
+      `loading since ${new Date(since).toISOString()}: ${done} of ${total} done`,
+      perSecond === null ? 'the rate is not known yet' : `${perSecond} a second`,
+      ...(secondsLeft === null ? [] : [`about ${timeText(secondsLeft)} left`]),
+    ].join(', ') + (bound === null ? '' : `; ${BOUND_WORDS[bound](target)}`)
+  );
+}
+
+/** Formats a time without false precision: seconds below two minutes, then minutes below two hours, then hours. */
+const timeText = (seconds: number): string =>
+  seconds < 120
+    ? `${seconds} s`
+    : seconds < 7200
+      ? `${Math.round(seconds / 60)} min`
+      : `${Math.round(seconds / 3600)} h`;

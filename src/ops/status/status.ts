@@ -1,0 +1,212 @@
+// Reads the backlog, coverage and health of every target.
+import type { ExceptionCounts } from '../../directory/outbox/exceptions.ts';
+import type { Backlog } from '../../directory/outbox/backlog.ts';
+import type { CoverageReader } from '../../directory/outbox/coverage.ts';
+import { seenThen } from '../../reconcile/scan/coverage.ts';
+import type { Breaker, BreakerState } from '../../directory/outbox/breaker.ts';
+import type { DesiredState } from '../../directory/desired-state.ts';
+import type { LastProof } from '../../directory/proof/last-proof.ts';
+import type { EventDelivery } from '../../directory/logs/event-stream.ts';
+import {
+  isRepaired,
+  type CoverageOfKinds,
+  type ExpectedRuns,
+  type RunReport,
+} from '../../directory/outbox/runs.ts';
+import type { Hold } from '../../directory/guard/operator-hold.ts';
+import type { DestructiveKind } from '../../guard/judge.ts';
+import type { Clock } from '../../support/sources.ts';
+import type { FleetReport, ReadFleet } from './fleet.ts';
+import { judgeLoad, type LoadProgress } from './load-progress.ts';
+
+export interface TargetStatus {
+  connection: string;
+  target: string;
+  /** Numbers of users and groups in the desired state. */
+  users: number;
+  groups: number;
+  /** Coverage of the target; `seen` comes from the last run, and is null when other resources are linked now. */
+  coverage: CoverageOfKinds;
+  /** Number of faults of derived data in the last proof; null before the first. */
+  faults: number | null;
+  /** The last proof of derived data; null before the first. */
+  proof: LastProof | null;
+  /** Number of marked resources, running syncs, and dead letters. */
+  dirty: number;
+  inflight: number;
+  blocked: number;
+  /** Age of the oldest unapplied change in milliseconds; 0 when there is none. */
+  oldestMs: number;
+  /** Marks that wait for delivery, by priority. */
+  priorities: Backlog['priorities'];
+  /** Progress of a load, such as a first one; null while nothing loads. */
+  load: LoadProgress | null;
+  breaker: BreakerState;
+  /** `expiresAt`: time at which the held changes are judged again (ISO 8601); null: nothing is held. */
+  guard: Record<DestructiveKind, number> & { held: number; expiresAt: string | null };
+  hold: Hold | null;
+  /** Resources that differ from the desired state by a decision; `scim-bridge exceptions` lists them. */
+  exceptions: ExceptionCounts;
+  /** Whether the platform's address changed, so that writes wait until a run has recognised the tenant. */
+  hasMoved: boolean;
+  /** Whether mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody. */
+  hasNewRules: boolean;
+  /** `lastSuccessAt` and `next`, of the schedule: Unix milliseconds. */
+  reconcile: {
+    last: RunReport | null;
+    lastSuccessAt: number | null;
+    /** Runs that the schedule of the service starts; null without one. */
+    expected: ExpectedRuns | null;
+    next: number | null;
+  };
+  /** Security events of the connection; null: no receiver. */
+  events: EventDelivery | null;
+  /** Processes of the service and findings about them; the same in each row. */
+  fleet: FleetReport;
+}
+
+/** Reads the coverage; it takes about a second for 100,000 users. */
+export type ReadCoverage = (reader: CoverageReader) => Promise<CoverageOfKinds>;
+
+const readCoverage: ReadCoverage = async (reader) => ({
+  users: await reader.read('User'),
+  groups: await reader.read('Group'),
+});
+
+/** Pause between two reads as a multiple of the duration of a read, so that a polling page does not load Redis. */
+const PAUSE_FACTOR = 20;
+
+/** Returns a cached reader of the coverage, which reads again after PAUSE_FACTOR times the duration of the last read. */
+export function restfulCoverage(clock: Clock): ReadCoverage {
+  const known = new Map<CoverageReader, { until: number; coverage: Promise<CoverageOfKinds> }>();
+  return (reader) => {
+    const recent = known.get(reader);
+    if (recent && clock.now() < recent.until) return recent.coverage;
+    const startedAt = clock.now();
+    const entry = { until: Infinity, coverage: readCoverage(reader) };
+    known.set(reader, entry);
+    const endPause = (): void => {
+      entry.until = clock.now() + PAUSE_FACTOR * (clock.now() - startedAt);
+    };
+    entry.coverage.then(endPause, () => known.delete(reader));
+    return entry.coverage;
+  };
+}
+
+/** Sources of facts that are not stored with the connections. */
+export interface StatusSources {
+  /** By target. */
+  breakers: Map<string, Pick<Breaker, 'read'>>;
+  readFleet: ReadFleet;
+  /** Time of the next scheduled reconcile, Unix milliseconds; null without a schedule. */
+  nextReconcile: (now: number) => number | null;
+  /** Digest of the mapping rules in the settings, by target. */
+  digests: ReadonlyMap<string, string>;
+}
+
+/** Returns one row for each connection and target. */
+export async function readStatus(
+  states: readonly DesiredState[],
+  { breakers, readFleet, nextReconcile, digests }: StatusSources,
+  coverageOf: ReadCoverage = readCoverage,
+): Promise<TargetStatus[]> {
+  const rows: TargetStatus[] = [];
+  const fleet = await readFleet();
+  // Without a scheduler the run of the schedule does not start.
+  const isStarted = !fleet.findings.some(({ finding }) => finding === 'noScheduler');
+  for (const state of states) {
+    const { connection, directory } = state;
+    const [users, groups, events, proof] = await Promise.all([
+      directory.count('User'),
+      directory.count('Group'),
+      directory.tellsEvents ? state.events.delivery() : null,
+      state.proof.last(),
+    ]);
+    const faults = proof?.faults ?? null;
+    for (const target of state.outboxes.keys()) {
+      const breaker = (await breakers.get(target)?.read()) ?? { open: false };
+      const mappedBy = await state.runs.get(target)?.mappedBy();
+      const { backlog, reconcile, ...part } = await readTarget(state, target, coverageOf);
+      const load = judgeLoad(backlog, {
+        target,
+        isOnHold: part.hold !== null,
+        hasMoved: part.hasMoved,
+        isBreakerOpen: breaker.open,
+        processes: fleet.processes,
+      });
+      rows.push({
+        connection,
+        target,
+        users,
+        groups,
+        faults,
+        proof: proof ?? null,
+        load,
+        breaker,
+        ...part,
+        // Before the first complete run (`undefined`) and after a repair no run has brought any rules to everybody, so none are new.
+        hasNewRules: mappedBy !== undefined && !isRepaired(mappedBy) && mappedBy !== digests.get(target),
+        reconcile: { ...reconcile, next: isStarted ? nextReconcile(backlog.now) : null },
+        events,
+        fleet,
+      });
+    }
+  }
+  return rows;
+}
+
+/** Reads the part of a row that differs between the targets of a connection, and the backlog. */
+async function readTarget(
+  { outboxes, coverage: readers }: DesiredState,
+  target: string,
+  coverageOf: ReadCoverage,
+) {
+  const outbox = outboxes.get(target);
+  const reader = readers.get(target);
+  if (!outbox || !reader) throw new Error(`There is no outbox of ${target}.`);
+  const [backlog, hold, hasMoved, { users, groups }] = await Promise.all([
+    outbox.backlog(),
+    outbox.guardStore.onHold(),
+    outbox.hasMoved(),
+    coverageOf(reader),
+  ]);
+  const { dirty, inflight, blocked, oldestMs, priorities, exceptions } = backlog;
+  const { held, lastRun, lastSuccessAt, expected } = backlog;
+  const total = Object.values(held).reduce((sum, each) => sum + each, 0);
+  // Reading the held changes also completes a decision that a killed process left incomplete.
+  const approval = await outbox.guardStore.open();
+  const expiresAt = approval ? new Date(approval.expiresAt).toISOString() : null;
+  return {
+    backlog,
+    coverage: {
+      users: { ...users, seen: seenThen(users, lastRun?.coverage?.users) },
+      groups: { ...groups, seen: seenThen(groups, lastRun?.coverage?.groups) },
+    },
+    dirty,
+    inflight,
+    blocked,
+    oldestMs,
+    priorities,
+    guard: { held: total, ...held, expiresAt },
+    hold: hold ?? null,
+    exceptions,
+    hasMoved,
+    reconcile: { last: lastRun ?? null, lastSuccessAt: lastSuccessAt ?? null, expected },
+  };
+}
+
+/** Returns whether no change, approval, dead letter, conflict, missing resource, new rule or exception is left, and every role runs. */
+export const isConverged = ({
+  dirty,
+  blocked,
+  guard,
+  exceptions,
+  coverage,
+  reconcile,
+  ...row
+}: TargetStatus): boolean =>
+  dirty + blocked + guard.held + exceptions.total + (reconcile.last?.conflicts?.count ?? 0) === 0 &&
+  !row.hasMoved &&
+  !row.hasNewRules &&
+  row.fleet.findings.length === 0 &&
+  [coverage.users, coverage.groups].every((kind) => kind.missing + kind.held + kind.exceptions === 0);

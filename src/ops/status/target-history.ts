@@ -1,0 +1,78 @@
+// Reads the history of one target: what its connections received, the calls to it, and its levels.
+import type { HistoryStore } from '../../directory/history/history-store.ts';
+import {
+  addSeries,
+  HISTORY_RANGES,
+  type HistoryColumn,
+  type HistoryRange,
+  type Series,
+} from '../../directory/history/slots.ts';
+import type { Priority } from '../../directory/records.ts';
+
+export interface TargetHistory {
+  target: string;
+  range: HistoryRange;
+  /** Start of the first slot, and the present in the last one; Unix milliseconds of Redis. */
+  from: number;
+  now: number;
+  /** Length of a slot in milliseconds. */
+  stepMs: number;
+  /** Rate limit of the target. */
+  requestsPerSecond: number;
+  /** Numbers of each slot, and greatest levels within it. */
+  series: Record<'pushes' | 'pushesRefused', Series> &
+    Record<Exclude<HistoryColumn<'target'>, Priority>, Series> & {
+      /** Number of changes that wait for delivery to the queue, by priority; `inflight`: delivered and running ones. */
+      backlog: Record<Priority, Series>;
+    };
+}
+
+export interface HistorySources {
+  store: Pick<HistoryStore, 'read'>;
+  /** Returns the names of the connections that feed a target. */
+  connectionsOf: (target: string) => readonly string[];
+  /** Returns the rate limit of a target. */
+  rateLimitOf: (target: string) => number;
+}
+
+/** Reads the series of a target, and adds those of the connections that feed it. */
+export async function readTargetHistory(
+  { store, connectionsOf, rateLimitOf }: HistorySources,
+  target: string,
+  range: HistoryRange,
+): Promise<TargetHistory> {
+  const [own, ...feeding] = await Promise.all([
+    store.read('target', target, range),
+    ...connectionsOf(target).map((name) => store.read('connection', name, range)),
+  ]);
+  const { deactivation, edit, new: created, reconcile, ...levels } = own.series;
+  return {
+    target,
+    range,
+    from: own.from,
+    now: own.now,
+    stepMs: HISTORY_RANGES[range].stepMs,
+    requestsPerSecond: rateLimitOf(target),
+    series: {
+      pushes: addSeries(feeding.map(({ series }) => series.pushes)),
+      pushesRefused: addSeries(feeding.map(({ series }) => series.pushesRefused)),
+      ...levels,
+      backlog: { deactivation, edit, new: created, reconcile },
+    },
+  };
+}
+
+/** Names of the series beside `backlog`. */
+export const HISTORY_SERIES = [
+  'pushes',
+  'pushesRefused',
+  'calls',
+  'callsRefused',
+  'callsFailed',
+  'lagMs',
+  'inflight',
+  'held',
+  'deadLetters',
+  'exceptions',
+  'drift',
+] as const;

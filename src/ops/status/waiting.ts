@@ -1,0 +1,64 @@
+// Lists the resources whose changes are not applied yet, at each target, with their names.
+import type { DesiredState } from '../../directory/desired-state.ts';
+import { readRecordNames } from '../../directory/resources/record-names.ts';
+import { parseRef, type Kind, type Priority, type Ref } from '../../directory/records.ts';
+
+/** A resource whose change is not applied at a target yet. */
+export interface Waiting {
+  connection: string;
+  target: string;
+  ref: Ref;
+  kind: Kind;
+  /** userName or displayName; the id of a deleted resource. */
+  name: string;
+  /** When the oldest change that is not applied was accepted, ISO 8601. */
+  since: string;
+  priority: Priority | null;
+  /** `due`: not yet in the queue; `running`: a worker has it. */
+  state: 'due' | 'queued' | 'running';
+  /** When it goes to the queue, ISO 8601; null: it is there or a worker has it. */
+  nextTry: string | null;
+}
+
+export interface WaitingFilter {
+  target?: string | undefined;
+  offset?: number | undefined;
+  limit: number;
+}
+
+/** Returns one page, sorted by connection, then by target, then by the order of the syncs. */
+export async function listWaiting(
+  states: readonly DesiredState[],
+  { target: only, offset = 0, limit }: WaitingFilter,
+): Promise<Waiting[]> {
+  const found: Waiting[] = [];
+  let skip = offset;
+  for (const { connection, directory, outboxes } of states) {
+    for (const [target, outbox] of outboxes) {
+      if (only !== undefined && target !== only) continue;
+      const page = await outbox.waiting({ offset: skip, limit: limit - found.length });
+      const names = await readRecordNames(
+        directory,
+        page.map(({ ref }) => ref),
+      );
+      for (const { ref, since, dueAt, priority, state } of page) {
+        const { kind, id } = parseRef(ref);
+        found.push({
+          connection,
+          target,
+          ref,
+          kind,
+          name: names.get(ref) ?? id,
+          priority,
+          state,
+          since: new Date(since).toISOString(),
+          nextTry: dueAt === null ? null : new Date(dueAt).toISOString(),
+        });
+      }
+      if (found.length >= limit) return found;
+      // An empty page: the offset leaves out all changes of this target, and the rest of it belongs to the next one.
+      skip = page.length > 0 ? 0 : Math.max(0, skip - (await outbox.countWaiting()));
+    }
+  }
+  return found;
+}

@@ -1,0 +1,24 @@
+// Tells the end of the sync of a person whose account the platform does not have any more.
+import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';
+import { NEWLY_LINKED } from '../../reconcile/entry.ts';
+import type { SyncEnd } from './sync-end.ts';
+
+/**
+ * Adds to an end without another reason that the account is gone: none is wanted, because the person left, or the sync made none
+ * anew, because another account has its name or by the policy of the target. The differences of a dry run tell the latter two.
+ */
+export function withGone(end: SyncEnd, look: ComparedOne | null): SyncEnd {
+  if (end.message !== undefined || !look?.isGone) return end;
+  if (look.entries.length === 0)
+    return { ...end, message: 'the account is gone at the platform, and none is wanted there' };
+  const unmade = look.entries.find(
+    ({ action, kind, effect, attribute }) =>
+      kind === 'User' &&
+      attribute === undefined &&
+      (action === 'conflict' || (NEWLY_LINKED.has(action) && effect === 'report')),
+  );
+  if (!unmade || end.outcome === undefined) return end;
+  return unmade.action === 'conflict'
+    ? { outcome: 'needsPerson', message: unmade.reason }
+    : { ...end, message: `${unmade.reason}; the policy of the target makes no account anew` };
+}

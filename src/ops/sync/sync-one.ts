@@ -1,0 +1,279 @@
+// Syncs one user or group at once: compares it with the platform and then runs the sync of the workers,
+// under the same lease and guard.
+import type { Actor } from '../../directory/logs/acts.ts';
+import { refOf, type Ref } from '../../directory/records.ts';
+import { noteDone, toDoneNote } from '../../reconcile/compare/done-changes.ts';
+import { toDrifts } from '../../reconcile/apply/mark.ts';
+import { isRename } from '../../reconcile/compare/compare-memberships.ts';
+import { compareOne } from '../../reconcile/plan/compare-one.ts';
+import {
+  isChange,
+  needsMark,
+  NEWLY_LINKED,
+  NO_BASIS,
+  refusalOf,
+  type PlanEntry,
+} from '../../reconcile/entry.ts';
+import { WAITS_FOR_GROUP } from '../../reconcile/compare/plan-groups.ts';
+import { withNames } from '../../reconcile/compare/entry-names.ts';
+import { withToBeHeld } from '../../reconcile/unwritten/to-be-held.ts';
+import { withUnreadyMembersReported } from '../../reconcile/unwritten/unready-members.ts';
+import { withConflictsReported, withoutUnwritten } from '../../reconcile/unwritten/unwritten.ts';
+import { readRecordNames } from '../../directory/resources/record-names.ts';
+import type { ReconcileScope } from '../../reconcile/scope.ts';
+import type { Logger } from '../../support/logger.ts';
+import { TargetSilent, throwIfSilent } from '../../reconcile/target-silent.ts';
+import { answersOtherwise } from '../../sync/calls/absence.ts';
+import { syncResource } from '../../sync/sync-resource.ts';
+import type { FoundResource } from '../find.ts';
+import { withGone } from './gone-account.ts';
+import type { LocatedEntry } from '../log/provisioning-log.ts';
+import { createSteps } from './sync-steps.ts';
+import {
+  endOf,
+  unnotedEnd,
+  unreadEnd,
+  withConflicts,
+  withHold,
+  withLeftAlone,
+  withNotCompared,
+  withUnwrittenOthers,
+  withWaiting,
+  type SyncEnd,
+} from './sync-end.ts';
+import { timeLimit } from '../../support/time-limit.ts';
+
+export interface SyncReport extends SyncEnd {
+  connection: string;
+  target: string;
+  ref: Ref;
+  name: string;
+  dryRun: boolean;
+  /** Differences found at the platform before the sync, with memberships; null when it could not be read. */
+  differences: PlanEntry[] | null;
+  /** Pending memberships: of a user, group id → sign; of a group, user id or `@<platform id>` → sign (`ResourceStatus.pendingMemberships`). */
+  pendingGroups: Record<string, '+' | '-' | 'r'>;
+  /** Log entries of this sync, oldest first; empty after a dry run. */
+  steps: LocatedEntry[];
+}
+
+export interface SyncOneOptions {
+  dryRun: boolean;
+  /** The operator, for the audit log. */
+  actor: Actor;
+  limitMs: number;
+  logger: Logger;
+  signal: AbortSignal;
+  /** Called with every new log entry. */
+  onStep?: (step: LocatedEntry) => void;
+}
+
+/** Shortest wait before the next sync of a resource that is not at its end. */
+const POLL_MS = 100;
+
+/**
+ * Compares a resource with the platform, marks it and runs its sync until it ends or the time is over.
+ * @throws TargetSilent when the platform does not answer
+ */
+export async function syncOne(
+  scope: ReconcileScope,
+  found: FoundResource,
+  options: SyncOneOptions,
+): Promise<SyncReport> {
+  const { connection, target, outbox } = scope;
+  const { ref, name } = found;
+  const time = timeLimit(options.limitMs);
+  const signal = AbortSignal.any([options.signal, time]);
+  let failure: string | undefined;
+  const noteFailure = (found: string): void => {
+    failure = found;
+  };
+  // Null: the platform could not be read within the time limit.
+  const look = await compareOne(scope, ref, { signal, noteFailure }).catch((error: unknown) => {
+    if (options.signal.aborted || !time.aborted) throw error;
+    return null;
+  });
+  const compared = look?.entries ?? null;
+  // Without this check the sync of a resource that needs no write would make no call and report `equal`.
+  if (compared === null && !time.aborted) {
+    await throwIfOneFails(scope, failure, signal);
+    await throwIfSilent(scope);
+  }
+  const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
+  const memberships =
+    compared &&
+    (await membershipEntries(scope, found, { compared, pendingGroups, done: look?.pendingDone ?? [] }));
+  const named = memberships && (await withNames(scope, [...compared, ...memberships]));
+  const written = named && (await withoutUnwritten(scope, named));
+  const ready =
+    written && found.kind === 'Group' ? await withUnreadyMembersReported(scope, written) : written;
+  const differences = ready && withConflictsReported(await withToBeHeld(scope, ready));
+  const common = {
+    connection,
+    target: target.name,
+    ref,
+    name,
+    dryRun: options.dryRun,
+    differences,
+    pendingGroups,
+  };
+  if (options.dryRun) {
+    const isUnknown = look?.areValuesUnread && !differences?.some(isChange);
+    return {
+      ...common,
+      differences: isUnknown ? null : differences,
+      steps: [],
+      ...withNotCompared(withGone(await withHold(scope, found, differences), look), look?.notCompared),
+    };
+  }
+  // Groups of this user that are gone at the platform, or have another name there; of a group the members whose account is gone.
+  // Access goes by the groups and needs the account, so they are synced first.
+  const others = (compared ?? []).flatMap((entry) =>
+    isChange(entry) && (NEWLY_LINKED.has(entry.action) || isRename(entry)) && entry.ref && entry.ref !== ref
+      ? [entry.ref]
+      : [],
+  );
+  const steps = createSteps(scope, [ref, ...others], options.onStep);
+  await steps.start();
+  const { actor } = options;
+  await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
+  const request = `sync:${actor.by}`;
+  const drifts = toDrifts((compared ?? []).filter(needsMark));
+  const noted = await scope.drifts.note(
+    drifts.map((drift) => ({ ...drift, priority: 'edit' })),
+    request,
+  );
+  if (look?.done && !look.done.marked)
+    await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
+  await outbox.mark([ref], 'edit', request);
+  for (const other of others)
+    if (found.kind === 'User')
+      await syncResource({ ...scope, logger: options.logger }, other, 'edit', signal);
+    else await syncNow(scope, other, { ...options, signal }, steps.read);
+  await syncNow(scope, ref, { ...options, signal }, steps.read);
+  await steps.read();
+  const own = await endOf(scope, ref);
+  const end = own.outcome === 'equal' ? await withUnwrittenOthers(scope, own, found, others) : own;
+  if (end.outcome !== 'equal') return { ...common, steps: steps.reported, ...end };
+  const unnoted = drifts.find((_, index) => noted[index] !== 'applied');
+  if (unnoted) return { ...common, steps: steps.reported, ...unnotedEnd(unnoted.ref) };
+  if (!look || look.areValuesUnread) return { ...common, steps: steps.reported, ...unreadEnd(look) };
+  // An end that has a message says the reason already.
+  const told = end.message === undefined ? withGone(await withLeftAlone(scope, found, end), look) : end;
+  const waiting =
+    told.outcome === 'needsPerson' ? told : await withWaiting(scope, told, { ref, entries: named ?? [] });
+  const whole = withConflicts(waiting, common);
+  return { ...common, steps: steps.reported, ...withNotCompared(whole, look?.notCompared) };
+}
+
+/**
+ * @param failure the last failed read, with its answer
+ * @throws TargetSilent when the platform refused this read and answers others, so that a check of the target would find nothing
+ */
+async function throwIfOneFails(
+  { target }: ReconcileScope,
+  failure: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const last = target.answering.read()?.last;
+  const isAnswered = last !== undefined && last.status > 0 && last.error !== 'PlatformIntermediary';
+  // A refused key and an open breaker concern all calls.
+  if (failure === undefined || !isAnswered || last.status === 401 || (await target.breaker.read()).open)
+    return;
+  if (await answersOtherwise({ target, call: { signal } }, last))
+    throw new TargetSilent(
+      `The target ${target.name} answers other calls and not this one: ${failure}. Look at this resource ` +
+        `at the platform, and at the rights of targets.${target.name}.token, then repeat the command.`,
+    );
+}
+
+/**
+ * Returns entries for the pending memberships of a user; those of a group are in its own comparison.
+ * @param done groups whose membership the platform has already as it is pending
+ */
+async function membershipEntries(
+  scope: ReconcileScope,
+  { kind, ref, name }: FoundResource,
+  {
+    compared,
+    pendingGroups,
+    done,
+  }: {
+    compared: readonly PlanEntry[];
+    pendingGroups: SyncReport['pendingGroups'];
+    done: readonly Ref[];
+  },
+): Promise<PlanEntry[]> {
+  if (kind === 'Group') return [];
+  const { links, target, directory } = scope;
+  const shown = new Set(compared.map(({ action, ref: group }) => `${action} ${group ?? ''}`));
+  const entries = Object.entries(pendingGroups).map(([id, sign]) => ({
+    group: refOf('Group', id),
+    action: sign === '+' ? ('addMember' as const) : ('removeMember' as const),
+  }));
+  const missing = entries.filter(
+    ({ group, action }) => !shown.has(`${action} ${group}`) && !done.includes(group),
+  );
+  const refs = missing.map(({ group }) => group);
+  const [names, groups, account] = await Promise.all([
+    readRecordNames(directory, refs),
+    links.getMany(target.name, refs),
+    links.get(target.name, ref),
+  ]);
+  return missing.flatMap(({ group, action }, index): PlanEntry | [] => {
+    const link = groups[index] ?? {};
+    const source = names.get(group);
+    // A group that was deleted before it was made has no member to remove.
+    if (source === undefined && link.id === undefined) return [];
+    const isAdded = action === 'addMember';
+    const refusal = refusalOf(link);
+    return {
+      action,
+      kind: 'Group',
+      ref: group,
+      platformId: link.id ?? null,
+      name: (source && target.mapping.groupName(source)) ?? String(link.core?.displayName ?? ''),
+      member: { ref, platformId: account.id ?? null, name },
+      before: { member: !isAdded },
+      after: { member: isAdded },
+      effect: refusal ? 'report' : 'apply',
+      reason: `${isAdded ? 'member at the source' : 'no member at the source any more'}${refusal ? `${WAITS_FOR_GROUP} (${refusal.reason})` : ''}`,
+      attribution: { cause: 'source changed' },
+      basis: NO_BASIS,
+    };
+  });
+}
+
+/** Runs the sync, and the syncs of groups that it waits for, until no mark is left or the time is over. */
+async function syncNow(
+  scope: ReconcileScope,
+  ref: Ref,
+  { logger, signal }: SyncOneOptions,
+  onRound: () => Promise<void>,
+): Promise<void> {
+  const { clock, outbox } = scope;
+  const deps = { ...scope, logger };
+  while (!signal.aborted) {
+    const { pendingMemberships } = await outbox.resourceStatus(ref);
+    await syncResource(deps, ref, 'edit', signal);
+    if (ref.startsWith('User:'))
+      for (const group of pendingMemberships.keys())
+        await syncResource(deps, refOf('Group', group), 'edit', signal);
+    await onRound();
+    const { mark, pendingMemberships: left } = await outbox.resourceStatus(ref);
+    const waitedFor = mark ?? (await markedGroup(scope, ref, [...left.keys()]));
+    if (!waitedFor || (await outbox.guardStore.onHold())) return;
+    const untilDue = (waitedFor.dueAt ?? 0) - clock.now();
+    await clock.sleep(Math.max(POLL_MS, untilDue), signal);
+  }
+}
+
+/** Returns the mark of a group that still has to write the user's membership; null: there is none. */
+async function markedGroup({ outbox }: ReconcileScope, ref: Ref, groups: string[]) {
+  if (!ref.startsWith('User:')) return null;
+  for (const group of groups) {
+    const { mark } = await outbox.resourceStatus(refOf('Group', group));
+    if (mark) return mark;
+  }
+  return null;
+}

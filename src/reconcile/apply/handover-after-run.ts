@@ -1,0 +1,28 @@
+// Hands over the items of closed accounts at the end of a run, if its outcome allows it.
+import { withPart } from './make-report.ts';
+import { handOver } from '../handover/hand-over.ts';
+import type { Plan } from '../plan.ts';
+import type { HandoverOptions } from '../handover/handover-steps.ts';
+import type { ReconcileScope } from '../scope.ts';
+import type { End } from './until-applied.ts';
+
+/** Outcomes after which items are handed over: each change of the plan was written, or waits for an operator. */
+const HANDS_OVER = new Set<End['outcome']>(['converged', 'held', 'blocked']);
+
+/**
+ * Moves the items of the plan's handover, and items of people who are active again.
+ * @param options.id id of the run; its log entries name it
+ * @returns the end of the run, with the result of the handover in its message
+ */
+export async function withHandover(
+  scope: ReconcileScope,
+  { handover }: Plan,
+  end: End,
+  { id, signal, logger }: Omit<HandoverOptions, 'request'> & { id: string },
+): Promise<End> {
+  // After another outcome the accounts may not be in their end state.
+  if (!handover || !HANDS_OVER.has(end.outcome)) return end;
+  const said = await handOver(scope, handover, { signal, logger, request: `plan:${id}` });
+  if (said === undefined) return end;
+  return { ...end, message: withPart(end.message, said) };
+}

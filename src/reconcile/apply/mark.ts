@@ -1,0 +1,163 @@
+// Converts a plan to drift notes and marks for the worker. The guard judges the whole plan before the first mark.
+import type { Drift, Noted } from '../../directory/outbox/drift.ts';
+import { parseRef, type Ref } from '../../directory/records.ts';
+import { unmanagedName } from '../../directory/member-names.ts';
+import { changeText, type Destruction } from '../../directory/guard/held-changes.ts';
+import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../../guard/judge.ts';
+import { isChange, needsMark, needsNoPermission, type PlanEntry } from '../entry.ts';
+import type { ReconcileScope } from '../scope.ts';
+import { countsOf, type Plan } from '../plan.ts';
+import { becomesPending, toDestruction } from '../unwritten/unwritten.ts';
+
+/** Result of marking the resources of a plan. */
+export interface MarkedPlan {
+  /** All resources that the plan changes, including those with pending pushes. */
+  refs: Ref[];
+  /** Number of resources that were marked, had changed meanwhile, or were being synced. */
+  noted: Record<Noted, number>;
+  /** Resources that were not marked, because they had changed meanwhile or were being synced. */
+  skipped: ReadonlySet<Ref>;
+  /** Items that the guard holds for approval. */
+  held: Destruction[];
+}
+
+/**
+ * Holds the changes of a plan that exceed the limits of the guard, and marks the other changed resources for the worker. Marks the
+ * groups of additions that wait for a decision too.
+ * @throws RunLost when another run has taken over
+ */
+export async function markPlan(
+  scope: ReconcileScope,
+  plan: Plan,
+  guard: GuardSettings,
+  fence?: string,
+): Promise<MarkedPlan> {
+  const own = plan.entries.filter(needsMark);
+  const held = await holdOverLimit(scope, own, guard);
+  const drifts = toDrifts([...own, ...plan.entries.filter(becomesPending)]);
+  const outcomes = await scope.drifts.note(drifts, `plan:${plan.id}`, fence);
+  const skipped = new Set(drifts.flatMap(({ ref }, index) => (outcomes[index] === 'applied' ? [] : [ref])));
+  const noted = { applied: 0, stale: 0, busy: 0 };
+  for (const outcome of outcomes) noted[outcome]++;
+  const holds = new Set(held.map(changeText));
+  const ordered = own.filter((entry) => {
+    const item = toDestruction(entry);
+    return !item || !holds.has(changeText(item));
+  });
+  await scope.runs.noteWrites(countsOf(ordered));
+  const refs = plan.entries.flatMap((entry) =>
+    (isChange(entry) || becomesPending(entry)) && entry.ref ? [entry.ref] : [],
+  );
+  return { refs: [...new Set(refs)], noted, skipped, held };
+}
+
+/** Returns the member of an entry as the outbox stores it: the user's id, or `@<platform id>` for an unmanaged account. */
+const memberName = ({ member }: PlanEntry): string | undefined => {
+  if (!member) return undefined;
+  return member.ref === null ? unmanagedName(member.platformId ?? '') : parseRef(member.ref).id;
+};
+
+/** Returns the deactivation that has to be decided before an account is deleted or leaves a group. */
+function awaitedBy({ action, kind, ref, member }: PlanEntry): Destruction | undefined {
+  let account: Ref | null | undefined;
+  if (action === 'delete' && kind === 'User') account = ref;
+  if (action === 'removeMember') account = member?.ref;
+  return account ? { kind: 'deactivate', ref: account } : undefined;
+}
+
+/** Returns a test of whether a removal is a change of the plan, or the deactivation that such a change waits for. */
+export function removalsOf(plan: Plan): (item: Destruction) => boolean {
+  const changes = plan.entries.filter(isChange);
+  const items = [
+    ...changes.flatMap((entry) => toDestruction(entry) ?? []),
+    ...changes.flatMap((entry) => awaitedBy(entry) ?? []),
+  ];
+  const texts = new Set(items.map(changeText));
+  return (item) => texts.has(changeText(item));
+}
+
+/**
+ * Holds all entries of a kind that exceeds its limit, before any of them is marked. Other kinds are applied.
+ * @returns the held changes
+ */
+async function holdOverLimit(
+  { outbox }: ReconcileScope,
+  own: PlanEntry[],
+  guard: GuardSettings,
+): Promise<Destruction[]> {
+  const asked = own.filter((entry) => !needsNoPermission(entry));
+  const items = asked.flatMap((entry) => toDestruction(entry) ?? []);
+  if (items.length === 0) return [];
+  const wanted = Object.fromEntries(
+    DESTRUCTIVE_KINDS.map((kind) => [kind, items.filter((item) => item.kind === kind).length]),
+  ) as Record<DestructiveKind, number>;
+  const { population, kinds } = await outbox.guardStore.counts(guard.windowMs);
+  const verdicts = judgePlan(wanted, kinds, population, guard);
+  const over = items.filter(({ kind }) => verdicts[kind].kind === 'held');
+  const permissions = await outbox.guardStore.holdAll(over, guard.windowMs);
+  // Changes that are approved or already counted are not held again.
+  return over.filter((_, index) => permissions[index] === 'held');
+}
+
+/**
+ * Returns one drift note for each resource of the entries, with the values and memberships that have to be written again.
+ */
+export function toDrifts(entries: PlanEntry[]): Drift[] {
+  const drifts = new Map<Ref, Drift>();
+  for (const entry of entries) {
+    if (entry.ref === null) continue;
+    const drift = drifts.get(entry.ref) ?? {
+      ref: entry.ref,
+      ...entry.basis,
+      names: [],
+      observed: {},
+      add: [],
+      remove: [],
+      priority: 'reconcile' as const,
+    };
+    drifts.set(entry.ref, drift);
+    const names = namesIn(entry);
+    drift.names.push(...names);
+    for (const name of names) {
+      const value = entry.before?.[name.replace(/^attributes\./, '')];
+      if (value !== undefined) drift.observed[name] = value;
+    }
+    const member = memberName(entry);
+    if (member !== undefined) drift[entry.action === 'removeMember' ? 'remove' : 'add'].push(member);
+    // One urgent entry makes the whole note urgent.
+    if (entry.action === 'deactivate') drift.priority = 'deactivation';
+  }
+  return [...drifts.values()];
+}
+
+/**
+ * Returns the names for `Link.unsure`: values that the sync has to write although the link says that they are written. Only
+ * drift needs such names: other changes have new values, which differ from the link.
+ */
+function namesIn({ action, attribution, attribute, platformId, after }: PlanEntry): string[] {
+  if (attribution.cause === 'mapping changed' || attribution.cause === 'not applied') return [];
+  switch (action) {
+    case 'deactivate':
+    case 'reactivate':
+      return ['active'];
+    case 'setAttribute':
+    case 'clearAttribute':
+      return attribute === undefined ? [] : [`attributes.${attribute}`];
+    case 'update':
+      return Object.keys(after ?? {});
+    case 'create':
+    case 'relink':
+      // The link has no id, so the sync creates the resource with all values.
+      if (platformId === null) return [];
+      // The link still names the deleted object; a write answers 404, and the worker then looks the account up again.
+      return Object.keys(after ?? {}).filter((name) => name !== 'active' && name !== 'id');
+    case 'delete':
+    case 'adopt':
+    case 'defineAttribute':
+    case 'addMember':
+    case 'removeMember':
+    case 'conflict':
+    case 'unmanaged':
+      return [];
+  }
+}

@@ -1,0 +1,84 @@
+// Syncs the resources of a run in the process of its command, so that they are written even when no worker runs. Marks of other
+// resources and of other targets are left to the workers.
+import type { Ref } from '../../directory/records.ts';
+import { inPortions } from '../../directory/redis/portions.ts';
+import type { Logger } from '../../support/logger.ts';
+import { recogniseAddress } from '../../sync/calls/recognise.ts';
+import { syncResource } from '../../sync/sync-resource.ts';
+import type { ReconcileScope } from '../scope.ts';
+
+/** Number of syncs for each platform call that may be under way. More than one, because a sync also waits for Redis. */
+const SYNCS_PER_CALL = 3;
+/** Resources whose marks are claimed by one command. */
+const CLAIM_PORTION = 200;
+/** Pause after the end of a sync, so that syncs that end together are replaced together. */
+const TOGETHER_MS = 10;
+
+/** Values of `room` in `claim`: only deactivations are claimed; every due mark is claimed. */
+const ONLY_DEACTIVATIONS = 0;
+const EVERY_MARK = Number.MAX_SAFE_INTEGER;
+
+/** Interval of looks for deactivations, which go first: a look reads all that wait at the target. */
+const LOOK_MS = 200;
+
+/**
+ * Starts to recognise the target at a new address, and syncs what `start` is given.
+ * @param run.ours all resources of the run
+ * @param run.signal aborts the syncs
+ */
+export function createOwnSyncs(
+  scope: ReconcileScope,
+  { ours, logger, signal }: { ours: ReadonlySet<Ref>; logger: Logger; signal: AbortSignal },
+) {
+  const { outbox, target, clock } = scope;
+  const deps = { ...scope, logger: logger.child({ connection: scope.connection }) };
+  const ended = new AbortController();
+  const running = new Set<Promise<void>>();
+  void recogniseAddress(scope, AbortSignal.any([signal, ended.signal]));
+
+  let lookedAt = -Infinity;
+  const free = (): number => target.concurrency() * SYNCS_PER_CALL - running.size;
+
+  /** Starts the syncs of those resources whose marks are due, up to the number of syncs that may run. @param room of `claim` (outbox.ts) */
+  async function startDue(refs: readonly Ref[], room: number): Promise<void> {
+    for (const portion of inPortions(refs, CLAIM_PORTION)) {
+      if (free() <= 0) return;
+      for (const { ref, priority } of await outbox.claim(free(), room, portion)) {
+        const sync: Promise<void> = syncResource(deps, ref, priority, signal)
+          // The mark remains, and is claimed again after the lease expires.
+          .catch((error: unknown) => {
+            logger.error({ err: error as Error, target: target.name, ref }, 'sync ended unexpectedly');
+          })
+          .finally(() => running.delete(sync));
+        running.add(sync);
+      }
+    }
+  }
+
+  /** Starts syncs of these resources, and before them the deactivations of the run, also of a resource that was synced before. */
+  async function start(refs: readonly Ref[]): Promise<void> {
+    if (free() > 0 && clock.now() - lookedAt >= LOOK_MS) {
+      lookedAt = clock.now();
+      const urgent = (await outbox.deactivations()).filter((ref) => ours.has(ref));
+      await startDue(urgent, ONLY_DEACTIVATIONS);
+    }
+    // The claims of the service do not count here: they may be lost ones, which only a worker delivers again.
+    await startDue(refs, EVERY_MARK);
+  }
+
+  return {
+    start,
+    /** Returns whether no sync runs: the marks that are left are not due, or a service has claimed them. */
+    isIdle: (): boolean => running.size === 0,
+    /** Resolves soon after the end of one of the syncs; never while none runs. */
+    oneEnded: async (): Promise<void> => {
+      await Promise.race(running);
+      await clock.sleep(TOGETHER_MS, signal);
+    },
+    /** Resolves when no sync runs any more. */
+    end: async (): Promise<void> => {
+      ended.abort();
+      await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+// The lock of a target's reconcile runs: one run at a time over all processes.
+import { setMaxListeners } from 'node:events';
+import { RunLost } from '../../directory/outbox/drift.ts';
+import type { ReconcileScope } from '../scope.ts';
+
+/** Expiry of the lock without a heartbeat, milliseconds. */
+export const RIGHT_MS = 30_000;
+/** Interval at which a waiting run tries to take the lock, milliseconds. */
+export const POLL_MS = 200;
+
+/** Reason of an abort when the service stops. It is no failure: the next start of the service repeats a missed run. */
+export class RunStopped extends Error {
+  override name = 'RunStopped';
+}
+
+interface Right {
+  /** Aborted by the caller, or when the lock is lost. */
+  signal: AbortSignal;
+  /** Stops the heartbeats and releases the lock. */
+  release: () => Promise<void>;
+}
+
+/** Keeps the lock with heartbeats. @param fence fence of the run that took the lock */
+export function keepRight({ runs }: ReconcileScope, fence: string, signal: AbortSignal): Right {
+  const lost = new AbortController();
+  // A third: the lock outlives two heartbeats that fail.
+  const keepAlive = setInterval(() => {
+    runs.keep(fence, RIGHT_MS).then(
+      (held) => {
+        if (!held) lost.abort(new RunLost('another reconcile run has taken over'));
+      },
+      () => undefined,
+    );
+  }, RIGHT_MS / 3);
+  const either = AbortSignal.any([signal, lost.signal]);
+  // 0: no warning about many listeners. Each running call adds one, and the target's concurrency limits their number.
+  setMaxListeners(0, either);
+  return {
+    signal: either,
+    release: async () => {
+      clearInterval(keepAlive);
+      await runs.release(fence).catch(() => undefined);
+    },
+  };
+}
+
+/** Waits until the lock is free. @returns the fence of the run that took it */
+async function untilTaken({ runs, clock }: ReconcileScope, signal: AbortSignal): Promise<string> {
+  for (;;) {
+    const fence = await runs.take(RIGHT_MS);
+    if (fence !== undefined) return fence;
+    signal.throwIfAborted();
+    await clock.sleep(POLL_MS, signal);
+  }
+}
+
+/**
+ * Runs work under the lock of the target's reconcile runs; waits until the lock is free.
+ * @param work gets the fence of the run
+ * @throws RunLost when another run took the lock meanwhile
+ */
+export async function underRunLock<T>(
+  scope: ReconcileScope,
+  signal: AbortSignal,
+  work: (signal: AbortSignal, fence: string) => Promise<T>,
+): Promise<T> {
+  const fence = await untilTaken(scope, signal);
+  const right = keepRight(scope, fence, signal);
+  try {
+    return await work(right.signal, fence);
+  } finally {
+    await right.release();
+  }
+}

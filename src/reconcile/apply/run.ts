@@ -1,0 +1,171 @@
+// Runs a reconcile: acquires the lock, compares, asks the guard, marks, waits for the worker, and reports.
+import { RunLost } from '../../directory/outbox/drift.ts';
+import type { Actor } from '../../directory/logs/acts.ts';
+import type { RunReport } from '../../directory/outbox/runs.ts';
+import { applyPlan, conflictsLeft, proveDesired, whyUnproven, type ApplyPlanOptions } from './apply-plan.ts';
+import type { End } from './until-applied.ts';
+import { askAboutTenant, forgetTenant, noteRecognised, TENANT_ACCEPTED } from '../tenant/change-tenant.ts';
+import { withHandover } from './handover-after-run.ts';
+import { keepRight, POLL_MS, RIGHT_MS, RunStopped } from './run-lock.ts';
+import type { ReconcileScope, Progress } from '../scope.ts';
+import { makePlan, type PlanOptions } from '../plan/make-plan.ts';
+import { toReport, withExceptions, withOpen } from './make-report.ts';
+import { recordOrder } from './record-order.ts';
+import type { RunFindings } from '../plan/run-findings.ts';
+import type { Plan } from '../plan.ts';
+import { failedReport } from '../target-silent.ts';
+
+export interface RunOptions extends PlanOptions, ApplyPlanOptions {
+  signal: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+  /** The operator accepts that the target is another tenant now. */
+  acceptTenant?: boolean;
+  /** Operator who ordered the run; undefined: the schedule. */
+  orderedBy?: Actor | undefined;
+  /** True: if another run is in progress, wait for it and return its report, unless it failed. False: wait, then run. */
+  joins?: boolean;
+  /** Called when the run waits for one that is in progress. */
+  onWait?: () => void;
+}
+
+export interface RunResult {
+  report: RunReport;
+  /** Undefined when another run was joined. */
+  plan?: Plan;
+}
+
+/** Largest number of passes after a repair; the next run handles the remaining resources. */
+const MOST_PASSES = 4;
+
+/**
+ * Runs one reconcile. If another run is in progress, this one waits and then compares again, because the other run may have
+ * read a resource before its latest change. With `joins` the report of the other run is returned instead.
+ * @throws errors of the platform client and of Redis; RunLost when another run took the lock
+ */
+export async function reconcile(scope: ReconcileScope, options: RunOptions): Promise<RunResult> {
+  await recordOrder(scope, 'reconcile', options, {});
+  const { runs, clock } = scope;
+  for (;;) {
+    const fence = await runs.take(RIGHT_MS);
+    if (fence !== undefined) return runLocked(scope, options, fence);
+    const askedAt = clock.now();
+    options.onWait?.();
+    while (await runs.isRunning()) {
+      options.signal.throwIfAborted();
+      await clock.sleep(POLL_MS, options.signal);
+    }
+    if (!options.joins) continue;
+    const { last } = await runs.read();
+    // A report that only found differences does not count for a run that repairs them.
+    const isRepair = last?.outcome !== 'drifted' || !options.repair;
+    // A killed run leaves no report; then this run starts.
+    if (last && last.endedAt >= askedAt && last.outcome !== 'failed' && isRepair) return { report: last };
+  }
+}
+
+/** A plan, and the other findings of its comparison. */
+interface Compared {
+  plan: Plan;
+  findings: RunFindings;
+}
+
+/** Runs a reconcile under the lock, stores its report and releases the lock. */
+async function runLocked(scope: ReconcileScope, options: RunOptions, fence: string): Promise<RunResult> {
+  const { runs, clock } = scope;
+  const startedAt = clock.now();
+  const right = keepRight(scope, fence, options.signal);
+  const { signal } = right;
+  try {
+    let pass: RunOptions = { ...options, signal, remember: scope.drifts.notePrints };
+    // Processes with other rules may apply the marks of this run by theirs, so the next run maps everything.
+    if (!(await scope.rulesAgree())) await runs.noteAnew();
+    if (options.syncsItself) pass = { ...pass, pending: await scope.outbox.marked() };
+    let compared = await makePlan(scope, pass);
+    if (options.acceptTenant && (await isTenantAccepted(scope, pass, compared))) {
+      await forgetTenant(scope);
+      const { plan, findings } = compared;
+      // Forgetting the links has stored that everything is to be mapped; this run does so.
+      const mappedBy = await runs.mappedBy();
+      compared = { plan, findings: { ...findings, tenantSuspicion: undefined, mappedBy } };
+      // The order to accept the tenant covers this plan: no second question.
+      pass = { ...pass, confirm: undefined };
+    }
+    const stopped = await recognise(scope, compared);
+    if (stopped) {
+      const report = toReport(compared.plan, startedAt, clock.now(), stopped);
+      await runs.end(report);
+      return { report, plan: compared.plan };
+    }
+    let carried = await applyPlan(scope, pass, fence, compared.plan, compared.findings);
+    for (
+      let passes = 1;
+      passes < MOST_PASSES && !carried.isWhole && carried.end.outcome === 'converged';
+      passes++
+    ) {
+      compared = await makePlan(scope, pass);
+      carried = await applyPlan(scope, pass, fence, compared.plan, compared.findings);
+    }
+    const { plan, findings } = compared;
+    const { coverage, end } = await proveDesired(scope, pass, { startedAt, findings, plan, carried });
+    const { exceptions } = await scope.outbox.backlog();
+    const conflicts = await conflictsLeft(scope, plan, carried.marked);
+    const last = options.repair ? await withHandover(scope, plan, end, pass) : end;
+    const told = withExceptions(withOpen(last, findings), exceptions, scope, plan);
+    const report = {
+      ...toReport(plan, startedAt, clock.now(), told),
+      coverage,
+      exceptions,
+      ...(conflicts && { conflicts }),
+    };
+    await runs.end(report);
+    return { report, plan };
+  } catch (error) {
+    // After an abort the platform client reports only that the call was aborted.
+    const cause: unknown = signal.aborted ? signal.reason : error;
+    // No report: another run has taken over, or the next start of the service repeats this one.
+    const isFailure = !(cause instanceof RunLost || cause instanceof RunStopped);
+    if (isFailure) await noteFailure(scope, options, startedAt, cause as Error);
+    throw cause;
+  } finally {
+    await right.release();
+  }
+}
+
+/** Asks the operator about another tenant while nothing is written there. @returns whether to forget the links to the former one */
+async function isTenantAccepted(
+  scope: ReconcileScope,
+  options: RunOptions,
+  { plan, findings: { tenantSuspicion } }: Compared,
+): Promise<boolean> {
+  if (tenantSuspicion === undefined) return false;
+  await askAboutTenant(scope, tenantSuspicion);
+  if (!((await options.confirm?.(plan)) ?? true)) return false;
+  await recordOrder(scope, 'reconcile', options, { subject: TENANT_ACCEPTED });
+  return true;
+}
+
+/** Checks the tenant. @returns the outcome that ends the run without a write; undefined when the tenant is recognised */
+async function recognise(scope: ReconcileScope, { plan, findings }: Compared): Promise<End | undefined> {
+  if (findings.tenantSuspicion !== undefined)
+    return { outcome: 'held', message: await askAboutTenant(scope, findings.tenantSuspicion) };
+  // Too few accounts could be read to say which tenant it is, so nothing is written.
+  if (!findings.isRecognised) return { outcome: 'unproven', message: whyUnproven(plan) };
+  await noteRecognised(scope);
+  return undefined;
+}
+
+/** Stores the report of a failed run. */
+async function noteFailure(
+  { runs, clock }: ReconcileScope,
+  { id }: RunOptions,
+  startedAt: number,
+  error: Error,
+): Promise<void> {
+  // A failed run has not counted the conflicts, so those of the last run are kept.
+  const conflicts = await runs.read().then(
+    ({ last }) => last?.conflicts,
+    () => undefined,
+  );
+  const report = failedReport(startedAt, clock.now(), error.message, `plan:${id}`);
+  await runs.end({ ...report, ...(conflicts && { conflicts }) }).catch(() => undefined);
+}

@@ -1,0 +1,221 @@
+// Starts reconcile runs by schedule, one at a time across all replicas. A process that starts also starts a run that was missed.
+import cron from 'node-cron';
+import { isTenantHold } from '../../directory/guard/operator-hold.ts';
+import { RunLost } from '../../directory/outbox/drift.ts';
+import { isAnew } from '../../directory/outbox/runs.ts';
+import { isStoreUnavailable } from '../../directory/redis/connection.ts';
+import type { GuardSettings } from '../../guard/judge.ts';
+import type { Clock, Ids } from '../../support/sources.ts';
+import type { Logger } from '../../support/logger.ts';
+import type { ReadTrail } from '../scan/audit-trail.ts';
+import { isChange, isDrift } from '../entry.ts';
+import type { ReconcileScope } from '../scope.ts';
+import type { Plan } from '../plan.ts';
+import { reconcile } from './run.ts';
+import { RunStopped } from './run-lock.ts';
+
+export interface ScheduledScope {
+  scope: ReconcileScope;
+  guard: GuardSettings;
+  readTrail?: ReadTrail;
+}
+
+export interface ScheduleOptions {
+  /** node-cron pattern; null: a run starts only when a process starts and `reasonAtStart` returns a reason. */
+  schedule: string | null;
+  timezone: string;
+  onDrift: 'repair' | 'report';
+  /** Resolves when this start has noted the targets that are back in the settings; they need a run. */
+  noted?: Promise<void>;
+}
+
+export interface Scheduler {
+  /** Aborts running reconciles before their next platform call. */
+  stop: () => Promise<void>;
+}
+
+/** Interval at which Redis is asked whether everything has to be mapped anew. */
+const LOOK_MS = 5000;
+/** Scheduled times of the last day are compared with the end of the last run. */
+const MISSED_WITHIN_MINUTES = 24 * 60;
+const MINUTE_MS = 60_000;
+
+/** Starts the schedule, and a run for each scope that needs one now. @returns the function that stops both */
+export function startScheduler(
+  deps: { clock: Clock; ids: Ids; logger: Logger },
+  scopes: ScheduledScope[],
+  options: ScheduleOptions,
+): Scheduler {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = new Set<Promise<unknown>>();
+  const busy = new Set<ReconcileScope>();
+  const track = (work: Promise<unknown>): void => {
+    const tracked = work.finally(() => running.delete(tracked));
+    running.add(tracked);
+  };
+  const run = async (each: ScheduledScope, why: string): Promise<boolean> => {
+    // A run in progress covers this one.
+    if (busy.has(each.scope) || signal.aborted) return false;
+    busy.add(each.scope);
+    return runOnce(deps, each, { ...options, why, signal }).finally(() => busy.delete(each.scope));
+  };
+  const task =
+    options.schedule === null
+      ? undefined
+      : cron.createTask(options.schedule, () => scopes.forEach((each) => track(run(each, 'schedule'))), {
+          timezone: options.timezone,
+          name: 'reconcile',
+          suppressMissedWarning: true,
+        });
+  void task?.start();
+  const isDue = (moment: Date): boolean => task?.match(moment) ?? false;
+  for (const each of scopes) {
+    const watch = () => watchRules(deps, each.scope, { isDue, signal, run: (why) => run(each, why) });
+    // An empty directory is noted without a wait for `options.noted`, because the first pushes may arrive during that wait.
+    // After an error `reasonAtStart` looks again.
+    const isEmptyNoted = noteEmptyDirectory(each.scope).catch(() => false);
+    track(Promise.all([isEmptyNoted, options.noted]).then(watch));
+  }
+  return {
+    stop: async () => {
+      await task?.destroy();
+      stopping.abort(new RunStopped('the service stopped'));
+      await Promise.allSettled([...running]);
+    },
+  };
+}
+
+/**
+ * Starts the run that this start of the process needs, and one each time that everything has to be mapped anew. A run waits until
+ * all processes have the same rules, because the others would apply its changes by theirs.
+ * @param options.run returns false when this process made no run of its own
+ */
+async function watchRules(
+  { clock, logger }: { clock: Clock; logger: Logger },
+  scope: ReconcileScope,
+  options: {
+    isDue: (moment: Date) => boolean;
+    signal: AbortSignal;
+    run: (why: string) => Promise<boolean>;
+  },
+): Promise<void> {
+  const { isDue, signal, run } = options;
+  let isStart = true;
+  /** The note for which this process made its last run; it stays when the run could not end it. */
+  let answered: string | undefined;
+  /** The error of the last look that has been logged. */
+  let logged: string | undefined;
+  while (!signal.aborted) {
+    try {
+      const mappedBy = await scope.runs.mappedBy();
+      const why =
+        isAnew(mappedBy) && mappedBy !== answered
+          ? 'the rules of the target changed, or it is back in the settings'
+          : isStart
+            ? await reasonAtStart(scope, mappedBy, clock.now(), isDue)
+            : undefined;
+      if (why === undefined) isStart = false;
+      else if (await scope.rulesAgree()) {
+        isStart = false;
+        if (await run(why)) answered = mappedBy;
+      }
+      logged = undefined;
+    } catch (error) {
+      const { message } = error as Error;
+      // The connection to Redis logs that it is away, and a lasting error is logged once.
+      if (!isStoreUnavailable(error) && message !== logged) {
+        const { connection, target } = scope;
+        logger.error(
+          { err: error as Error, connection, target: target.name },
+          'it cannot be told whether a reconcile is due, looking again',
+        );
+        logged = message;
+      }
+    }
+    await clock.sleep(LOOK_MS, signal);
+  }
+}
+
+/** Returns why a run is needed when the process starts; undefined: none is needed. */
+async function reasonAtStart(
+  scope: ReconcileScope,
+  mappedBy: string | undefined,
+  now: number,
+  isDue: (moment: Date) => boolean,
+): Promise<string | undefined> {
+  const [{ last }, hasMoved, hold] = await Promise.all([
+    scope.runs.read(),
+    scope.outbox.hasMoved(),
+    scope.outbox.guardStore.onHold(),
+  ]);
+  if (mappedBy === undefined && (await noteEmptyDirectory(scope))) return undefined;
+  if (hasMoved) return 'the address of the target changed';
+  if (hold && isTenantHold(hold)) return 'the tenant of the target was not recognised';
+  if (mappedBy === undefined) return 'the target is new, or its state was repaired';
+  if (mappedBy !== scope.digest) return 'the mapping rules changed';
+  return last && wasMissed(last.endedAt, now, isDue) ? 'a run was missed' : undefined;
+}
+
+/**
+ * Stores that the current rules have mapped everybody, if the directory is empty: all later pushes are mapped by them.
+ * @returns whether the directory is empty and no rules were stored
+ */
+async function noteEmptyDirectory({ runs, directory, digest }: ReconcileScope): Promise<boolean> {
+  const [mappedBy, users, groups] = await Promise.all([
+    runs.mappedBy(),
+    directory.count('User'),
+    directory.count('Group'),
+  ]);
+  if (mappedBy !== undefined || users + groups > 0) return false;
+  await runs.noteMapped(digest, mappedBy);
+  return true;
+}
+
+/** Returns whether a scheduled time passed since the end of the last run. */
+export function wasMissed(lastEndedAt: number, now: number, isDue: (moment: Date) => boolean): boolean {
+  const thisMinute = Math.floor(now / MINUTE_MS) * MINUTE_MS;
+  for (let back = 0; back < MISSED_WITHIN_MINUTES; back++) {
+    const moment = thisMinute - back * MINUTE_MS;
+    if (moment <= lastEndedAt) return false;
+    if (isDue(new Date(moment))) return true;
+  }
+  // More than a day without a run counts as missed.
+  return true;
+}
+
+/**
+ * Runs one reconcile and logs its result; errors are logged, not thrown.
+ * @returns false when another run was joined, or took over
+ */
+async function runOnce(
+  { clock, ids, logger }: { clock: Clock; ids: Ids; logger: Logger },
+  { scope, guard, readTrail }: ScheduledScope,
+  { onDrift, why, signal }: ScheduleOptions & { why: string; signal: AbortSignal },
+): Promise<boolean> {
+  const log = logger.child({ connection: scope.connection, target: scope.target.name });
+  const startedAt = clock.now();
+  try {
+    const { report, plan } = await reconcile(scope, {
+      id: ids.request(),
+      repair: onDrift === 'repair',
+      joins: true,
+      guard,
+      signal,
+      logger: log,
+      readTrail,
+    });
+    const { run, outcome, counts, message } = report;
+    const line = { run, why, outcome, counts, durationMs: clock.now() - startedAt, joined: !plan };
+    if (outcome === 'converged' && !(plan && hasDrift(plan))) log.info(line, 'reconciled');
+    else log.warn({ ...line, reason: message }, 'reconciled, differences found');
+    return plan !== undefined;
+  } catch (error) {
+    if (signal.aborted || error instanceof RunLost) return false;
+    log.error({ err: error as Error, why }, 'reconcile failed, the next run tries again');
+    return true;
+  }
+}
+
+/** Returns whether the plan changes something that was changed at the platform. */
+const hasDrift = ({ entries }: Plan): boolean => entries.some((entry) => isChange(entry) && isDrift(entry));

@@ -1,0 +1,217 @@
+// Waits until the marks of a run are applied, and returns the outcome.
+import type { Destruction } from '../../directory/guard/held-changes.ts';
+import type { Outcome } from '../../directory/outbox/runs.ts';
+import type { Ref } from '../../directory/records.ts';
+import { counted } from '../../support/counted.ts';
+import type { Logger } from '../../support/logger.ts';
+import { dueLaterText, LATE_MS } from './due-later.ts';
+import { wasOnHold } from '../../directory/guard/operator-hold.ts';
+import { removalsOf } from './mark.ts';
+import { createOwnSyncs } from './own-syncs.ts';
+import type { Plan } from '../plan.ts';
+import { readPutOff, type PutOff } from '../unwritten/put-off.ts';
+import type { Progress, ReconcileScope } from '../scope.ts';
+
+/** Interval of looks at the marks. */
+const POLL_MS = 200;
+/** Resources whose marks are read by one command. */
+const MARKS_PORTION = 1000;
+/** A run ends as stalled when no change was applied for this time: no worker runs, or the platform is unavailable. */
+const STALL_MS = 300_000;
+/** Number of times that a run which syncs its resources itself takes up resources that were marked again. */
+const MOST_LOOKS = 10;
+/** Time without a sync or an applied change after which such a run looks for resources that were marked again. */
+const LOOK_AGAIN_MS = 1000;
+
+/** Outcome of a run. */
+export interface End {
+  outcome: Outcome;
+  message?: string;
+}
+
+export interface AwaitOptions {
+  /** Ends the wait. */
+  signal: AbortSignal;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  logger: Logger;
+  /** True: this process syncs the resources itself (own-syncs.ts); otherwise they wait for a worker. */
+  syncsItself?: boolean | undefined;
+}
+
+/** The end of a run after which the platform is as desired. */
+export const CONVERGED: End = { outcome: 'converged' };
+
+/**
+ * Returns the end of a run with held changes; its message names the approval and counts the dead letters.
+ * @param counts.letters number of dead letters
+ * @param counts.ofRun number of held changes that belong to this run; default: all changes of the approval
+ */
+export function toHeld(
+  { connection }: ReconcileScope,
+  { id, total }: { id: string; total: number },
+  { letters, ofRun = total }: { letters: number; ofRun?: number },
+): End {
+  const changes =
+    ofRun === total
+      ? counted(total, 'change')
+      : `${counted(ofRun, 'change')} of this run, ${ofRun} of ${total} in the approval`;
+  return {
+    outcome: 'held',
+    message: `the guard holds ${changes}: scim-bridge approvals show ${connection}.${id}${besides(letters)}`,
+  };
+}
+
+/** Returns the number of dead letters, and where they are listed. */
+export const deadLetters = (count: number): string =>
+  `${counted(count, 'dead letter')}: see scim-bridge dead-letters list`;
+
+/** The words for dead letters behind those for held changes; '' without any. */
+const besides = (letters: number): string => (letters > 0 ? `; ${deadLetters(letters)}` : '');
+
+/** Returns the end of a run with dead letters. */
+const blocked = (count: number): End => ({ outcome: 'blocked', message: deadLetters(count) });
+
+/**
+ * Returns the list without resources that were seen to be applied. It reads portions from the start, and stops at the first
+ * one with resources that still wait; these move to the end of the list. Reading the whole list several times a second would
+ * block Redis and this process during a large run.
+ */
+async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]): Promise<Ref[]> {
+  for (let at = 0; at < refs.length; at += MARKS_PORTION) {
+    const waiting = await drifts.stillMarked(refs.slice(at, at + MARKS_PORTION));
+    if (waiting.length > 0) return [...refs.slice(at + MARKS_PORTION), ...waiting];
+  }
+  return [];
+}
+
+/** Returns the resources of a run that have a mark and are not among those for which the run waits already. */
+async function markedAgain(
+  { drifts }: ReconcileScope,
+  refs: readonly Ref[],
+  awaited: readonly Ref[],
+): Promise<Ref[]> {
+  const known = new Set(awaited);
+  return (await drifts.stillMarked(refs)).filter((ref) => !known.has(ref));
+}
+
+/**
+ * Waits until no resource of the plan has a mark, and returns the end of the run. It does not wait for a resource
+ * whose sync waits for a person or fails again and again.
+ * @param saved a saved plan; with it only the removals and dead letters of the plan count, otherwise all of the target
+ */
+export async function untilApplied(
+  scope: ReconcileScope,
+  options: AwaitOptions,
+  refs: Ref[],
+  saved?: Plan,
+): Promise<End> {
+  const { outbox } = scope;
+  const ours = new Set(refs);
+  const own = options.syncsItself ? createOwnSyncs(scope, { ...options, ours }) : undefined;
+  const putOff: PutOff = { held: [], failing: [] };
+  const early = await untilUnmarked(scope, options, { refs, putOff, own, saved }).finally(() => own?.end());
+  if (early) return early;
+  const [failing] = putOff.failing;
+  if (failing) {
+    const count = counted(putOff.failing.length, 'change');
+    return {
+      outcome: 'failed',
+      message: `${count} not applied yet, tried again and again: ${failing.message}; see scim-bridge status`,
+    };
+  }
+  // A saved plan is judged by its own resources; a run compares everything, so all dead letters count.
+  const isOurs = saved ? removalsOf(saved) : ({ ref }: Destruction) => ours.has(ref);
+  const letters = (await outbox.blocked()).filter(({ ref }) => !saved || ours.has(ref)).length;
+  const approval = await outbox.guardStore.open();
+  let waiting = 0;
+  if (approval)
+    for await (const page of outbox.guardStore.pages(approval)) waiting += page.filter(isOurs).length;
+  if (approval && waiting > 0) return toHeld(scope, approval, { letters, ofRun: waiting });
+  if (putOff.held.length > 0) return behindHeld(scope, approval, { count: putOff.held.length, letters });
+  return letters > 0 ? blocked(letters) : CONVERGED;
+}
+
+interface Awaited {
+  refs: readonly Ref[];
+  /** Gets the resources for which the run does not wait. */
+  putOff: PutOff;
+  own: ReturnType<typeof createOwnSyncs> | undefined;
+  /** As in `untilApplied`. Its memberships are awaited too: a group may be marked again when its member was synced. */
+  saved: Plan | undefined;
+}
+
+/** Waits until no resource has a mark, but for those in `putOff`. @returns the end of a run that does not wait so long */
+async function untilUnmarked(
+  scope: ReconcileScope,
+  { signal, onProgress }: AwaitOptions,
+  { refs, putOff, own, saved }: Awaited,
+): Promise<End | undefined> {
+  const { outbox, clock } = scope;
+  let left = refs;
+  let movedAt = clock.now();
+  let looksAgain = 0;
+  let lookedAt = movedAt;
+  for (;;) {
+    signal.throwIfAborted();
+    const before = left.length;
+    left = await withoutApplied(scope, left);
+    // The reasons of waiting resources are read only when no other resource was applied since the last look.
+    if (left.length === before) left = await withoutPutOff(scope, left, putOff);
+    if (left.length < before) movedAt = clock.now();
+    // The sync of a resource marks others of the run, such as the groups of a new user. The user may wait for the membership,
+    // so the run also looks while resources are left and none of them is synced. Pushes mark resources too, without end.
+    const isIdle = own?.isIdle() && clock.now() - Math.max(movedAt, lookedAt) >= LOOK_AGAIN_MS;
+    if ((own ?? saved) && (left.length === 0 || isIdle) && looksAgain < MOST_LOOKS) {
+      lookedAt = clock.now();
+      const again = await markedAgain(scope, without(refs, putOff), left);
+      if (again.length > 0) looksAgain++;
+      left = [...left, ...again];
+    }
+    onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
+    if (left.length === 0) return undefined;
+    const hold = await outbox.guardStore.onHold();
+    if (hold) return { outcome: 'held', message: wasOnHold(scope.target.name, hold) };
+    // Without this check a command would wait for STALL_MS, although none of its syncs can begin before then.
+    const late = own && clock.now() - movedAt > LATE_MS ? await dueLaterText(scope, left) : undefined;
+    if (late !== undefined) return { outcome: 'failed', message: late };
+    if (clock.now() - movedAt > STALL_MS)
+      return { outcome: 'failed', message: `${left.length} are still not applied: see scim-bridge status` };
+    await own?.start(left);
+    await Promise.race([clock.sleep(POLL_MS, signal), ...(own ? [own.oneEnded()] : [])]);
+  }
+}
+
+/** Returns the list without the resources for which the run does not wait, and adds these to `putOff`. */
+async function withoutPutOff(
+  scope: ReconcileScope,
+  left: readonly Ref[],
+  putOff: PutOff,
+): Promise<readonly Ref[]> {
+  const { held, failing } = await readPutOff(scope, left.slice(0, MARKS_PORTION));
+  putOff.held.push(...held);
+  putOff.failing.push(...failing);
+  return held.length + failing.length === 0 ? left : without(left, putOff);
+}
+
+/** Returns the list without the resources for which the run does not wait. */
+function without(refs: readonly Ref[], { held, failing }: PutOff): readonly Ref[] {
+  const out = new Set([...held, ...failing.map(({ ref }) => ref)]);
+  return out.size === 0 ? refs : refs.filter((ref) => !out.has(ref));
+}
+
+/**
+ * Returns the end of a run with changes that wait for another resource, whose change is held; dead letters are named too.
+ * @param approval undefined: decided just now
+ */
+function behindHeld(
+  { connection }: ReconcileScope,
+  approval: { id: string; total: number } | undefined,
+  { count, letters }: { count: number; letters: number },
+): End {
+  const where = approval ? `scim-bridge approvals show ${connection}.${approval.id}` : 'scim-bridge status';
+  const held = approval ? `the guard holds ${counted(approval.total, 'change')}` : 'the guard held a change';
+  return {
+    outcome: 'held',
+    message: `${held}, for which ${counted(count, 'change')} of this run ${count === 1 ? 'waits' : 'wait'}: ${where}${besides(letters)}`,
+  };
+}

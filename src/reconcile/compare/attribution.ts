@@ -1,0 +1,164 @@
+// Names the cause of a difference, the `attribution` of its plan entry. Pure. The cause follows from the platform's audit log
+// and from three times: when the platform last changed the resource, when the bridge last wrote the resource, and when it last
+// wrote the differing value.
+import type { Attribution, PlanEntry } from '../entry.ts';
+import { isDrift, NEWLY_LINKED } from '../entry.ts';
+import type { Restored } from '../tenant/restored.ts';
+import type { ValueWrittenAt } from './last-writes.ts';
+import type { VerifiedResource } from './verified.ts';
+
+/** One entry of the platform's audit log (contract 4.6). */
+export interface AuditEvent {
+  /** Unix milliseconds. */
+  at: number;
+  actor: string;
+  event: string;
+  /** Details of the entry as text; they contain names and ids of the changed object. */
+  details: string;
+}
+
+/** Entries of the platform's audit log that name the actor of a change. */
+export interface AuditTrail {
+  /** Newest first. */
+  events: readonly AuditEvent[];
+  /** Name of the bridge's own account in the audit log, lower case; undefined when unknown. */
+  ourselves: string | undefined;
+}
+
+/** Facts by which a cause is decided. */
+export interface DriftFacts {
+  /** Undefined: the tenant has no audit log, or the key may not read it. Then only times are known. */
+  trail: AuditTrail | undefined;
+  lastWrite: ValueWrittenAt;
+  /** Undefined: since the last restore a run has converged, or there was none. */
+  restored: Restored | undefined;
+}
+
+/** Returns all entries; each entry caused by drift has its attribution set. */
+export function attributeDrift(verified: VerifiedResource[], facts: DriftFacts): PlanEntry[] {
+  const hasEnded = endedWithAccount(verified);
+  return verified.flatMap((each) =>
+    each.entries.map((entry) =>
+      isDrift(entry)
+        ? withReason({ ...entry, attribution: attributionOf(entry, each, facts, hasEnded) })
+        : entry,
+    ),
+  );
+}
+
+/** Returns a test of whether a membership ended with the account of the member, which is gone or is to be made or linked anew. */
+function endedWithAccount(verified: VerifiedResource[]): (entry: PlanEntry) => boolean {
+  const refs = new Set(
+    verified
+      .flatMap(({ entries }) => entries)
+      .filter(
+        ({ action, attribution }) => NEWLY_LINKED.has(action) && attribution.cause === 'platform changed',
+      )
+      .map(({ ref }) => ref),
+  );
+  for (const { membersGone = [] } of verified) for (const ref of membersGone) refs.add(ref);
+  return ({ member }) => member !== undefined && refs.has(member.ref);
+}
+
+/**
+ * Replaces the reason of a write that did not stick. A value that is gone has a second possible cause: when an attribute
+ * definition is deleted and made again, all its values are gone, although no account shows a time of change.
+ */
+function withReason(entry: PlanEntry): PlanEntry {
+  const { action, attribute, attribution, before } = entry;
+  if (attribution.cause !== 'write did not stick') return entry;
+  if (action === 'addMember') return { ...entry, reason: MEMBER_LEFT_OUT };
+  const isGone = attribute !== undefined && (before?.[attribute] ?? null) === null;
+  return isGone ? { ...entry, reason: VALUE_GONE } : entry;
+}
+
+const MEMBER_LEFT_OUT = 'member at the source; the platform answered an earlier addition with success';
+
+const VALUE_GONE =
+  'its value is not there any more: the write did not stick, or the definition of the attribute was deleted and made again';
+
+/** Returns the earliest time at which a difference can have begun, from which the audit log is read. */
+export function earliestDrift(verified: VerifiedResource[], lastWrite: ValueWrittenAt): number | undefined {
+  let earliest: number | undefined;
+  for (const { entries, changedAt, writtenAt } of verified)
+    for (const entry of entries.filter(isDrift)) {
+      const time = lastWrite(entry) ?? writtenAt ?? timeOf(changedAt);
+      if (!Number.isNaN(time)) earliest = Math.min(earliest ?? time, time);
+    }
+  return earliest;
+}
+
+/** Parses the platform's time of change. @returns Unix milliseconds; NaN without a time */
+const timeOf = (changedAt: string | undefined): number =>
+  changedAt === undefined ? NaN : Date.parse(changedAt);
+
+/** Returns the cause of one difference, with actor and time if they are known. */
+function attributionOf(
+  entry: PlanEntry,
+  // Default 0: the bridge has written nothing, so every change is later.
+  { changedAt, writtenAt = 0 }: VerifiedResource,
+  { trail, lastWrite, restored }: DriftFacts,
+  hasEnded: (entry: PlanEntry) => boolean,
+): Attribution {
+  const valueWrittenAt = lastWrite(entry);
+  // Others may have changed this value at any time since the bridge last wrote it, so the search begins there. Without the
+  // name of the bridge's own account it begins at the bridge's last write of the resource, because earlier entries may be
+  // the bridge's own writes of other values.
+  const since = (trail?.ourselves === undefined ? undefined : valueWrittenAt) ?? writtenAt;
+  const touched = (trail?.events ?? []).filter((event) => event.at > since && concerns(event, entry));
+  const stranger = touched.find(({ actor }) => actor.toLowerCase() !== trail?.ourselves);
+  if (stranger) return byEvent(stranger);
+  // Only a deletion (`Deleted user via SCIM`) explains that a resource has to be created again.
+  const isFitting = ({ event }: AuditEvent): boolean => entry.action !== 'create' || /delet/i.test(event);
+  const last = touched.find((event) => event.at > writtenAt && isFitting(event));
+  const changed = timeOf(changedAt);
+  if (restored && isBeforeRestore(restored, { changed, writtenAt, valueWrittenAt }))
+    return { ...(last ? byEvent(last) : {}), cause: 'changed after the backup' };
+  if (Number.isNaN(changed)) {
+    // Without a time of change only the audit log can name another cause.
+    return last ? byEvent(last) : entry.attribution;
+  }
+  if (!hasEnded(entry) && valueWrittenAt !== undefined && changed <= valueWrittenAt)
+    return { cause: 'write did not stick', at: isoOf(valueWrittenAt) };
+  if (last) return { ...byEvent(last), at: isoOf(changed) };
+  // The platform has one time of change for all values. One that is not after the bridge's last write of the resource is the
+  // time of the bridge's own write of another value, so it is unknown when this value changed.
+  return changed <= writtenAt
+    ? { cause: 'platform changed' }
+    : { cause: 'platform changed', at: isoOf(changed) };
+}
+
+/** Returns whether the change may be one that the bridge made between the backup and the restore. */
+function isBeforeRestore(
+  { at, backupAt = 0 }: Restored,
+  {
+    changed,
+    writtenAt,
+    valueWrittenAt = 0,
+  }: { changed: number; writtenAt: number; valueWrittenAt?: number | undefined },
+): boolean {
+  if (valueWrittenAt > at || changed <= backupAt) return false;
+  // A time of change after the restore may be the bridge's own write of another value, which says nothing about this value.
+  return Number.isNaN(changed) || changed <= Math.max(at, writtenAt);
+}
+
+const isoOf = (time: number): string => new Date(time).toISOString();
+
+const byEvent = ({ actor, at }: AuditEvent): Attribution => ({
+  cause: 'platform changed',
+  by: actor,
+  at: isoOf(at),
+});
+
+/**
+ * Returns whether the details of an audit entry name the resource of a plan entry. The details are JSON: a name is searched with
+ * its quotes, so that `Ann` does not match `Anna`.
+ */
+function concerns({ details, event }: AuditEvent, { kind, name, member }: PlanEntry): boolean {
+  const isAbout = (text: string): boolean =>
+    text !== '' && details.toLowerCase().includes(JSON.stringify(text).toLowerCase());
+  // A sign-in (`Logged in`, `Redirected to SAML provider for login`; contract 4.6) names the person too, and changes nothing.
+  if (/logged|redirected/i.test(event)) return false;
+  if (kind === 'Group') return isAbout(name) || (member !== undefined && isAbout(member.name));
+  return isAbout(name);
+}

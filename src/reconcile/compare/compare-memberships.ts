@@ -1,0 +1,301 @@
+// Compares the groups of one user at the source with the groups at the platform; writes nothing.
+import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
+import { parseLink, type Link } from '../../directory/outbox/links.ts';
+import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
+import type { Resource } from '../../scim/index.ts';
+import { mapBounded } from '../../support/bounded.ts';
+import { counted } from '../../support/counted.ts';
+import { leftBy, NO_BASIS, type PlanEntry } from '../entry.ts';
+import { groupEntries, type Member, type MemberDifferences } from './plan-groups.ts';
+import type { ReconcileScope, ScanResult } from '../scope.ts';
+import { verifyGroups } from './verify-groups.ts';
+import { asking } from './platform-reads.ts';
+import { applyRefusals } from './refusals.ts';
+import type { GroupOfAccount, VerifiedResource } from './verified.ts';
+
+/**
+ * Largest number of groups that are read because the account does not name them, and of those that are read because it names them
+ * otherwise. Further groups are not compared.
+ */
+const MOST_READ = 20;
+/** Number of groups that are read at the same time. */
+const READ_AT_ONCE = 2;
+/** Reason of an entry for a group that the settings exclude: the bridge no longer changes it, and its memberships stay. */
+export const LEFT_OUT = 'groups.include or groups.exclude leave this group out';
+
+/** Returns that groups of a person were not compared, and which command compares them. */
+export const notComparedText = (count: number): string =>
+  `${counted(count, 'group')} of the person ${count === 1 ? 'was' : 'were'} not compared, because they are too many for one look: scim-bridge reconcile --full compares all`;
+
+/** A user with an account, as the platform showed it. */
+export interface ComparedUser {
+  ref: Ref;
+  link: Link;
+  /** Groups that the account names; a platform may name none, although the user is a member. */
+  memberOf: readonly GroupOfAccount[];
+  /** Groups with a pending change of the membership and its sign (`ResourceStatus.pendingMemberships`), read before the account. */
+  pending: ReadonlyMap<string, string>;
+  /** Groups from which the removal of the user was written and is not confirmed. */
+  unconfirmed: ReadonlySet<string>;
+}
+
+export interface ComparedMemberships {
+  /** Differences between the user's groups at the source and at the platform. */
+  entries: PlanEntry[];
+  /** Number of groups beyond MOST_READ. */
+  notCompared: number;
+  /** Groups with a pending change of the membership that the platform has already, because somebody else made it there. */
+  pendingDone: Ref[];
+}
+
+/** Compares the user's groups at the source and at the platform; returns null when a group could not be read. */
+export async function compareMemberships(
+  scan: ScanResult,
+  user: ComparedUser,
+): Promise<ComparedMemberships | null> {
+  const { directory, links, drifts, target } = scan.scope;
+  const [joined = []] = await directory.groupsOf([parseRef(user.ref).id]);
+  const wanted = joined.map(({ id }) => refOf('Group', id));
+  const known = await links.getMany(target.name, wanted);
+  const isLeftOut = ({ displayName }: { displayName: string }): boolean =>
+    target.mapping.groupName(displayName) === undefined;
+  const leftOut = new Set(known.flatMap(({ id }, at) => (joined[at] && isLeftOut(joined[at]) ? [id] : [])));
+  const platformIds = new Set(known.map(({ id }) => id));
+  const named = new Map(user.memberOf.map(({ id, name }) => [id, name]));
+  const isCalled = (name: string, { displayName }: { displayName: string }): boolean =>
+    fold(name) === fold(target.mapping.groupName(displayName) ?? name);
+  const unnamed = wanted.flatMap((ref, index) => {
+    const { id, departed } = known[index] ?? {};
+    const isExpected = id !== undefined && departed !== true && !user.pending.has(parseRef(ref).id);
+    return isExpected && !named.has(id) ? [{ ref, id }] : [];
+  });
+  const read = await mapBounded(unnamed.slice(0, MOST_READ), READ_AT_ONCE, async ({ ref, id }) => ({
+    ref,
+    ...(await membershipIn(scan, id, user)),
+  }));
+  // With one group unread, the list of differences would be incomplete.
+  if (read.some(({ state }) => state === 'unknown')) return null;
+  const inState = (wantedState: string) =>
+    drifts.readLinks(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
+  const otherwise: Ref[] = [];
+  // Groups that the user is about to join: their names were not read.
+  const joining: Ref[] = [];
+  for (const [index, group] of joined.entries()) {
+    const ref = refOf('Group', group.id);
+    const { id } = known[index] ?? {};
+    const name = named.get(id ?? '') ?? read.find((each) => each.ref === ref)?.name;
+    if (name !== undefined && !isCalled(name, group)) otherwise.push(ref);
+    if (name === undefined && id !== undefined && user.pending.has(group.id)) joining.push(ref);
+  }
+  const renamed = await groupsUnderOtherName(scan, [...otherwise, ...joining]);
+  if (renamed === null) return null;
+  const missing = await inState('missing');
+  const gone = await inState('gone');
+
+  const unmatched = user.memberOf.filter(({ id }) => !platformIds.has(id));
+  const found = await drifts.linkedTo(
+    'Group',
+    unmatched.map(({ id }) => id),
+  );
+  // The reverse link may be out of date; then no managed group is linked to it.
+  const holders = found.map((each, index) =>
+    each && parseLink(each.text).id === unmatched[index]?.id ? each : undefined,
+  );
+  const surplus = holders.filter((each) => each && !user.pending.has(parseRef(each.ref).id));
+  const entries = [
+    ...renamed.entries,
+    ...(await madeAgain(scan, gone, user)),
+    ...(await managedEntries(scan, missing, (member) => ({ missing: [member], surplus: [] }), user)),
+    ...(await managedEntries(scan, surplus, (member) => ({ missing: [], surplus: [member] }), user)),
+    ...unmatched
+      .filter((_, index) => !holders[index])
+      .map((group) => unmanagedEntry(user.ref, group, 'the bridge does not manage this group')),
+    ...user.memberOf
+      .filter(({ id }) => leftOut.has(id))
+      .map((group) => unmanagedEntry(user.ref, group, LEFT_OUT)),
+  ];
+  const pendingDone = await pendingMadeThere(scan, user, named);
+  return { entries, notCompared: beyond(unnamed) + renamed.notCompared, pendingDone };
+}
+
+/**
+ * Returns the groups with a pending change of the membership that the platform has already. A platform may leave groups out of its
+ * accounts, so only a read of the group proves that the user has left.
+ */
+async function pendingMadeThere(
+  scan: ScanResult,
+  user: ComparedUser,
+  named: ReadonlyMap<string, string>,
+): Promise<Ref[]> {
+  const { links, target } = scan.scope;
+  const refs = [...user.pending.keys()].map((group) => refOf('Group', group));
+  const known = await links.getMany(target.name, refs);
+  const linked = refs.flatMap((ref, index) => {
+    const id = known[index]?.id;
+    return id === undefined ? [] : [{ ref, id, isAdded: user.pending.get(parseRef(ref).id) === '+' }];
+  });
+  const left = linked.filter(({ id, isAdded }) => !isAdded && !named.has(id)).slice(0, MOST_READ);
+  const states = await mapBounded(left, READ_AT_ONCE, ({ id }) => membershipIn(scan, id, user));
+  const gone = left.filter((_, index) => /^(missing|gone)$/.test(states[index]?.state ?? ''));
+  return [...linked.filter(({ id, isAdded }) => isAdded && named.has(id)), ...gone].map(({ ref }) => ref);
+}
+
+/** Returns the number of groups that are not read. */
+const beyond = (groups: readonly unknown[]): number => Math.max(0, groups.length - MOST_READ);
+
+/** Reads a group that the account does not name, because a platform may leave groups out of its accounts. */
+async function membershipIn(
+  scan: ScanResult,
+  id: string,
+  { link }: ComparedUser,
+): Promise<{ state: 'there' | 'missing'; name: string } | { state: 'gone' | 'unknown'; name?: undefined }> {
+  const group = await asking(scan, (signal) => scan.scope.target.client.groups.get(id, {}, { signal }));
+  if (group === 'unknown') return { state: 'unknown' };
+  if (group === 'absent') return { state: 'gone' };
+  const isThere = group.members?.some(({ value }) => value === link.id);
+  return { state: isThere ? 'there' : 'missing', name: group.displayName };
+}
+
+/**
+ * Compares the names of groups, because access goes by the name.
+ * @param refs groups that the user is in or is about to join
+ * @returns an entry for each group whose name at the platform is not the desired one; null when one could not be read
+ */
+export async function groupsUnderOtherName(
+  scan: ScanResult,
+  refs: Ref[],
+): Promise<Pick<ComparedMemberships, 'entries' | 'notCompared'> | null> {
+  const read = refs.slice(0, MOST_READ);
+  const groups = read.length === 0 ? [] : await comparedGroups(scan, read);
+  if (groups.length < read.length) return null;
+  const entries = groups
+    .flatMap((group) => group.entries)
+    .filter(isRename)
+    .map((entry) => ({
+      ...entry,
+      reason: `the group is called ${String(entry.before?.displayName)} at the platform, so its members have the access of that name`,
+    }));
+  return { entries, notCompared: beyond(refs) };
+}
+
+/** Compares groups without members. A write that the platform refused before becomes a conflict, because no run repeats it. */
+async function comparedGroups(scan: ScanResult, refs: Ref[]): Promise<VerifiedResource[]> {
+  const { outbox } = scan.scope;
+  const groups = await verifyGroups(scan, refs, { withMembers: () => false, namesOnly: true });
+  if (groups.every(({ refusal }) => refusal === undefined)) return groups;
+  const blocked = new Map((await outbox.blocked()).map(({ ref, since }) => [ref, since]));
+  return applyRefusals(groups, { blocked, rulesChanged: undefined, settings: outbox.settings });
+}
+
+/** Returns whether the entry gives a group its desired name. */
+export const isRename = ({ action, kind }: PlanEntry): boolean => action === 'update' && kind === 'Group';
+
+/**
+ * Returns an entry for each group that the platform no longer has, then an entry for this user's membership of each.
+ * Memberships of other users are left out.
+ */
+async function madeAgain(
+  scan: ScanResult,
+  gone: readonly ObservedResource[],
+  user: ComparedUser,
+): Promise<PlanEntry[]> {
+  const groups = await comparedGroups(
+    scan,
+    gone.map(({ ref }) => ref),
+  );
+  const made = groups.flatMap(({ entries }) => entries);
+  const memberships = await managedEntries(
+    scan,
+    gone,
+    (member) => ({ missing: [member], surplus: [] }),
+    user,
+  );
+  const reason = 'member at the source; the group is made with all its members';
+  return [
+    ...made,
+    ...memberships.map((entry) => ({ ...entry, reason, ...(entry.ref && { follows: entry.ref }) })),
+  ];
+}
+
+/** Returns the entries about this user that a comparison of each whole group would contain. */
+async function managedEntries(
+  { scope }: ScanResult,
+  observed: readonly (ObservedResource | undefined)[],
+  differences: (member: Member) => MemberDifferences,
+  { ref: user, link, unconfirmed }: ComparedUser,
+): Promise<PlanEntry[]> {
+  const groups = observed.filter((each) => each !== undefined);
+  const ids = groups.map(({ ref }) => parseRef(ref).id);
+  const records = new Map((await scope.directory.getMany('Group', ids)).map((each) => [each.id, each]));
+  const member = { ref: user, platformId: link.id ?? null, name: String(link.core?.userName ?? '') };
+  return groups.flatMap(({ ref, text, marked }) => {
+    const record = records.get(parseRef(ref).id);
+    const group = parseLink(text);
+    const difference = differences(member);
+    // The source deleted the group, so only a membership that the platform still has is a difference.
+    if (!record) return difference.surplus.map(() => inDeletedGroup(scope, { ref, link: group, member }));
+    // A damaged record does not show whether the user is a member.
+    if (record.damaged) return [];
+    const { displayName } = JSON.parse(record.text) as Resource & { displayName: string };
+    const name = scope.target.mapping.groupName(displayName);
+    // The settings leave the group out.
+    if (name === undefined)
+      return difference.surplus.map(() =>
+        unmanagedEntry(
+          user,
+          { id: group.id ?? '', name: String(group.core?.displayName ?? displayName) },
+          LEFT_OUT,
+        ),
+      );
+    const entries = groupEntries(
+      {
+        ref,
+        link: group,
+        basis: { version: record.version, link: hashOfLink(text) },
+        marked,
+        isLost: false,
+        isBack: false,
+        isDeleted: false,
+        wantedName: name,
+        unconfirmed: new Set(unconfirmed.has(parseRef(ref).id) ? [parseRef(user).id] : []),
+        pending: [],
+        // The desired name is passed as the observed one too, so that only memberships can differ.
+        observed: { id: group.id ?? '', displayName: name },
+        members: difference,
+      },
+      { policy: scope.target.policy, members: scope.members, now: scope.clock.now() },
+    );
+    return entries.filter((entry) => entry.member);
+  });
+}
+
+/** Returns an entry for the membership in a group that was deleted at the source and that the policy leaves. */
+const inDeletedGroup = (
+  { target }: ReconcileScope,
+  { ref, link, member }: { ref: Ref; link: Link; member: Member },
+): PlanEntry => ({
+  action: 'removeMember',
+  kind: 'Group',
+  ref,
+  platformId: link.id ?? null,
+  name: String(link.core?.displayName ?? ref),
+  member,
+  before: { member: true },
+  after: { member: false },
+  effect: 'report',
+  reason: `the group was deleted at the source${leftBy(target.policy)}`,
+  attribution: { cause: 'source changed' },
+  basis: NO_BASIS,
+});
+
+/** Returns an entry for a group that the bridge does not manage: it gives the person access too. */
+const unmanagedEntry = (ref: Ref, { id, name }: GroupOfAccount, reason: string): PlanEntry => ({
+  ...{ action: 'unmanaged', kind: 'Group', ref: null, platformId: id, name },
+  member: { ref, platformId: null, name: '' },
+  before: { member: true },
+  after: { member: true },
+  effect: 'report',
+  reason,
+  attribution: { cause: 'none' },
+  basis: NO_BASIS,
+});

@@ -1,0 +1,274 @@
+// Compares the observed with the desired state of a user. Pure; it runs once for every user of a scan.
+import { hash } from 'node:crypto';
+import type { Link } from '../../directory/outbox/links.ts';
+import { fold } from '../../directory/records.ts';
+import type { UserAttributeType, WireUser } from '../../platform/wire.ts';
+import { EXTENSION, isEmpty } from '../../sync/diff.ts';
+import type { Core, DesiredUser } from '../../sync/mapping/mapping.ts';
+import { sameValue } from '../../sync/mapping/values.ts';
+
+/** Desired state of a user: mapped from the record, or the applied state that the link holds. */
+export interface DesiredAccount {
+  inScope: boolean;
+  active: boolean;
+  core: Core;
+  attributes: Record<string, unknown>;
+}
+
+/** A value at the platform (`before`) that is not the desired one (`after`). */
+export interface Difference {
+  /** A core path, `active`, or `attributes.<name>`. */
+  name: string;
+  before: unknown;
+  after: unknown;
+}
+
+/** An account as it was read. */
+export interface ObservedAccount {
+  user: WireUser;
+  /** All user attributes, from the value list; undefined: not read, or the tenant has no such list. */
+  values: ReadonlyMap<string, unknown> | undefined;
+}
+
+/** Records which attributes the platform's lists return: an attribute that no account shows may not be returned at all. */
+export interface ComparedAttributes {
+  /** Records whether an account shows a desired value. */
+  note(name: string, isShown: boolean): void;
+  /** Returns false for an attribute that several accounts should have and none shows. */
+  isVisible(name: string): boolean;
+}
+
+/** Attribute types that SCIM lists return (contract 2.4). */
+export const LISTED: ReadonlySet<UserAttributeType> = new Set(['string', 'number']);
+
+/** Creates an empty record of the attributes that the platform's lists return. */
+export function createVisibility(): ComparedAttributes {
+  const shown = new Set<string>();
+  const expected = new Map<string, number>();
+  return {
+    note: (name, isShown) => {
+      if (shown.has(name)) return;
+      if (isShown) shown.add(name);
+      else expected.set(name, (expected.get(name) ?? 0) + 1);
+    },
+    // One account without the value may have lost it. With two, the list may not return the attribute at all.
+    isVisible: (name) => shown.has(name) || (expected.get(name) ?? 0) < 2,
+  };
+}
+
+/** Core attributes that are compared, as paths. */
+const PATHS = ['userName', 'externalId', 'displayName', 'name.givenName', 'name.familyName', 'emails'];
+
+/**
+ * Returns a fingerprint of all values that `differences` compares. An account with the fingerprint of an earlier match is
+ * still equal if its link was not written since, so the link need not be read.
+ */
+export function printOf(user: WireUser): string {
+  // `2` is the version of this comparison. A change of what counts as equal raises it, so that no fingerprint of former rules is
+  // taken for one of these.
+  let text = user.active === undefined ? '2?' : user.active ? '2+' : '2-';
+  // Names and addresses contain neither the separator nor the sign of a value that is not shown.
+  for (const path of PATHS) text += `\u0000${shownCore(user, path) ?? '\u0001'}`;
+  const extension = user[EXTENSION];
+  if (extension !== undefined) text += `\u0000${JSON.stringify(extension)}`;
+  // 96 bits tell accounts apart; shorter fingerprints save memory in Redis.
+  return hash('sha1', text, 'base64').slice(0, 16);
+}
+
+/** Returns a function that records the shown attributes of accounts that are known to be equal. */
+export function createShownNoter(visibility: ComparedAttributes): (user: WireUser) => void {
+  const unseen = new Set(PATHS);
+  const attributes = new Set<string>();
+  return (user) => {
+    for (const path of unseen) {
+      if (shownCore(user, path) === undefined) continue;
+      visibility.note(path, true);
+      unseen.delete(path);
+    }
+    for (const name in user[EXTENSION]) {
+      if (attributes.has(name)) continue;
+      attributes.add(name);
+      visibility.note(`attributes.${name}`, true);
+    }
+  };
+}
+
+/** Returns the applied state of a link; it equals the desired state unless a mark is pending or the mapping changed. */
+export function desiredFromLink({ core = {}, attributes = {}, departed }: Link): DesiredAccount {
+  const { active, ...rest } = core as Core;
+  return { inScope: departed !== true, active: active !== false, core: rest, attributes };
+}
+
+/**
+ * Returns whether the account has a value of a mapped attribute that its link does not name. The bridge never wrote such a
+ * value, so only the record says whether it is desired, kept (`onEmpty`) or to be cleared.
+ */
+export const hasUnknownValue = (
+  { attributes = {} }: Link,
+  types: Record<string, UserAttributeType>,
+  valueOf: (name: string) => unknown,
+): boolean => Object.keys(types).some((name) => !(name in attributes) && !isEmpty(valueOf(name)));
+
+/** Returns the mapped state of a record as one that can be compared; out of scope counts as inactive. */
+export const desiredFromRecord = ({ inScope, active, core, attributes }: DesiredUser): DesiredAccount => ({
+  inScope,
+  active: inScope && active,
+  core,
+  attributes,
+});
+
+/** Returns a core attribute of a platform account as text. */
+function shownCore(user: WireUser, path: string): string | undefined {
+  switch (path) {
+    case 'userName':
+      return user.userName;
+    case 'externalId':
+      return user.externalId;
+    case 'displayName':
+      return user.displayName;
+    case 'name.givenName':
+      return user.name?.givenName;
+    case 'name.familyName':
+      return user.name?.familyName;
+    case 'emails':
+      return (user.emails?.find(({ primary }) => primary) ?? user.emails?.[0])?.value;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Returns a value of an account; undefined: not read.
+ * @param name as in `Difference`
+ */
+export function observedValue(
+  { user, values }: ObservedAccount,
+  name: string,
+  types: Record<string, UserAttributeType>,
+): unknown {
+  if (name === 'active') return user.active;
+  if (!name.startsWith('attributes.')) return shownCore(user, name) ?? null;
+  const attribute = name.slice('attributes.'.length);
+  if (values) return values.get(attribute) ?? null;
+  const type = types[attribute];
+  return type !== undefined && LISTED.has(type) ? (user[EXTENSION]?.[attribute] ?? null) : undefined;
+}
+
+/** Returns whether the platform counts an observed value as the desired one. */
+export const isSameObserved = (name: string, desired: unknown, observed: unknown): boolean =>
+  sameValue(observed, desired) ||
+  isSameShown(observed, desired) ||
+  (typeof desired === 'string' && typeof observed === 'string' && isSameText(name, desired, observed));
+
+/** Core attributes that the platform compares without case (contract 2.2). */
+const WITHOUT_CASE = new Set(['userName', 'emails']);
+
+/** Compares text without surrounding blanks, because a platform that trims text would differ after every write. */
+function isSameText(path: string, left: unknown, right: string | undefined): boolean {
+  if (left === (right ?? null)) return true;
+  if (right === undefined || typeof left !== 'string' || left === '') return false;
+  const wanted = left.trim();
+  const shown = right.trim();
+  return wanted === shown || (WITHOUT_CASE.has(path) && fold(wanted) === fold(shown));
+}
+
+/**
+ * Returns a test of whether a push or other rules changed a value since it was applied. The test is always false for a link that
+ * a repair restored, because such a link has no applied values.
+ */
+export function changedSinceApplied(link: Link, wanted: DesiredAccount): (name: string) => boolean {
+  const applied = desiredFromLink(link);
+  const isRestored = link.core?.userName === undefined;
+  return (name) =>
+    !isRestored && !sameValue(desiredValue(applied, name) ?? null, desiredValue(wanted, name) ?? null);
+}
+
+/** Returns a desired value. @param name as in `Difference` */
+export function desiredValue(wanted: DesiredAccount, name: string): unknown {
+  if (name === 'active') return wanted.active;
+  if (name.startsWith('attributes.')) return wanted.attributes[name.slice('attributes.'.length)];
+  return wanted.core[name];
+}
+
+/**
+ * Returns the differences between an account and its desired state. A core attribute without desired value is ignored unless the
+ * bridge empties it, or has emptied it.
+ * @param link the stored link of the account
+ * @param values all user attributes of the account, from the value list; without them only attributes of types that SCIM lists
+ *   return are compared
+ */
+export function differences(
+  wanted: DesiredAccount,
+  observed: WireUser,
+  link: Link,
+  types: Record<string, UserAttributeType>,
+  visibility: ComparedAttributes,
+  values?: ReadonlyMap<string, unknown>,
+): Difference[] {
+  const found: Difference[] = [];
+  const active = observed.active !== false;
+  // Of the account of a user who is out of scope only `active` is managed.
+  if (!wanted.inScope) {
+    return active && !wanted.active ? [{ name: 'active', before: true, after: false }] : found;
+  }
+  if (active !== wanted.active) found.push({ name: 'active', before: active, after: wanted.active });
+  const isNew = changedSinceApplied(link, wanted);
+  for (const path in wanted.core) {
+    const value = wanted.core[path] ?? null;
+    const shown = shownCore(observed, path);
+    if (typeof value === 'string') visibility.note(path, shown !== undefined);
+    // The bridge never wrote a value, so others may have given one.
+    else if (!isNew(path) && !link.emptied?.includes(path)) continue;
+    // The sync compares exactly, so a pushed change of letter case is written too. The platform may then show another case.
+    const isSame = isNew(path) ? shown === (value ?? undefined) : isSameText(path, value, shown);
+    if (!isSame) found.push({ name: path, before: shown ?? null, after: value });
+  }
+  const extension = observed[EXTENSION];
+  for (const name in wanted.attributes) {
+    const type = types[name];
+    // The attribute has left the settings, so its value stays.
+    if (type === undefined) continue;
+    const value = wanted.attributes[name] ?? null;
+    if (values !== undefined) {
+      const before = values.get(name) ?? null;
+      if (!sameValue(before, value)) found.push({ name: `attributes.${name}`, before, after: value });
+      continue;
+    }
+    // The user list shows no value of this type, so only `values` can differ.
+    if (!LISTED.has(type)) continue;
+    const shown = extension?.[name] ?? null;
+    if (value !== null || shown !== null) visibility.note(`attributes.${name}`, shown !== null);
+    if (shown !== value && !isSameShown(shown, value))
+      found.push({ name: `attributes.${name}`, before: shown, after: value });
+  }
+  return found;
+}
+
+/**
+ * Returns the desired values of attributes that no list shows, where they differ from the last applied values: a push or
+ * other mapping rules changed them. A link that a repair restored has no applied values, so nothing is returned; its sync
+ * reads the account.
+ */
+export function unlistedChanges(
+  wanted: DesiredAccount,
+  link: Link,
+  types: Record<string, UserAttributeType>,
+): Difference[] {
+  const isRestored = link.core?.userName === undefined;
+  if (!wanted.inScope || isRestored) return [];
+  return Object.entries(wanted.attributes).flatMap(([name, after]) => {
+    const type = types[name];
+    const before = link.attributes?.[name] ?? null;
+    const isUnlisted = type !== undefined && !LISTED.has(type);
+    return isUnlisted && !sameValue(before, after ?? null)
+      ? [{ name: `attributes.${name}`, before, after: after ?? null }]
+      : [];
+  });
+}
+
+/** Compares values; a platform may return numbers as text. */
+const isSameShown = (shown: unknown, value: unknown): boolean =>
+  isSingle(shown) && isSingle(value) && String(shown) === String(value);
+
+const isSingle = (value: unknown): value is string | number =>
+  typeof value === 'string' || typeof value === 'number';

@@ -1,0 +1,109 @@
+// Compares the definitions of the mapped attributes at the platform with the settings, and decides what becomes of the values of
+// an attribute whose definition is missing or has another type.
+import { fold, type Ref } from '../../directory/records.ts';
+import { aboutDefinition, isChange, isDrift, type Attribution, type PlanEntry } from '../entry.ts';
+import { asking } from './platform-reads.ts';
+import type { ScanResult } from '../scope.ts';
+
+/** Actions of a user's sync after which no attribute is written. */
+const ENDING: ReadonlySet<string> = new Set(['deactivate', 'delete']);
+
+/** How the definitions of attributes are compared with the settings. */
+export interface DefinitionReads {
+  /** Reads the definitions even if no user changes: a value may look equal although its type is another one, such as 5 and "5". */
+  always?: boolean;
+  /** A definition of another type becomes one conflict of the attribute, not one for each person with a value that waits. */
+  inOne?: boolean;
+}
+
+/**
+ * Returns the entries with the right cause for values that are missing because their definition was deleted at the platform: the
+ * earlier writes of the bridge were effective.
+ */
+export function goneWithDefinition(entries: PlanEntry[], definitions: readonly PlanEntry[]): PlanEntry[] {
+  const names = new Set(definitions.map(({ name }) => name));
+  return entries.map((entry) =>
+    entry.attribute !== undefined && names.has(entry.attribute) && isDrift(entry)
+      ? { ...entry, reason: UNDEFINED, attribution: withoutWrite(entry.attribution) }
+      : entry,
+  );
+}
+
+const withoutWrite = (attribution: Attribution): Attribution =>
+  attribution.cause === 'write did not stick' ? { cause: 'platform changed' } : attribution;
+
+const UNDEFINED = 'the platform does not define the attribute any more';
+
+/**
+ * Returns a conflict for a value of an attribute that the platform defines with another type, because a person has to
+ * correct the mapping. Other entries are returned as they are.
+ * @param waiting users of whom more waits for the value; of others the conflict keeps its cause
+ */
+export function toTypeConflict(
+  entry: PlanEntry,
+  conflicts: ReadonlyMap<string, string>,
+  waiting: ReadonlySet<Ref>,
+): PlanEntry {
+  const reason = entry.attribute === undefined ? undefined : conflicts.get(entry.attribute);
+  if (reason === undefined || !isChange(entry)) return entry;
+  const conflict: PlanEntry = { ...entry, action: 'conflict', effect: 'report', reason };
+  return entry.ref && !waiting.has(entry.ref) ? conflict : { ...conflict, attribution: { cause: 'none' } };
+}
+
+/** Returns the one conflict of an attribute that the platform defines with another type. */
+export const toDefinitionConflict = ([name, reason]: [name: string, reason: string]): PlanEntry => ({
+  action: 'conflict',
+  ...aboutDefinition(name),
+  after: null,
+  effect: 'report',
+  reason,
+  attribution: { cause: 'none' },
+});
+
+const NOT_DEFINED = 'the settings map it and the platform does not define it';
+const DELETED =
+  'its definition was deleted at the platform, with all values: it is defined again, and the values are written again';
+
+/** How the attribute definitions differ from the settings. */
+export interface DefinitionFindings {
+  /** Entries for missing definitions; the first sync of a user creates these definitions. */
+  definitions: PlanEntry[];
+  /** By attribute name, the reason why a definition of another type is a conflict. */
+  conflicts: ReadonlyMap<string, string>;
+}
+
+/** Reads which attribute definitions differ from the settings, if the plan changes a user or `always` asks for it. */
+export async function definitionEntries(
+  scan: ScanResult,
+  found: PlanEntry[],
+  { always = false }: DefinitionReads,
+): Promise<DefinitionFindings> {
+  const { catalogue, mapping } = scan.scope.target;
+  const [first] = found.filter(
+    (entry) => isChange(entry) && entry.kind === 'User' && entry.ref && !ENDING.has(entry.action),
+  );
+  const isRead = first ?? (always && Object.keys(mapping.types).length > 0);
+  const faults = isRead && (await asking(scan, (signal) => catalogue.faults(signal)));
+  // If the definitions were not read, no sync is known to define an attribute.
+  if (!faults || faults === 'absent' || faults === 'unknown')
+    return { definitions: [], conflicts: new Map() };
+  // Without a change of a user no sync defines an attribute.
+  if (!first) return { definitions: [], conflicts: faults.conflicts };
+  const definitions = faults.missing
+    .sort((left, right) => (fold(left) < fold(right) ? -1 : 1))
+    .map((name): PlanEntry => ({
+      action: 'defineAttribute',
+      ...aboutDefinition(name),
+      after: { name, type: mapping.types[name] ?? 'string' },
+      effect: 'apply',
+      ...(found.some((entry) => entry.attribute === name && isDrift(entry))
+        ? { reason: DELETED, attribution: { cause: 'platform changed' } }
+        : {
+            reason: NOT_DEFINED,
+            attribution: { cause: isDrift(first) ? 'mapping changed' : first.attribution.cause },
+          }),
+      basis: first.basis,
+      follows: first.ref as Ref,
+    }));
+  return { definitions, conflicts: faults.conflicts };
+}

@@ -1,0 +1,118 @@
+// Finds the account that the sync of a user without account would meet: an unmanaged one, that of a deleted user, or one of
+// another connection.
+import { parseLink } from '../../directory/outbox/links.ts';
+import { fold } from '../../directory/records.ts';
+import type { WireUser } from '../../platform/wire.ts';
+import { byExternalId, existsIn } from '../../sync/user/find-user.ts';
+import { takenByLeaverText } from '../../sync/names/taken-name.ts';
+import type { DesiredAccount } from './compare.ts';
+import { isChange, type PlanEntry } from '../entry.ts';
+import type { ScanResult } from '../scope.ts';
+import { formerAccount, noAccounts, type Namesake, type Strangers } from './strangers.ts';
+import { asking } from './platform-reads.ts';
+
+/** Returns the id of an account of another connection with the externalId or userName of the user. */
+export async function takenId(
+  { scope: { directory } }: ScanResult,
+  { core }: DesiredAccount,
+  strangers: Strangers | undefined,
+): Promise<string | undefined> {
+  const { byName, byExternalId } = strangers?.taken ?? noAccounts();
+  const known = core.externalId == null ? undefined : byExternalId.get(String(core.externalId));
+  const isKnown = known !== undefined && (await directory.identifies(String(core.externalId)));
+  return (isKnown ? known : byName.get(fold(String(core.userName))))?.id;
+}
+
+/** Returns an unmanaged account, or one of a deleted user, with the externalId or userName of the user. */
+export async function findNamesake(
+  scan: ScanResult,
+  { core }: DesiredAccount,
+  strangers: Strangers | undefined,
+): Promise<Namesake | undefined | 'unknown'> {
+  const { directory, target } = scan.scope;
+  const userName = String(core.userName);
+  const externalId =
+    core.externalId != null && (await directory.identifies(String(core.externalId)))
+      ? String(core.externalId)
+      : undefined;
+  if (strangers) {
+    const { byName, byExternalId: byId, former } = strangers;
+    const known =
+      externalId === undefined
+        ? undefined
+        : await firstFree(scan, [byId.get(externalId), former.byExternalId.get(externalId)]);
+    return known ?? firstFree(scan, [byName.get(fold(userName)), former.byName.get(fold(userName))]);
+  }
+  // The platform may ignore letter case or the filter, so each hit is compared again.
+  if (externalId !== undefined) {
+    const found = await asking(scan, (signal) => byExternalId({ target, call: { signal } }, externalId));
+    if (found === 'unknown' || found === 'absent') return 'unknown';
+    const exact = found.filter((user) => user.externalId === externalId);
+    if (exact.length > 0) return firstFree(scan, await withFormer(scan, exact));
+  }
+  const found = await asking(scan, (signal) => target.client.users.findBy('userName', userName, { signal }));
+  if (found === 'unknown' || found === 'absent') return 'unknown';
+  const exact = found.filter((user) => fold(user.userName) === fold(userName));
+  return firstFree(scan, await withFormer(scan, exact));
+}
+
+/** Returns accounts with the users who are linked to them, without those that are about to be deleted. */
+async function withFormer({ scope }: ScanResult, users: WireUser[]): Promise<(Namesake | undefined)[]> {
+  const holders = await scope.drifts.linkedTo(
+    'User',
+    users.map(({ id }) => id),
+  );
+  return users.map((user, index) => {
+    const holder = holders[index];
+    return holder && parseLink(holder.text).id === user.id
+      ? formerAccount(user, holder, scope.target.policy)
+      : user;
+  });
+}
+
+/** Returns the first account that no user with a record has. */
+async function firstFree(
+  { scope }: ScanResult,
+  accounts: readonly (Namesake | undefined)[],
+): Promise<Namesake | undefined> {
+  const exists = existsIn(scope.directory);
+  for (const account of accounts)
+    if (account && (account.former === undefined || !(await exists(account.former)))) return account;
+  return undefined;
+}
+
+/** Returns the userName that the entry gives to an existing account; undefined: it renames none. */
+const newNameIn = (entry: PlanEntry): string | undefined => {
+  const userName = entry.after?.userName;
+  const isRename = entry.action === 'update' && entry.kind === 'User' && isChange(entry);
+  return isRename && typeof userName === 'string' ? userName : undefined;
+};
+
+/**
+ * Returns the entries; a conflict takes the place of a rename that the platform refuses, because an unmanaged account, or one of
+ * a user who left, has the userName.
+ * @param holderOf returns that account
+ */
+export const withTakenNames = (
+  entries: PlanEntry[],
+  holderOf: (userName: string) => Namesake | undefined,
+): PlanEntry[] =>
+  entries.map((entry) => {
+    const name = newNameIn(entry);
+    const holder = name === undefined ? undefined : holderOf(name);
+    if (!holder || holder.id === entry.platformId) return entry;
+    const reason = holder.former
+      ? takenByLeaverText(holder.former)
+      : 'userName is already taken by an account that the bridge does not manage: correct it or delete the account';
+    return { ...entry, action: 'conflict', effect: 'report', reason, attribution: { cause: 'none' } };
+  });
+
+/** Looks up the new name of one user and returns the entries as `withTakenNames`; null when the platform could not be read. */
+export async function withTakenName(scan: ScanResult, entries: PlanEntry[]): Promise<PlanEntry[] | null> {
+  const [name] = entries.flatMap((entry) => newNameIn(entry) ?? []);
+  if (name === undefined) return entries;
+  const core = { userName: name };
+  const wanted: DesiredAccount = { inScope: true, active: true, core, attributes: {} };
+  const holder = await findNamesake(scan, wanted, undefined);
+  return holder === 'unknown' ? null : withTakenNames(entries, () => holder);
+}

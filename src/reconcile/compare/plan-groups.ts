@@ -1,0 +1,297 @@
+// Converts the differences of one group to plan entries. Pure.
+import type { Condition, Link } from '../../directory/outbox/links.ts';
+import { fold, parseRef, type Ref } from '../../directory/records.ts';
+import { unmanagedName } from '../../directory/member-names.ts';
+import type { WireGroup } from '../../platform/wire.ts';
+import { notedLeavers } from '../../sync/group/left-members.ts';
+import type { SyncPolicy } from '../../sync/target.ts';
+import { absenceOf, leftBy, type Basis, type Cause, type PlanEntry } from '../entry.ts';
+
+/** A member of a group. */
+export interface Member {
+  /** Null: an unmanaged account. */
+  ref: Ref | null;
+  /** Null: a user without account. */
+  platformId: string | null;
+  name: string;
+}
+
+/** Differences between the source's members and the platform's. */
+export interface MemberDifferences {
+  /** Managed members that the platform lacks. */
+  missing: Member[];
+  /** Missing members whose account the platform does not have any more. */
+  gone?: ReadonlySet<Ref | null>;
+  /** Members at the platform that the source does not have. */
+  surplus: Member[];
+}
+
+/** Stored state of a group, and the observed one. */
+export interface GroupCase {
+  ref: Ref;
+  link: Link;
+  basis: Basis;
+  /** Whether the group has a mark, so that a push is pending. */
+  marked: boolean;
+  /** Pending removals of members may have been lost, so a managed member that the source does not have must be removed. */
+  isLost: boolean;
+  /** The group comes back into scope; its link notes whom the source removed meanwhile, unless it is lost. */
+  isBack: boolean;
+  /** Desired name at the target; undefined when the group is out of scope. */
+  wantedName: string | undefined;
+  /** True: the source deleted the group. */
+  isDeleted: boolean;
+  /** Undefined: the platform does not have the group. */
+  observed: WireGroup | undefined;
+  /** An unmanaged group at the platform with the desired name. */
+  namesake?: { id: string; name: string } | undefined;
+  /** Why the sync will refuse the group that it finds: another connection is linked to it. */
+  takenBy?: string | undefined;
+  /** Undefined when the members were not read. */
+  members?: MemberDifferences | undefined;
+  /** Names (member-names.ts) of members whose removal was written and that no answer or read has confirmed. */
+  unconfirmed: ReadonlySet<string>;
+  /** Members of the group that is to be adopted whom the source does not have and the settings do not leave there. */
+  surplusThere?: Member[] | undefined;
+  /** Pending memberships with their signs (pending membership in docs/glossary.md), and the refusal of the member's own last sync. */
+  pending: { member: Member; sign: string; refusal?: Condition | undefined }[];
+}
+
+export interface GroupRules {
+  policy: SyncPolicy;
+  members: 'owned' | 'authoritative';
+  /** Time of the comparison, Unix milliseconds. */
+  now: number;
+}
+
+/** Text behind the reason of a membership that cannot be written yet. */
+export const WAITS_FOR_GROUP = '; waits for the group, which needs a person';
+
+const RENAMED = 'displayName differs; roles and policies go by the name';
+
+/** Returns the entries of one group; none when it is as desired. */
+export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
+  if (group.isDeleted) {
+    // The group was never linked, or is gone already.
+    if (group.link.id === undefined || !group.observed) return [];
+    // An adopted group stays and loses the members that the bridge added.
+    const leaving =
+      group.link.origin === 'adopted' ? [...pendingMembers(group, rules), ...leftMembers(group, rules)] : [];
+    return [deletion(group, rules), ...leaving];
+  }
+  if (group.wantedName === undefined) return [];
+  return [
+    ...existence(group, rules),
+    ...pendingMembers(group, rules),
+    ...differingMembers(group, rules),
+    ...surplusThere(group),
+  ];
+}
+
+/** Returns the entries of members whom no sync removes: only a comparison with the adopted group finds them. */
+const surplusThere = (group: GroupCase): PlanEntry[] =>
+  (group.surplusThere ?? []).map((member) => ({
+    ...base(group, 'none', 'report'),
+    action: 'removeMember',
+    member,
+    before: { member: true },
+    after: { member: false },
+    reason: `no member at the source; the adoption of the group leaves this membership: only a later reconcile that repairs, or scim-bridge sync ${group.ref} after the adoption, removes the membership`,
+  }));
+
+const nameOf = ({ wantedName, observed, link }: GroupCase): string =>
+  wantedName ?? observed?.displayName ?? String(link.core?.displayName ?? '');
+
+function base(
+  group: GroupCase,
+  cause: Cause,
+  effect: PlanEntry['effect'] = 'apply',
+): Omit<PlanEntry, 'action' | 'before' | 'after' | 'reason'> {
+  return {
+    kind: 'Group',
+    ref: group.ref,
+    platformId: group.link.id ?? null,
+    name: nameOf(group),
+    effect,
+    attribution: { cause },
+    basis: group.basis,
+  };
+}
+
+/** Returns the cause of a difference that did not arise at the platform. */
+const ownCause = ({ marked }: GroupCase): Cause => (marked ? 'source changed' : 'mapping changed');
+
+/** Returns the entry of a group that the source deleted; a group that the bridge adopted is only reported. */
+function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
+  const owned = group.link.origin !== 'adopted';
+  const isLeft = policy.policy !== 'sync';
+  return {
+    ...base(group, ownCause(group), owned && !isLeft ? 'apply' : 'report'),
+    action: 'delete',
+    before: { displayName: group.observed?.displayName ?? null },
+    after: null,
+    reason: owned
+      ? `deleted at the source${leftBy(policy)}`
+      : 'deleted at the source; a group that was there before the bridge stays',
+  };
+}
+
+/** Returns the entries that create, adopt, relink or rename the group; none if it is there under the desired name. */
+function existence(group: GroupCase, { policy, now }: GroupRules): PlanEntry[] {
+  const { link, namesake, observed, wantedName = '' } = group;
+  const after = { displayName: wantedName };
+  const isComplete = link.id !== undefined && link.making !== true;
+  // `create-only` writes nothing more to a completed group.
+  const frozen = policy.policy === 'create-only' && isComplete;
+  if (link.id === undefined || observed === undefined) {
+    // No run writes a conflict, whatever its effect (isNotice in entry.ts).
+    if (group.takenBy !== undefined)
+      return [{ ...base(group, 'none'), action: 'conflict', before: null, after, reason: group.takenBy }];
+    // No push takes the group away, also if a mark is pending, such as that of a restore.
+    const absence = absenceOf(link, now, 'the group is gone at the platform');
+    const isGone = link.id !== undefined;
+    const common = {
+      ...base(group, isGone ? absence.cause : ownCause(group), frozen ? 'report' : 'apply'),
+      after,
+    };
+    const lost = isGone ? `${absence.reason}; ` : '';
+    if (!namesake) return [{ ...common, action: 'create', before: null, reason: `${lost}it is made` }];
+    const found = { ...common, before: { id: link.id ?? null, displayName: namesake.name } };
+    if (policy.adopt !== 'exact') {
+      const reason = `${lost}a group of this name exists and adopt is ${policy.adopt}`;
+      return [{ ...found, action: 'conflict', reason }];
+    }
+    const reason = `${lost}the one that carries its name is taken over`;
+    const linked = { id: namesake.id, displayName: namesake.name };
+    const action = link.id === undefined ? 'adopt' : 'relink';
+    const taken: PlanEntry = { ...found, action, after: linked, reason };
+    // Under `create-only` the bridge does not change a group that it takes over.
+    if (namesake.name === wantedName || policy.policy === 'create-only') return [taken];
+    const renamed: PlanEntry = {
+      ...common,
+      action: 'update',
+      platformId: namesake.id,
+      before: { displayName: namesake.name },
+      reason: RENAMED,
+    };
+    return [taken, renamed];
+  }
+  if (observed.displayName === wantedName) return [];
+  const applied = link.core?.displayName === wantedName;
+  // The platform may store the name in another letter case, which a rename would not change.
+  if (applied && fold(observed.displayName) === fold(wantedName)) return [];
+  return [
+    {
+      ...base(group, applied ? 'platform changed' : ownCause(group), frozen ? 'report' : 'apply'),
+      action: 'update',
+      before: { displayName: observed.displayName },
+      after,
+      reason: RENAMED,
+    },
+  ];
+}
+
+/** Returns the entries of pending memberships. A group that is made has no member to be removed. */
+function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
+  const isMade = group.observed === undefined && !group.namesake;
+  const pending = isMade ? group.pending.filter(({ sign }) => sign === '+') : group.pending;
+  return pending.map(({ member, sign, refusal }) => {
+    if (sign !== '+') {
+      return {
+        // The cause `source changed` means that a sync is to come. For a kept removal (`r`) of a group without a mark none is, so
+        // the run has to mark the group.
+        ...base(
+          group,
+          sign === 'r' && !group.marked ? 'not applied' : 'source changed',
+          policy.policy === 'sync' ? 'apply' : 'report',
+        ),
+        action: 'removeMember',
+        member,
+        before: { member: true },
+        after: { member: false },
+        reason: `no member at the source any more${leftBy(policy)}`,
+      };
+    }
+    const waits = group.takenBy
+      ? WAITS_FOR_GROUP
+      : refusal && `; waits for the user, who needs a person (${refusal.reason})`;
+    return {
+      ...base(group, 'source changed', waits ? 'report' : 'apply'),
+      action: 'addMember',
+      member,
+      before: { member: false },
+      after: { member: true },
+      reason: `member at the source${waits ?? ''}`,
+    };
+  });
+}
+
+/** Returns a test of whether the source removed a member and the policy of the target left that member in the group. */
+function isLeaverOf({ link }: GroupCase): (member: Member) => boolean {
+  const isNoted = notedLeavers(link);
+  return ({ ref, platformId }) => ref !== null && isNoted?.(parseRef(ref).id, platformId) === true;
+}
+
+/** Returns a test of whether the removal of a member was answered with success and not seen yet. */
+const isUnconfirmedOf =
+  ({ unconfirmed }: GroupCase): ((member: Member) => boolean) =>
+  ({ ref, platformId }) =>
+    unconfirmed.has(ref === null ? unmanagedName(platformId ?? '') : parseRef(ref).id);
+
+/** Returns the removals, from a group that was deleted at the source, of the members for whom `isLeaverOf` returns true. */
+function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
+  const surplus = (group.members?.surplus ?? []).filter(isLeaverOf(group));
+  return differingMembers({ ...group, members: { missing: [], surplus } }, rules);
+}
+
+/** Returns the entries of members that the platform lacks, and of members that only the platform has. */
+function differingMembers(group: GroupCase, { policy, members }: GroupRules): PlanEntry[] {
+  const { missing = [], gone, surplus = [] } = group.members ?? {};
+  // `create-only` writes nothing more to a completed group.
+  const frozen = policy.policy === 'create-only' && group.link.making !== true;
+  const isUnwritten = group.isLost || (group.isBack && group.link.departed === true);
+  const isLeaver = isLeaverOf(group);
+  const isUnconfirmed = isUnconfirmedOf(group);
+  const added = missing.map((member): PlanEntry => ({
+    ...base(group, isUnwritten ? 'not applied' : 'platform changed', frozen ? 'report' : 'apply'),
+    action: 'addMember',
+    member,
+    before: { member: false },
+    after: { member: true },
+    reason: gone?.has(member.ref)
+      ? 'member at the source, whose account is gone at the platform'
+      : isUnwritten
+        ? 'member at the source'
+        : 'member at the source, taken out at the platform',
+  }));
+  const removed = surplus.map((member): PlanEntry => {
+    const isUnnoticed = member.ref !== null && (group.isLost || isLeaver(member));
+    const isKept = isUnconfirmed(member);
+    const cause = isKept ? 'write did not stick' : 'platform changed';
+    const common = base(group, isUnnoticed ? 'not applied' : cause);
+    const states = { member, before: { member: true } };
+    if (members === 'owned' && !isUnnoticed && !isKept) {
+      const reason =
+        'member whom the bridge has no record of adding; groups.members: authoritative would remove it';
+      return {
+        ...common,
+        ...states,
+        action: 'unmanaged',
+        after: { member: true },
+        effect: 'report',
+        reason,
+      };
+    }
+    const byOthers = isUnnoticed ? '' : ', added at the platform';
+    const why = isKept ? '; the platform answered an earlier removal with success' : byOthers;
+    return {
+      ...common,
+      ...states,
+      action: 'removeMember',
+      after: { member: false },
+      effect: policy.policy === 'sync' ? 'apply' : 'report',
+      reason: `no member at the source${why}${leftBy(policy)}`,
+    };
+  });
+  return [...added, ...removed];
+}

@@ -1,0 +1,109 @@
+// Replaces entries whose write the platform has refused permanently, because a run would only get the same refusal again.
+// Pure.
+import { conditionText, isBySettingsOfThen } from '../../directory/outbox/links.ts';
+import type { Ref } from '../../directory/records.ts';
+import { isChange, isDrift, type PlanEntry } from '../entry.ts';
+import { WAITS_FOR_GROUP } from './plan-groups.ts';
+import type { VerifiedResource } from './verified.ts';
+
+/** Writes that the platform has refused permanently, and the settings that decide whether they are refused again. */
+export interface Refusals {
+  /** Time of the last refusal of each dead letter, Unix milliseconds; dead letters that an operator dropped are left out. */
+  blocked: ReadonlyMap<Ref, number>;
+  /**
+   * Whether the mapping rules changed, so that a refused write may be different now; undefined before the first complete run: the
+   * settings of the refusal tell.
+   */
+  rulesChanged: boolean | undefined;
+  /** Print of the present settings of the target. */
+  settings: string;
+}
+
+/**
+ * Replaces the entries of resources that were refused and have not changed since the refusal. A dead letter becomes one
+ * conflict entry, and a `report` entry for each membership that waits for the group. If an operator dropped the dead letter, so
+ * that it is not tried again, the entries stay with the effect `report`.
+ */
+export function applyRefusals(verified: VerifiedResource[], refusals: Refusals): VerifiedResource[] {
+  return verified.map((each) => {
+    const { refusal, entries } = each;
+    if (refusal === undefined) return each;
+    const since = refusals.blocked.get(each.ref);
+    const refused = entries.filter((entry) => isRefusedBefore(entry, each, refusals));
+    if (refused.length === 0) return each;
+    const others = entries.filter((entry) => !refused.includes(entry));
+    const reason = `${refusal.reason}: ${conditionText(refusal, refusals.settings)}`;
+    // `since` is set only for a dead letter that no operator dropped.
+    if (since !== undefined) {
+      const faults = others.filter(isFault);
+      const left = others.filter((entry) => !isFault(entry));
+      const conflict = toConflict(refused, withFaults(reason, faults));
+      return { ...each, entries: [...left, conflict, ...waiting(refused)] };
+    }
+    const shown = refused.map((entry): PlanEntry => ({
+      ...entry,
+      effect: 'report',
+      reason: `${entry.reason}; dropped from the dead letters after ${reason}`,
+    }));
+    return { ...each, entries: [...others, ...shown] };
+  });
+}
+
+/** Returns whether the platform refused the same write already, so that a run need not try it. */
+function isRefusedBefore(
+  entry: PlanEntry,
+  { ref, changedAt, refusal }: VerifiedResource,
+  { blocked, rulesChanged, settings }: Refusals,
+): boolean {
+  // No run writes the other entries, and a write that was never tried cannot have been refused.
+  if (!isChange(entry) || entry.attribution.cause === 'not applied') return false;
+  // Without a newer mark, a change of the source is the one that the platform refused. Values by other rules may differ from the
+  // refused ones.
+  const mayDiffer = rulesChanged ?? (refusal !== undefined && isBySettingsOfThen(refusal, settings));
+  if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !mayDiffer;
+  // A deactivation is tried again in every run, because the person has access until it succeeds.
+  if (entry.action === 'deactivate') return false;
+  // The first create after a deletion at the platform is tried: its link still has the id. After a refusal the link has none.
+  if ((entry.action === 'create' || entry.action === 'relink') && entry.platformId !== null) return false;
+  const since = blocked.get(ref);
+  // The time of the refusal is not known after an operator dropped the dead letter, so drift may be newer and is tried.
+  if (since === undefined) return false;
+  // Without a time of change at the platform nothing shows that the drift is newer than the refusal.
+  return changedAt === undefined || Date.parse(changedAt) <= since;
+}
+
+/** Returns whether the entry is a conflict of the whole resource, such as a mapping that fails, which counts as one with the refusal. */
+const isFault = ({ action, attribute, member }: PlanEntry): boolean =>
+  action === 'conflict' && attribute === undefined && member === undefined;
+
+/** Returns the reason with those of the faults that it does not name already. */
+function withFaults(reason: string, faults: readonly PlanEntry[]): string {
+  const more = faults.filter((fault) => !reason.includes(fault.reason.replace(/^attribute /, '')));
+  return [reason, ...more.map((fault) => fault.reason)].join('; ');
+}
+
+function toConflict(refused: PlanEntry[], reason: string): PlanEntry {
+  const [first] = refused as [PlanEntry, ...PlanEntry[]];
+  const { attribute: _attribute, member: _member, ...common } = first;
+  // Memberships get entries of their own (`waiting`).
+  const own = refused.filter(({ member }) => member === undefined);
+  const merged = (values: PlanEntry['before'][]): PlanEntry['before'] =>
+    values.every((value) => value === null)
+      ? null
+      : Object.fromEntries(values.flatMap((value) => Object.entries(value ?? {})));
+  return {
+    ...common,
+    action: 'conflict',
+    before: merged(own.map(({ before }) => before)),
+    after: merged(own.map(({ after }) => after)),
+    effect: 'report',
+    reason,
+    attribution: { cause: 'none' },
+  };
+}
+
+/** Returns `report` entries for the memberships of a group that is a dead letter. */
+const waiting = (refused: readonly PlanEntry[]): PlanEntry[] =>
+  refused
+    .filter(({ member }) => member !== undefined)
+    .map((entry) => ({ ...entry, effect: 'report', reason: `${entry.reason}${WAITS_FOR_GROUP}` }));

@@ -1,0 +1,65 @@
+// Keeps the accounts of a list that the sync of a user without account may meet.
+import type { ObservedResource } from '../../directory/outbox/drift.ts';
+import { parseLink } from '../../directory/outbox/links.ts';
+import { fold, type Ref } from '../../directory/records.ts';
+import type { WireUser } from '../../platform/wire.ts';
+import type { SyncPolicy } from '../../sync/target.ts';
+
+/** Unmanaged accounts of a complete list, by folded userName and by externalId. */
+export interface Strangers extends Accounts {
+  /** Accounts of users who left. */
+  former: Accounts;
+  /** Accounts of other connections. */
+  taken: Accounts;
+}
+
+/** Accounts by folded userName and by externalId. */
+export interface Accounts {
+  byName: Map<string, Namesake>;
+  byExternalId: Map<string, Namesake>;
+}
+
+/** An account under the name of the user that no connection is linked to, or that is linked to a user who left. */
+export interface Namesake {
+  id: string;
+  userName: string;
+  /** The user who left. */
+  former?: Ref;
+  /** Whether the pending sync of the user who left closes the account. */
+  isClosing?: boolean;
+}
+
+/** Returns empty maps. */
+export const noAccounts = (): Accounts => ({ byName: new Map(), byExternalId: new Map() });
+
+/** Adds an account that no connection is linked to. */
+export const addAccount = (accounts: Accounts, { id, userName, externalId }: WireUser): void =>
+  add(accounts, externalId, { id, userName });
+
+function add({ byName, byExternalId }: Accounts, externalId: string | undefined, account: Namesake): void {
+  byName.set(fold(account.userName), account);
+  if (externalId) byExternalId.set(externalId, account);
+}
+
+/** Adds the account of a user who left, unless the pending sync of this user deletes the account. */
+export function addFormer(
+  accounts: Accounts,
+  user: WireUser,
+  holder: ObservedResource,
+  policy: SyncPolicy,
+): void {
+  const account = formerAccount(user, holder, policy);
+  if (account) add(accounts, user.externalId, account);
+}
+
+/** Returns an account with the user who left; undefined when the pending sync of this user deletes the account. */
+export function formerAccount(
+  { id, userName }: WireUser,
+  { ref, text, marked }: ObservedResource,
+  { policy, users }: SyncPolicy,
+): Namesake | undefined {
+  const isClosing = marked && policy === 'sync' && parseLink(text).departed !== true;
+  return marked && policy === 'sync' && users.deprovision === 'delete'
+    ? undefined
+    : { id, userName, former: ref, isClosing };
+}

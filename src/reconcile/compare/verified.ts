@@ -1,0 +1,63 @@
+// Defines the findings about one user or group, with the facts that the later steps of a plan need.
+import type { Condition } from '../../directory/outbox/links.ts';
+import type { ConfirmedRemovals } from '../../directory/outbox/drift.ts';
+import type { Ref } from '../../directory/records.ts';
+import type { WireUser } from '../../platform/wire.ts';
+import type { ObservedAccount } from './compare.ts';
+import type { DoneChanges } from './done-changes.ts';
+import type { PlanEntry } from '../entry.ts';
+
+/** A group of the platform, with its name there. */
+export interface GroupOfAccount {
+  id: string;
+  name: string;
+}
+
+/** Findings about one resource, with the facts that attribution needs. */
+export interface VerifiedResource {
+  ref: Ref;
+  entries: PlanEntry[];
+  /** Version of the record that was compared; 0: there is none. Undefined: nothing was compared. */
+  version?: number;
+  /** Time of the last change at the platform, ISO 8601. */
+  changedAt?: string | undefined;
+  /** Time of the bridge's last write, Unix milliseconds. */
+  writtenAt?: number | undefined;
+  /** Refusal of the last sync, if no mark is pending. */
+  refusal?: Condition | undefined;
+  /** The linked account as it was read for the comparison. */
+  account?: ObservedAccount | undefined;
+  /** The values of the user could not be read, so that only the rest was compared. */
+  areValuesUnread?: boolean;
+  /** Groups of the user's account, or of the account that is to be adopted. */
+  memberOf?: readonly GroupOfAccount[] | undefined;
+  /** The user comes back into scope, so its sync writes all memberships again. */
+  isReturning?: boolean;
+  /** The user is out of scope, or the source deleted the user, so no sync adds a membership. */
+  isOut?: boolean;
+  /** Platform id of a group that the settings leave out since its last sync; only the next sync notes that it is left. */
+  leftOut?: string;
+  /** Held or rejected changes that the platform has already. */
+  done?: DoneChanges | undefined;
+  /** Members of the group with a pending membership that the platform has already, because somebody else made it there. */
+  pendingDone?: readonly Ref[];
+  /** Members of the group whose unconfirmed removal this read confirms. */
+  confirmed?: ConfirmedRemovals | undefined;
+  /** Platform ids of unmanaged members whose removal from the group is pending, held or rejected; they have no entry. */
+  unmanagedLeavers?: ReadonlySet<string>;
+  /** Members at the source whose account the platform does not have any more, so that the group lacks them. */
+  membersGone?: Ref[];
+  /** Whether the member list of the group was read. */
+  isMembersRead?: boolean;
+  /** The mapping of an attribute fails; only the next sync notes that. */
+  isUnmappable?: boolean;
+  /** Why the sync will refuse to adopt the account that it finds. */
+  notAdopted?: string | undefined;
+  /** The group comes back into scope. Only a sync notes this in the link, so the group is marked even without a difference. */
+  isBack?: boolean;
+}
+
+/** Returns the groups that the platform names for an account; undefined without an account. */
+export const groupsOfAccount = (account: WireUser | undefined): GroupOfAccount[] | undefined =>
+  account &&
+  (account.groups ?? []).map(({ value, display }) => ({ id: String(value), name: display ?? String(value) }));

@@ -1,0 +1,263 @@
+// Verifies suspected drift of groups one by one, with their members where needed.
+import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
+import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
+import { parseLink, type Link } from '../../directory/outbox/links.ts';
+import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
+import type { WireGroup } from '../../platform/wire.ts';
+import type { Resource } from '../../scim/index.ts';
+import { mapBounded } from '../../support/bounded.ts';
+import { usersToVerify } from './desired-users.ts';
+import { awaitsDecision } from './done-changes.ts';
+import { refusalOf } from '../entry.ts';
+import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
+import type { ScanResult } from '../scope.ts';
+import { linkedText } from '../../sync/group/find-group.ts';
+import { takenElsewhereText } from './taken.ts';
+import { asking } from './platform-reads.ts';
+import type { VerifiedResource } from './verified.ts';
+import { compareMembers, doneOfGroup, lookForLeavers, pendingOf, pendingThere } from './verify-members.ts';
+import { groupEntries, type GroupCase, type Member } from './plan-groups.ts';
+
+/** Unmanaged groups of a complete list, and groups of other connections. */
+export interface GroupStrangers {
+  /** Unmanaged groups, by folded name. */
+  byName: ReadonlyMap<string, { id: string; name: string }>;
+  /** Refs of the linked groups without a mark, by folded name. */
+  linked: ReadonlyMap<string, Ref>;
+  /** Ids of groups of other connections, by folded name. */
+  taken: ReadonlyMap<string, string>;
+}
+
+export interface VerifyGroupsOptions {
+  /** Returns whether the members of a group are compared too. */
+  withMembers: (ref: Ref) => boolean;
+  /** True: only names matter, so the members are not read because of a hold either. */
+  namesOnly?: boolean;
+  /** Undefined: the list was not read completely, so a namesake is looked up by a call. */
+  strangers?: GroupStrangers | undefined;
+}
+
+/** Reads each group alone. A group that cannot be read, or changes at each read, is left out. */
+export const verifyGroups = (
+  scan: ScanResult,
+  refs: Ref[],
+  options: VerifyGroupsOptions,
+): Promise<VerifiedResource[]> => lookAgain(scan, refs, (left) => lookAtEach(scan, left, options));
+
+/** Reads each group once, and sorts the findings by whether the group changed meanwhile. */
+async function lookAtEach(
+  scan: ScanResult,
+  refs: Ref[],
+  options: VerifyGroupsOptions,
+): Promise<Look<VerifiedResource>> {
+  const { directory, drifts, concurrency } = scan.scope;
+  const observed = await drifts.readLinks(refs);
+  const records = await directory.getMany(
+    'Group',
+    refs.map((ref) => parseRef(ref).id),
+  );
+  const sound = records.filter(({ damaged }) => !damaged);
+  const byRef = new Map(sound.map((record) => [refOf('Group', record.id), record]));
+  let done = 0;
+  const found = await mapBounded(observed, concurrency, async (each) => {
+    const verified = await readNoted(
+      scan,
+      each,
+      (own) => verifyGroup(own, each, byRef.get(each.ref), options),
+      isUnverified,
+    );
+    scan.onProgress({ phase: 'members', done: ++done, total: refs.length });
+    return verified;
+  });
+  const now = await drifts.readLinks(refs);
+  return toLook(found, observed, now);
+}
+
+/** Verifies one group. @returns undefined when the platform could not be read */
+async function verifyGroup(
+  scan: ScanResult,
+  { ref, text, marked }: ObservedResource,
+  record: StoredRecord | undefined,
+  { withMembers, namesOnly = false, strangers }: VerifyGroupsOptions,
+): Promise<VerifiedResource | undefined> {
+  const { target, members, outbox } = scan.scope;
+  const link = parseLink(text);
+  const { id } = parseRef(ref);
+  const displayName = record && (JSON.parse(record.text) as Resource & { displayName: string }).displayName;
+  const wantedName = displayName === undefined ? undefined : target.mapping.groupName(displayName);
+  const isDeleted = !record && (await scan.scope.drifts.deletedAtSource(id));
+  const isLeftOut = record !== undefined && wantedName === undefined;
+  // The last sync has noted that the group is left out, or the pending one will.
+  const isNoted = link.departed === true || marked;
+  if (isLeftOut)
+    return link.id === undefined || isNoted ? { ref, entries: [] } : { ref, entries: [], leftOut: link.id };
+  // Pending memberships are read before the member list, so that a write in between is not taken for drift.
+  const signs = await outbox.pendingMembers(id);
+  const unconfirmed = await outbox.unconfirmedRemovals(id);
+  // Member changes were not written while a group was out of scope, or while the policy left its members. So the sync of
+  // such a group compares all members.
+  const isLeftByPolicy = link.leavers !== undefined && (isDeleted || wantedName !== undefined);
+  const isBack =
+    (link.departed === true && wantedName !== undefined) ||
+    (isLeftByPolicy && target.policy.policy === 'sync');
+  // Pending changes wait while the target is on hold, so that somebody may make them at the platform meanwhile.
+  const isStopped = !namesOnly && signs.size > 0 && (await outbox.guardStore.onHold()) !== undefined;
+  const isRead =
+    withMembers(ref) ||
+    isBack ||
+    isLeftByPolicy ||
+    isStopped ||
+    link.adopting === true ||
+    unconfirmed.length > 0;
+  const ours = isRead ? await scan.scope.drifts.membersOf(id) : [];
+  const observed = await readGroup(scan, link, { withMembers: isRead });
+  if (observed === 'unknown') return undefined;
+  const present = observed === 'absent' ? undefined : observed;
+  const found =
+    present || wantedName === undefined ? undefined : await findNamesake(scan, wantedName, strangers);
+  if (found === 'unknown') return undefined;
+  const heldBy = found && 'heldBy' in found && found.heldBy !== ref ? found.heldBy : undefined;
+  const namesake = found && 'id' in found ? found : undefined;
+  const isMissing = !present && wantedName !== undefined;
+  const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
+  const doneItems =
+    link.id === undefined || !awaitsDecision(link)
+      ? []
+      : await doneOfGroup(scan, ref, { signs, isDeleted, marked, observed: present, isRead });
+  const done = new Set(doneItems.map(({ subject }) => subject));
+  const candidate = namesake?.id ?? (isMissing ? strangers?.taken.get(fold(wantedName)) : undefined);
+  const pending = await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user))));
+  const pendingDone = present && isRead ? await pendingThere(scan, present, pending) : [];
+  const isMade = new Set<Ref | null>(pendingDone);
+  const isAuthoritative = members === 'authoritative' && target.policy.policy === 'sync';
+  const isNeeded = isAuthoritative || pending.some(({ sign }) => sign === '+');
+  const adopted = link.adopting ? present : isNeeded ? await readNamesake(scan, namesake) : undefined;
+  if (adopted === 'unknown') return undefined;
+  // The sync of an adopted group adds only members whom the group lacks, or all if it removes members before.
+  const isRemoving = target.policy.policy === 'sync' && [...signs.values()].includes('-');
+  const before = new Set(isRemoving ? [] : adopted?.members?.map(({ value }) => value));
+  const isMemberBefore = ({ platformId }: Member): boolean => platformId !== null && before.has(platformId);
+  const differing = present && isRead ? await compareMembers(scan, present, ours, signs) : undefined;
+  // Without a read group no removal is looked for, so its empty id is never used.
+  const { gone, unlisted } = await lookForLeavers(scan, present ?? { id: '' }, differing ? unconfirmed : []);
+  const group: GroupCase = {
+    ref,
+    link,
+    basis,
+    marked,
+    isLost: scan.isRepaired || scan.lost.has(ref) || (isBack && link.leavers === undefined),
+    isBack,
+    wantedName,
+    isDeleted,
+    observed: present,
+    namesake,
+    takenBy: heldBy
+      ? `Conflict: ${linkedText(wantedName ?? '', heldBy)}`
+      : await takenElsewhereText(scan, 'Group', candidate),
+    members: differing && { ...differing, surplus: [...differing.surplus, ...unlisted] },
+    unconfirmed: new Set(unconfirmed),
+    surplusThere: present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs }),
+    // An unmanaged member has the ref null, which `isMade` never contains.
+    pending: pending.filter(
+      ({ member, sign }) => !isMade.has(member.ref) && (sign !== '+' || !isMemberBefore(member)),
+    ),
+  };
+  return {
+    ref,
+    entries: groupEntries(group, { policy: target.policy, members, now: scan.scope.clock.now() }),
+    version: basis.version,
+    changedAt: present?.meta?.lastModified,
+    writtenAt: link.writtenAt,
+    refusal: refusalOf(link, marked),
+    isBack,
+    pendingDone,
+    unmanagedLeavers: new Set(
+      [...signs.keys()].flatMap((user) => (isUnmanaged(user) ? [unmanagedId(user)] : [])),
+    ),
+    membersGone: [...(differing?.gone ?? [])].flatMap((member) => member ?? []),
+    isMembersRead: present !== undefined && isRead,
+    ...(gone.length > 0 ? { confirmed: { ref, link: basis.link, users: gone } } : {}),
+    ...(doneItems.length > 0 ? { done: { items: doneItems, basis, marked } } : {}),
+  };
+}
+
+/** Reads a linked group; `absent` when nothing is linked, or when the read is answered with 404. */
+async function readGroup(
+  scan: ScanResult,
+  link: Link,
+  { withMembers }: { withMembers: boolean },
+): Promise<WireGroup | 'absent' | 'unknown'> {
+  if (link.id === undefined) return 'absent';
+  return asking(scan, (signal) =>
+    scan.scope.target.client.groups.get(link.id ?? '', withMembers ? {} : { members: false }, { signal }),
+  );
+}
+
+/**
+ * Returns the members of a group that is to be adopted whom the source does not have. An account with the name of a member at the
+ * source that has no account yet is left out: that member's sync adopts the account.
+ */
+async function surplusOf(
+  scan: ScanResult,
+  id: string,
+  { adopted, signs }: { adopted: WireGroup | undefined; signs: Map<string, string> },
+): Promise<Member[]> {
+  if (!adopted) return [];
+  const ours = await scan.scope.drifts.membersOf(id);
+  const { surplus } = await compareMembers(scan, adopted, ours, signs);
+  if (surplus.length === 0) return [];
+  const unlinked = ours.flatMap(({ user, link }) =>
+    link.id === undefined ? [{ ref: refOf('User', user) }] : [],
+  );
+  const wanted = [...(await usersToVerify(scan.scope, unlinked)).values()].map((each) => each.wanted);
+  const names = new Set(
+    wanted.flatMap(({ inScope, core }) => (inScope ? [fold(String(core.userName))] : [])),
+  );
+  return surplus.filter(({ ref, name }) => ref !== null || !names.has(fold(name)));
+}
+
+/** Reads the group that is to be adopted with its members; undefined when it is not adopted. */
+async function readNamesake(
+  scan: ScanResult,
+  namesake: { id: string } | undefined,
+): Promise<WireGroup | undefined | 'unknown'> {
+  const { adopt } = scan.scope.target.policy;
+  if (!namesake || adopt !== 'exact') return undefined;
+  const found = await readGroup(scan, { id: namesake.id }, { withMembers: true });
+  return found === 'absent' ? undefined : found;
+}
+
+/** Returns an unmanaged group of this name, or the group at the source that has it and keeps it. */
+async function findNamesake(
+  scan: ScanResult,
+  name: string,
+  strangers: GroupStrangers | undefined,
+): Promise<{ id: string; name: string } | { heldBy: Ref } | undefined | 'unknown'> {
+  if (strangers)
+    return strangers.byName.get(fold(name)) ?? keeper(scan, name, strangers.linked.get(fold(name)));
+  const found = await asking(scan, (signal) =>
+    scan.scope.target.client.groups.findByDisplayName(name, { signal }),
+  );
+  if (found === 'unknown' || found === 'absent') return 'unknown';
+  const exact = found.filter((group) => fold(group.displayName) === fold(name));
+  const holders = await scan.scope.drifts.linkedTo(
+    'Group',
+    exact.map(({ id }) => id),
+  );
+  const free = exact.find((_, index) => holders[index] === undefined);
+  if (free) return { id: free.id, name: free.displayName };
+  const [holder] = holders;
+  return keeper(scan, name, holder && !holder.marked ? holder.ref : undefined);
+}
+
+/** Returns the linked group if it stays at the source, and no pending sync or other rules give it another name. */
+async function keeper(
+  { scope: { directory, target } }: ScanResult,
+  name: string,
+  holder: Ref | undefined,
+): Promise<{ heldBy: Ref } | undefined> {
+  const record = holder && (await directory.get('Group', parseRef(holder).id));
+  if (!holder || !record || record.damaged) return undefined;
+  const { displayName } = JSON.parse(record.text) as Resource & { displayName: string };
+  return fold(target.mapping.groupName(displayName) ?? name) === fold(name) ? { heldBy: holder } : undefined;
+}

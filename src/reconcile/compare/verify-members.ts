@@ -1,0 +1,211 @@
+// Decides which memberships of a group are pending, missing at the platform, surplus there, or removed there already.
+import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
+import type { Destruction } from '../../directory/guard/held-changes.ts';
+import { parseLink, type Link } from '../../directory/outbox/links.ts';
+import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
+import type { WireGroup } from '../../platform/wire.ts';
+import { mapBounded } from '../../support/bounded.ts';
+import { namesGroup } from '../../sync/diff.ts';
+import { isProtected, refusalOf } from '../entry.ts';
+import type { GroupCase, Member, MemberDifferences } from './plan-groups.ts';
+import { asking } from './platform-reads.ts';
+import type { ScanResult } from '../scope.ts';
+
+/** Number of accounts that are read at the same time for one group. */
+const CONCURRENT_READS = 2;
+/** Largest number of accounts that one comparison of a group reads to confirm removals; the others keep their sign until a later one. */
+const MOST_CONFIRMED = 100;
+
+/**
+ * Returns the held and rejected removals that the platform has already: of the group itself, or of members who are not in
+ * it. Each of these members is read, because a member list may be truncated. An account that could not be read does not
+ * count as removed.
+ */
+export async function doneOfGroup(
+  scan: ScanResult,
+  ref: Ref,
+  group: {
+    signs: Map<string, string>;
+    isDeleted: boolean;
+    marked: boolean;
+    observed: WireGroup | undefined;
+    isRead: boolean;
+  },
+): Promise<Destruction[]> {
+  const { signs, isDeleted, marked, observed, isRead } = group;
+  const toRemoval = (subject: string): Destruction => ({ kind: 'removeMembers', ref, subject });
+  const all = [...signs].flatMap(([user, sign]) => (sign === '+' ? [] : [user]));
+  const verdicts = marked ? await scan.scope.outbox.guardStore.verdictsOn(all.map(toRemoval)) : [];
+  // The pending sync of a marked group writes the removals that were not judged yet.
+  const leavers = marked ? all.filter((_, index) => verdicts[index] !== undefined) : all;
+  if (isDeleted && !observed) return [{ kind: 'delete', ref }, ...leavers.map(toRemoval)];
+  // Without the member list nothing shows who has left.
+  if (!observed || !isRead) return [];
+  const present = new Set((observed.members ?? []).map(({ value }) => value));
+  const links = await scan.scope.links.getMany(
+    scan.scope.target.name,
+    leavers.map((user) => refOf('User', user)),
+  );
+  const gone = await mapBounded(leavers, CONCURRENT_READS, async (user, index) => {
+    const platformId = isUnmanaged(user) ? unmanagedId(user) : links[index]?.id;
+    // A user without account has no membership that somebody could have removed; a listed member is there.
+    if (platformId === undefined || present.has(platformId)) return false;
+    const account = await asking(scan, (signal) =>
+      scan.scope.target.client.users.get(platformId, { signal }),
+    );
+    return account !== 'absent' && account !== 'unknown' && !namesGroup(account, observed.id);
+  });
+  return leavers.filter((_, index) => gone[index]).map(toRemoval);
+}
+
+/**
+ * Reads the accounts of members (member-names.ts) whom the member list of a group does not show, because it may be truncated.
+ * A member without account is in no group. An account that could not be read decides nothing.
+ * @returns `gone`: members who are not in the group; `unlisted`: members whose account names it, without protected ones
+ */
+export async function lookForLeavers(
+  scan: ScanResult,
+  group: Pick<WireGroup, 'id' | 'members'>,
+  users: string[],
+): Promise<{ gone: string[]; unlisted: Member[] }> {
+  const found: { gone: string[]; unlisted: Member[] } = { gone: [], unlisted: [] };
+  if (users.length === 0) return found;
+  const present = new Set((group.members ?? []).map(({ value }) => value));
+  const links = await scan.scope.links.getMany(
+    scan.scope.target.name,
+    users.map((user) => refOf('User', user)),
+  );
+  const unseen = users
+    .map((user, index) => {
+      const link = links[index] ?? {};
+      return { user, link, id: isUnmanaged(user) ? unmanagedId(user) : link.id };
+    })
+    .filter(({ id }) => id === undefined || !present.has(id))
+    .slice(0, MOST_CONFIRMED);
+  await mapBounded(unseen, CONCURRENT_READS, async ({ user, link, id }) => {
+    const account =
+      id === undefined
+        ? 'absent'
+        : await asking(scan, (signal) => scan.scope.target.client.users.get(id, { signal }));
+    if (account === 'unknown') return;
+    if (account === 'absent' || !namesGroup(account, group.id)) found.gone.push(user);
+    else if (!isProtected(link, scan.scope.target.policy.users.protected))
+      found.unlisted.push({
+        ref: isUnmanaged(user) ? null : refOf('User', user),
+        platformId: account.id,
+        name: account.userName,
+      });
+  });
+  return found;
+}
+
+/** Returns the userName that the bridge last wrote or read. */
+const nameOf = (link: Link): string => String(link.core?.userName ?? '');
+
+/** Returns the pending memberships of a group, without additions of users who are out of scope. */
+export async function pendingOf(scan: ScanResult, signs: Map<string, string>): Promise<GroupCase['pending']> {
+  const users = [...signs.keys()].filter((user) => !isUnmanaged(user));
+  const observed = await scan.scope.drifts.readLinks(users.map((user) => refOf('User', user)));
+  return observed.flatMap(({ ref, text, marked }) => {
+    const link = parseLink(text);
+    const sign = signs.get(parseRef(ref).id) ?? '+';
+    // A user out of scope is no member until the user is back or is created (followers.ts).
+    const isOut = link.departed || (link.id === undefined && !marked && !link.condition);
+    if (sign === '+' && isOut) return [];
+    const member = { ref, platformId: link.id ?? null, name: nameOf(link) };
+    return [{ member, sign, refusal: refusalOf(link, marked) }];
+  });
+}
+
+/**
+ * Returns those of the pending members whose change the platform has already, because somebody else made it there. The account of
+ * a member who has left is read, because a member list may be truncated.
+ */
+export async function pendingThere(
+  scan: ScanResult,
+  group: WireGroup,
+  pending: GroupCase['pending'],
+): Promise<Ref[]> {
+  const present = new Set((group.members ?? []).map(({ value }) => value));
+  const isListed = ({ platformId }: Member): boolean => platformId !== null && present.has(platformId);
+  const added = pending.flatMap(({ member, sign }) => (sign === '+' && isListed(member) ? [member] : []));
+  const unlisted = pending
+    .flatMap(({ member, sign }) =>
+      sign !== '+' && member.platformId !== null && !isListed(member) ? [member] : [],
+    )
+    .slice(0, MOST_CONFIRMED);
+  const accounts = await readAccounts(scan, unlisted);
+  // An account that cannot be read says nothing.
+  const isGone = accounts.map(
+    (account) => account === 'absent' || (account !== 'unknown' && !namesGroup(account, group.id)),
+  );
+  return [...added, ...unlisted.filter((_, index) => isGone[index])].flatMap(({ ref }) => ref ?? []);
+}
+
+/** Reads the accounts of members, in their order. */
+const readAccounts = (scan: ScanResult, members: readonly Member[]) =>
+  mapBounded(members, CONCURRENT_READS, ({ platformId }) =>
+    asking(scan, (signal) => scan.scope.target.client.users.get(platformId ?? '', { signal })),
+  );
+
+/** Returns missing and surplus members without pending and protected ones. */
+export async function compareMembers(
+  scan: ScanResult,
+  group: WireGroup,
+  ours: { user: string; link: Link }[],
+  signs: Map<string, string>,
+): Promise<MemberDifferences> {
+  const present = new Map((group.members ?? []).map((member) => [member.value, member.display ?? '']));
+  const expected = new Set<string>();
+  const missing: Member[] = [];
+  for (const { user, link } of ours) {
+    // A user without account is no member at the platform.
+    if (link.id === undefined) continue;
+    expected.add(link.id);
+    // A departed or protected user need not be a member, and a pending membership is no drift.
+    const isDue =
+      !link.departed && !isProtected(link, scan.scope.target.policy.users.protected) && !signs.has(user);
+    if (isDue && !present.has(link.id))
+      missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });
+  }
+  // A member list may be truncated, so the account of each missing member is read.
+  const accounts = await readAccounts(scan, missing);
+  const unexpected = [...present].filter(([id]) => !expected.has(id) && !signs.has(unmanagedName(id)));
+  const holders = await scan.scope.drifts.linkedTo(
+    'User',
+    unexpected.map(([id]) => id),
+  );
+  const surplus = await mapBounded(
+    unexpected,
+    CONCURRENT_READS,
+    async ([platformId, display], index): Promise<Member[]> => {
+      const holder = holders[index];
+      if (!holder) return unmanagedMember(scan, platformId, display);
+      const link = parseLink(holder.text);
+      if (isProtected(link, scan.scope.target.policy.users.protected) || signs.has(parseRef(holder.ref).id))
+        return [];
+      return [{ ref: holder.ref, platformId, name: nameOf(link) || display }];
+    },
+  );
+  const isMissing = (_: Member, index: number): boolean => {
+    const account = accounts[index];
+    return typeof account !== 'object' || !namesGroup(account, group.id);
+  };
+  const gone = missing.filter((_, index) => accounts[index] === 'absent').map(({ ref }) => ref);
+  return { missing: missing.filter(isMissing), gone: new Set(gone), surplus: surplus.flat() };
+}
+
+/**
+ * Returns the member without a link of this connection; none for an account that is protected, owns the key, or cannot be
+ * read.
+ */
+async function unmanagedMember(scan: ScanResult, platformId: string, display: string): Promise<Member[]> {
+  const { members, target } = scan.scope;
+  // Under `owned` nothing is removed, so the account is not read.
+  if (members === 'owned') return [{ ref: null, platformId, name: display }];
+  const account = await asking(scan, (signal) => target.client.users.get(platformId, { signal }));
+  if (account === 'absent' || account === 'unknown') return [];
+  const owner = await target.catalogue.keyOwner(scan.signal);
+  const names = [...target.policy.users.protected, ...(owner === undefined ? [] : [owner])].map(fold);
+  return names.includes(fold(account.userName)) ? [] : [{ ref: null, platformId, name: account.userName }];
+}

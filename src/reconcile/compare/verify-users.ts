@@ -1,0 +1,177 @@
+// Verifies suspected drift of users one by one. The link is read before the account, so that a write in between is not
+// taken for drift.
+import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
+import { parseLink, type Link } from '../../directory/outbox/links.ts';
+import { parseRef, type Ref } from '../../directory/records.ts';
+import type { WireUser } from '../../platform/wire.ts';
+import { mapBounded } from '../../support/bounded.ts';
+import { correlate } from '../../sync/user/correlate.ts';
+import { existsIn, mayBeCreatedByThis } from '../../sync/user/find-user.ts';
+import { isEmpty, mayHaveValue } from '../../sync/diff.ts';
+import { keptForLeaver } from '../../sync/names/succession.ts';
+import { awaitsDecision, doneOfUser } from './done-changes.ts';
+import { isProtected, refusalOf, type PlanEntry } from '../entry.ts';
+import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
+import type { ScanResult } from '../scope.ts';
+import { takenElsewhereText } from './taken.ts';
+import { isAdopted, userEntries, type UserCase } from './plan-users.ts';
+import { groupsOfAccount, type VerifiedResource } from './verified.ts';
+import { readAdoptable, readLinkedUser, readValues } from './platform-reads.ts';
+import { usersToVerify, isReturning, isUnmappable, type UserToVerify } from './desired-users.ts';
+import { takenId, findNamesake } from './namesake.ts';
+import type { Strangers } from './strangers.ts';
+
+export interface VerifyUsersOptions {
+  /** Returns whether the value list of a user is read, which costs one call. */
+  withValues: (ref: Ref) => boolean;
+  /** Undefined: the list was not read completely, so a namesake is looked up by a call. */
+  strangers?: Strangers | undefined;
+}
+
+/** Number of users whose records and links are read at once. */
+const BATCH = 100;
+
+/** Reads each user alone. A user that cannot be read, or changes at each read, is left out and never counts as absent. */
+export const verifyUsers = (
+  scan: ScanResult,
+  refs: Ref[],
+  options: VerifyUsersOptions,
+): Promise<VerifiedResource[]> => lookAgain(scan, refs, (left) => lookAtUsers(scan, left, options));
+
+/**
+ * Reads the links of each portion before and after its accounts, and sorts the findings by whether a user changed meanwhile.
+ */
+async function lookAtUsers(
+  scan: ScanResult,
+  refs: Ref[],
+  options: VerifyUsersOptions,
+): Promise<Look<VerifiedResource>> {
+  const { drifts, concurrency } = scan.scope;
+  const looks: Look<VerifiedResource>[] = [];
+  for (let start = 0; start < refs.length; start += BATCH) {
+    scan.onProgress({ phase: 'second look', done: start, total: refs.length });
+    const before = await drifts.readLinks(refs.slice(start, start + BATCH));
+    const wanted = await usersToVerify(scan.scope, before);
+    const found = await mapBounded(before, concurrency, (each) =>
+      readNoted(scan, each, (own) => verifyUser(own, each, wanted.get(each.ref), options), isUnverified),
+    );
+    looks.push(toLook(found, before, await drifts.readLinks(before.map(({ ref }) => ref))));
+  }
+  return {
+    verified: looks.flatMap(({ verified }) => verified),
+    moved: looks.flatMap(({ moved }) => moved),
+  };
+}
+
+/** Verifies one user. @returns undefined when the platform could not be read */
+async function verifyUser(
+  scan: ScanResult,
+  { ref, text, marked }: ObservedResource,
+  wanted: UserToVerify | undefined,
+  { withValues, strangers }: VerifyUsersOptions,
+): Promise<VerifiedResource | undefined> {
+  const link = parseLink(text);
+  const basis = { version: wanted?.version ?? 0, link: hashOfLink(text) };
+  const common = { ref, link, basis, marked, wanted: wanted?.wanted };
+  // A resource without record is either deleted at the source, which a tombstone proves, or its record was lost.
+  if (!wanted && !link.departed && !(await scan.scope.drifts.deletedAtSource(parseRef(ref).id))) {
+    const reason = 'linked, but its desired state is missing in Redis; push it again';
+    return { ref, entries: [conflict(common, reason)] };
+  }
+  const { protected: listed } = scan.scope.target.policy.users;
+  const desiredName = wanted?.wanted.core.userName;
+  if (isProtected(link, listed, desiredName ? String(desiredName) : undefined)) return { ref, entries: [] };
+  const observed = await readLinkedUser(scan, link);
+  // Left out and counted as unknown: without a read nothing is known of the account.
+  if (observed === 'unknown') return undefined;
+  const present = observed === 'absent' ? undefined : observed;
+  const namesake = present || !wanted ? undefined : await findNamesake(scan, wanted.wanted, strangers);
+  if (namesake === 'unknown') return undefined;
+  // Only the value list shows whether a person has emptied a value by hand.
+  const isEmptied = present && mayBeEmptied(link, wanted);
+  const isRead = present && (isEmptied || withValues(ref));
+  const read = isRead ? await readValues(scan, link, present) : undefined;
+  // All else is compared without the values: an account that somebody opened again must not stay open because of them.
+  const areValuesUnread = read === 'unknown';
+  const values = areValuesUnread ? undefined : read;
+  // Of a user without account: the account that its sync would find, which another connection may be linked to.
+  const candidate =
+    namesake?.id ?? (present || !wanted ? undefined : await takenId(scan, wanted.wanted, strangers));
+  const takenBy = await takenElsewhereText(scan, 'User', candidate, wanted?.wanted.core);
+  const mayAdopt =
+    namesake && wanted && takenBy === undefined && isAdopted(namesake, scan.scope.target.policy);
+  const adoptable = mayAdopt ? await readAdoptable(scan, namesake, wanted.wanted) : undefined;
+  if (adoptable === 'unknown') return undefined;
+  const user: UserCase = { ...common, observed: present, namesake, takenBy, adoptable, values };
+  return {
+    ref,
+    entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(common, wanted)],
+    version: basis.version,
+    changedAt: present?.meta?.lastModified,
+    writtenAt: link.writtenAt,
+    refusal: refusalOf(link, marked),
+    account: present && { user: present, values },
+    areValuesUnread,
+    memberOf: groupsOfAccount(present ?? adoptable?.account),
+    isReturning: isReturning(link, wanted),
+    isOut: wanted?.wanted.inScope !== true,
+    done: doneOfUser(user),
+    isUnmappable: isUnmappable(wanted),
+    notAdopted: adoptable && (await whyNotAdopted(scan, common, adoptable.account)),
+  };
+}
+
+/** Returns whether the emptying of a value waits for a decision, so that a person may have emptied it at the platform. */
+const mayBeEmptied = (link: Link, user: UserToVerify | undefined): boolean =>
+  awaitsDecision(link) &&
+  Object.entries(user?.wanted.attributes ?? {}).some(
+    ([name, value]) => isEmpty(value) && mayHaveValue(link, name),
+  );
+
+/** Returns why the sync will not adopt the account, judged as the sync does (find-user.ts); undefined: it will. */
+async function whyNotAdopted(
+  { scope: { directory, links, outbox, target } }: ScanResult,
+  { ref, link, wanted }: Pick<UserCase, 'ref' | 'link' | 'wanted'>,
+  account: WireUser,
+): Promise<string | undefined> {
+  const holder = await links.holderOf(target.name, 'User', account.id);
+  const isTakenOver = holder !== undefined && holder !== ref;
+  const isHeld = isTakenOver && (await existsIn(directory)(holder));
+  const ours = holder === undefined ? mayBeCreatedByThis({ link }, account) : !isHeld;
+  const externalId = wanted?.core.externalId == null ? null : String(wanted.core.externalId);
+  const found = { userName: String(wanted?.core.userName), externalId };
+  const verdict = correlate(found, [{ user: account, ours }], target.policy.adopt);
+  if (verdict.kind === 'conflict') return verdict.message;
+  const isRehired = externalId !== null && account.externalId === externalId;
+  return isTakenOver && !isRehired ? keptForLeaver({ outbox }, holder) : undefined;
+}
+
+/** Returns the rules of the target for `userEntries`. */
+export const rulesOf = ({ scope: { clock, target }, visibility }: ScanResult) => ({
+  policy: target.policy,
+  types: target.mapping.types,
+  visibility,
+  now: clock.now(),
+});
+
+/** Returns conflict entries for attributes whose mapping fails. */
+export const faultEntries = (user: ConflictCase, wanted: UserToVerify | undefined): PlanEntry[] =>
+  isUnmappable(wanted) ? [conflict(user, `attribute ${wanted.faults.join('; ')}`)] : [];
+
+/** The part of a user that a conflict entry shows. */
+type ConflictCase = Pick<UserCase, 'ref' | 'link' | 'basis'>;
+
+/** Returns a conflict entry, which needs an operator. */
+export const conflict = ({ ref, link, basis }: ConflictCase, reason: string): PlanEntry => ({
+  action: 'conflict',
+  kind: 'User',
+  ref,
+  platformId: link.id ?? null,
+  name: String(link.core?.userName ?? ''),
+  before: null,
+  after: null,
+  effect: 'report',
+  reason,
+  attribution: { cause: 'none' },
+  basis,
+});

@@ -1,0 +1,115 @@
+// Verifies attribute values that no list shows, with one call for each user, two for a user without a stored value: a few
+// users in each run, all in a full run, and users whose attribute no account of the list shows.
+import type { ObservedResource } from '../../directory/outbox/drift.ts';
+import { parseLink } from '../../directory/outbox/links.ts';
+import { refOf, type Ref } from '../../directory/records.ts';
+import { mapBounded } from '../../support/bounded.ts';
+import { createVisibility, differences, desiredFromLink, hasUnknownValue, LISTED } from './compare.ts';
+import { usersToVerify } from './desired-users.ts';
+import { isEmpty } from '../../sync/diff.ts';
+import { readNoted } from './look-again.ts';
+import type { ScanResult } from '../scope.ts';
+import { readValues } from './platform-reads.ts';
+
+/** Number of users whose value list is read in each run, the longest unread first. */
+const VALUES_IN_TURN = 100;
+
+/** Findings about the values of some users. */
+interface ValueLook {
+  /** Users whose values differ. */
+  suspects: Set<Ref>;
+  /** Number of users whose value list was read. */
+  read: number;
+  /** Number of users, without those found to have no managed account or no value list; 0 if every mapped attribute is in the SCIM lists. */
+  of: number;
+  /** Position at which the next run continues; undefined: nothing was read. */
+  cursor: number | undefined;
+}
+
+/** Compares booleans and lists, which SCIM answers leave out (contract 2.4). */
+export async function verifyValues(scan: ScanResult, full: boolean): Promise<ValueLook> {
+  const { directory, target, runs } = scan.scope;
+  const { types } = target.mapping;
+  const look: ValueLook = { suspects: new Set(), read: 0, of: 0, cursor: undefined };
+  const isAnyUnlisted = Object.values(types).some((type) => !LISTED.has(type));
+  if (!isAnyUnlisted) return look;
+  look.of = await directory.count('User');
+  let left = full ? Infinity : Math.min(VALUES_IN_TURN, look.of);
+  const begin = full ? 0 : await runs.cursor('values');
+  // Position 0 is the first user: after the last user the turn goes on from there.
+  for (const start of begin === 0 ? [0] : [begin, 0]) {
+    for await (const records of directory.scan('User', start)) {
+      const some = records.slice(0, left);
+      await compareValues(
+        scan,
+        some.map(({ id }) => refOf('User', id)),
+        look,
+      );
+      look.cursor = some.at(-1)?.place ?? look.cursor;
+      left -= some.length;
+      if (left <= 0) return look;
+    }
+  }
+  return look;
+}
+
+/** Compares the values of these users, and adds the users that differ to `look.suspects`. */
+async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Promise<void> {
+  const { drifts, concurrency, target } = scan.scope;
+  const observed = await drifts.readLinks(refs);
+  await mapBounded(observed, concurrency, async (each) => {
+    const { ref, text } = each;
+    const link = parseLink(text);
+    const isManaged = link.id !== undefined && !link.departed;
+    const values = isManaged ? await valuesOf(scan, each) : undefined;
+    if (values === undefined) {
+      // There is no managed account, or the tenant has no value list.
+      look.of--;
+      return;
+    }
+    if (values === 'unknown') return;
+    look.read++;
+    scan.onProgress({ phase: 'values', done: look.read, total: look.of });
+    const { types } = target.mapping;
+    const isUnknown = hasUnknownValue(link, types, (name) => values.get(name));
+    const mapped = isUnknown ? (await usersToVerify(scan.scope, [each])).get(ref)?.wanted : undefined;
+    const { attributes } = mapped ?? desiredFromLink(link);
+    const wanted = { inScope: true, active: true, core: {}, attributes };
+    // Only attributes can differ: `wanted` has no core attributes, and both sides are active.
+    const nobody = { id: link.id ?? '', userName: '', active: true };
+    if (differences(wanted, nobody, link, types, createVisibility(), values).length > 0)
+      look.suspects.add(ref);
+  });
+}
+
+/** Number of users whose value list decides whether the values of an attribute are lost, or the user list leaves them out. */
+export const LOST_SAMPLES = 2;
+
+/**
+ * Returns those of the attributes, which no account of the user list shows, that the value lists lack too: the values are lost,
+ * for example because the definition was deleted and made again.
+ * @param hidden attribute, as `attributes.<name>`, to some users that should have a value
+ */
+export async function findLost(scan: ScanResult, hidden: ReadonlyMap<string, Ref[]>): Promise<Set<string>> {
+  const lost = new Set<string>();
+  for (const [name, refs] of hidden) {
+    for (const each of await scan.scope.drifts.readLinks(refs)) {
+      const values = await valuesOf(scan, each);
+      if (values !== 'unknown' && values && isEmpty(values.get(name.slice('attributes.'.length))))
+        lost.add(name);
+    }
+  }
+  return lost;
+}
+
+/** Returns the value list of a linked user, as `readValues`, by the names of the link. */
+function valuesOf(scan: ScanResult, user: ObservedResource): ReturnType<typeof readValues> {
+  const link = parseLink(user.text);
+  const { userName, externalId } = link.core ?? {};
+  return readNoted(
+    scan,
+    user,
+    (own) => readValues(own, link, { userName: String(userName), externalId }),
+    (values) => values === 'unknown',
+  );
+}

@@ -1,0 +1,160 @@
+// Moves handed-over items back to their former places: for a person who is active again, or by order of an operator (ADR 0025).
+import { itemKey, type HandedItem, type HandoverHead } from '../../directory/outbox/handover-store.ts';
+import type { LogEntry } from '../../directory/logs/provisioning-log.ts';
+import type { Ref } from '../../directory/records.ts';
+import { PlatformAborted, PlatformError, PlatformResponse } from '../../platform/errors.ts';
+import { platformProblem, readPlaces } from './handover-place.ts';
+import { contentOfPersonFolder, handoverEntry, whyStopped, type HandoverOptions } from './handover-steps.ts';
+import type { ReconcileScope } from '../scope.ts';
+
+/** Numbers of handed-over items that were moved back and that were not. */
+export interface GivenBack {
+  returned: number;
+  /** Items that are no longer in the person's folder, or whose move was refused. */
+  left: number;
+  /** Why the move stopped before all items were back, as a sentence; the next order or run continues. */
+  problem?: string;
+}
+
+/** Moves the items of a handover back to their owner. @param by the operator; undefined: the person is active again */
+export async function giveBack(
+  scope: ReconcileScope,
+  ref: Ref,
+  options: HandoverOptions,
+  by?: string,
+): Promise<GivenBack> {
+  const { handovers } = scope;
+  const stored = await handovers.read(ref);
+  if (!stored || stored.head.state === 'returned') return { returned: 0, left: 0 };
+  const head: HandoverHead = { ...stored.head, state: 'returning', ...(by === undefined ? {} : { by }) };
+  await handovers.note(ref, { head });
+  const items = stored.items.filter(({ state }) => state === 'moved' || state === 'planned');
+  const { folder, deployment } = head;
+  // The items in the person's folder; undefined: there is no such folder.
+  const here =
+    folder === undefined ? undefined : await contentOfPersonFolder(scope, { deployment, folder }, options);
+  const aims = new Map<string, string | null>();
+  let problem: string | undefined;
+  // Folders were moved first, so they go back last.
+  for (const item of [...items].reverse()) {
+    // The item was moved back before, or somebody moved it elsewhere; confirmReturns finds out which.
+    if (!here?.has(itemKey(item))) continue;
+    problem = await whyStopped(scope, options.signal);
+    if (problem !== undefined) break;
+    const move = await moveBack(scope, head, item, options);
+    if (move.kind === 'stopped') {
+      problem = move.problem;
+      break;
+    }
+    aims.set(itemKey(item), move.to);
+  }
+  const ended = await confirmReturns(scope, ref, head, items, { here, aims }, options);
+  if (problem !== undefined || ended.open > 0)
+    return { ...ended, problem: problem ?? 'the platform does not show all items in their places yet' };
+  const isFolderGone =
+    folder !== undefined && (await removeEmptyFolder(scope, { deployment, folder }, options));
+  const { folder: _, folderName: __, ...without } = head;
+  const last = isFolderGone ? without : head;
+  await handovers.note(ref, { head: { ...last, state: 'returned', endedAt: scope.clock.now() } });
+  return { returned: ended.returned, left: ended.left };
+}
+
+/** Moves an item to its former folder, or to the root if the platform no longer has that folder. */
+async function moveBack(
+  { target }: ReconcileScope,
+  { deployment }: HandoverHead,
+  { type, id, from }: HandedItem,
+  options: HandoverOptions,
+): Promise<{ kind: 'sent'; to: string | null } | { kind: 'stopped'; problem: string }> {
+  const { workspace } = target.client;
+  try {
+    await workspace.move(deployment, { type, id, folderId: from }, options);
+    return { kind: 'sent', to: from };
+  } catch (error) {
+    if (!(error instanceof PlatformError) || error instanceof PlatformAborted) throw error;
+    // After a 404 the former folder may be gone, so the root is tried. Any other failure stops the move.
+    const isGone = error instanceof PlatformResponse && error.status === 404 && from !== null;
+    if (!isGone) return { kind: 'stopped', problem: platformProblem(error) };
+  }
+  try {
+    await workspace.move(deployment, { type, id, folderId: null }, options);
+    return { kind: 'sent', to: null };
+  } catch (error) {
+    return { kind: 'stopped', problem: platformProblem(error) };
+  }
+}
+
+interface Sent {
+  /** Items in the person's folder before; undefined: the folder does not exist. */
+  here: ReadonlyMap<string, unknown> | undefined;
+  /** Destination of each item. */
+  aims: ReadonlyMap<string, string | null>;
+}
+
+/** Reads the present places of the items, and stores and logs each item that is back. */
+async function confirmReturns(
+  scope: ReconcileScope,
+  ref: Ref,
+  head: HandoverHead,
+  items: HandedItem[],
+  { here, aims }: Sent,
+  { signal, request }: HandoverOptions,
+): Promise<{ returned: number; left: number; open: number }> {
+  const wanted = new Set(items.map(itemKey));
+  const places =
+    items.length === 0
+      ? new Map<string, string | null>()
+      : await readPlaces(scope.target.client.workspace, head.deployment, wanted, { signal });
+  const done: HandedItem[] = [];
+  const entries: LogEntry[] = [];
+  const untouched: HandedItem[] = [];
+  const count = { returned: 0, left: 0, open: 0 };
+  const close = (item: HandedItem, state: 'returned' | 'left', to: string | null, why?: string): void => {
+    done.push({ ...item, state, ...(why === undefined ? {} : { reason: why }) });
+    const status = state === 'returned' ? ('success' as const) : ('skipped' as const);
+    const move = { action: 'giveBack' as const, status, request, from: head.folder ?? null, to };
+    entries.push(handoverEntry(scope, ref, head, item, why === undefined ? move : { ...move, why }));
+    count[state] += 1;
+  };
+  for (const item of items) {
+    const key = itemKey(item);
+    const place = places.get(key);
+    const aim = aims.get(key);
+    if (aim !== undefined && place === aim)
+      close(
+        item,
+        'returned',
+        aim,
+        aim === item.from ? undefined : 'its folder is gone, so it is at the root',
+      );
+    // The platform does not show the move yet, or the moves stopped before this item.
+    else if (aim !== undefined || here?.has(key)) count.open += 1;
+    // An earlier move back ended between the move of the item and this note.
+    else if (place === item.from && item.state === 'moved') close(item, 'returned', item.from);
+    // The handover ended before it moved the item.
+    else if (item.state === 'planned') untouched.push({ ...item, state: 'returned' });
+    else close(item, 'left', null, 'it is no longer in the folder, so it stays where it is');
+  }
+  await scope.handovers.note(ref, { items: done, entries });
+  await scope.handovers.note(ref, { items: untouched });
+  return count;
+}
+
+/** Deletes the person's folder if it is empty. @returns whether the folder no longer exists */
+async function removeEmptyFolder(
+  scope: ReconcileScope,
+  { deployment, folder }: { deployment: string; folder: string },
+  options: HandoverOptions,
+): Promise<boolean> {
+  const content = await contentOfPersonFolder(scope, { deployment, folder }, options);
+  if (content === undefined) return true;
+  if (content.size > 0) return false;
+  try {
+    await scope.target.client.workspace.deleteFolder(deployment, folder, options);
+    return true;
+  } catch (error) {
+    // Throws an error that does not come from the platform. If the platform refuses, the empty folder stays.
+    platformProblem(error);
+    return false;
+  }
+}

@@ -1,0 +1,150 @@
+// Hands over the items of one closed account: notes each item, moves it, and reads it back. A crash in between can be continued
+// and taken back.
+import { itemKey, type HandedItem, type HandoverHead } from '../../directory/outbox/handover-store.ts';
+import { PlatformResponse } from '../../platform/errors.ts';
+import { visible } from '../../support/visible.ts';
+import { beginHandover } from './begin-handover.ts';
+import { confirmMoves } from './confirm-moves.ts';
+import { platformProblem, type HandoverPlace, type OwnedItem } from './handover-place.ts';
+import { whyStopped, type HandoverOptions } from './handover-steps.ts';
+import type { PlannedHandover } from './plan-handover.ts';
+import type { ReconcileScope } from '../scope.ts';
+
+/** Largest number of characters of a folder name that come from the person's name. */
+const MOST_NAME = 200;
+
+/** How the handover of one person ended. */
+interface Ended {
+  /** Numbers of items. */
+  moved: number;
+  refused: number;
+  /** Reason why the handovers stop, as a sentence. */
+  problem?: string;
+}
+
+/**
+ * Moves the items of one person to the person's folder below the handover folder.
+ * @param owned the planned items that the account owns now
+ * @throws errors that are not of the platform, and the reason of an abort
+ */
+export async function handOverPerson(
+  scope: ReconcileScope,
+  place: HandoverPlace,
+  person: PlannedHandover,
+  owned: OwnedItem[],
+  options: HandoverOptions,
+): Promise<Ended> {
+  const { handovers } = scope;
+  const { ref } = person;
+  const nothing: Ended = { moved: 0, refused: 0 };
+  const stopped = await whyStopped(scope, options.signal);
+  if (stopped !== undefined) return { ...nothing, problem: stopped };
+  const begun = await beginHandover(scope, place, person, options);
+  // The account is open or has changed since the plan.
+  if (!begun) return nothing;
+  // The account owns nothing any more, and no earlier run left an item to confirm.
+  if (owned.length === 0 && !begun.items.some(({ state }) => state === 'planned')) {
+    await handovers.note(ref, { head: { ...begun.head, state: 'moved', endedAt: scope.clock.now() } });
+    return nothing;
+  }
+  const folder = await personFolder(scope, place, ref, begun.head, options);
+  const head = { ...begun.head, folder: folder.id, folderName: folder.name };
+  const known = new Map(begun.items.map((item) => [itemKey(item), item]));
+  const items = owned.map((item) => toPlanned(item, known.get(itemKey(item))));
+  // The items are stored before the first move, so that a crash in between can be continued and taken back.
+  await handovers.note(ref, { head, items });
+  const { refused, problem } = await moveItems(scope, items, head, options);
+  // Items that a crashed run planned and that the account no longer shows. Each was moved to the folder by that run, or
+  // elsewhere by another user.
+  const current = new Set(items.map(itemKey));
+  const interrupted = begun.items.filter((item) => item.state === 'planned' && !current.has(itemKey(item)));
+  const ended = await confirmMoves(
+    scope,
+    ref,
+    head,
+    [...interrupted, ...items],
+    { current, refused },
+    options,
+  );
+  if (problem === undefined && ended.open === 0)
+    await handovers.note(ref, {
+      head: { ...head, state: 'moved', endedAt: scope.clock.now(), refused: refused.size },
+    });
+  return { moved: ended.moved, refused: refused.size, ...(problem === undefined ? {} : { problem }) };
+}
+
+/**
+ * Returns the item before its move. The reason of an earlier refusal is kept until the move is tried again, so that the same
+ * refusal is not logged twice.
+ */
+const toPlanned = ({ type, id, name, from }: OwnedItem, before: HandedItem | undefined): HandedItem => ({
+  type,
+  id,
+  name,
+  from,
+  state: 'planned',
+  ...(before?.state === 'refused' && before.reason !== undefined ? { reason: before.reason } : {}),
+});
+
+/** Returns whether the platform refuses the move of one item, so that other items can still be moved. */
+const isRefusalOfItem = (error: unknown): boolean =>
+  error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
+
+/**
+ * Moves items to a folder, one after the other.
+ * @returns messages of the platform by key of the item that it refused to move; and the reason why the moves stopped before the
+ *   last item, undefined if they did not
+ * @throws errors that are not of the platform, and the reason of an abort
+ */
+async function moveItems(
+  scope: ReconcileScope,
+  items: readonly HandedItem[],
+  { deployment, folder }: { deployment: string; folder: string },
+  options: HandoverOptions,
+): Promise<{ refused: Map<string, string>; problem?: string }> {
+  const refused = new Map<string, string>();
+  for (const item of items) {
+    const { type, id } = item;
+    const stopped = await whyStopped(scope, options.signal);
+    if (stopped !== undefined) return { refused, problem: stopped };
+    try {
+      await scope.target.client.workspace.move(deployment, { type, id, folderId: folder }, options);
+    } catch (error) {
+      // Another failure of the platform would meet the next items too, so the moves stop.
+      if (!isRefusalOfItem(error)) return { refused, problem: platformProblem(error) };
+      refused.set(itemKey(item), platformProblem(error));
+    }
+  }
+  return { refused };
+}
+
+/** Finds or creates the folder of a person below the handover folder. The name is stored before the create. */
+async function personFolder(
+  { handovers, target }: ReconcileScope,
+  { deployment, folder: parent }: HandoverPlace,
+  ref: PlannedHandover['ref'],
+  head: HandoverHead,
+  options: HandoverOptions,
+): Promise<{ id: string; name: string }> {
+  const { workspace } = target.client;
+  const children = new Map<string, string>();
+  for await (const { id, name } of workspace.folders(deployment, parent.id, options)) children.set(id, name);
+  const known = head.folder === undefined ? undefined : children.get(head.folder);
+  if (head.folder !== undefined && known !== undefined) return { id: head.folder, name: known };
+  const taken = new Set(children.values());
+  const isCreateUnanswered = head.folderName !== undefined && head.folder === undefined;
+  if (isCreateUnanswered) {
+    // The name was free when it was chosen: a folder with it was created by a run whose answer was lost.
+    const ours = [...children].find(([, name]) => name === head.folderName);
+    if (ours) return { id: ours[0], name: ours[1] };
+  }
+  const base = visible(head.name).slice(0, MOST_NAME);
+  let folderName = base;
+  for (let count = 2; taken.has(folderName); count++) folderName = `${base} (${count})`;
+  // The folder that an earlier run noted, if there was one, is not in the handover folder any more.
+  const { folder: _, ...without } = head;
+  await handovers.note(ref, { head: { ...without, folderName } });
+  const { id } = await workspace.createFolder(deployment, { name: folderName, parentId: parent.id }, options);
+  await handovers.note(ref, { head: { ...without, folderName, folder: id } });
+  return { id, name: folderName };
+}

@@ -1,0 +1,63 @@
+// Moves the folders, workbooks and reports of closed accounts to the handover folder, and those of people who are active again
+// back to their former places (ADR 0025). The files hand-over-person.ts and give-back.ts do so for one person.
+import { itemKey } from '../../directory/outbox/handover-store.ts';
+import { counted } from '../../support/counted.ts';
+import { giveBack } from './give-back.ts';
+import { handOverPerson } from './hand-over-person.ts';
+import { findHandoverPlace, platformProblem, readOwnedItems } from './handover-place.ts';
+import type { HandoverOptions } from './handover-steps.ts';
+import type { HandoverSection } from './plan-handover.ts';
+import type { ReconcileScope } from '../scope.ts';
+
+/**
+ * Moves the planned folders, workbooks and reports of closed accounts to the handover folder, and those of people who are
+ * active again back to where they were.
+ * @returns the result for operators, with the reason if the handover stopped; undefined: nothing was due
+ */
+export async function handOver(
+  scope: ReconcileScope,
+  section: HandoverSection,
+  options: HandoverOptions,
+): Promise<string | undefined> {
+  const due = section.people.filter(({ state }) => state === 'due');
+  const returning = section.people.filter(({ state }) => state === 'return');
+  const setting = scope.target.policy.handover;
+  if (!setting || (due.length + returning.length === 0 && section.problem === null)) return undefined;
+  const done = { moved: 0, returned: 0, refused: 0 };
+  /** Returns the reason why the handover stopped; undefined: everything due was done. */
+  const moveAll = async (): Promise<string | undefined> => {
+    if (section.problem !== null) return section.problem;
+    for (const { ref } of returning) {
+      const back = await giveBack(scope, ref, options);
+      done.returned += back.returned;
+      if (back.problem !== undefined) return back.problem;
+    }
+    if (due.length === 0) return undefined;
+    const place = await findHandoverPlace(scope.target.client.workspace, setting, options);
+    if (place.kind === 'problem') return place.problem;
+    const accounts = new Set(due.map(({ account }) => account));
+    const owned = await readOwnedItems(scope.target.client.workspace, place, accounts, options);
+    for (const person of due) {
+      const planned = new Set(person.items.map(itemKey));
+      const items = (owned.get(person.account) ?? []).filter((item) => planned.has(itemKey(item)));
+      const end = await handOverPerson(scope, place, person, items, options);
+      done.moved += end.moved;
+      done.refused += end.refused;
+      if (end.problem !== undefined) return end.problem;
+    }
+    return undefined;
+  };
+  const problem = await moveAll().catch((error: unknown) => {
+    if (options.signal.aborted) throw options.signal.reason;
+    return platformProblem(error);
+  });
+  if (problem !== undefined)
+    options.logger.warn({ reason: problem }, 'the handover of closed accounts stopped');
+  const parts = [
+    ...(done.moved > 0 ? [`handed over ${counted(done.moved, 'item')}`] : []),
+    ...(done.returned > 0 ? [`gave back ${counted(done.returned, 'item')}`] : []),
+    ...(done.refused > 0 ? [`the platform refused the move of ${counted(done.refused, 'item')}`] : []),
+    ...(problem === undefined ? [] : [`the handover stopped: ${problem}`]),
+  ];
+  return parts.length === 0 ? undefined : parts.join(', ');
+}

@@ -1,0 +1,81 @@
+// Implements steps that the handover and the move back share: checks before each move, the person's folder, and log entries.
+import { wasOnHold } from '../../directory/guard/operator-hold.ts';
+import type { HandedItem, HandoverHead } from '../../directory/outbox/handover-store.ts';
+import type { LogEntry } from '../../directory/logs/provisioning-log.ts';
+import type { Ref } from '../../directory/records.ts';
+import type { CallOptions } from '../../platform/client.ts';
+import { PlatformResponse } from '../../platform/errors.ts';
+import type { WorkspaceItem } from '../../platform/workspace.ts';
+import type { Logger } from '../../support/logger.ts';
+import { itemText } from './render-handover.ts';
+import type { ReconcileScope } from '../scope.ts';
+
+export interface HandoverOptions {
+  signal: AbortSignal;
+  logger: Logger;
+  /** Request id of the log entries. */
+  request: string;
+}
+
+/**
+ * Returns the reason why nothing may be written now, as a sentence; undefined: writing is allowed. @throws the reason of an
+ * abort
+ */
+export async function whyStopped(
+  { outbox, target }: ReconcileScope,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  signal.throwIfAborted();
+  const [hold, breaker] = await Promise.all([outbox.guardStore.onHold(), target.breaker.read()]);
+  if (hold) return wasOnHold(target.name, hold);
+  return breaker.open ? 'the target does not answer, and only probes are sent' : undefined;
+}
+
+/** Returns the items in a folder, by `TYPE:id`; undefined: the folder does not exist. */
+export async function contentOfPersonFolder(
+  { target }: ReconcileScope,
+  { deployment, folder }: { deployment: string; folder: string },
+  options: CallOptions,
+): Promise<Map<string, WorkspaceItem> | undefined> {
+  const found = new Map<string, WorkspaceItem>();
+  try {
+    for await (const item of target.client.workspace.feed(deployment, { folderId: folder }, options))
+      found.set(`${item.type}:${item.id}`, item);
+    return found;
+  } catch (error) {
+    if (error instanceof PlatformResponse && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the log entry of a moved item, or of one that stays where it is. */
+export function handoverEntry(
+  { clock }: ReconcileScope,
+  ref: Ref,
+  { name, platformId }: HandoverHead,
+  item: HandedItem,
+  move: Pick<LogEntry, 'action' | 'status'> & {
+    request: string;
+    from: string | null;
+    to: string | null;
+    why?: string;
+  },
+): LogEntry {
+  const { action, status, request, from, to, why } = move;
+  return {
+    ref,
+    name,
+    platformId,
+    action,
+    status,
+    request,
+    // '0': no mark caused this entry.
+    generation: '0',
+    accepted: clock.now(),
+    priority: 'reconcile',
+    attempt: 1,
+    changes: [['folderId', from, to]],
+    reason: action === 'handOver' ? 'Handover' : 'HandoverReturned',
+    message: why === undefined ? itemText(item) : `${itemText(item)}: ${why}`,
+  };
+}

@@ -1,0 +1,213 @@
+// Plans the handover of closed accounts: the owners, their items, the time and the destination. It writes nothing (ADR 0025).
+import type { HandoverHead } from '../../directory/outbox/handover-store.ts';
+import type { Link } from '../../directory/outbox/links.ts';
+import { fold, type Ref } from '../../directory/records.ts';
+import { exactAccounts } from '../../sync/user/attributes.ts';
+import type { PlanEntry } from '../entry.ts';
+import { findHandoverPlace, platformProblem, readOwnedItems, type OwnedItem } from './handover-place.ts';
+import type { ReconcileScope } from '../scope.ts';
+
+export interface PlannedHandover {
+  ref: Ref;
+  /** userName at the platform. */
+  name: string;
+  /** Numeric user id of the account, as text. */
+  account: string;
+  /**
+   * `due`: this run moves the items. `later`: a run after `at` moves them. `return`: the person is active again and gets
+   * them back.
+   */
+  state: 'due' | 'later' | 'return';
+  /** Time at which the account was closed, ISO 8601. */
+  closedAt: string;
+  /** Time from which the items are moved, ISO 8601. */
+  at: string;
+  /** The handover folder and the person's folder below it. */
+  folder: string;
+  items: OwnedItem[];
+}
+
+/** Handovers that are due at a target, as a plan shows them. */
+export interface HandoverSection {
+  deployment: string;
+  folder: string;
+  /** Why nothing is moved, as a sentence; null: nothing prevents it. */
+  problem: string | null;
+  /** At most a thousand people. */
+  people: PlannedHandover[];
+}
+
+interface PlanHandoverOptions {
+  signal: AbortSignal;
+  /** Whether the lists of the platform were read completely. */
+  isProven: boolean;
+  /** Entries of the plan. Resources with an entry are left out, because their state is not settled. */
+  entries: PlanEntry[];
+}
+
+export const DAY_MS = 86_400_000;
+/** Largest number of people in a plan, because an account without a known id costs a call. */
+const MOST_PEOPLE = 1000;
+/** Number of records that are read from Redis at once. */
+const PORTION = 500;
+
+/** A person whose account the bridge closed. */
+interface Leaver {
+  ref: Ref;
+  link: Link & { closedAt: number };
+  /** State of an earlier handover; undefined: there was none. */
+  head: HandoverHead | undefined;
+}
+
+/**
+ * Returns whether the bridge closed the account (`Link.closedAt`), the platform confirmed it, and no change of the account
+ * is pending or held.
+ */
+export const isClosed = (link: Link): link is Link & { closedAt: number; id: string } =>
+  link.id !== undefined &&
+  link.closedAt !== undefined &&
+  link.core?.active === false &&
+  !link.condition &&
+  !link.unsure?.includes('active');
+
+/** Returns whether items are still to be moved since the account was last closed. */
+const hasItemsLeft = (link: Link, head: HandoverHead | undefined): boolean =>
+  head === undefined ||
+  head.state === 'moving' ||
+  (head.state === 'moved' && (head.refused ?? 0) > 0) ||
+  head.closedAt !== link.closedAt;
+
+/** Returns the handover section of a plan; undefined: the setting is off, or no item is to be moved. */
+export async function planHandover(
+  scope: ReconcileScope,
+  { signal, isProven, entries }: PlanHandoverOptions,
+): Promise<HandoverSection | undefined> {
+  const setting = scope.target.policy.handover;
+  if (!setting) return undefined;
+  const differing = new Set(entries.flatMap(({ ref }) => ref ?? []));
+  const isKnown = ({ ref }: Leaver): boolean => !differing.has(ref);
+  const leavers = (await leaversOf(scope)).filter(isKnown).slice(0, MOST_PEOPLE);
+  const returning = (await returnersOf(scope)).filter(({ ref }) => !differing.has(ref)).slice(0, MOST_PEOPLE);
+  if (leavers.length + returning.length === 0) return undefined;
+  const { client } = scope.target;
+  const section = { deployment: setting.deployment, folder: setting.folder, people: returning };
+  const place = await findHandoverPlace(client.workspace, setting, { signal });
+  if (place.kind === 'problem') return { ...section, problem: place.problem };
+  const accounts = new Map<Ref, string>();
+  let owned = new Map<string, OwnedItem[]>();
+  try {
+    for (const { ref, link } of leavers) {
+      const account = await accountOf(scope, link, signal);
+      if (account !== undefined) accounts.set(ref, account);
+    }
+    if (accounts.size > 0)
+      owned = await readOwnedItems(client.workspace, place, new Set(accounts.values()), { signal });
+  } catch (error) {
+    return { ...section, problem: `the workspace was not read whole: ${platformProblem(error)}` };
+  }
+  const now = scope.clock.now();
+  const people = leavers.flatMap(({ ref, link, head }): PlannedHandover[] => {
+    const account = accounts.get(ref);
+    // No single account has the name, so the owner of the items is not known.
+    if (account === undefined) return [];
+    const items = owned.get(account) ?? [];
+    const at = link.closedAt + setting.afterDays * DAY_MS;
+    // For an account that owns nothing, the run stores that there is nothing to move.
+    if (items.length === 0 && at > now) return [];
+    const name = String(link.core?.userName ?? ref);
+    return [
+      {
+        ref,
+        name,
+        account,
+        items,
+        state: at <= now ? 'due' : 'later',
+        closedAt: new Date(link.closedAt).toISOString(),
+        at: new Date(at).toISOString(),
+        folder: `${place.folder.name}/${head?.folderName ?? name}`,
+      },
+    ];
+  });
+  const problem = isProven ? null : 'the lists of the platform were not read whole, so nothing is moved';
+  if (people.length + returning.length === 0) return undefined;
+  return { ...section, folder: place.folder.name, problem, people: [...returning, ...people] };
+}
+
+/** Returns the closed accounts that may have items to move, the earliest closed first. */
+async function leaversOf({ links, target, handovers }: ReconcileScope): Promise<Leaver[]> {
+  const isProtected = protectedNames(target.policy.users.protected);
+  const closed: { ref: Ref; link: Leaver['link'] }[] = [];
+  for await (const { ref, link } of links.all(target.name))
+    if (ref.startsWith('User:') && isClosed(link) && !isProtected(link)) closed.push({ ref, link });
+  closed.sort((left, right) => left.link.closedAt - right.link.closedAt);
+  const heads = await handovers.heads(closed.map(({ ref }) => ref));
+  return closed.flatMap(({ ref, link }) => {
+    const head = heads.get(ref);
+    return hasItemsLeft(link, head) ? [{ ref, link, head }] : [];
+  });
+}
+
+/** Returns a test of whether the userName in a link is one of the names, without regard to letter case. */
+export function protectedNames(names: readonly string[]): (link: Link) => boolean {
+  const folded = new Set(names.map(fold));
+  return ({ core }) => folded.has(fold(String(core?.userName ?? '')));
+}
+
+/** Returns the numeric id of an account from its link, else from the user list; undefined: the list has no single match. */
+async function accountOf(
+  { target }: ReconcileScope,
+  { account, core }: Link,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (account !== undefined) return account;
+  const userName = String(core?.userName ?? '');
+  const [match, another] = exactAccounts(
+    await target.client.accounts.search(userName, { signal }),
+    userName,
+    core?.externalId,
+  );
+  return another ? undefined : match?.id;
+}
+
+/** Returns whether anything is to be moved. */
+export const hasWork = ({ state, items }: PlannedHandover): boolean => state === 'return' || items.length > 0;
+
+/** Returns the people whose work a run moves or gives back now; none while something prevents it. */
+export const peopleDue = (section: HandoverSection | undefined): PlannedHandover[] =>
+  section?.problem === null
+    ? section.people.filter((person) => person.state !== 'later' && hasWork(person))
+    : [];
+
+/** Returns the people who are active again, and whose work is in a handover folder. */
+async function returnersOf({ links, target, handovers }: ReconcileScope): Promise<PlannedHandover[]> {
+  const found: PlannedHandover[] = [];
+  for await (const refs of handovers.refs()) {
+    const heads = await handovers.heads(refs);
+    const out = refs.filter((ref) => heads.has(ref) && heads.get(ref)?.state !== 'returned');
+    for (let at = 0; at < out.length; at += PORTION) {
+      const portion = out.slice(at, at + PORTION);
+      const known = await links.getMany(target.name, portion);
+      for (const [index, ref] of portion.entries()) {
+        const head = heads.get(ref);
+        if (!head || !isOpenAgain(known[index] ?? {}, head)) continue;
+        const closedAt = new Date(head.closedAt).toISOString();
+        const { name, account, folderName = '' } = head;
+        found.push({
+          ref,
+          name,
+          account,
+          state: 'return',
+          closedAt,
+          at: closedAt,
+          folder: folderName,
+          items: [],
+        });
+      }
+    }
+  }
+  return found;
+}
+
+/** Returns whether the person of a handover has the same account and is active there again. */
+export const isOpenAgain = (link: Link, { platformId }: HandoverHead): boolean =>
+  link.id === platformId && link.core?.active === true && !link.unsure?.includes('active') && !link.departed;

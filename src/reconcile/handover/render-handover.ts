@@ -1,0 +1,62 @@
+// Formats the handover section of a plan as text. Pure.
+import { counted } from '../../support/counted.ts';
+import type { OwnedItem } from './handover-place.ts';
+import { hasWork, peopleDue, type HandoverSection, type PlannedHandover } from './plan-handover.ts';
+
+/** Largest numbers of people, and of items of each, that are shown. */
+const MOST_LISTED = { people: 20, items: 5 };
+const MOST_SUMMARISED = { people: 4, items: 1 };
+
+/** Returns what a run does with the work of closed accounts, in words; undefined: nothing. */
+export function handoverWords(section: HandoverSection | undefined): string | undefined {
+  const due = peopleDue(section);
+  const workOf = (count: number, verb: string): string[] =>
+    count === 0 ? [] : [`the work of ${counted(count, 'person', 'people')} to ${verb}`];
+  const returning = due.filter(({ state }) => state === 'return').length;
+  const parts = [...workOf(due.length - returning, 'hand over'), ...workOf(returning, 'give back')];
+  return parts.length === 0 ? undefined : parts.join(', ');
+}
+
+/** Returns lines with owner, time, destination and items; with `all` every person and item, without `others` a few. */
+export function handoverLines(
+  section: HandoverSection | undefined,
+  { all, others }: { all: boolean; others: boolean },
+): string[] {
+  if (!section) return [];
+  const { deployment, folder, problem } = section;
+  const people = section.people.filter(hasWork);
+  if (people.length === 0 && problem === null) return [];
+  const most = others ? MOST_LISTED : MOST_SUMMARISED;
+  const shown = all ? people : people.slice(0, most.people);
+  const due = people.filter(({ state }) => state === 'due').length;
+  return [
+    '',
+    `→ handover of the work of closed accounts to the folder ${folder} of the deployment ${deployment}${
+      problem !== null && people.length === 0 ? '' : `: ${counted(due, 'person', 'people')} due`
+    }`,
+    ...(problem === null ? [] : [`    ! Nothing is moved: ${problem}.`]),
+    ...shown.flatMap((person) => personLines(person, all ? Infinity : most.items)),
+    ...(shown.length < people.length
+      ? [`    … and ${people.length - shown.length} more: --all, or --json`]
+      : []),
+  ];
+}
+
+function personLines({ name, state, at, closedAt, folder, items }: PlannedHandover, most: number): string[] {
+  if (state === 'return')
+    return [`    ${name} is active again: the work in ${folder} goes back to its places`];
+  const shown = items.slice(0, most);
+  const when = state === 'due' ? `due since ${at}` : `on ${at}`;
+  return [
+    `    ${name}, closed ${closedAt}: ${counted(items.length, 'item')} to ${folder}, ${when}`,
+    ...shown.map((item) => `      ${itemText(item)} from ${placeText(item)}`),
+    ...(shown.length < items.length ? [`      … and ${items.length - shown.length} more`] : []),
+  ];
+}
+
+/** Returns an item as text: `workbook "NAME" (ID)`. */
+export const itemText = ({ type, name, id }: Pick<OwnedItem, 'type' | 'name' | 'id'>): string =>
+  `${type.toLowerCase()} "${name}" (${id})`;
+
+const placeText = ({ fromPath }: OwnedItem): string =>
+  fromPath.length === 0 ? 'the root' : fromPath.join('/');

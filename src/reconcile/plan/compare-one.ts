@@ -1,0 +1,136 @@
+// Compares one user or group with the platform; writes nothing.
+import type { Link } from '../../directory/outbox/links.ts';
+import type { Ref } from '../../directory/records.ts';
+import { inPortions } from '../../directory/redis/portions.ts';
+import type { ObservedAccount } from '../compare/compare.ts';
+import { compareMemberships, groupsUnderOtherName } from '../compare/compare-memberships.ts';
+import { usersToVerify } from '../compare/desired-users.ts';
+import type { DoneChanges } from '../compare/done-changes.ts';
+import { NEWLY_LINKED, type PlanEntry } from '../entry.ts';
+import { withFollowers } from './followers.ts';
+import { withTakenName } from '../compare/namesake.ts';
+import { createNarrowScan } from './narrow-scan.ts';
+import { readLinkedUser, readValues } from '../compare/platform-reads.ts';
+import type { ReconcileScope, ScanResult } from '../scope.ts';
+import { verifyGroups } from '../compare/verify-groups.ts';
+import { verifyUsers } from '../compare/verify-users.ts';
+import { groupsOfAccount, type GroupOfAccount, type VerifiedResource } from '../compare/verified.ts';
+
+/** Number of users whose records are read at once. */
+const PORTION = 1000;
+
+export interface ComparedOne {
+  entries: PlanEntry[];
+  /** Held or rejected changes that the platform has already. */
+  done: DoneChanges | undefined;
+  /** Pending memberships that the platform has already: of a user the groups, of a group the members. */
+  pendingDone?: readonly Ref[] | undefined;
+  /** Number of groups of a user that were not compared, because they are too many. */
+  notCompared?: number;
+  /** The values of a user could not be read, so that only the rest was compared. */
+  areValuesUnread?: boolean | undefined;
+  /** The account of a user as it was read; undefined: there is none. */
+  account?: ObservedAccount | undefined;
+  /** The platform does not have the linked account of a user any more. */
+  isGone?: boolean;
+  /** Groups of the account of a user whom no run compares, as a protected one; undefined: the user was compared. */
+  groupsLeftAlone?: readonly GroupOfAccount[];
+}
+
+/**
+ * Compares one resource. The entries include those that its sync causes in other resources.
+ * @param members whether the members of a group are compared too
+ * @returns the differences; null when the platform could not be read, or the resource changed at each read
+ */
+export async function compareOne(
+  scope: ReconcileScope,
+  ref: Ref,
+  {
+    signal,
+    members = true,
+    noteFailure,
+  }: { signal: AbortSignal; members?: boolean; noteFailure?: ScanResult['noteFailure'] },
+): Promise<ComparedOne | null> {
+  const scan = createNarrowScan(scope, signal, noteFailure);
+  if (ref.startsWith('Group:')) {
+    const verified = await verifyGroups(scan, [ref], { withMembers: () => members, namesOnly: !members });
+    const [group] = verified;
+    if (!group) return null;
+    // The sync of a member whose account is gone makes the account anew and adds it to the group.
+    const gone = await verifyUsers(scan, group.membersGone ?? [], { withValues: () => true });
+    const entries = [...gone.flatMap((user) => user.entries), ...group.entries];
+    const added = await scopeOfAdded(scan, entries);
+    return {
+      entries: await withFollowers(scan, entries, [...verified, ...gone, ...added]),
+      done: group.done,
+      pendingDone: group.pendingDone,
+    };
+  }
+  // Read before the account, so that a write in between is not taken for drift.
+  const { pendingMemberships, unconfirmedRemovals } = await scope.outbox.resourceStatus(ref);
+  const verified = await verifyUsers(scan, [ref], { withValues: () => true });
+  const [user] = verified;
+  if (!user) return null;
+  const own = await withTakenName(scan, user.entries);
+  if (own === null) return null;
+  const entries = await withFollowers(scan, own, verified);
+  const link = await scope.links.get(scope.target.name, ref);
+  const { done, account, areValuesUnread } = user;
+  if (user.version === undefined) return readAlone(scan, entries, link);
+  const isGone = link.id !== undefined && account === undefined;
+  const common = { done, account, areValuesUnread, isGone };
+  if (!comparesMemberships(user, entries, link)) {
+    // The sync adds the user to these groups, whose names decide about the access.
+    const joined = entries.flatMap(({ action, ref: group, platformId }) =>
+      action === 'addMember' && group && platformId !== null ? [group] : [],
+    );
+    const renamed = await groupsUnderOtherName(scan, joined);
+    return renamed && { ...renamed, entries: [...renamed.entries, ...entries], ...common };
+  }
+  const memberships = await compareMemberships(scan, {
+    ref,
+    link,
+    memberOf: user.memberOf,
+    pending: pendingMemberships,
+    unconfirmed: new Set(unconfirmedRemovals),
+  });
+  return memberships && { ...memberships, entries: [...entries, ...memberships.entries], ...common };
+}
+
+/** Returns of each user whom the entries add whether the user is out of scope. */
+async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Promise<VerifiedResource[]> {
+  const users = entries.flatMap(({ action, member }) => (action === 'addMember' && member?.ref) || []);
+  const found: VerifiedResource[] = [];
+  for (const portion of inPortions(users, PORTION)) {
+    scan.signal.throwIfAborted();
+    const observed = portion.map((ref) => ({ ref }));
+    for (const [ref, { wanted }] of await usersToVerify(scan.scope, observed))
+      found.push({ ref, entries: [], isOut: !wanted.inScope });
+  }
+  return found;
+}
+
+/** Reads the account of a user whom no run compares, as a protected one. @returns null when it could not be read */
+async function readAlone(scan: ScanResult, entries: PlanEntry[], link: Link): Promise<ComparedOne | null> {
+  const user = await readLinkedUser(scan, link);
+  if (user === 'unknown') return null;
+  if (user === 'absent') return { entries, done: undefined, isGone: link.id !== undefined };
+  const values = await readValues(scan, link, user);
+  if (values === 'unknown') return null;
+  const account = { user, values };
+  return { entries, done: undefined, account, groupsLeftAlone: groupsOfAccount(user) ?? [] };
+}
+
+/**
+ * Returns whether the groups of the account are compared, which needs an account. They are not compared for a user who is
+ * newly linked or comes back into scope: the sync writes all memberships, and `withFollowers` lists them. They are not
+ * compared for a departed user either, because the bridge no longer maintains the memberships.
+ */
+function comparesMemberships(
+  user: VerifiedResource,
+  entries: readonly PlanEntry[],
+  link: Link,
+): user is VerifiedResource & { memberOf: readonly GroupOfAccount[] } {
+  const isNewlyLinked = entries.some(({ action }) => NEWLY_LINKED.has(action));
+  return user.memberOf !== undefined && !isNewlyLinked && user.isReturning !== true && link.departed !== true;
+}

@@ -1,0 +1,224 @@
+// Compares a saved plan with the present state before it is applied. It finds stale entries, and changes that are already
+// made.
+import { parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { canonicalJson } from '../../support/canonical-json.ts';
+import { isChange, isMarked, needsMark, type Basis, type PlanEntry } from '../entry.ts';
+import { createNarrowScan } from './narrow-scan.ts';
+import { changesIn, countsOf, type Plan } from '../plan.ts';
+import type { ReconcileScope, ScanResult } from '../scope.ts';
+import { verifyGroups } from '../compare/verify-groups.ts';
+import { verifyUsers } from '../compare/verify-users.ts';
+import type { VerifiedResource } from '../compare/verified.ts';
+
+/** A resource, and the version of its record that was compared. */
+interface ComparedRecord {
+  ref: Ref | null;
+  basis: Pick<Basis, 'version'>;
+}
+
+export interface PlanReview {
+  /**
+   * Entries whose record, link or platform state has changed since the plan, and is not the state that the plan leads to.
+   */
+  stale: PlanEntry[];
+  /** Resources of stale entries whose last write the platform refused: nothing is written there before a person acts. */
+  refused: ReadonlySet<Ref>;
+  /** The plan without the entries of which nothing is left to do. */
+  left: Plan;
+  /**
+   * Users who are as desired and have a mark, for whose sync memberships of the plan wait: leavers who are to be removed, and
+   * members who are to be added.
+   */
+  awaited: (ComparedRecord & { ref: Ref })[];
+  /**
+   * Number of changes of which nothing is left to do. An account or group that answered 404, and a membership that follows from
+   * such a one, count too, although no list proved them gone.
+   */
+  done: number;
+}
+
+/** Returns the scope of a saved plan. @throws Error if the settings do not have it */
+export function scopeOfPlan<T extends { scope: ReconcileScope }>(
+  { connection, target }: Plan,
+  scopes: readonly T[],
+): T {
+  const found = scopes.find(({ scope }) => scope.connection === connection && scope.target.name === target);
+  if (!found) throw new Error(`The plan is for ${connection} → ${target}, which the settings do not have.`);
+  return found;
+}
+
+/** Reads all resources of a plan again, and sorts its entries by whether they are stale, already made or left to apply. */
+export async function reviewPlan(
+  scope: ReconcileScope,
+  plan: Plan,
+  signal: AbortSignal,
+): Promise<PlanReview> {
+  const own = plan.entries.filter(needsMark);
+  const scan = createNarrowScan(scope, signal);
+  const now = await verifyAgain(scan, own);
+  const present = new Set([...now.values()].flatMap(({ entries }) => entries.map(essence)));
+  const moved = own.filter((entry) => !present.has(essence(entry)));
+  const done = new Set(moved.filter((entry) => isCarriedOut(entry, now)));
+  // A follower is written by the sync of another resource. If all changes of that resource are made, it is not marked, so
+  // the follower is checked by itself.
+  const remaining = new Set(own.filter((entry) => !done.has(entry)).map(({ ref }) => ref));
+  const ended = new Set([...done].map(({ ref }) => ref).filter((ref) => !remaining.has(ref)));
+  const followers = plan.entries.filter(
+    (entry) => isChange(entry) && entry.follows !== undefined && ended.has(entry.follows),
+  );
+  const followed = await verifyAgain(scan, followers);
+  // An attribute definition has no ref. The user that it follows has its values, which proves that it
+  // exists.
+  const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, followed);
+  const gone = new Set([...done, ...followers.filter(isWritten)]);
+  const entries = plan.entries.filter((entry) => !gone.has(entry));
+  const left = { ...plan, entries, counts: countsOf(entries) };
+  const users = await usersBesides(scan, left);
+  const isBehindUser = (entry: PlanEntry): boolean =>
+    isChange(entry) && !!entry.member?.ref && users.differing.has(entry.member.ref);
+  const overtaken = await changedSince(scope, plan.entries.filter(isMarked));
+  return {
+    stale: [
+      ...new Set([
+        ...[...moved, ...followers].filter((entry) => !gone.has(entry)),
+        ...overtaken,
+        ...entries.filter(isBehindUser),
+      ]),
+    ],
+    refused: new Set([...now.values()].filter(({ refusal }) => refusal).map(({ ref }) => ref)),
+    left,
+    awaited: users.equal,
+    done: changesIn(plan) - changesIn(left),
+  };
+}
+
+/**
+ * Returns the users for whose sync a membership of the plan waits although the plan has no change of them, by whether they are as
+ * desired. A removal waits for the deactivation of the user. An addition waits for the sync of a user who has a mark: where a
+ * mapping rule reads groups, the change of a membership marks the user too. A user who cannot be read counts as differing.
+ */
+async function usersBesides(
+  scan: ScanResult,
+  { entries }: Plan,
+): Promise<{ equal: PlanReview['awaited']; differing: ReadonlySet<Ref> }> {
+  const { drifts, outbox } = scan.scope;
+  const changes = entries.filter(isChange);
+  const own = new Set(changes.flatMap(({ ref, member }) => (member ? [] : [ref])));
+  // Users who differed when the plan was made, in a way that no run writes. Such a difference makes no addition stale.
+  const reported = new Set(entries.flatMap((entry) => (entry.member || isChange(entry) ? [] : [entry.ref])));
+  const usersOf = (action: PlanEntry['action']): Ref[] => {
+    const users = changes.flatMap(({ action: each, member }) =>
+      each === action && member?.ref && !own.has(member.ref) ? [member.ref] : [],
+    );
+    return [...new Set(users)];
+  };
+  const leavers = usersOf('removeMember');
+  const decisions = await outbox.guardStore.decisionsOfMembers(leavers.map((ref) => parseRef(ref).id));
+  // `waits`: the removal waits for the deactivation of the user, for which no sync has asked the guard yet (guard_leavers.lua).
+  const closing = new Set(leavers.filter((_, index) => decisions[index] === 'waits'));
+  const added = await drifts.stillMarked(usersOf('addMember'));
+  const awaited = [...new Set([...closing, ...added])];
+  const verified = await verifyUsers(scan, awaited, { withValues: () => false });
+  const equal = verified.flatMap(({ ref, version, entries: found }) =>
+    version === undefined || found.some(isChange) ? [] : [{ ref, basis: { version } }],
+  );
+  const isEqual = new Set(equal.map(({ ref }) => ref));
+  const isKnown = (ref: Ref): boolean => isEqual.has(ref) || (reported.has(ref) && !closing.has(ref));
+  return { equal, differing: new Set(awaited.filter((ref) => !isKnown(ref))) };
+}
+
+/** Returns the entries whose record has another version than the one that was compared, in the order given. */
+export async function changedSince<T extends ComparedRecord>(
+  { directory }: ReconcileScope,
+  entries: T[],
+): Promise<T[]> {
+  const versions = new Map<Ref, number>();
+  for (const kind of ['User', 'Group'] as const) {
+    const ids = entries.flatMap(({ ref }) => (ref?.startsWith(`${kind}:`) ? [parseRef(ref).id] : []));
+    for (const { id, version } of await directory.getMany(kind, [...new Set(ids)]))
+      versions.set(refOf(kind, id), version);
+  }
+  // Version 0: there is no record.
+  return entries.filter(({ ref, basis }) => ref !== null && basis.version !== (versions.get(ref) ?? 0));
+}
+
+/** Returns the present entries of the resources of these entries; a resource that cannot be read is left out. */
+async function verifyAgain(
+  scan: ScanResult,
+  entries: readonly PlanEntry[],
+): Promise<ReadonlyMap<Ref, VerifiedResource>> {
+  const refsOf = (kind: PlanEntry['kind'], isMeant: (entry: PlanEntry) => boolean): Set<Ref> =>
+    new Set(
+      entries.flatMap((entry) => (entry.kind === kind && entry.ref && isMeant(entry) ? [entry.ref] : [])),
+    );
+  const users = refsOf('User', () => true);
+  const groups = refsOf('Group', () => true);
+  const valued = refsOf('User', ({ attribute }) => attribute !== undefined);
+  const membered = refsOf('Group', ({ member }) => member !== undefined);
+  const verified = [
+    ...(await verifyUsers(scan, [...users], { withValues: (ref) => valued.has(ref) })),
+    ...(await verifyGroups(scan, [...groups], { withMembers: (ref) => membered.has(ref) })),
+  ];
+  return new Map(verified.map((each) => [each.ref, each]));
+}
+
+/**
+ * Returns the parts by which an entry of the reviewed plan is compared with a present one: all but kind, names, attribution, reason
+ * and follows.
+ */
+const essence = ({
+  action,
+  ref,
+  platformId,
+  attribute,
+  member,
+  before,
+  after,
+  effect,
+  basis,
+}: PlanEntry): string =>
+  canonicalJson({
+    action,
+    ref,
+    platformId,
+    attribute,
+    before,
+    // A value that cannot be written leaves a new account inactive (unmappable.ts), and the present entry does not say so.
+    after: action === 'create' && after ? { ...after, active: null } : after,
+    effect,
+    basis,
+    member: member && { ref: member.ref, platformId: member.platformId },
+  });
+
+/**
+ * Returns whether the change of an entry is already made: the record has the version of the plan, and the platform no longer
+ * differs there. The version of a follower is not compared, because its basis is that of the resource that it follows.
+ */
+function isCarriedOut(entry: PlanEntry, now: ReadonlyMap<Ref, VerifiedResource>): boolean {
+  const found = entry.ref === null ? undefined : now.get(entry.ref);
+  // The resource or its value could not be read, so nothing proves that the change is made.
+  if (found?.version === undefined || (found.areValuesUnread && entry.attribute !== undefined)) return false;
+  if (entry.follows === undefined && found.version !== entry.basis.version) return false;
+  // The removal of an unmanaged member is pending, held or rejected, so it is not made although it has no entry.
+  if (entry.member?.ref === null && found.unmanagedLeavers?.has(entry.member.platformId ?? '')) return false;
+  return !found.entries.some((other) => concernsSame(entry, other));
+}
+
+/** Actions that make, link or remove the whole resource. */
+const WHOLE: ReadonlySet<PlanEntry['action']> = new Set(['create', 'adopt', 'relink', 'delete']);
+
+/** Returns whether a present difference is about the part of the resource that the entry of the plan changes. */
+function concernsSame(entry: PlanEntry, other: PlanEntry): boolean {
+  if (other.action === 'unmanaged') return false;
+  // A conflict without desired values is an attribute that cannot be mapped: the plan cannot have an entry for its value.
+  if (other.action === 'conflict') return other.after !== null;
+  if (WHOLE.has(other.action) || partOf(other) === partOf(entry)) return true;
+  return WHOLE.has(entry.action) && other.member === undefined;
+}
+
+/** Returns the part of the resource that an entry changes: a member, an attribute, the activity or the names. */
+function partOf({ action, attribute, member }: PlanEntry): string {
+  if (member) return `member ${member.ref ?? member.platformId ?? ''}`;
+  if (attribute !== undefined) return `attribute ${attribute}`;
+  return action === 'deactivate' || action === 'reactivate' ? 'active' : 'core';
+}

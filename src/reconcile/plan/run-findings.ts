@@ -1,0 +1,104 @@
+// Collects what a comparison found beside the plan: facts that the next run builds on, resources to mark, and signs of another tenant.
+import type { ConfirmedRemovals, Drift } from '../../directory/outbox/drift.ts';
+import { isBySettingsOfThen } from '../../directory/outbox/links.ts';
+import type { Cursor } from '../../directory/outbox/runs.ts';
+import type { Ref } from '../../directory/records.ts';
+import type { PlanEntry } from '../entry.ts';
+import { isWaitingActivation } from '../unwritten/unmappable.ts';
+import type { VerifiedResource } from '../compare/verified.ts';
+import type { GroupScan } from '../scan/scan-groups.ts';
+import { whyAnotherTenant } from '../tenant/tenant.ts';
+import type { UserScan } from '../scan/compare-user-page.ts';
+
+/** Findings of a comparison beside the plan. apply-plan.ts marks resources by them, and stores what the next run builds on. */
+export interface RunFindings {
+  cursors: Partial<Record<Cursor, number>>;
+  /** Groups with equal members, with the platform's time of their last change. */
+  groupsSeen: Map<Ref, string>;
+  /** Unconfirmed removals of members whom the platform does not show in their group any more. */
+  confirmed: ConfirmedRemovals[];
+  /** Whether every user was mapped by the current rules, and no process that runs has others. */
+  mapped: boolean;
+  /** Whether all processes that run have these rules. */
+  rulesAgree: boolean;
+  /** Digest of the rules of the last run that mapped all users, as it was stored when this run began. */
+  mappedBy: string | undefined;
+  /** Derived data was repaired, so the run repeats until no resource is left out. */
+  isRepaired: boolean;
+  /** Number of resources that were skipped because a sync was running. */
+  moved: number;
+  /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
+  done: Drift[];
+  /** Dead letters without a difference; the run marks them. */
+  doneLetters: Ref[];
+  /** Whether all users were mapped, because the mapping rules changed. */
+  mapsAll: boolean;
+  /** Users whose mapping fails, and whose last sync did not note the failure; the run marks them. */
+  unmapped: Ref[];
+  /**
+   * Resources that the run marks: without link and mark, groups that the settings leave out since their last sync, and users
+   * whose protection changed since their last sync.
+   */
+  lost: Ref[];
+  /** Reason to suspect another tenant; undefined: the tenant is recognised. */
+  tenantSuspicion: string | undefined;
+  /** False: the address changed, and too few accounts could be read to recognise the tenant. */
+  isRecognised: boolean;
+  /** Returns whether the lists showed the linked account or group. */
+  isShown: (ref: Ref, platformId: string) => boolean;
+}
+
+/**
+ * Returns users whose values cannot be mapped, or whose activation waits for a value, except those whose stored refusal already
+ * names this under the present settings.
+ * @param settings print of the present settings
+ */
+export function unmappedUsers(
+  verified: readonly VerifiedResource[],
+  entries: readonly PlanEntry[],
+  settings: string,
+): Ref[] {
+  const waiting = new Set(entries.filter(isWaitingActivation).map(({ ref }) => ref));
+  return verified.flatMap(({ ref, isUnmappable, refusal }) =>
+    (isUnmappable || waiting.has(ref)) && (!refusal?.settings || isBySettingsOfThen(refusal, settings))
+      ? [ref]
+      : [],
+  );
+}
+
+/** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
+export function recognised({
+  proof,
+  recognition,
+}: UserScan): Pick<RunFindings, 'tenantSuspicion' | 'isRecognised'> {
+  const { linked, same, hasMoved } = recognition;
+  // A tenant at a new address is judged by a linked account that is there, or by a complete list.
+  const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;
+  return { isRecognised, tenantSuspicion: isRecognised ? whyAnotherTenant(recognition) : undefined };
+}
+
+/**
+ * Returns where the next run continues, the groups with equal members, and whether the current rules are mapped.
+ * @param values position at which the next run continues to read value lists; undefined: none was read
+ * @param isMappedByAll whether this run mapped all users, by rules that all processes have
+ */
+export function findingsOf(
+  groups: GroupScan,
+  users: UserScan,
+  values: number | undefined,
+  isMappedByAll: boolean,
+  verified: VerifiedResource[],
+): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'confirmed' | 'mapped'> {
+  const groupsSeen = new Map<Ref, string>();
+  for (const { ref, entries } of verified) {
+    const changed = groups.changedAt.get(ref);
+    if (groups.withMembers.has(ref) && entries.length === 0 && changed !== undefined)
+      groupsSeen.set(ref, changed);
+  }
+  return {
+    cursors: { members: groups.cursor, ...(values === undefined ? {} : { values }) },
+    groupsSeen,
+    confirmed: verified.flatMap(({ confirmed }) => confirmed ?? []),
+    mapped: isMappedByAll && users.proof.complete && groups.proof.complete,
+  };
+}

@@ -1,0 +1,45 @@
+// Reads the platform's audit log, if the tenant has one and the key may read it.
+import type { PlatformClientOptions } from '../../platform/connect.ts';
+import { PlatformError } from '../../platform/errors.ts';
+import type { AuditEvent, AuditTrail } from '../compare/attribution.ts';
+
+/** Largest number of entries that are read; the platform keeps fewer (contract 4.6). */
+const MOST_EVENTS = 20_000;
+
+/** Returns the audit log since a time in Unix milliseconds; undefined if it cannot be read. */
+export type ReadTrail = (since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>;
+
+/**
+ * Returns a function that reads the audit log of a target.
+ * @param whoWeAre returns the name of the account that owns the API key, by which the bridge's own entries are recognised
+ */
+export function createTrailReader(
+  options: PlatformClientOptions,
+  whoWeAre: (signal: AbortSignal) => Promise<string | undefined>,
+): ReadTrail {
+  return async (since, signal) => {
+    // Loaded on demand, because most runs have no drift to explain.
+    const { createPlatformClient } = await import('../../platform/library.ts');
+    const client = createPlatformClient(options);
+    try {
+      const ourselves = await whoWeAre(signal);
+      const events: AuditEvent[] = [];
+      // The export takes a date, such as 2026-01-31, without a time.
+      const start = new Date(since).toISOString().slice(0, 10);
+      for await (const row of client.auditLog.export({ start }, { signal })) {
+        const at = Date.parse(row.timestamp);
+        // The export is newest first.
+        if (at < since || events.length >= MOST_EVENTS) break;
+        const details = JSON.stringify(row.attributes);
+        events.push({ at, actor: row.userEmail, event: row.eventName, details });
+      }
+      return { events, ourselves };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof PlatformError) return undefined;
+      throw error;
+    } finally {
+      await client.close();
+    }
+  };
+}

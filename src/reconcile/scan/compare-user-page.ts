@@ -1,0 +1,257 @@
+// Compares one page of the platform's user list with the links, or with mapped records, and sorts its accounts into a UserScan.
+import type { Coverage } from '../../directory/outbox/coverage.ts';
+import { hashOfLink, type ObservedResource, type Print } from '../../directory/outbox/drift.ts';
+import { parseLink, type Link } from '../../directory/outbox/links.ts';
+import type { Ref } from '../../directory/records.ts';
+import type { WireUser } from '../../platform/wire.ts';
+import { EXTENSION } from '../../sync/diff.ts';
+import { isAccountOf } from '../../sync/calls/recognise.ts';
+import { desiredFromLink, differences, hasUnknownValue, printOf } from '../compare/compare.ts';
+import type { Cover } from './cover.ts';
+import { isDrift, isProtected, refusalOf, type PlanEntry } from '../entry.ts';
+import { awaitsDecision, doneOfUser } from '../compare/done-changes.ts';
+import type { ListProof } from './list-proof.ts';
+import { userEntries, type TargetRules } from '../compare/plan-users.ts';
+import type { ScanResult } from '../scope.ts';
+import type { Recognition } from '../tenant/tenant.ts';
+import { faultEntries, rulesOf } from '../compare/verify-users.ts';
+import { addAccount, addFormer, type Strangers } from '../compare/strangers.ts';
+import { isReturning, isUnmappable, usersToVerify, type UserToVerify } from '../compare/desired-users.ts';
+import { groupsOfAccount, type VerifiedResource } from '../compare/verified.ts';
+
+export interface UserScan {
+  proof: ListProof;
+  coverage: Coverage;
+  /** Number of listed ids with a link that has no mark and no condition. */
+  matched: number;
+  /** Counts by which tenant.ts recognises the tenant. */
+  recognition: Recognition;
+  /** Users to verify one by one, because they differ or were not shown; with the names of the differing values, [] if not known. */
+  suspects: Map<Ref, string[]>;
+  /** Suspects whose value list is read, because the user list does not show the values of any account. */
+  valued: Set<Ref>;
+  /** Pending changes and changes of the mapping, which need no verification. */
+  settled: VerifiedResource[];
+  /**
+   * Pending changes and changes of the mapping of suspects. They join `settled` if all other differences of the suspect are of
+   * values that the user list never returns.
+   */
+  besides: Map<Ref, VerifiedResource>;
+  /** Marked, lost or newly mapped users that were not compared with a listed account. */
+  unseen: Set<Ref>;
+  /** Listed accounts that no connection is linked to, by folded userName and by externalId. */
+  strangers: Strangers;
+  /** The accounts of `strangers`, as platform id to userName. */
+  unmanaged: Map<string, string>;
+  /** Returns whether the list showed the account. */
+  isListed: (platformId: string) => boolean;
+}
+
+/** A scan in progress. */
+export interface UserScanDraft extends UserScan {
+  /** Users that were compared by mapping their records. */
+  seen: Set<Ref>;
+  /** Records which attributes the platform returns (`ScanResult.visibility`). */
+  noteShown: (user: WireUser) => void;
+  /** Reads stored records in parallel to the list. */
+  covering: Promise<Cover>;
+}
+
+/** Compares the accounts of one page and adds them to the draft. @param mapsAll as in `scanUsers` */
+export async function compareUserPage(
+  scan: ScanResult,
+  draft: UserScanDraft,
+  page: WireUser[],
+  mapsAll: boolean,
+): Promise<void> {
+  const users = mapsAll ? page : await withoutKnownEqual(scan, draft, page);
+  if (users.length === 0) return;
+  const holders = await scan.scope.drifts.linkedTo(
+    'User',
+    users.map(({ id }) => id),
+  );
+  const equal: Print[] = [];
+  const toMap: MappedCase[] = [];
+  const held: MappedCase[] = [];
+  const strange: WireUser[] = [];
+  const { types } = scan.scope.target.mapping;
+  users.forEach((user, index) => {
+    const holder = holders[index];
+    const link = holder && parseLink(holder.text);
+    // The reverse link may be out of date; then no resource is linked to this account.
+    if (!holder || link?.id !== user.id) {
+      strange.push(user);
+      return;
+    }
+    if (!holder.marked && isUnconditional(link)) draft.matched++;
+    // A link that a repair restored contains only the id.
+    if (link.core?.userName !== undefined) draft.recognition[isAccountOf(link, user) ? 'same' : 'other']++;
+    if (link.departed && !holder.marked)
+      addFormer(draft.strangers.former, user, holder, scan.scope.target.policy);
+    if (isProtected(link, scan.scope.target.policy.users.protected)) return;
+    // The list does not show whether the account is active; its single read may.
+    if (user.active === undefined) {
+      draft.seen.add(holder.ref);
+      draft.suspects.set(holder.ref, []);
+      return;
+    }
+    const isUnknown = !link.departed && hasUnknownValue(link, types, (name) => user[EXTENSION]?.[name]);
+    if (mapsAll || holder.marked || link.leftOpen || isUnknown) toMap.push({ holder, link, user });
+    else {
+      const found = differences(desiredFromLink(link), user, link, types, scan.visibility);
+      if (found.length > 0)
+        draft.suspects.set(
+          holder.ref,
+          found.map(({ name }) => name),
+        );
+      else if (isUnconditional(link)) equal.push(toPrint(holder, user));
+      // The removal of what others had given, the activation of the account or a value, may be done at the platform.
+      else if (awaitsDecision(link) && (user.active === false || link.unsure))
+        draft.suspects.set(holder.ref, []);
+      else if (isHeld(link)) held.push({ holder, link, user });
+    }
+  });
+  if (held.length > 0) await addWaitingValues(scan, draft, held);
+  if (toMap.length > 0) equal.push(...(await mapAll(scan, draft, toMap)));
+  await scan.remember(equal);
+  if (strange.length > 0) await takeStrangers(scan, draft, strange);
+}
+
+/** Returns whether a link is neither that of a closed account nor has a condition; only such links are counted as matched. */
+export const isUnconditional = ({ departed, condition }: Link): boolean =>
+  !departed && condition === undefined;
+
+const toPrint = ({ ref, text }: ObservedResource, user: WireUser): Print => ({
+  ref,
+  platformId: user.id,
+  link: hashOfLink(text),
+  print: printOf(user),
+});
+
+/** Counts users whose fingerprint and link are unchanged since an earlier match as equal. @returns the other users */
+async function withoutKnownEqual(
+  scan: ScanResult,
+  draft: UserScanDraft,
+  users: WireUser[],
+): Promise<WireUser[]> {
+  const seen = users.map((user) => ({ platformId: user.id, print: printOf(user) }));
+  const others = new Set(await scan.scope.drifts.unlikePrints(seen));
+  return users.filter((user, index) => {
+    if (others.has(index)) return true;
+    draft.recognition.same++;
+    draft.matched++;
+    draft.noteShown(user);
+    return false;
+  });
+}
+
+/** Returns whether the guard holds a change of the resource, and its last sync ended without a refusal. */
+const isHeld = ({ condition }: Link): boolean =>
+  condition?.reason === 'Held' || condition?.reason === 'LastAdministrator';
+
+/** A linked user whose record is mapped for the comparison. */
+interface MappedCase {
+  holder: ObservedResource;
+  link: Link;
+  user: WireUser;
+}
+
+/**
+ * Returns the rules with every attribute as visible, because only after the last page it is known which attributes the user list
+ * never returns (scan-users.ts).
+ */
+const rulesOfPage = (scan: ScanResult): TargetRules => ({
+  ...rulesOf(scan),
+  visibility: { ...scan.visibility, isVisible: () => true },
+});
+
+/**
+ * Adds the pushed values that wait for a held change of the same person. The link does not have them, because their sync ended
+ * without a write.
+ */
+async function addWaitingValues(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[]): Promise<void> {
+  const wanted = await usersToVerify(
+    scan.scope,
+    cases.map(({ holder }) => holder),
+  );
+  for (const { holder, link, user } of cases) {
+    const { ref, text, marked } = holder;
+    const known = wanted.get(ref);
+    if (!known?.wanted.inScope) continue;
+    const basis = { version: known.version, link: hashOfLink(text) };
+    const mapped = { ref, link, basis, marked, wanted: known.wanted, observed: user };
+    const entries = userEntries(mapped, rulesOfPage(scan)).filter((entry) => !isDrift(entry));
+    if (entries.some(({ attribute }) => attribute !== undefined)) draft.settled.push({ ref, entries });
+  }
+}
+
+/** Compares users by mapping their records. @returns the equal ones */
+async function mapAll(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[]): Promise<Print[]> {
+  const equal: Print[] = [];
+  const wanted = await usersToVerify(
+    scan.scope,
+    cases.map(({ holder }) => holder),
+  );
+  const rules = rulesOfPage(scan);
+  for (const { holder, link, user } of cases) {
+    const { ref, text, marked } = holder;
+    draft.seen.add(ref);
+    const known: UserToVerify | undefined = wanted.get(ref);
+    // A user without record was deleted at the source or is lost; the verification decides.
+    if (!known) {
+      addFormer(draft.strangers.former, user, holder, rules.policy);
+      draft.suspects.set(ref, []);
+      continue;
+    }
+    const basis = { version: known.version, link: hashOfLink(text) };
+    const common = { ref, link, basis };
+    const mapped = { ...common, marked, wanted: known.wanted, observed: user };
+    const entries: PlanEntry[] = [...userEntries(mapped, rules), ...faultEntries(common, known)];
+    const own = entries.filter((entry) => !isDrift(entry));
+    const settled: VerifiedResource = {
+      ref,
+      entries: own,
+      refusal: refusalOf(link, marked),
+      memberOf: groupsOfAccount(user),
+      isReturning: isReturning(link, known),
+      isUnmappable: isUnmappable(known),
+      isOut: !known.wanted.inScope,
+      done: doneOfUser(mapped),
+    };
+    if (own.length < entries.length) {
+      draft.suspects.set(ref, awaitsDecision(link) ? [] : namesOfDrift(entries));
+      if (own.length > 0) draft.besides.set(ref, settled);
+    } else if (own.length > 0) draft.settled.push(settled);
+    else if (!marked && isUnconditional(link)) equal.push(toPrint(holder, user));
+    // A person may already have made the held or rejected change at the platform; the verification finds out.
+    else if (awaitsDecision(link)) draft.suspects.set(ref, []);
+  }
+  return equal;
+}
+
+/** Returns the names of the values that drift; empty if an entry is about more than values. */
+function namesOfDrift(entries: readonly PlanEntry[]): string[] {
+  const names: string[] = [];
+  for (const entry of entries) {
+    if (!isDrift(entry)) continue;
+    if (entry.attribute !== undefined) names.push(`attributes.${entry.attribute}`);
+    else if (entry.action === 'update') names.push(...Object.keys(entry.after ?? {}));
+    else return [];
+  }
+  return names;
+}
+
+/** Adds accounts that no resource of this connection is linked to: as unmanaged, or as those of another connection. */
+async function takeStrangers(scan: ScanResult, draft: UserScanDraft, users: WireUser[]): Promise<void> {
+  const ids = users.map(({ id }) => id);
+  const elsewhere = await Promise.all(scan.scope.others.map((notes) => notes.linkedTo('User', ids)));
+  users.forEach((user, index) => {
+    // The account is linked by another connection, so it is neither adoptable nor unmanaged.
+    if (elsewhere.some((holders) => holders[index] !== undefined)) {
+      addAccount(draft.strangers.taken, user);
+      return;
+    }
+    draft.unmanaged.set(user.id, user.userName);
+    addAccount(draft.strangers, user);
+  });
+}

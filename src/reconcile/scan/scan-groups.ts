@@ -1,0 +1,197 @@
+// Scans the list of groups without members, and selects the groups whose members are read: those that changed at the
+// platform since they were found equal, those with an unconfirmed removal, and a few others in turn.
+import { noCoverage, type Coverage } from '../../directory/outbox/coverage.ts';
+import { parseLink } from '../../directory/outbox/links.ts';
+import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
+import type { WireGroup } from '../../platform/wire.ts';
+import { compareWithList, readCover, unlistedWaiting, type Orphans } from './cover.ts';
+import type { ScanResult } from '../scope.ts';
+import { createListProof, type ListProof } from './list-proof.ts';
+import { isUnconditional } from './compare-user-page.ts';
+import { scanList } from './scan.ts';
+
+/** Requested page size; the platform may lower it. */
+const PAGE = 200;
+/** Largest number of scans: the list is read once more if it changed while it was read. */
+const MAX_SCANS = 2;
+/** Number of unchanged groups whose members are read in each run, the longest unread first. */
+const IN_TURN = 20;
+/** Age from which a time of change is reliable: a change in the same moment could have the same time stamp. */
+const SETTLED_MS = 5000;
+
+export interface GroupScan {
+  proof: ListProof;
+  coverage: Coverage;
+  /** Number of listed ids with a link that has no mark and no condition. */
+  matched: number;
+  /** Groups to verify one by one. */
+  suspects: Set<Ref>;
+  /** Groups whose members have to be read. */
+  withMembers: Set<Ref>;
+  /** Unmanaged groups, by folded name. */
+  byName: Map<string, { id: string; name: string }>;
+  /** Refs of the linked groups without a mark, by folded name. */
+  linked: Map<string, Ref>;
+  /** Ids of groups of other connections, by folded name. */
+  taken: Map<string, string>;
+  /** Unmanaged groups: platform id to name. */
+  unmanaged: Map<string, string>;
+  /** Time of the last change of each linked group, if it is old enough to be reliable. */
+  changedAt: Map<Ref, string>;
+  /** Position in the order of creation at which the next run continues to read members. */
+  cursor: number;
+  /** Returns whether the list showed the group. */
+  isListed: (platformId: string) => boolean;
+}
+
+/** Which groups a run compares beyond those that changed. */
+export interface GroupChoice {
+  /** Compares every group, with its name mapped again, as after a change of the mapping. */
+  mapsAll: boolean;
+  /** Reads the members of all groups. */
+  full: boolean;
+}
+
+/** Reads the whole list of groups, again if it was incomplete, and returns the groups that may differ. */
+export async function scanGroups(
+  scan: ScanResult,
+  choice: GroupChoice,
+  orphans: Orphans,
+): Promise<GroupScan> {
+  let found = await scanOnce(scan, choice);
+  for (let again = 1; again < MAX_SCANS && !found.proof.complete; again++)
+    found = await scanOnce(scan, choice);
+  await addDesired(scan, found, choice, orphans);
+  await takeTurns(scan, found);
+  for (const ref of found.withMembers) found.suspects.add(ref);
+  return found;
+}
+
+/**
+ * Adds groups that are verified whatever the list of the platform shows: those that it does not contain, those that were
+ * deleted at the source, and those that are marked or lost. With `mapsAll` it adds every group, because each name is mapped
+ * again.
+ */
+async function addDesired(
+  scan: ScanResult,
+  found: GroupScan,
+  choice: GroupChoice,
+  orphans: Orphans,
+): Promise<void> {
+  const cover = await compareWithList(scan, 'Group', await readCover(scan, 'Group'), found);
+  found.coverage = cover.coverage;
+  const absent = found.proof.complete || choice.mapsAll ? cover.absent : [];
+  const others = choice.mapsAll ? cover.atRest : [];
+  const waiting = found.proof.complete ? await unlistedWaiting(scan, 'Group', found.isListed) : [];
+  for (const refs of [orphans.pending, orphans.lost, cover.pending, absent, others, waiting])
+    for (const ref of refs) found.suspects.add(ref);
+  // The marks of members of a lost group may be lost too.
+  for (const ref of cover.lost) found.withMembers.add(ref);
+}
+
+/** Reads the list once, and compares each page as it arrives. */
+async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupScan> {
+  const { scope, signal, counts } = scan;
+  const reader = createListProof<WireGroup>();
+  const draft: GroupScan = {
+    proof: reader.verdict(),
+    coverage: noCoverage(),
+    matched: 0,
+    suspects: new Set(),
+    withMembers: new Set(),
+    byName: new Map(),
+    linked: new Map(),
+    taken: new Map(),
+    unmanaged: new Map(),
+    changedAt: new Map(),
+    cursor: await scope.runs.cursor('members'),
+    isListed: (id) => reader.has(id),
+  };
+  const pages = scanList(
+    (startIndex, count, pageSignal) => {
+      counts.calls++;
+      return scope.target.client.groups.list({ startIndex, count, members: false }, { signal: pageSignal });
+    },
+    reader,
+    // Few, because the longer list of users is read at the same time (scan-users.ts).
+    { clock: scope.clock, random: scope.random, signal, count: PAGE, inFlight: 2 },
+  );
+  let done = 0;
+  for await (const groups of pages) {
+    await takePage(scan, draft, groups, choice);
+    done += groups.length;
+    // The list may have grown since the platform told its total.
+    scan.onProgress({ phase: 'groups', done, total: Math.max(done, reader.verdict().total) });
+  }
+  draft.proof = reader.verdict();
+  return draft;
+}
+
+/** Compares the groups of one page with their links, and adds them to the draft. */
+async function takePage(
+  scan: ScanResult,
+  draft: GroupScan,
+  groups: WireGroup[],
+  choice: GroupChoice,
+): Promise<void> {
+  const { drifts, runs, outbox, others, clock } = scan.scope;
+  const ids = groups.map(({ id }) => id);
+  const holders = await drifts.linkedTo('Group', ids);
+  const elsewhere = await Promise.all(others.map((notes) => notes.linkedTo('Group', ids)));
+  // 'Group:' names no group: it keeps the place of a listed group that no resource is linked to.
+  const seen = await runs.groupsSeen(holders.map((holder) => holder?.ref ?? 'Group:'));
+  const unconfirmed = await Promise.all(
+    holders.map(async (holder) => (holder ? outbox.unconfirmedRemovals(parseRef(holder.ref).id) : [])),
+  );
+  groups.forEach((group, index) => {
+    const holder = holders[index];
+    const link = holder && parseLink(holder.text);
+    // The reverse link may be out of date; then no resource of this connection is linked to the group.
+    if (!holder || link?.id !== group.id) {
+      // Another connection is linked to the group, so it is neither adoptable nor unmanaged.
+      if (elsewhere.some((found) => found[index] !== undefined)) {
+        draft.taken.set(fold(group.displayName), group.id);
+        return;
+      }
+      draft.unmanaged.set(group.id, group.displayName);
+      draft.byName.set(fold(group.displayName), { id: group.id, name: group.displayName });
+      return;
+    }
+    if (!holder.marked) draft.linked.set(fold(group.displayName), holder.ref);
+    // Members that the settings left in the group may have to be removed now.
+    if (link.leavers) draft.suspects.add(holder.ref);
+    // The bridge changes neither the name nor the members of a group that is out of scope.
+    if (link.departed) return;
+    if (!holder.marked && isUnconditional(link)) draft.matched++;
+    const { ref } = holder;
+    const applied = String(link.core?.displayName ?? '');
+    if (choice.mapsAll || fold(applied) !== fold(group.displayName)) draft.suspects.add(ref);
+    const changed = group.meta?.lastModified;
+    // The members may have changed since they were found equal. A platform may tell no time of change.
+    const hasChanged = changed !== undefined && changed !== seen[index];
+    if (choice.full || hasChanged || unconfirmed[index]?.length) draft.withMembers.add(ref);
+    const isSettled = changed !== undefined && clock.now() - Date.parse(changed) > SETTLED_MS;
+    if (isSettled) draft.changedAt.set(ref, changed);
+  });
+}
+
+/**
+ * Adds the next IN_TURN groups to those whose members this run reads, in order of creation. It starts where the last run
+ * stopped, and the first group follows the last.
+ */
+async function takeTurns(scan: ScanResult, found: GroupScan): Promise<void> {
+  const { directory } = scan.scope;
+  let left = IN_TURN;
+  for (const start of [found.cursor, 0]) {
+    for await (const records of directory.scan('Group', start)) {
+      for (const { id, place } of records.slice(0, left)) {
+        found.withMembers.add(refOf('Group', id));
+        found.cursor = place;
+      }
+      left -= Math.min(left, records.length);
+      if (left === 0) return;
+    }
+    // The order of creation was read to its end from the first group on.
+    if (start === 0) return;
+  }
+}

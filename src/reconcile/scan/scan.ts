@@ -1,0 +1,161 @@
+// Reads a list of the platform with several pages in parallel, and continues after a failed page. list-proof.ts decides
+// whether the list is complete.
+import { isStoreFailure } from '../../directory/redis/why-away.ts';
+import { AnswerTooLarge } from '../../platform/errors.ts';
+import { backoffMs } from '../../support/backoff.ts';
+import type { Clock } from '../../support/sources.ts';
+import type { ListedPage, ProofKeeper } from './list-proof.ts';
+
+export interface ScanOptions {
+  clock: Clock;
+  signal: AbortSignal;
+  random: () => number;
+  /** Requested page size; the platform may lower it. */
+  count: number;
+  /** Number of concurrent page requests. */
+  inFlight: number;
+}
+
+/**
+ * A page. `tooLarge`: the answer was too large, so fewer resources have to be requested. Undefined: it could not be read.
+ */
+type Fetched<T> = ListedPage<T> | 'tooLarge' | undefined;
+
+/**
+ * Largest number of pages in memory, as a multiple of the concurrent requests. It is reached when an earlier page is late.
+ */
+const AHEAD = 2;
+/** Number of requests of one page. */
+const ATTEMPTS = 3;
+/** Waits between the requests of one page. */
+const BACKOFF = { baseMs: 500, maxMs: 5000 };
+/** Number of parts in which a page that is too large is read. */
+const PARTS = 8;
+/** Number of consecutive unreadable pages after which the scan ends, so that a wrong total cannot keep it running. */
+const MOST_UNREADABLE = 20;
+const ONE_TOO_LARGE = 'a page with one resource is too large to be read';
+
+/**
+ * Yields the new resources of each page in order. A page that fails or is too short is requested again; after that the
+ * proof fails and the scan continues. A page that is too large is read in parts.
+ */
+export async function* scanList<T extends { id: string }>(
+  fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<ListedPage<T>>,
+  proof: ProofKeeper<T>,
+  options: ScanOptions,
+): AsyncGenerator<T[], void, undefined> {
+  const { signal, inFlight } = options;
+  const first = await firstPage(fetchPage, proof, options);
+  if (first === undefined) return;
+  yield proof.accept(first);
+  const size = first.resources.length;
+  const total = first.totalResults;
+  // The list is empty, or the first page stayed empty after all attempts, which the proof has recorded.
+  if (size === 0) return;
+  const read = (startIndex: number, count: number): Promise<Fetched<T>> => {
+    const wanted = Math.min(count, total - startIndex + 1);
+    const fetch = () => fetchPage(startIndex, count, signal);
+    return insist(fetch, proof, options, (found) => found >= wanted);
+  };
+  const window: { startIndex: number; page: Promise<Fetched<T>> }[] = [];
+  let next = 1 + size;
+  let underWay = 0;
+  const fill = (): void => {
+    while (underWay < inFlight && window.length < inFlight * AHEAD && next <= total) {
+      const startIndex = next;
+      // The next page is requested as soon as any page has arrived, even if an earlier one is late.
+      const page = read(startIndex, size).finally(() => {
+        underWay--;
+        fill();
+      });
+      page.catch(() => undefined); // awaited below, or dropped when the scan ends early
+      window.push({ startIndex, page });
+      underWay++;
+      next += size;
+    }
+  };
+
+  /** Reads a range that is too large as one page, in ever smaller parts. */
+  async function* inParts(startIndex: number, count: number): AsyncGenerator<T[], void, undefined> {
+    if (count === 1) {
+      proof.fail(ONE_TOO_LARGE);
+      return;
+    }
+    const end = Math.min(startIndex + count, total + 1);
+    const part = Math.ceil(count / PARTS);
+    for (let at = startIndex; at < end; at += part) {
+      const found = await read(at, Math.min(part, end - at));
+      if (found === 'tooLarge') yield* inParts(at, Math.min(part, end - at));
+      else if (found !== undefined) yield proof.accept(found);
+    }
+  }
+
+  let unreadable = 0;
+  try {
+    while (unreadable < MOST_UNREADABLE) {
+      fill();
+      const page = window.shift();
+      if (page === undefined) return;
+      const found = await page.page;
+      const isEmpty = found === undefined || (found !== 'tooLarge' && found.resources.length === 0);
+      unreadable = isEmpty ? unreadable + 1 : 0;
+      if (found === 'tooLarge') yield* inParts(page.startIndex, size);
+      else if (found !== undefined) yield proof.accept(found);
+    }
+  } finally {
+    // The end of the scan: `fill` requests no further page.
+    next = Infinity;
+  }
+}
+
+/** Reads the first page, with fewer resources if the answer is too large. */
+async function firstPage<T extends { id: string }>(
+  fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<ListedPage<T>>,
+  proof: ProofKeeper<T>,
+  options: ScanOptions,
+): Promise<ListedPage<T> | undefined> {
+  for (let { count } = options; ; count = Math.ceil(count / PARTS)) {
+    const fetch = () => fetchPage(1, count, options.signal);
+    const found = await insist(fetch, proof, options, enough(count));
+    if (found !== 'tooLarge') return found;
+    if (count > 1) continue;
+    proof.fail(ONE_TOO_LARGE);
+    return undefined;
+  }
+}
+
+/** Returns whether a page has enough resources. The platform may lower `count`, so a short first page is accepted. */
+const enough =
+  (count: number) =>
+  (found: number, total: number): boolean =>
+    found > 0 || total === 0 || count === 0;
+
+/**
+ * Requests a page up to ATTEMPTS times. If none is good enough, the proof fails and the largest page is returned.
+ * @throws the error of Redis, whose budget allows each request: the platform was not asked then
+ */
+async function insist<T extends { id: string }>(
+  fetch: () => Promise<ListedPage<T>>,
+  proof: ProofKeeper<T>,
+  { clock, signal, random }: ScanOptions,
+  isEnough: (found: number, total: number) => boolean,
+): Promise<Fetched<T>> {
+  let best: ListedPage<T> | undefined;
+  let fault = 'a page was short before the end';
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    signal.throwIfAborted();
+    try {
+      const page = await fetch();
+      if (best === undefined || page.resources.length > best.resources.length) best = page;
+      if (isEnough(page.resources.length, page.totalResults)) return page;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof AnswerTooLarge) return 'tooLarge';
+      if (isStoreFailure(error) && attempt === ATTEMPTS) throw error;
+      fault = `a page could not be read: ${(error as Error).message}`;
+    }
+    if (attempt < ATTEMPTS) await clock.sleep(backoffMs(attempt, BACKOFF, random), signal);
+  }
+  proof.fail(fault);
+  return best;
+}

@@ -1,0 +1,47 @@
+// Decides whether a target still is the tenant of its links. At another tenant the same platform id may belong to another
+// person, whose account would then be renamed. Pure.
+import { tenantAdvice } from '../../directory/guard/operator-hold.ts';
+
+/** Counts of linked accounts in one comparison. */
+export interface Recognition {
+  /** Number of linked users. */
+  linked: number;
+  /** Linked accounts with the userName or externalId of their link. */
+  same: number;
+  /** Linked accounts with another userName and another externalId. */
+  other: number;
+  /** Listed accounts without a link. */
+  strangers: number;
+  /** Linked users whose account is gone while an account without link has their name. */
+  namesakes: number;
+  /** Whether the address changed since the tenant was last recognised. */
+  hasMoved: boolean;
+}
+
+/** Smallest number of accounts for a decision at an unchanged address. */
+const FEW = 3;
+/**
+ * With at least this many links, none of whose accounts is there, and at least this many other accounts, the address may lead to
+ * another tenant. The same tenant after a clean-out would show fewer accounts.
+ */
+const MANY = 10;
+
+/** @returns a sentence for the operator why the address may lead to another tenant; undefined: it is the same tenant */
+export function whyAnotherTenant(seen: Recognition): string | undefined {
+  const { linked, same, other, strangers, namesakes, hasMoved } = seen;
+  // Without links nothing was written by which the tenant could be recognised.
+  if (linked === 0 && same + other === 0) return undefined;
+  if (other > same && (hasMoved || other >= FEW))
+    // Accounts of deleted users are seen too, but not counted as linked.
+    return `${other} of ${Math.max(linked, same + other)} linked accounts belong to other people there`;
+  // One linked account that is there proves the tenant.
+  if (same > 0) return undefined;
+  if (hasMoved) return `its address changed, and none of ${linked} linked accounts is there`;
+  // Users who were deleted and made again under their names are no sign of another tenant.
+  const isForeign = strangers >= MANY && linked >= MANY && 2 * namesakes < strangers;
+  return isForeign ? `none of ${linked} linked accounts is there, and ${strangers} others are` : undefined;
+}
+
+/** Returns for an operator what is suspected about a target, and what to do in both cases. @param why of `whyAnotherTenant` */
+export const anotherTenantText = (target: string, why: string): string =>
+  `${target} may be another tenant: ${why}. Nothing is written there. ${tenantAdvice(target)}.`;

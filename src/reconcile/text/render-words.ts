@@ -1,0 +1,51 @@
+// Gives the words and signs of a plan's actions, and the differences of a change as text. Pure.
+import { isDeepStrictEqual } from 'node:util';
+import type { Action, PlanEntry } from '../entry.ts';
+
+/** The sign of each action at the start of a line, and the words behind its count. */
+const SHOWN: Record<Action, readonly [sign: string, words: string]> = {
+  deactivate: ['-', 'to deactivate'],
+  delete: ['-', 'to delete'],
+  removeMember: ['-', 'memberships to remove'],
+  clearAttribute: ['-', 'attributes to clear'],
+  defineAttribute: ['+', 'attribute definitions to create'],
+  create: ['+', 'to create'],
+  adopt: ['+', 'to adopt'],
+  relink: ['~', 'to relink'],
+  reactivate: ['+', 'to activate'],
+  addMember: ['+', 'memberships to add'],
+  update: ['~', 'to update'],
+  setAttribute: ['~', 'attributes to set'],
+  conflict: ['!', 'conflicts'],
+  unmanaged: ['?', 'unmanaged'],
+};
+
+export const signOf = (action: Action): string => SHOWN[action][0];
+
+/**
+ * Returns the name of an action for a text. A plan calls each opening of an account `reactivate`, also the first one of an
+ * account that the bridge made inactive; the log calls it `activate`.
+ */
+export const actionName = (action: Action): string => (action === 'reactivate' ? 'activate' : action);
+
+/** Returns the count with the words of the action; the noun agrees with the count. */
+export function actionCount(action: Action, count: number): string {
+  const [, words] = SHOWN[action];
+  const noun = /^(membership|attribute|attribute definition)s /;
+  return `${count} ${count === 1 ? words.replace(noun, '$1 ') : words}`;
+}
+
+const valueText = (value: unknown): string =>
+  value === undefined || value === null ? 'nothing' : JSON.stringify(value);
+
+/** Returns a line for each value that a change sets or clears; equal values are left out. */
+export function diffLines({ before, after }: PlanEntry): string[] {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  return [...names].flatMap((name) => {
+    if (before === null) return [`${name}: ${valueText(after?.[name])}`];
+    if (after === null) return [`${name}: was ${valueText(before[name])}`];
+    return isDeepStrictEqual(before[name], after[name])
+      ? []
+      : [`${name}: ${valueText(before[name])} → ${valueText(after[name])}`];
+  });
+}

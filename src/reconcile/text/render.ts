@@ -1,0 +1,298 @@
+// Formats a plan as text: one line of counts, then a summary or every difference. Pure.
+import { ACTIONS, isChange, type PlanEntry } from '../entry.ts';
+import { EXCEPTION_WORDS, withoutGuardHolds } from './exception-words.ts';
+import { coverageText } from './coverage-text.ts';
+import { handoverLines, handoverWords } from '../handover/render-handover.ts';
+import { isByFormerSettings } from '../../directory/outbox/links.ts';
+import type { ExceptionReason, StandingException } from '../../directory/outbox/exceptions.ts';
+import type { Plan } from '../plan.ts';
+import { warningLines } from './render-warnings.ts';
+import { EXAMPLES, causeLines, groupsOf, suchAs, summaryLines } from './render-summary.ts';
+import { actionCount, actionName, diffLines, signOf } from './render-words.ts';
+import { isToBeHeld } from '../unwritten/to-be-held.ts';
+import { isOfDecision } from '../unwritten/unwritten.ts';
+import { wholeLines } from '../../support/columns.ts';
+import { counted } from '../../support/counted.ts';
+
+export interface RenderOptions {
+  /** Whether to list every entry. */
+  all: boolean;
+  colour: boolean;
+  /** The plan has the entries caused at the platform only. */
+  driftOnly?: boolean;
+}
+
+/** Largest number of lines of a terminal that a plan takes, unless `all` is set. */
+const MOST_LINES = 50;
+/** Largest number of rows of a section. */
+const MOST_ROWS = 40;
+/** Terminal colours (ANSI SGR) by sign: red, green, yellow, magenta, faint. */
+const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?': 2 };
+
+type Paint = (sign: string, text: string) => string;
+
+/** Parts of a plan that are listed one by one; the others are summarised. */
+interface Listed {
+  all: boolean;
+  changes: boolean;
+  /** Entries that no run writes, exceptions and the handover. */
+  others: boolean;
+}
+
+/** Returns the plan as lines of text: every change, or the longest form that fits a screen. */
+export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: RenderOptions): string[] {
+  const paint: Paint = (sign, text) => (colour ? `\u001b[${COLOURS[sign] ?? 0}m${text}\u001b[0m` : text);
+  const formOf = (changes: boolean, others: boolean): string[] =>
+    renderForm(plan, { all, changes, others }, driftOnly, paint);
+  if (all) return formOf(true, true);
+  // The forms from the longest to the shortest: `changes` are listed or summarised, other entries are listed in the first form only.
+  const forms = plan.entries.filter(isChange).length <= MOST_LINES ? [true, true, false] : [false, false];
+  for (const [at, changes] of forms.entries()) {
+    const lines = formOf(changes, at === 0);
+    if (lines.flatMap((line) => wholeLines(line)).length <= MOST_LINES) return lines;
+  }
+  return formOf(false, false);
+}
+
+function renderForm(plan: Plan, listed: Listed, driftOnly: boolean, paint: Paint): string[] {
+  const changes = plan.entries.filter(isChange);
+  const others = plan.entries.filter((entry) => !isChange(entry));
+  const isShort = !listed.all;
+  return [
+    headline(plan, changes, others, driftOnly),
+    `  people: ${coverageText(plan.coverage.users)}`,
+    ...(plan.coverage.groups.desired > 0 ? [`  groups: ${coverageText(plan.coverage.groups)}`] : []),
+    ...(listed.changes || changes.length === 0 ? [] : causeLines(changes)),
+    ...warningLines(plan),
+    // `oneByOne` begins each change with an empty line of its own.
+    ...(changes.length > 0 && isShort ? [''] : []),
+    ...(listed.changes
+      ? changes.flatMap((entry) => (isShort ? inShort(entry, paint) : oneByOne(entry, paint)))
+      : summaryLines(changes, paint)),
+    ...reportedLines(plan, withoutExceptions(plan, others), listed, paint),
+    ...exceptionLines(plan, listed, paint),
+    ...handoverLines(plan.handover, listed),
+    ...(listed.changes || changes.length === 0 ? [] : ['', 'Every single change: --all, or --json.']),
+    ...costLines(plan),
+  ];
+}
+
+function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDriftOnly: boolean): string {
+  const { connection, target, coverage, exceptions, handover, proof, unknown } = plan;
+  const where = `${connection} → ${target}`;
+  const work = handoverWords(handover);
+  if (changes.length > 0) {
+    const parts = ACTIONS.flatMap((action) => {
+      const count = changes.filter((entry) => entry.action === action).length;
+      return count === 0 ? [] : [actionCount(action, count)];
+    });
+    const held = changes.filter(isToBeHeld).length;
+    const besides = held === 0 ? '' : ` The guard is to hold ${held} of them: an operator has to approve.`;
+    return `${where}: ${counted(changes.length, 'change')}. ${[...parts, ...(work === undefined ? [] : [work])].join(', ')}.${besides}`;
+  }
+  const also = work === undefined ? '' : ` Besides, ${work}, see below.`;
+  const left = withoutExceptions(plan, others).filter(({ action }) => action !== 'unmanaged').length;
+  if (coverage.users.missing + coverage.groups.missing > 0)
+    return `${where}: no changes are known, but not everything is covered: run scim-bridge reconcile, which looks at what is missing.${also}`;
+  // A hold stops all writes, and says nothing about the platform.
+  const isOnHold = exceptions.items.some(({ reason }) => reason === 'OnHold');
+  const excepted = exceptions.total - (isOnHold ? 1 : 0);
+  const parts = [
+    ...(excepted > 0 ? [counted(excepted, 'exception')] : []),
+    ...(left > 0 ? [`${counted(left, 'difference')} that no run changes`] : []),
+  ];
+  if (!(proof.users.complete && proof.groups.complete && unknown === 0))
+    return `${where}: no changes are known, but the platform could not be read whole${parts.length > 0 ? `, and there ${left + excepted === 1 ? 'is' : 'are'} ${parts.join(' and ')}` : ''}, see below.${also}`;
+  if (parts.length > 0)
+    return `${where}: nothing to write${work === undefined ? '' : ' to accounts and groups'}, but the platform is not as desired: ${parts.join(' and ')}, see below.${also}`;
+  if (isDriftOnly) return `${where}: no changes by others.`;
+  if (work !== undefined) return `${where}: no changes of accounts and groups, but ${work}, see below.`;
+  if (handover && handover.problem !== null)
+    return `${where}: no changes. Accounts and groups are as desired, but the work of closed accounts is not handed over, see below.`;
+  if (isOnHold)
+    return `${where}: nothing to write. The platform is as desired, and an operator stopped all writes, see below.`;
+  return `${where}: no changes. The platform is as desired.`;
+}
+
+function causeOf({ attribution: { cause, by, at } }: PlanEntry): string {
+  const who = by === undefined ? '' : ` by ${by}`;
+  return cause === 'none' ? '' : `${cause}${who}${at === undefined ? '' : ` at ${at}`}`;
+}
+
+/** Returns the title of a change, its reason with the cause, and a line for each value. */
+function factsOf(entry: PlanEntry): { title: string; facts: string[] } {
+  const sign = signOf(entry.action);
+  const whom = entry.member
+    ? memberIn(entry.member, entry.name)
+    : `${entry.kind.toLowerCase()} ${entry.name}`;
+  const cause = causeOf(entry);
+  return {
+    title: `${sign} ${actionName(entry.action)} ${whom}`,
+    facts: [`${entry.reason}${cause === '' ? '' : ` (${cause})`}`, ...(entry.member ? [] : diffLines(entry))],
+  };
+}
+
+/** Returns every fact of a change on a line of its own. */
+function oneByOne(entry: PlanEntry, paint: Paint): string[] {
+  const { title, facts } = factsOf(entry);
+  return ['', paint(signOf(entry.action), title), ...facts.map((fact) => `    ${fact}`)];
+}
+
+/** Returns one line with a change and all its facts, or a second one when they do not fit. */
+function inShort(entry: PlanEntry, paint: Paint): string[] {
+  const { title, facts } = factsOf(entry);
+  const text = facts.join('; ');
+  const line = `${title}: ${text}`;
+  return wholeLines(line).length === 1
+    ? [`${paint(signOf(entry.action), title)}: ${text}`]
+    : [paint(signOf(entry.action), title), `    ${text}`];
+}
+
+const isUnmapped = ({ action, kind }: PlanEntry): boolean => action === 'unmanaged' && kind === 'Attribute';
+
+/** Returns the lines about entries that no run writes, grouped by their reason. */
+function reportedLines(
+  { restored }: Plan,
+  entries: PlanEntry[],
+  { all, others: byOne }: Listed,
+  paint: Paint,
+): string[] {
+  const addedBy = 'added by others, or by the bridge before the restore,';
+  const [one, many] = restored
+    ? [`was ${addedBy}`, `were ${addedBy}`]
+    : // Names nobody: the bridge may have written the membership itself, before an operator dropped the link.
+      ['is not managed by the bridge now', 'are not managed by the bridge now'];
+  const lines: string[] = [];
+  const titles: [title: (count: number) => string, (entry: PlanEntry) => boolean][] = [
+    [
+      (count) =>
+        `${counted(count, 'conflict')} ${count === 1 ? 'needs' : 'need'} a person: scim-bridge explain NAME tells what to do`,
+      ({ action, kind }) => action === 'conflict' && kind !== 'Attribute',
+    ],
+    [
+      (count) =>
+        `${counted(count, 'attribute definition')} ${count === 1 ? 'needs' : 'need'} a person: correct the settings, or the definition at the platform`,
+      ({ action, kind }) => action === 'conflict' && kind === 'Attribute',
+    ],
+    [
+      (count) => `${count} ${count === 1 ? 'is' : 'are'} shown only and not changed`,
+      ({ action, effect }) => action !== 'conflict' && action !== 'unmanaged' && effect === 'report',
+    ],
+    [
+      (count) =>
+        `${counted(count, 'attribute')} ${count === 1 ? 'has' : 'have'} left the settings, and no run changes ${count === 1 ? 'its' : 'their'} values: scim-bridge doctor tells how to clear them`,
+      isUnmapped,
+    ],
+    [
+      (count) => `${count} at the platform ${count === 1 ? 'is' : 'are'} unmanaged and left alone`,
+      (entry) => entry.action === 'unmanaged' && !entry.member && !isUnmapped(entry),
+    ],
+    [
+      (count) => `${counted(count, 'member')} ${count === 1 ? `${one} and stays` : `${many} and stay`}`,
+      ({ action, member }) => action === 'unmanaged' && !!member,
+    ],
+  ];
+  for (const [title, isOne] of titles) {
+    const some = entries.filter(isOne);
+    const [first] = some;
+    if (!first) continue;
+    if (byOne) lines.push('');
+    lines.push(paint(signOf(first.action), `${signOf(first.action)} ${title(some.length)}`));
+    if (!byOne) {
+      lines.push(suchAs(some.map(subjectWords)));
+      continue;
+    }
+    const most = first.action === 'unmanaged' && !isUnmapped(first) ? EXAMPLES : MOST_ROWS;
+    const shown = all ? some : some.slice(0, most);
+    for (const entry of shown) {
+      const { reason, action } = entry;
+      const told = isUnmapped(entry)
+        ? ` ${reason}`
+        : action === 'unmanaged'
+          ? ''
+          : `: ${actionName(action)}, ${reason}`;
+      lines.push(`    ${subjectWords(entry)}${told}`);
+    }
+    if (shown.length < some.length) lines.push(`    … and ${some.length - shown.length} more`);
+  }
+  return lines;
+}
+
+/** Returns a membership in words: `person NAME in GROUP`, or `account NAME in GROUP` for an unmanaged account. */
+const memberIn = ({ ref, name, platformId }: NonNullable<PlanEntry['member']>, group: string): string =>
+  `${ref === null ? 'account' : 'person'} ${name || (platformId ?? '')} in ${group}`;
+
+/** Returns the subject of an entry in words; if the platform refuses a new name, with both names. */
+function subjectWords({ kind, name, member, after }: PlanEntry): string {
+  if (member) return capital(memberIn(member, name));
+  const wanted = kind === 'User' ? after?.userName : after?.displayName;
+  const names = typeof wanted === 'string' && wanted !== name ? `${name}, to be ${wanted}` : name;
+  return `${kind} ${names}`;
+}
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+/** Reasons of exceptions that are about a part of the changes of a resource. */
+const OF_A_PART: ReadonlySet<ExceptionReason> = new Set(['Held', 'LastAdministrator', 'Rejected']);
+
+/**
+ * Returns the entries without those that the section of exceptions tells: of a resource with a held or rejected change that change
+ * and what waits for its decision, of other exceptions all entries of the resource.
+ */
+function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntry[] {
+  const reasons = new Map(exceptions.items.map((each) => [each.ref, each.reason]));
+  return entries.filter(({ ref, reason }) => {
+    const excepted = ref === null ? undefined : reasons.get(ref);
+    return excepted === undefined || (OF_A_PART.has(excepted) && !isOfDecision(reason));
+  });
+}
+
+/** Note on exceptions that other settings caused: only a retry tries them again, so the plan has no entries for it. */
+const BY_FORMER_SETTINGS =
+  'judged by other settings than these. scim-bridge dead-letters retry tries them again and may take over or close their accounts; scim-bridge sync NAME --dry-run shows what it would write.';
+
+/** Returns the lines about exceptions, which stay until a person acts or the change is not wanted any more: each, or a line for each reason. */
+function exceptionLines(
+  { exceptions: { total, items } }: Plan,
+  { all, others: byOne }: Listed,
+  paint: Paint,
+): string[] {
+  if (total === 0) return [];
+  const isListed = all || (byOne && total <= MOST_ROWS);
+  const nameOf = ({ ref, name }: StandingException): string =>
+    `${ref === null ? 'Target' : ref.startsWith('Group:') ? 'Group' : 'User'} ${name}`;
+  const lines = isListed
+    ? items.map(
+        (each) =>
+          `    ${nameOf(each)}: ${EXCEPTION_WORDS[each.reason]} since ${new Date(each.since).toISOString()}${each.message === '' ? '' : `, ${withoutGuardHolds(each.message)}`}`,
+      )
+    : [...groupsOf(items, ({ reason }) => reason)].flatMap(([reason, some]) => [
+        `${String(some.length).padStart(6)}  ${EXCEPTION_WORDS[reason]}`,
+        suchAs(some.map(nameOf)),
+      ]);
+  const left = total - items.length;
+  const former = items.filter(({ message }) => isByFormerSettings(message)).length;
+  return [
+    ...(byOne ? [''] : []),
+    paint(
+      '!',
+      `! ${counted(total, 'exception')}, until a person acts or the change is unwanted${isListed ? '' : ': see scim-bridge exceptions'}`,
+    ),
+    ...lines,
+    ...(left > 0 ? [`    … and ${left} more: see scim-bridge exceptions`] : []),
+    ...(former === 0 ? [] : [`    ${left > 0 ? 'At least ' : ''}${former} of them: ${BY_FORMER_SETTINGS}`]),
+  ];
+}
+
+/** Returns lines about the number of calls, and about values that were not read. */
+function costLines({ cost: { calls, values, members, durationMs }, proof }: Plan): string[] {
+  const lines = [
+    '',
+    `Compared ${counted(proof.users.seen, 'user')} and ${counted(proof.groups.seen, 'group')} with ${counted(calls, 'call')} in ${(durationMs / 1000).toFixed(1)} s. Members were read of ${members.read} of ${counted(members.of, 'group')}.`,
+  ];
+  if (values.of > values.read)
+    lines.push(
+      `Truth values and lists were read of ${values.read} of ${counted(values.of, 'user')}: --full reads all of them, one call each, two for a person without a stored value.`,
+    );
+  return lines;
+}

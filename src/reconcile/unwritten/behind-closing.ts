@@ -1,0 +1,32 @@
+// Names the values and memberships of a person that wait for the held deactivation of the same person. Pure.
+import type { Ref } from '../../directory/records.ts';
+import type { PlanEntry } from '../entry.ts';
+import { HELD_BY_GUARD, isValue } from './unwritten.ts';
+
+/**
+ * Returns, by person, a text about the values and memberships that wait for the held deactivation of the same person.
+ * @param entries of a plan after `withoutUnwritten`: one that no sync would write is still there, with the effect `report`
+ */
+export function waitingBehindClosing(entries: readonly PlanEntry[]): Map<Ref, string> {
+  const names = new Map<Ref, string[]>();
+  for (const { action, ref, reason } of entries)
+    if (action === 'deactivate' && ref && reason === HELD_BY_GUARD) names.set(ref, []);
+  for (const entry of entries) if (isValue(entry)) names.get(entry.ref)?.push(entry.attribute);
+  // An addition that is only reported waits for the account.
+  for (const { action, effect, member, name } of entries)
+    if (action === 'addMember' && effect === 'report' && member?.ref)
+      names.get(member.ref)?.push(membershipIn(name));
+  return new Map([...names].flatMap(([ref, found]) => (found.length > 0 ? [[ref, waitsText(found)]] : [])));
+}
+
+/** Returns a membership as a name for `waitsText`. */
+export const membershipIn = (group: string): string => `the membership in ${group}`;
+
+/** Largest number of names in `waitsText`. */
+const MOST_NAMED = 10;
+
+/** Returns a sentence without its end about values and memberships that wait for the held deactivation of a person. */
+export function waitsText(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  return `waiting for the decision about the deactivation: ${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -1,0 +1,46 @@
+// Finds people whose protection has changed with the settings since their last sync.
+import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
+import type { Resource } from '../../scim/index.ts';
+import { LISTED_AS_PROTECTED } from '../../sync/target.ts';
+import type { ReconcileScope } from '../scope.ts';
+
+/** Protected people that one run reads. */
+const MOST_READ = 10_000;
+
+/**
+ * Returns the users who left `users.protected` or came into it since their last sync. No list of the platform shows that, because
+ * a protected account may be equal, so a run marks them.
+ */
+export async function changedProtection(scope: ReconcileScope): Promise<Ref[]> {
+  const { directory, links, outbox, target } = scope;
+  const listed = new Set(target.policy.users.protected.map(fold));
+  const known = await outbox.exceptions({ limit: MOST_READ, reasons: ['Protected'] });
+  const found = await Promise.all(
+    [...listed].map(async (name) => (await directory.lookup('User', 'username', name)) ?? []),
+  );
+  const named = found.flat().map((id) => refOf('User', id));
+  const refs = new Set([...known.flatMap(({ ref }) => (ref?.startsWith('User:') ? [ref] : [])), ...named]);
+  const changed: Ref[] = [];
+  for (const ref of refs) {
+    const { condition, core } = await links.get(target.name, ref);
+    const isProtected = condition?.reason === 'Protected';
+    // The owner of the platform key is protected by no setting.
+    if (isProtected && !condition.message.startsWith(LISTED_AS_PROTECTED)) continue;
+    const record = await directory.get('User', parseRef(ref).id);
+    // The mapping cannot read a damaged record, so the name is not known.
+    if (record?.damaged) continue;
+    const name = record ? await mappedName(scope, record) : String(core?.userName ?? '');
+    if (listed.has(fold(name)) !== isProtected) changed.push(ref);
+  }
+  return changed;
+}
+
+/** Returns the userName that a user is to have at the target. */
+async function mappedName(
+  { directory, target }: ReconcileScope,
+  { id, text }: { id: string; text: string },
+): Promise<string> {
+  const [joined = []] = await directory.groupsOf([id]);
+  const { core } = await target.mapping.user(JSON.parse(text) as Resource, id, joined);
+  return String(core.userName);
+}

@@ -1,0 +1,184 @@
+// Finds the changes of a plan that the guard is to hold, because their kind has reached its limit. The plan only tells it: the
+// guard decides when a change is written.
+import type { Destruction } from '../../directory/guard/held-changes.ts';
+import { isUnmanaged } from '../../directory/member-names.ts';
+import type { Link } from '../../directory/outbox/links.ts';
+import { parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { allowanceOf, DESTRUCTIVE_KINDS, populationOf } from '../../guard/judge.ts';
+import { mayBeActive } from '../../sync/user/account-state.ts';
+import { isProtectedName, leaving } from '../../sync/group/members.ts';
+import type { Target } from '../../sync/target.ts';
+import { isChange, needsNoPermission, type PlanEntry } from '../entry.ts';
+import type { ReconcileScope } from '../scope.ts';
+import { isOpenAccount, isValue, toDestruction } from './unwritten.ts';
+import { observedLinks } from './waiting-for-decision.ts';
+
+const TO_BE_HELD = 'to be held by the guard until an operator decides';
+
+/** Returns whether the guard is to hold the change, or another change of the same person that it waits for. */
+export const isToBeHeld = (entry: PlanEntry): boolean => isChange(entry) && entry.reason.endsWith(TO_BE_HELD);
+
+/** A change that takes something away, as plan entry and in the form of the guard. */
+interface Removal {
+  entry: PlanEntry;
+  item: Destruction;
+}
+
+/**
+ * Returns the entries; the reason of each that the guard is to hold says so. Of pushed changes that fit into the limit in
+ * part, none is named, because the order of their syncs decides which are held.
+ */
+export async function withToBeHeld(
+  scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts'>,
+  entries: PlanEntry[],
+): Promise<PlanEntry[]> {
+  const { target, drifts } = scope;
+  const { guardStore } = scope.outbox;
+  const deletions = await groupDeletions(scope, entries);
+  const removals = entries.flatMap((entry): Removal[] => {
+    const item = needsNoPermission(entry) ? undefined : toDestruction(entry);
+    // An open account is closed before it is deleted.
+    if (item && isOpenAccount(entry)) return [{ entry, item: { kind: 'deactivate', ref: item.ref } }];
+    const items = item && (deletions.get(item.ref) ?? [item]);
+    return (items ?? []).map((each) => ({ entry, item: each }));
+  });
+  if (removals.length === 0) return entries;
+  const { guard } = target.policy;
+  const [permitted, { population, kinds }, links] = await Promise.all([
+    guardStore.arePermitted(removals.map(({ item }) => item)),
+    guardStore.counts(guard.windowMs),
+    observedLinks(drifts, [...new Set(removals.flatMap(({ item }) => accountOfRemoval(item) ?? []))]),
+  ]);
+  // Left out: permitted changes, and memberships and values of a closed account, which give no access and need no permission.
+  const asked = removals.filter(({ item }, index) => {
+    const account = accountOfRemoval(item);
+    const link = account && links.get(account);
+    return !permitted[index] && (link === undefined || givesAccess(target, item, link));
+  });
+  const leavers = new Set(asked.flatMap(({ item }) => (item.kind === 'deactivate' ? [item.ref] : [])));
+  // The removal of a person whose account is to be closed is decided with the account.
+  const isWithAccount = ({ member }: PlanEntry): boolean => !!member?.ref && leavers.has(member.ref);
+  const held = new Set<PlanEntry>();
+  for (const kind of DESTRUCTIVE_KINDS) {
+    const own = asked.filter(({ item, entry }) => item.kind === kind && !isWithAccount(entry));
+    if (own.length === 0) continue;
+    // A run does not ask for the members of a deleted group: the sync of the group does, as for pushed changes.
+    const isOfSync = ({ entry, item: { ref } }: Removal): boolean =>
+      isPushed(entry) || (kind === 'removeMembers' && deletions.has(ref));
+    const pushed = countByRef(own.filter(isOfSync));
+    const fresh = own.filter((removal) => !isOfSync(removal) && !isOpenAccount(removal.entry)).length;
+    const isClosing = kind === 'deactivate';
+    // The guard counts a pushed deactivation from the push on; the plan may know of more.
+    const waiting = isClosing ? Math.max(kinds[kind].waiting, pushed.size) : 0;
+    for (const removal of own) {
+      const { entry, item } = removal;
+      // The changes that are asked for together with this one: those of the run; of a pushed change, those of its resource; of a
+      // pushed deactivation none, because `waiting` has it. An open account is closed first, and its sync asks for it alone.
+      let more = isOpenAccount(entry) ? 1 : fresh;
+      if (isOfSync(removal)) more = isClosing ? 0 : (pushed.get(item.ref) ?? 1);
+      const size = populationOf(kind, population, kinds[kind], more);
+      if (kinds[kind].used + kinds[kind].held + waiting + more > allowanceOf(guard[kind], size))
+        held.add(entry);
+    }
+  }
+  const closings = new Set(
+    asked.flatMap(({ entry, item }) => (item.kind === 'deactivate' && held.has(entry) ? [item.ref] : [])),
+  );
+  for (const { entry } of asked)
+    if (isWithAccount(entry) && entry.member?.ref && closings.has(entry.member.ref)) held.add(entry);
+  // With the members of a group whose deletion is to be held.
+  const leavingGroups = new Set(
+    asked.flatMap(({ entry, item }) =>
+      item.kind === 'removeMembers' && held.has(entry) ? (accountOfRemoval(item) ?? []) : [],
+    ),
+  );
+  const behind = behindThese(entries, { held, closings, leavingGroups });
+  return entries.map((entry) => {
+    if (held.has(entry)) return { ...entry, reason: `${entry.reason}; ${TO_BE_HELD}` };
+    if (!behind.has(entry)) return entry;
+    return { ...entry, reason: `${entry.reason}; waits for a change of the same person, ${TO_BE_HELD}` };
+  });
+}
+
+/**
+ * Returns the changes that the sync of a person does not write while the guard holds another change of the person: additions to
+ * groups and, behind a deactivation, attribute values; behind a removal from a group, attribute values with the core values that
+ * are written after them (sync-user.ts).
+ * @param closings users whose deactivation is to be held
+ * @param leavingGroups users whose removal from a group is to be held
+ */
+function behindThese(
+  entries: readonly PlanEntry[],
+  {
+    held,
+    closings,
+    leavingGroups,
+  }: { held: ReadonlySet<PlanEntry>; closings: ReadonlySet<Ref>; leavingGroups: ReadonlySet<Ref> },
+): Set<PlanEntry> {
+  const withValues = new Set(
+    entries.flatMap((entry) => (isValue(entry) && leavingGroups.has(entry.ref) ? [entry.ref] : [])),
+  );
+  const isBehind = (entry: PlanEntry): boolean => {
+    const { action, kind, ref, member } = entry;
+    if (action === 'addMember')
+      return !!member?.ref && (closings.has(member.ref) || leavingGroups.has(member.ref));
+    if (kind !== 'User' || ref === null) return false;
+    return isValue(entry)
+      ? closings.has(ref) || leavingGroups.has(ref)
+      : action === 'update' && withValues.has(ref) && !closings.has(ref);
+  };
+  return new Set(entries.filter((entry) => isChange(entry) && !held.has(entry) && isBehind(entry)));
+}
+
+/** Returns whether a push caused the change. */
+const isPushed = ({ attribution }: PlanEntry): boolean => attribution.cause === 'source changed';
+
+/** Returns the user whose membership or value is removed; undefined for an unmanaged member and for another change. */
+function accountOfRemoval({ kind, ref, subject }: Destruction): Ref | undefined {
+  if (kind === 'removeMembers') return subject && !isUnmanaged(subject) ? refOf('User', subject) : undefined;
+  return kind === 'clearAttributes' ? ref : undefined;
+}
+
+/** Returns whether the membership or value may give access that the removal takes away. A protected member is not removed. */
+function givesAccess(target: Target, { kind }: Destruction, link: Link): boolean {
+  if (kind === 'removeMembers' && (link.id === undefined || isProtectedName({ target }, nameOf(link))))
+    return false;
+  return mayBeActive(link);
+}
+
+const nameOf = ({ core }: Link): string => String(core?.userName ?? '');
+
+/**
+ * Returns, by group that is deleted at the source, the changes for which the sync of the group asks the guard as a whole: the
+ * deletion and the removal of each member (dissolve-group.ts). An adopted group stays, so it is left out.
+ * @param entries of a plan, or of one person, which have the removal of that person alone
+ */
+async function groupDeletions(
+  { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
+  entries: readonly PlanEntry[],
+): Promise<Map<Ref, Destruction[]>> {
+  const isAction = ({ action, kind }: PlanEntry): boolean =>
+    kind === 'Group' && (action === 'delete' || action === 'removeMember');
+  const groups = entries.flatMap((entry) =>
+    entry.ref && isAction(entry) && isChange(entry) ? [entry.ref] : [],
+  );
+  const links = await observedLinks(drifts, [...new Set(groups)]);
+  const deletions = new Map<Ref, Destruction[]>();
+  for (const [ref, { id, origin }] of links) {
+    const group = parseRef(ref).id;
+    if (id === undefined || origin === 'adopted' || !(await drifts.deletedAtSource(group))) continue;
+    const members = leaving(await outbox.pendingMembers(group));
+    deletions.set(ref, [
+      { kind: 'delete', ref },
+      ...members.map((subject): Destruction => ({ kind: 'removeMembers', ref, subject })),
+    ]);
+  }
+  return deletions;
+}
+
+/** Returns the number of removals of each resource. */
+function countByRef(removals: readonly Removal[]): Map<Ref, number> {
+  const counts = new Map<Ref, number>();
+  for (const { item } of removals) counts.set(item.ref, (counts.get(item.ref) ?? 0) + 1);
+  return counts;
+}

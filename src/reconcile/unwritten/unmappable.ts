@@ -1,0 +1,84 @@
+// Finds what the sync of a user does not write while an attribute cannot be written, because its mapping fails or the platform
+// defines it with another type: the sync ends before the activation, and no group adds the user. Pure.
+import type { Ref } from '../../directory/records.ts';
+import type { SyncPolicy } from '../../sync/target.ts';
+import { isChange, isDrift, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
+
+/** End of the reason of an entry that waits for a value. */
+const WAITS_FOR_VALUE = 'waits for the value that cannot be written';
+/** The same, while the worker writes what was pushed; the sync of the person would refuse nothing. */
+const WAITS_FOR_LOST = 'waits for the value that is lost and cannot be written again';
+
+/** Returns whether the entry is an activation that waits for a value which cannot be written. */
+export const isWaitingActivation = ({ action, reason }: PlanEntry): boolean =>
+  action === 'reactivate' && reason.endsWith(WAITS_FOR_VALUE);
+
+/** Returns whether the entry is the conflict of an applied value that is lost at the platform and cannot be written again. */
+export const isLostValue = (entry: PlanEntry): boolean =>
+  entry.action === 'conflict' && entry.attribute !== undefined && isDrift(entry);
+
+/**
+ * Returns the entries; those that activate the users of `refs` or add them to a group only have the effect `report`, and a safe
+ * activation leaves a new account inactive. The conflict of such a user says what waits.
+ * Of a user whose applied value is lost at the platform, the worker writes what was pushed; a run does not undo the closing of
+ * the account or a lost membership, because the access may be wider without the value.
+ * @param refs users with a value that cannot be written
+ * @param lost users with the conflict of such a lost value
+ */
+export function withoutUnmappable(
+  entries: PlanEntry[],
+  refs: ReadonlySet<Ref>,
+  { users }: Pick<SyncPolicy, 'users'>,
+  lost: ReadonlySet<Ref | null>,
+): PlanEntry[] {
+  const waiting = new Map<Ref, Set<string>>();
+  const found = entries.map((entry): PlanEntry => {
+    const { action, member, after, reason } = entry;
+    const ref = member ? member.ref : entry.ref;
+    if (!ref || !isChange(entry)) return entry;
+    const isRepair = isDrift(entry) && entry.follows === undefined;
+    if (!refs.has(ref) && !(isRepair && lost.has(ref))) return entry;
+    const isCreated = action === 'create' && after?.active === true && users.activation === 'safe';
+    if (!isCreated && action !== 'reactivate' && action !== 'addMember') return entry;
+    const what = action === 'addMember' ? 'memberships wait' : 'activation waits';
+    waiting.set(ref, (waiting.get(ref) ?? new Set<string>()).add(what));
+    return isCreated
+      ? { ...entry, after: { ...after, active: false }, reason: `${reason}; activation ${WAITS_FOR_VALUE}` }
+      : {
+          ...entry,
+          effect: 'report',
+          reason: `${reason}; ${refs.has(ref) ? WAITS_FOR_VALUE : WAITS_FOR_LOST}`,
+        };
+  });
+  return found.map((entry) => {
+    const parts = entry.action === 'conflict' && entry.ref ? waiting.get(entry.ref) : undefined;
+    if (!parts) return entry;
+    const words = parts.size === 2 ? 'activation and memberships wait' : [...parts].join('');
+    return { ...entry, reason: `${entry.reason}; ${words} for the value` };
+  });
+}
+
+/**
+ * Returns the users whose sync writes a value of an attribute that the platform defines with another type. Of a user whose
+ * applied value is lost at the platform, the sync writes everything else that was pushed.
+ * @param conflicts by the name of each such attribute, why it cannot be written
+ * @param refused users whose last sync could not write a value, so the next one tries all values that differ
+ */
+export function withTypeConflict(
+  entries: readonly PlanEntry[],
+  conflicts: ReadonlyMap<string, string>,
+  refused: ReadonlySet<Ref>,
+): Ref[] {
+  const isConflict = ({ action, attribute, after }: PlanEntry): boolean =>
+    action === 'create'
+      ? [...conflicts.keys()].some((name) => after?.[`attributes.${name}`] !== undefined)
+      : attribute !== undefined && conflicts.has(attribute);
+  const anew = new Set(refused);
+  for (const entry of entries)
+    if (entry.ref && isChange(entry) && NEWLY_LINKED.has(entry.action)) anew.add(entry.ref);
+  return entries.flatMap((entry) => {
+    const { kind, ref } = entry;
+    const isWritten = ref !== null && (!isDrift(entry) || anew.has(ref));
+    return kind === 'User' && isWritten && isChange(entry) && isConflict(entry) ? [ref] : [];
+  });
+}

@@ -1,0 +1,201 @@
+// Finds the changes of a plan that no sync would write: rejected by an operator, held by the guard, about a protected
+// person, or a pending membership or value that waits for a decision about the account or about another group. The plan only
+// reports them.
+import type { Destruction } from '../../directory/guard/held-changes.ts';
+import { unmanagedName } from '../../directory/member-names.ts';
+import type { Outbox } from '../../directory/outbox/outbox.ts';
+import { fold, parseRef, type Ref } from '../../directory/records.ts';
+import { inPortions } from '../../directory/redis/portions.ts';
+import { guardKindOf, isChange, needsMark, type PlanEntry } from '../entry.ts';
+import { WAITS_FOR_GROUP } from '../compare/plan-groups.ts';
+import type { ReconcileScope } from '../scope.ts';
+import { isLostValue } from './unmappable.ts';
+import {
+  behindHeld,
+  waitingMemberships,
+  waitingValues,
+  type MembershipWait,
+} from './waiting-for-decision.ts';
+
+/** Number of resources that are read from Redis at once. */
+const PORTION = 1000;
+/** Reason of a change of the comparison that the guard holds. */
+export const HELD_BY_GUARD = 'held by the guard until an operator decides: see scim-bridge approvals list';
+/** Reasons of entries that no sync writes, by cause. */
+const REASONS = {
+  rejected: 'rejected by an operator, so it is not written: see scim-bridge exceptions',
+  held: HELD_BY_GUARD,
+  keptMember:
+    'a person rejected the removal of a member, which the deletion would carry out: see scim-bridge exceptions',
+  afterHeld:
+    'the account is deleted after its deactivation, which the guard holds: see scim-bridge approvals list',
+  afterRejected:
+    'the account is deleted after its deactivation, which an operator rejected: see scim-bridge exceptions',
+  protected: 'the person is listed in users.protected, so it is not written',
+};
+/** Text behind the reason of a pending membership that waits. */
+const WAITS: Record<Exclude<MembershipWait, 'leaver'>, string> = {
+  held: '; waits for the held account: see scim-bridge approvals list',
+  heldRemoval:
+    '; waits for the held removal of the person from another group: see scim-bridge approvals list',
+  rejected: '; waits for the account, whose change an operator rejected: see scim-bridge exceptions',
+};
+/** Text behind the reason of an attribute value of a person whose deactivation is held. */
+const BEHIND_CLOSING = '; waits for the held deactivation of the person: see scim-bridge approvals list';
+/**
+ * Text behind the reason of a change that waits until another resource, whose own change is held, gives up its name or
+ * account.
+ */
+const BEHIND = '; waits for the held change of who or what has its name now: see scim-bridge approvals list';
+
+/** Returns whether a reason is that of a held or rejected change, or of one that waits for its decision. */
+export const isOfDecision = (reason: string): boolean => /scim-bridge (approvals|exceptions)/.test(reason);
+
+/**
+ * Returns the entries without additions of people whom the source took away; those that no sync would write have the effect
+ * `report`.
+ */
+export async function withoutUnwritten(
+  scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts' | 'directory'>,
+  entries: PlanEntry[],
+): Promise<PlanEntry[]> {
+  const {
+    outbox: { guardStore },
+    target,
+  } = scope;
+  const why = new Map<PlanEntry, string>();
+  const unwanted = new Set<PlanEntry>();
+  for (const [entry, wait] of await waitingMemberships(scope, entries))
+    if (wait === 'leaver') unwanted.add(entry);
+    else why.set(entry, `${entry.reason}${WAITS[wait]}`);
+  // People of whom no sync writes an attribute value before a decision, so that it defines no attribute either.
+  const withoutValues = new Set<Ref>();
+  for (const entry of await waitingValues(scope, entries)) {
+    why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
+    if (isValue(entry)) withoutValues.add(entry.ref);
+  }
+  const closed = new Set<Ref>();
+  const asked = entries.flatMap((entry) => {
+    // A removal from a group that is a dead letter may be held too; its decision is then what it waits for.
+    const isWaiting = entry.reason.endsWith(WAITS_FOR_GROUP);
+    const item = toDestruction(isWaiting ? { ...entry, effect: 'apply' } : entry);
+    return item ? [{ entry, item }] : [];
+  });
+  for (const portion of inPortions(asked, PORTION)) {
+    const [verdicts, closings, deletions] = await Promise.all([
+      guardStore.verdictsOn(portion.map(({ item }) => item)),
+      guardStore.verdictsOn(portion.map(({ item: { ref } }) => ({ kind: 'deactivate', ref }))),
+      withHeldDeletion(
+        guardStore,
+        portion.map(({ item }) => item),
+      ),
+    ]);
+    for (const [index, { entry, item }] of portion.entries()) {
+      const closing = isOpenAccount(entry) ? closings[index] : undefined;
+      const verdict =
+        verdicts[index] ??
+        (deletions[index] ? 'held' : undefined) ??
+        (closing && (closing === 'held' ? 'afterHeld' : 'afterRejected')) ??
+        ((await keepsMember(scope.outbox, item)) ? 'keptMember' : undefined);
+      if (verdict) why.set(entry, REASONS[verdict]);
+      if (verdict === 'held' && item.kind === 'deactivate') closed.add(item.ref);
+    }
+  }
+  // The sync of a person whose deactivation is held writes core values only (sync-user.ts).
+  for (const ref of closed) withoutValues.add(ref);
+  const isOpen = ({ kind, ref }: PlanEntry): boolean =>
+    kind === 'User' && ref !== null && !withoutValues.has(ref);
+  const definesElsewhere = entries.some((entry) => isOpen(entry) && isChange(entry));
+  for (const entry of entries) {
+    const { action, follows } = entry;
+    const isDefinition =
+      action === 'defineAttribute' && !definesElsewhere && follows && withoutValues.has(follows);
+    if (isDefinition && !closed.has(follows)) why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
+    else if (isDefinition || (isValue(entry) && closed.has(entry.ref) && !why.has(entry)))
+      why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);
+  }
+  for (const entry of await behindHeld(scope, entries)) why.set(entry, `${entry.reason}${BEHIND}`);
+  const listed = new Set(target.policy.users.protected.map(fold));
+  for (const entry of entries)
+    if (isChange(entry) && listed.has(fold(personIn(entry)))) why.set(entry, REASONS.protected);
+  return entries.flatMap((entry): PlanEntry[] => {
+    const reason = why.get(entry);
+    if (unwanted.has(entry)) return [];
+    return [reason === undefined ? entry : { ...entry, effect: 'report', reason }];
+  });
+}
+
+/**
+ * Returns whether a run makes the reported addition or change of a person pending, so that the decision which it waits for brings
+ * it. Without a pending sign or a mark only a later comparison would find the difference again.
+ */
+export const becomesPending = (entry: PlanEntry): boolean =>
+  (entry.action === 'addMember' || entry.kind === 'User') &&
+  entry.effect === 'report' &&
+  Object.values(WAITS).some((text) => entry.reason.endsWith(text)) &&
+  needsMark({ ...entry, effect: 'apply' });
+
+/** Returns whether the entry writes or clears an attribute value of a person. */
+export const isValue = (entry: PlanEntry): entry is PlanEntry & { ref: Ref; attribute: string } =>
+  entry.ref !== null && (entry.action === 'setAttribute' || entry.action === 'clearAttribute');
+
+/** Returns whether the entry deletes an account that has to be deactivated before. */
+export const isOpenAccount = ({ action, kind, before }: PlanEntry): boolean =>
+  action === 'delete' && kind === 'User' && before?.active === true;
+
+/**
+ * Returns for each change whether it removes a member of a group whose deletion the guard holds. Such a member leaves with the
+ * group (dissolve-group.ts), unless the removal itself is approved.
+ */
+async function withHeldDeletion(guardStore: Outbox['guardStore'], items: Destruction[]): Promise<boolean[]> {
+  const deletions = await guardStore.verdictsOn(items.map(({ ref }) => ({ kind: 'delete', ref })));
+  const isHeld = items.map(({ kind }, index) => kind === 'removeMembers' && deletions[index] === 'held');
+  if (!isHeld.includes(true)) return isHeld;
+  const permitted = await guardStore.arePermitted(items);
+  return isHeld.map((held, index) => held && !permitted[index]);
+}
+
+/** Returns whether a group that was deleted at the source stays, because a person rejected the removal of a member. */
+async function keepsMember({ pendingMembers }: Outbox, { kind, ref }: Destruction): Promise<boolean> {
+  const group = parseRef(ref);
+  if (kind !== 'delete' || group.kind !== 'Group') return false;
+  return [...(await pendingMembers(group.id)).values()].includes('r');
+}
+
+/**
+ * Returns the entries; a membership whose user or group has a conflict is not written now and gets the effect `report`. For a
+ * value that is lost at the platform no membership waits.
+ */
+export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[] {
+  const conflicts = new Set(
+    entries.flatMap((entry) =>
+      entry.action === 'conflict' && entry.ref !== null && !isLostValue(entry) ? [entry.ref] : [],
+    ),
+  );
+  return entries.map((entry) => {
+    const { action, ref, member, reason } = entry;
+    if (!member || !isChange(entry)) return entry;
+    if (ref && conflicts.has(ref))
+      return { ...entry, effect: 'report', reason: `${reason}${WAITS_FOR_GROUP}` };
+    return action === 'addMember' && member.ref && conflicts.has(member.ref)
+      ? { ...entry, effect: 'report', reason: `${reason}; waits for the user, who needs a person` }
+      : entry;
+  });
+}
+
+/** Returns the userName of the person that the entry concerns; '' for a group. */
+const personIn = ({ kind, name, member }: PlanEntry): string => member?.name ?? (kind === 'User' ? name : '');
+
+/** Returns the change in the form of the guard; undefined for a change that takes nothing away. */
+export function toDestruction(entry: PlanEntry): Destruction | undefined {
+  const kind = guardKindOf(entry.action);
+  const { ref, attribute, member } = entry;
+  if (!kind || !ref || !isChange(entry)) return undefined;
+  if (kind === 'clearAttributes')
+    return attribute === undefined ? undefined : { kind, ref, subject: attribute };
+  if (kind !== 'removeMembers') return { kind, ref };
+  const subject = member?.ref
+    ? parseRef(member.ref).id
+    : member?.platformId && unmanagedName(member.platformId);
+  return subject ? { kind, ref, subject } : undefined;
+}

@@ -1,0 +1,191 @@
+// Finds the pending memberships and values that wait for a decision of an operator: about the account, about a removal of the
+// person from another group, or about the resource that has the name.
+import { parseLink, type Link } from '../../directory/outbox/links.ts';
+import { parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { inPortions } from '../../directory/redis/portions.ts';
+import { usersToVerify } from '../compare/desired-users.ts';
+import { mayBeActive } from '../../sync/user/account-state.ts';
+import { isChange, NEWLY_LINKED, type Action, type PlanEntry } from '../entry.ts';
+import type { ReconcileScope } from '../scope.ts';
+
+/**
+ * Why a membership waits: the state of the account, or a held removal of the person from another group. `leaver`: an addition of
+ * a person whom the source took away, so it is not wanted.
+ */
+export type MembershipWait = 'held' | 'rejected' | 'heldRemoval' | 'leaver';
+/** Actions on the values of an account that exists and is to be active. */
+const VALUES: ReadonlySet<Action> = new Set(['setAttribute', 'clearAttribute', 'update', 'reactivate']);
+
+/** Number of resources that are read from Redis at once. */
+const PORTION = 1000;
+/** By the condition of an account, why its additions to groups wait for a decision. */
+const WAITING: Readonly<Record<string, MembershipWait>> = {
+  Held: 'held',
+  LastAdministrator: 'held',
+  Rejected: 'rejected',
+};
+
+/**
+ * Returns the memberships that wait, with the reason. A pending removal waits for the held deactivation, whose sync writes it.
+ * Each addition waits until the condition of the account has ended, and until no removal of the person from another group is
+ * held.
+ */
+export async function waitingMemberships(
+  scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,
+  entries: readonly PlanEntry[],
+): Promise<Map<PlanEntry, MembershipWait>> {
+  const { outbox, drifts } = scope;
+  const { guardStore } = outbox;
+  const waiting = new Map<PlanEntry, MembershipWait>();
+  const anew = new Set(entries.flatMap(({ ref, action }) => (NEWLY_LINKED.has(action) ? [ref] : [])));
+  const pending = entries.flatMap((entry) => {
+    const ref = entry.member?.ref;
+    // The memberships of a new account are written with it.
+    const isAddition = entry.action === 'addMember' && !anew.has(ref ?? null);
+    const isPending = entry.attribution.cause === 'source changed' || isAddition;
+    return ref && isChange(entry) && isPending ? [{ entry, ref }] : [];
+  });
+  const users = [...new Set(pending.map(({ ref }) => ref))];
+  // By user: why additions wait because of the account, and whether removals wait for its deactivation.
+  const waits = new Map<Ref, { add?: MembershipWait | undefined; isLeaver: boolean }>();
+  for (const portion of inPortions(users, PORTION)) {
+    const [accounts, decisions, closings] = await Promise.all([
+      drifts.readLinks(portion),
+      guardStore.decisionsOfMembers(portion.map((ref) => parseRef(ref).id)),
+      guardStore.verdictsOn(portion.map((ref) => ({ kind: 'deactivate', ref }))),
+    ]);
+    // Other settings may want the person again since the condition was stored, and a pending change may be the return.
+    const leavers = await usersToVerify(
+      scope,
+      accounts.filter(
+        ({ text, marked }, index) => parseLink(text).condition?.isLeaver || (marked && closings[index]),
+      ),
+    );
+    accounts.forEach(({ ref, text, marked }, index) => {
+      const { condition } = parseLink(text);
+      const wanted = leavers.get(ref)?.wanted;
+      // The sync of a marked person meets the same decision about the account, unless the person is to be active again.
+      const decided = wanted?.active ? undefined : closings[index];
+      const wait = marked ? decided : condition && WAITING[condition.reason];
+      const isOut = condition?.isLeaver && wanted?.inScope !== true;
+      const add = wait && isOut ? 'leaver' : wait;
+      waits.set(ref, { add, isLeaver: decisions[index] === 'follows' });
+    });
+  }
+  const added = pending.filter(({ entry, ref }) => entry.action === 'addMember' && !waits.get(ref)?.add);
+  const moved = await withHeldRemoval(
+    outbox,
+    added.map(({ ref }) => ref),
+    createdIn(entries),
+  );
+  for (const { entry, ref } of pending) {
+    const known = waits.get(ref);
+    let wait: MembershipWait | undefined;
+    if (entry.action === 'addMember') wait = known?.add ?? (moved.has(ref) ? 'heldRemoval' : undefined);
+    else if (known?.isLeaver) wait = 'held';
+    if (wait) waiting.set(entry, wait);
+  }
+  return waiting;
+}
+
+/**
+ * Returns the changes of users that their sync does not write while the guard holds a removal of the user from a group
+ * (sync-user.ts): attributes of an open account, with all that is written behind them, and a safe activation.
+ */
+export async function waitingValues(
+  { outbox, drifts, target }: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts'>,
+  entries: readonly PlanEntry[],
+): Promise<PlanEntry[]> {
+  const ofUser = new Map<Ref, PlanEntry[]>();
+  for (const entry of entries)
+    if (entry.kind === 'User' && entry.ref) ofUser.set(entry.ref, [...(ofUser.get(entry.ref) ?? []), entry]);
+  const asked = [...ofUser].flatMap(([ref, own]) => {
+    const changes = own.filter(isChange);
+    // An account that is created, adopted or closed always gets its values.
+    const isExisting = own.every(({ action }) => VALUES.has(action) || action === 'conflict');
+    // Core values alone do not wait; attributes and an activation do.
+    const mayWait = changes.some(({ action }) => action !== 'update');
+    return isExisting && mayWait ? [{ ref, changes }] : [];
+  });
+  const moved = await withHeldRemoval(
+    outbox,
+    asked.map(({ ref }) => ref),
+    createdIn(entries),
+  );
+  const waiting = asked.filter(({ ref }) => moved.has(ref));
+  const links = await observedLinks(
+    drifts,
+    waiting.map(({ ref }) => ref),
+  );
+  return waiting.flatMap(({ ref, changes }) => {
+    const hasValues = changes.some(({ attribute }) => attribute !== undefined);
+    if (hasValues && mayBeActive(links.get(ref) ?? {})) return changes;
+    const isSafe = target.policy.users.activation === 'safe';
+    return isSafe ? changes.filter(({ action }) => action === 'reactivate') : [];
+  });
+}
+
+/** Returns the stored links of the refs. */
+export async function observedLinks(
+  drifts: ReconcileScope['drifts'],
+  refs: readonly Ref[],
+): Promise<Map<Ref, Link>> {
+  const observed = await drifts.readLinks(refs);
+  return new Map(observed.map(({ ref, text }) => [ref, parseLink(text)]));
+}
+
+/**
+ * Returns the pending changes of new resources whose last sync ended because the guard holds the change of the resource that has their
+ * name or account. A mark brings them after the decision.
+ */
+export async function behindHeld(
+  { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
+  entries: readonly PlanEntry[],
+): Promise<PlanEntry[]> {
+  const pending = entries.flatMap((entry) => {
+    const refs = [entry.ref, entry.member?.ref].flatMap((ref) => ref ?? []);
+    return isChange(entry) && entry.attribution.cause === 'source changed' ? [{ entry, refs }] : [];
+  });
+  const asked = [...new Set(pending.flatMap(({ refs }) => refs))];
+  if (asked.length === 0 || (await outbox.guardStore.open()) === undefined) return [];
+  const behind = new Set<Ref>();
+  for (const { ref, text, marked } of await drifts.readLinks(asked))
+    if (marked && isBehindHeld(parseLink(text))) behind.add(ref);
+  return pending.flatMap(({ entry, refs }) => (refs.some((ref) => behind.has(ref)) ? [entry] : []));
+}
+
+/** Returns whether the held change is one of another resource: a resource without account or group has none of its own. */
+const isBehindHeld = ({ id, condition }: Link): boolean => id === undefined && condition?.reason === 'Held';
+
+/** Returns the resources that the sync creates. The held removals of members end with the group that is gone. */
+const createdIn = (entries: readonly PlanEntry[]): ReadonlySet<Ref | null> =>
+  new Set(entries.flatMap((entry) => (entry.action === 'create' && isChange(entry) ? [entry.ref] : [])));
+
+/**
+ * Returns those of the users of whom the guard holds a removal from a group.
+ * @param made groups that are created again; held removals from the former groups end, so they are not looked up
+ */
+export async function withHeldRemoval(
+  { guardStore, pendingRemovals }: Pick<ReconcileScope['outbox'], 'guardStore' | 'pendingRemovals'>,
+  users: readonly Ref[],
+  made: ReadonlySet<Ref | null> = new Set(),
+): Promise<Set<Ref>> {
+  const found = new Set<Ref>();
+  const all = [...new Set(users)];
+  // Usually nothing is held. The check saves many reads in a first load, which has many additions.
+  if (all.length === 0 || (await guardStore.open()) === undefined) return found;
+  for (const portion of inPortions(all, PORTION)) {
+    const groups = await Promise.all(portion.map((ref) => pendingRemovals(parseRef(ref).id)));
+    const removals = portion.flatMap((ref, index) =>
+      (groups[index] ?? []).map((group) => ({
+        ref,
+        item: { kind: 'removeMembers', ref: refOf('Group', group), subject: parseRef(ref).id } as const,
+      })),
+    );
+    const verdicts = await guardStore.verdictsOn(removals.map(({ item }) => item));
+    removals.forEach(({ ref, item }, index) => {
+      if (verdicts[index] === 'held' && !made.has(item.ref)) found.add(ref);
+    });
+  }
+  return found;
+}

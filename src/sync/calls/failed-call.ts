@@ -1,0 +1,68 @@
+// Converts a failed call of a sync to its outcome: tried again after a time, or a dead letter.
+import type { Condition } from '../../directory/outbox/links.ts';
+import { LeaseLost } from '../../directory/outbox/work.ts';
+import { PlatformError, PlatformResponse } from '../../platform/errors.ts';
+import { backoffMs } from '../../support/backoff.ts';
+import { answersOtherwise } from './absence.ts';
+import { condition as toCondition } from '../condition.ts';
+import type { SyncContext } from '../context.ts';
+import { judgeFailure, mayBeTransient } from './failures.ts';
+import { WriteIgnored, type SyncOutcome } from '../outcome.ts';
+
+/** Waits between attempts of a write that the platform answers with success and does not carry out. */
+const IGNORED_BACKOFF = { baseMs: 1000, maxMs: 60_000 };
+
+/** Interval of attempts while a refusal may come from a proxy: another call to the platform does not succeed either. */
+const UNREACHABLE_MS = 30_000;
+
+/** Writes that take access away: the condition of a dead letter names the refused one. */
+const TAKING: ReadonlyMap<string, NonNullable<Condition['write']>> = new Map([
+  ['deactivate user', 'deactivate'],
+  ['delete user', 'delete'],
+  ['delete group', 'delete'],
+]);
+
+/** Converts a failed call to an outcome. @throws LeaseLost, and errors that are not of the platform */
+export async function outcomeOfError(
+  context: SyncContext,
+  error: unknown,
+  random: () => number,
+): Promise<SyncOutcome> {
+  const { link, work, writes } = context;
+  if (error instanceof LeaseLost) throw error;
+  // The process stops: another one goes on at once.
+  if (context.call.signal.aborted) return { kind: 'later', writes, afterMs: 0 };
+  if (!(error instanceof PlatformError) && !(error instanceof WriteIgnored)) throw error;
+  // Records a failed read, which has no operation (''); a failed write was recorded with its operation (create-context.ts).
+  context.provisioning.failed('', error);
+  link.attempts = (link.attempts ?? 0) + 1;
+  if (error instanceof WriteIgnored) {
+    const afterMs = backoffMs(link.attempts, IGNORED_BACKOFF, random);
+    return { kind: 'later', writes, afterMs, condition: toCondition(context, 'NotApplied', error.message) };
+  }
+  if (mayBeTransient(error)) link.transientRefusals = (link.transientRefusals ?? 0) + 1;
+  else delete link.transientRefusals;
+  const verdict = judgeFailure(error, link.attempts, random, link.transientRefusals);
+  const mayBeProxy =
+    verdict.kind === 'refused' && mayBeTransient(error) && !(await answersOtherwise(context, error));
+  if (verdict.kind === 'refused' && !mayBeProxy) {
+    const condition = toCondition(context, verdict.reason, verdict.message, verdict.status);
+    const { failedWrite } = context;
+    const write = failedWrite?.error === error ? TAKING.get(failedWrite.operation) : undefined;
+    return { kind: 'blocked', writes, condition: { ...condition, ...(write && { write }) } };
+  }
+  const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNREACHABLE_MS, pauseMs: 0 };
+  if (pauseMs > 0 && error instanceof PlatformResponse) {
+    const { status, retryAfterMs } = error;
+    // The pause after a 401 is the bridge's own choice, as is one in place of a longer Retry-After (failures.ts).
+    await context.target.budget.pause(pauseMs, {
+      status,
+      asked: status !== 401 && retryAfterMs === pauseMs,
+    });
+  }
+  context.logger.warn(
+    { ref: work.ref, attempt: link.attempts, afterMs, reason: verdict.message },
+    'platform failed, trying again',
+  );
+  return { kind: 'later', writes, afterMs };
+}

@@ -1,0 +1,29 @@
+// Probes a target whose breaker is open while no sync calls it, because otherwise no call would close the breaker after an
+// outage.
+import type { Clock } from '../../support/sources.ts';
+import type { Target } from '../target.ts';
+import { timeLimit } from '../../support/time-limit.ts';
+
+/** Time between two checks of the breaker; longer than the longest time between two probes. */
+const CHECK_MS = 3000;
+/** Longest time that a probe waits for the budget and the answer. */
+const PROBE_TIMEOUT_MS = 10_000;
+
+type Probed = Pick<Target, 'breaker'> & { client: Pick<Target['client'], 'users'> };
+
+/** Probes until the signal fires. Several replicas may do so: the budget lets one probe through at a time. */
+export async function probeWhileIdle(target: Probed, clock: Clock, signal: AbortSignal): Promise<void> {
+  /** Due time of the next probe at the last check. If it is unchanged, no sync has called the target since. */
+  let lastProbeAt: number | undefined;
+  while (!signal.aborted) {
+    await clock.sleep(CHECK_MS, signal);
+    // If Redis does not answer, nothing is probed before the next check.
+    const { open, probeAt } = await target.breaker.read().catch(() => ({ open: false, probeAt: undefined }));
+    const isIdle = open && probeAt === lastProbeAt;
+    lastProbeAt = open ? probeAt : undefined;
+    if (!isIdle || signal.aborted) continue;
+    const limited = AbortSignal.any([signal, timeLimit(PROBE_TIMEOUT_MS)]);
+    // The client reports the result of each call to the breaker.
+    await target.client.users.list({ startIndex: 1, count: 1 }, { signal: limited }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,45 @@
+// Recognises a target's tenant at a new address: the tenant has at least one of a few linked accounts (ADR 0022). If it has
+// none, reconcile/tenant/tenant.ts decides that it is another tenant.
+import type { Link, Links } from '../../directory/outbox/links.ts';
+import type { Outbox } from '../../directory/outbox/outbox.ts';
+import { fold } from '../../directory/records.ts';
+import type { WireUser } from '../../platform/wire.ts';
+import type { Clock } from '../../support/sources.ts';
+import type { Target } from '../target.ts';
+
+/** Number of linked accounts that are read in one attempt. */
+const SAMPLE = 10;
+/** Interval of attempts. */
+const RETRY_MS = 5000;
+
+/** Returns whether an account can be the linked one: at least one of its names must agree. */
+export function isAccountOf({ core = {} }: Link, { userName, externalId }: WireUser): boolean {
+  const hasName = fold(String(core.userName ?? '')) === fold(userName);
+  return hasName || (externalId !== undefined && core.externalId === externalId);
+}
+
+/** Checks every few seconds whether the tenant at a new address is the known one, until `signal` is aborted. */
+export async function recogniseAddress(
+  { target, outbox, links, clock }: { target: Target; outbox: Outbox; links: Links; clock: Clock },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      if ((await outbox.hasMoved()) && (await knowsOneOf(target, links, signal))) await outbox.noteAddress();
+    } catch {
+      // Unavailability of Redis or the platform is reported elsewhere.
+    }
+    await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+  }
+}
+
+/** Returns whether the platform has one of the sampled accounts. */
+async function knowsOneOf({ name, client }: Target, links: Links, signal: AbortSignal): Promise<boolean> {
+  for (const link of await links.some(name, 'User', SAMPLE)) {
+    // Without an account or its name there is nothing to compare.
+    if (link.id === undefined || link.core?.userName === undefined) continue;
+    const account = await client.users.get(link.id, { signal }).catch(() => undefined);
+    if (account && isAccountOf(link, account)) return true;
+  }
+  return false;
+}

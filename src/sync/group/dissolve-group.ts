@@ -1,0 +1,129 @@
+// Handles a group that was deleted at the source: deletes the platform group, or removes its managed members, as policy and
+// guard allow.
+import { counted } from '../../support/counted.ts';
+import { isAbsent } from '../calls/absence.ts';
+import { condition } from '../condition.ts';
+import type { SyncContext } from '../context.ts';
+import { deleteThere, noteDeleted } from '../deletion.ts';
+import { isGone } from '../calls/failures.ts';
+import { findGroup } from './find-group.ts';
+import type { Exists } from '../user/find-user.ts';
+import { ended, permit, refuse } from '../gate.ts';
+import { noteLeavers, takeUpLeavers } from './left-members.ts';
+import type { LinkedMember } from './member-writes.ts';
+import {
+  dropPendingMembers,
+  leaving,
+  logLostMembers,
+  membersWithSign,
+  rejectedAmong,
+  removeMembers,
+  removePermitted,
+  throwIfIgnored,
+  toLeavers,
+  type PendingMembers,
+} from './members.ts';
+import type { SyncOutcome } from '../outcome.ts';
+import { LISTED_AS_PROTECTED } from '../target.ts';
+import { temporaryNameLeft, withTemporaryName } from '../names/temporary-name.ts';
+
+const DELETED = 'the group was deleted at the source';
+
+/** Deletes the platform group if the bridge created it. From an adopted group it removes the managed members only. */
+export async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
+  const { link, target } = context;
+  // A create with a lost answer may have created the group.
+  if (link.creating && link.core) await findGroup(context, String(link.core.displayName), exists);
+  // A comparison found that the group is gone, which needs no decision of the guard.
+  const wasSeenGone = link.observed?.displayName === null;
+  const isGoneThere = wasSeenGone && (await isAbsent(context, 'Group', link));
+  // Only the policy `sync` removes anything; the link notes the members who leave, for a later change of the policy.
+  if (link.id !== undefined && target.policy.policy !== 'sync' && !isGoneThere) {
+    link.departed = true;
+    link.leavers ??= [];
+    await noteLeavers(context);
+    await dropPendingMembers(context);
+    return (await temporaryNameLeft(context, DELETED)) ?? { kind: 'synced', writes: context.writes };
+  }
+  if (link.id !== undefined && !isGoneThere) {
+    // Members whom an earlier policy left in the group are removed too, so the guard has to count them.
+    await takeUpLeavers(context);
+    try {
+      const unfinished = await deleteOrEmpty(context, link.id);
+      // A group that stays keeps a temporary name (temporary-name.ts): another name would give its members the access of that name.
+      if (unfinished) return await withTemporaryName(context, unfinished);
+      const left = link.deleting ? undefined : await temporaryNameLeft(context, DELETED);
+      if (left) return left;
+    } catch (error) {
+      if (!isGone(error) || !(await isAbsent(context, 'Group', link))) throw error;
+      noteDeleted(context, 'delete group');
+    }
+  }
+  if (isGoneThere) noteDeleted(context, 'delete group');
+  if (link.deleting) await logLostMembers(context);
+  await dropPendingMembers(context);
+  // The group is gone or has no managed member left, so no kept or unconfirmed removal has an object any more.
+  const { outbox, work } = context;
+  const rejected = membersWithSign(await outbox.pendingMembers(work.id), 'r');
+  const removed = [...rejected, ...(await outbox.unconfirmedRemovals(work.id))];
+  if (removed.length > 0) await outbox.ackMembers(work, '-', removed);
+  return { kind: 'synced', writes: context.writes, forget: true };
+}
+
+/**
+ * Deletes the group or removes its managed members.
+ * @returns an outcome when the guard refused a part; otherwise undefined
+ */
+async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutcome | undefined> {
+  const { link, target } = context;
+  const pending = await context.outbox.pendingMembers(context.work.id);
+  // An adopted group existed before the bridge, which must not delete it.
+  if (link.origin === 'adopted') return removeAll(context, pending);
+  const { guardStore } = context.outbox;
+  const [isDeletionRejected] = await guardStore.areRejected([{ kind: 'delete', ref: context.work.ref }]);
+  if (isDeletionRejected) refuse(context, { kind: 'delete' }, 'rejected');
+  // A rejected removal keeps the group with that member; all other members are removed as the guard allows.
+  if (isDeletionRejected || (await rejectedAmong(context, leaving(pending))).length > 0)
+    return removeAll(context, pending);
+  // Deleting a group takes access from all its members, so the guard counts them too.
+  const open = await openMembers(context, pending);
+  const wishes = [{ kind: 'delete' as const }, ...open.map(({ user }) => toRemoval(user))];
+  const [permission, ...permissions] = await permit(context, wishes, { whole: true });
+  const allowed = open.filter((_, index) => permissions[index] === 'allowed');
+  if (permission === 'allowed' && allowed.length === open.length) {
+    await deleteThere(context, {
+      operation: 'delete group',
+      run: () => target.client.groups.delete(id, context.call),
+      read: () => target.client.groups.get(id, { members: false }, context.call),
+    });
+    return undefined;
+  }
+  // The deletion was approved earlier, and a member of the group was not. As `unasked`, the approval is kept until the deletion
+  // can be written, because the end of the sync drops the decisions about all changes that the guard allowed.
+  if (permission === 'allowed') context.gate.unasked.push('delete');
+  throwIfIgnored(await removePermitted(context, allowed));
+  return ended(context);
+}
+
+/** Removes the members whose removal the guard allows. @returns undefined when no member is left that the bridge manages */
+async function removeAll(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
+  const { isWaiting, ignored, kept } = await removeMembers(context, pending);
+  throwIfIgnored(ignored);
+  if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
+  const outcome = ended(context);
+  // A rejected removal keeps the link, without which the decision could not be taken back.
+  if ('condition' in outcome && outcome.condition) return outcome;
+  if (kept === 0) return undefined;
+  // A protected member stays in the group, so the group keeps its link: the removal follows when the protection ends.
+  const stay = `${LISTED_AS_PROTECTED}, so ${counted(kept, 'member')} of the group that was deleted at the source ${kept === 1 ? 'stays' : 'stay'}`;
+  return { kind: 'synced', writes: context.writes, condition: condition(context, 'Protected', stay) };
+}
+
+/** Returns the removal of a member in the form in which `permit` asks the guard for it. @param subject id of the user */
+const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subject });
+
+/** Returns the members with an account that may be active. */
+async function openMembers(context: SyncContext, pending: PendingMembers): Promise<LinkedMember[]> {
+  const leavers = await toLeavers(context, leaving(pending));
+  return leavers.flatMap(([, leaver]) => (leaver && leaver !== 'protected' && leaver.isOpen ? [leaver] : []));
+}

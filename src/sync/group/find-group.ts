@@ -1,0 +1,151 @@
+// Links a group to the platform group with its name, which is adopted or created.
+import { fold, parseRef, type Ref } from '../../directory/records.ts';
+import type { WireGroup } from '../../platform/wire.ts';
+import type { SyncContext } from '../context.ts';
+import { isStatus, mayHaveCommitted } from '../calls/failures.ts';
+import type { Exists } from '../user/find-user.ts';
+import { claim, takenElsewhere, type NotOurs } from '../names/taken-by-connection.ts';
+import { leaving } from './members.ts';
+import { isHandedOn, isOutdated, successionWait } from '../names/succession.ts';
+
+/** `linked`: the link has the id of the group. `absent`: the platform has no group of this name. `conflict`: an operator decides. */
+export type FoundGroup =
+  { kind: 'linked' | 'absent' } | NotOurs | { kind: 'conflict'; message: string; isNotAdopted?: boolean };
+
+/** Finds the platform's group by name and links it if the settings allow the adoption. Never creates one. */
+export async function findGroup(context: SyncContext, name: string, exists: Exists): Promise<FoundGroup> {
+  const { link, links, outbox, target, work } = context;
+  const matches = await groupsCalled(context, name);
+  if (matches.length > 1) {
+    return {
+      kind: 'conflict',
+      message: `${matches.length} groups are called ${name}: rename or delete all but one`,
+    };
+  }
+  const [group] = matches;
+  if (!group) return { kind: 'absent' };
+  const taken = await takenElsewhere(context, 'Group', [group.id]);
+  if (taken) return taken;
+  const holder = await links.holderOf(target.name, 'Group', group.id);
+  const former = holder !== undefined && holder !== work.ref ? holder : undefined;
+  const afterMs = (await isPassing(context, group)) ? successionWait(context) : undefined;
+  if (afterMs !== undefined) return { kind: 'later', afterMs };
+  if (former !== undefined && (await exists(former))) {
+    return { kind: 'conflict', message: linkedText(name, former) };
+  }
+  const ours = holder !== undefined || link.creating === true;
+  if (!ours && target.policy.adopt !== 'exact') {
+    return {
+      kind: 'conflict',
+      isNotAdopted: true,
+      message: `the group ${name} exists already and adopt is ${target.policy.adopt}`,
+    };
+  }
+  const { origin, leavers } = former === undefined ? {} : await links.get(target.name, former);
+  if (former !== undefined) {
+    // While the platform group cannot be linked, the former group keeps it.
+    const notOurs = await claim(context, group.id, { isNew: false });
+    if (notOurs) return notOurs;
+    await outbox.inheritRemovals(parseRef(former).id, work.id);
+    // The link of the former resource lists members whom the source removed and the settings leave in this platform group. The
+    // list moves to the new link, so that they are removed when the settings allow it.
+    if (leavers) link.leavers = leavers;
+  }
+  return linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'), {
+    isNew: false,
+    takenFrom: former,
+  });
+}
+
+/** Returns why a group of this name is refused: another group at the source has it. */
+export const linkedText = (name: string, holder: Ref): string =>
+  `the group ${name} is already linked to ${holder}: rename one of the two`;
+
+/** Returns whether the group with this name belongs to another resource that is being renamed. */
+const isPassing = async (context: SyncContext, { id, displayName }: WireGroup): Promise<boolean> =>
+  (await isHandedOn(context, 'Group', id)) || (await isOutdated(context, 'Group', { id, name: displayName }));
+
+/**
+ * Returns the groups with the current name. If there are none, returns groups with the name of an earlier create whose
+ * answer was lost, unless another resource is linked to them.
+ */
+async function groupsCalled(context: SyncContext, name: string): Promise<WireGroup[]> {
+  const { link, links, target, work, call } = context;
+  const called = async (wanted: string): Promise<WireGroup[]> => {
+    const found = await target.client.groups.findByDisplayName(wanted, call);
+    return found.filter((group) => fold(group.displayName) === fold(wanted));
+  };
+  const exact = await called(name);
+  const tried = link.creating && link.core ? String(link.core.displayName) : name;
+  if (exact.length > 0 || fold(tried) === fold(name)) return exact;
+  const made = await called(tried);
+  const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'Group', id)));
+  return made.filter((_, index) => holders[index] === undefined || holders[index] === work.ref);
+}
+
+/** Creates and links the platform group. If the platform says that the name exists, looks the group up again. */
+export async function createPlatformGroup(
+  context: SyncContext,
+  name: string,
+  exists: Exists,
+): Promise<FoundGroup> {
+  const { link, target } = context;
+  const triedBefore = link.creating === true;
+  link.creating = true;
+  link.core = { displayName: name };
+  await context.save();
+  let created: WireGroup;
+  try {
+    const body = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName: name };
+    created = await context.write('create group', () => target.client.groups.create(body, context.call));
+  } catch (error) {
+    link.creating = triedBefore || mayHaveCommitted(error);
+    if (!isStatus(error, 409)) throw error;
+    const found = await findGroup(context, name, exists);
+    if (found.kind !== 'absent') return found;
+    // Lists may lag behind writes (contract 12.9), so the lookup is repeated before an operator is asked.
+    const afterMs = successionWait(context);
+    if (afterMs !== undefined) return { kind: 'later', afterMs };
+    const message =
+      error.platformMessage || `the platform says that the group ${name} exists, but does not show it`;
+    return { kind: 'conflict', message };
+  }
+  await dropRemovals(context);
+  return linkTo(context, created, 'created', { isNew: true });
+}
+
+/**
+ * Drops the removals of members, held and rejected ones too: a new group has no members. A sync that was killed while the
+ * group took over another one may have copied such removals from it, and that one still has them.
+ */
+async function dropRemovals({ outbox, work }: SyncContext): Promise<void> {
+  const users = [
+    ...leaving(await outbox.pendingMembers(work.id)),
+    ...(await outbox.unconfirmedRemovals(work.id)),
+  ];
+  // `moot`: the removals end together with the guard's decisions about them.
+  if (users.length > 0) await outbox.ackMembers(work, '-', users, 'moot');
+}
+
+/** Links the group to a platform group. `takenFrom`: the former resource of that group, whose link is removed. */
+async function linkTo(
+  context: SyncContext,
+  group: WireGroup,
+  origin: 'created' | 'adopted',
+  { isNew, takenFrom }: { isNew: boolean; takenFrom?: Ref | undefined },
+): Promise<FoundGroup> {
+  const notOurs = await claim(context, group.id, { isNew });
+  if (notOurs) return notOurs;
+  // All members are pending before the id is saved: that save deletes the link of the former group.
+  await context.save({ rewriteMemberships: true, isNew });
+  const { link } = context;
+  link.id = group.id;
+  link.origin = origin;
+  if (origin === 'created') link.making = true;
+  else if (takenFrom === undefined) link.adopting = true;
+  delete link.creating;
+  link.core = { displayName: group.displayName };
+  delete link.unsure;
+  await context.save({ linked: true, takenFrom });
+  return { kind: 'linked' };
+}

@@ -1,0 +1,125 @@
+// Keeps a list (`leavers` in the link) of members whom the source removed from a group while the settings forbid the
+// removal. They are removed when the settings allow it.
+import { type Link, platformIdOf } from '../../directory/outbox/links.ts';
+import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
+import { parseRef, refOf } from '../../directory/records.ts';
+import type { SyncContext } from '../context.ts';
+import { membersWithSign } from './members.ts';
+
+/** Most leavers that the link of a group out of scope lists. With more, the list is dropped. */
+const MOST_LEAVERS = 1000;
+/** Most leavers that the link of a group lists under a policy that forbids removals. Each sync of the group reads the link. */
+const MOST_LEFT = 10_000;
+
+/** Notes in the link that the group is out of scope, and its leavers. The caller drops the pending removals afterwards. */
+export async function leave(context: SyncContext): Promise<void> {
+  const { link } = context;
+  const before = link.departed ? link.leavers : (link.leavers ?? []);
+  link.departed = true;
+  if (before === undefined) return;
+  const removed = [...(await pendingLeavers(context)).values()];
+  const leavers = [...new Set([...before, ...removed])];
+  if (leavers.length > MOST_LEAVERS) delete link.leavers;
+  else link.leavers = leavers;
+  if (removed.length > 0) await context.save();
+}
+
+/**
+ * Returns the managed users whose removal from the group is pending, with the entry of each for the list. The entry of a
+ * user with an account is `@<platform id>`, because a later record of the person may take the account over.
+ */
+async function pendingLeavers({ links, outbox, target, work }: SyncContext): Promise<Map<string, string>> {
+  const users = membersWithSign(await outbox.pendingMembers(work.id), '-').filter(
+    (user) => !isUnmanaged(user),
+  );
+  const found = await links.getMany(
+    target.name,
+    users.map((user) => refOf('User', user)),
+  );
+  return new Map(
+    users.map((user, index) => {
+      const { id } = found[index] ?? {};
+      return [user, id === undefined ? user : unmanagedName(id)];
+    }),
+  );
+}
+
+/**
+ * Returns a function that tells whether the link lists a member as removed at the source; undefined: the link has no list.
+ */
+export function notedLeavers({
+  leavers,
+}: Link): ((user: string | undefined, platformId: string | null) => boolean) | undefined {
+  if (!leavers) return undefined;
+  const noted = new Set(leavers);
+  // The list has neither an empty id nor `@` alone, so an unknown user or account is not found.
+  return (user, platformId) => noted.has(user ?? '') || noted.has(unmanagedName(platformId ?? ''));
+}
+
+/**
+ * Makes the removals of all listed leavers pending, and those of an adopted group that no answer has confirmed. Called for a
+ * group that was deleted at the source.
+ */
+export async function takeUpLeavers(context: SyncContext): Promise<void> {
+  const { link, links, outbox, target, work } = context;
+  const { leavers = [] } = link;
+  const unconfirmed = link.origin === 'adopted' ? await outbox.unconfirmedRemovals(work.id) : [];
+  if (leavers.length + unconfirmed.length === 0) return;
+  const users = await Promise.all(
+    leavers.map(async (each) => {
+      if (!isUnmanaged(each)) return [each];
+      const holder = await links.holderOf(target.name, 'User', unmanagedId(each));
+      return holder === undefined ? [] : [parseRef(holder).id];
+    }),
+  );
+  // A leaver must not be both listed and pending: the guard would hold the removal again after it was written.
+  if (leavers.length > 0) link.leavers = [];
+  await context.save({ surplus: [...users.flat(), ...unconfirmed] });
+}
+
+/** Adds the members with a pending removal to the list of leavers. The caller drops the pending removals afterwards. */
+export async function noteLeavers(context: SyncContext): Promise<void> {
+  const removed = await pendingLeavers(context);
+  if (removed.size === 0) return;
+  const { policy } = context.target.policy;
+  context.provisioning.leftMembers([...removed.keys()], {
+    reason: 'LeftByPolicy',
+    message: `the membership stays although the source removed it: the policy is ${policy}`,
+  });
+  const leavers = [...new Set([...(context.link.leavers ?? []), ...removed.values()])];
+  if (leavers.length > MOST_LEFT) {
+    context.logger.warn(
+      { ref: context.work.ref, noted: MOST_LEFT, left: leavers.length },
+      'the policy leaves more members in this group than are noted: the others stay when the policy is sync again',
+    );
+  }
+  context.link.leavers = leavers.slice(0, MOST_LEFT);
+  await context.save();
+}
+
+/**
+ * Compares all members of a group that comes back into scope or has leavers, because its member changes were not written
+ * meanwhile. Only here the platform's member list is read. Only managed users are removed. Under `groups.members: owned`
+ * only listed leavers are removed, so that members whom others added stay.
+ */
+export async function comeBack(context: SyncContext): Promise<void> {
+  const { link, links, outbox, target, work } = context;
+  const group = await target.client.groups.get(platformIdOf(link), { members: true }, context.call);
+  const members = await Promise.all(
+    (group.members ?? []).map(async ({ value }) => {
+      const holder = await links.holderOf(target.name, 'User', value);
+      return holder === undefined ? [] : [{ user: parseRef(holder).id, platformId: value }];
+    }),
+  );
+  const present = members.flat();
+  const isNoted = target.policy.groups.members === 'owned' ? notedLeavers(link) : undefined;
+  const surplus = present.filter(({ user, platformId }) => isNoted?.(user, platformId) ?? true);
+  await context.save({ rewriteMemberships: true, surplus: surplus.map(({ user }) => user) });
+  // Not part of the save above: if the process is killed before the next save, the stored link still has both, and the next sync
+  // compares the members again.
+  delete link.departed;
+  delete link.leavers;
+  // Members who are there already need no write.
+  const users = present.map(({ user }) => user);
+  if (users.length > 0) await outbox.ackMembers(work, '+', users);
+}

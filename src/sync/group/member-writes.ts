@@ -1,0 +1,147 @@
+// Writes portions of member changes to one group, and judges what the answer says about each member.
+import { platformIdOf } from '../../directory/outbox/links.ts';
+import { refOf } from '../../directory/records.ts';
+import type { PlatformPatchOperation, WireGroup, WireUser } from '../../platform/wire.ts';
+import { counted } from '../../support/counted.ts';
+import { isAbsent } from '../calls/absence.ts';
+import type { SyncContext } from '../context.ts';
+import { namesGroup } from '../diff.ts';
+import { isGone, isStatus } from '../calls/failures.ts';
+
+/** A member with an account. */
+export interface LinkedMember {
+  /** The user's id at the source, or `@<platform id>` of an unmanaged member. */
+  user: string;
+  /** The user's SCIM id at the platform. */
+  platformId: string;
+  /** The group has the member already, so the addition is written and not logged: the list that was read may be old. */
+  isListed?: boolean | undefined;
+}
+
+/** One sentence for each PATCH that the platform answered with success but did not apply completely. */
+export type Ignored = string[];
+
+/**
+ * Adds or removes members by one PATCH, and clears the pending memberships that the answer confirms. A removal whose answer
+ * shows no members is stored as unconfirmed, until a reconcile reads the group. A refused PATCH is sent again in two halves,
+ * until the refused member is found.
+ * @returns a sentence about members that the platform did not add or remove
+ * @throws an error of the platform that is not about a single member, or LeaseLost
+ */
+export async function writeMembers(
+  context: SyncContext,
+  sign: '+' | '-',
+  pending: LinkedMember[],
+): Promise<Ignored> {
+  const { target, link, outbox, work } = context;
+  const members = sign === '+' ? await outbox.sendAdditions(work, pending) : pending;
+  if (members.length === 0) return [];
+  const operations = sign === '+' ? additions(members) : removals(members);
+  try {
+    let written: string[] = [];
+    const answer = await context.write(
+      sign === '+' ? 'add members' : 'remove members',
+      () => target.client.groups.patch(platformIdOf(link), operations, context.call),
+      async (group) => {
+        const confirmed = new Set(await confirmedOf(context, sign, group, members));
+        const users = members.map(({ user }) => user);
+        written = users.filter((user) => confirmed.has(user));
+        const listed = new Set(members.flatMap(({ user, isListed }) => (isListed ? [user] : [])));
+        const changed = written.filter((user) => !listed.has(user));
+        return { members: changed, ignored: users.filter((user) => !confirmed.has(user)) };
+      },
+    );
+    context.provisioning.append();
+    // `confirmedOf` has read a group that was deleted at the source. `unseen`: a removal becomes unconfirmed.
+    const isShown = answer?.members !== undefined || work.record === undefined;
+    if (written.length > 0) await outbox.ackMembers(work, sign, written, isShown ? undefined : 'unseen');
+    if (written.length === members.length) return [];
+    const ignored = `${members.length - written.length} of ${counted(members.length, 'member')}`;
+    return [
+      sign === '+'
+        ? `the platform answered success and left ${ignored} out`
+        : `the platform answered success and kept ${ignored} in the group`,
+    ];
+  } catch (error) {
+    // The platform refuses one of the members (400, 404), or the size of the PATCH (413).
+    const mayBeAboutOne = isStatus(error, 400, 404, 413);
+    // A 404 may be about the group itself. For a single member, `handleRefused` finds out.
+    const isAboutGroup = isGone(error) && members.length > 1 && (await groupIsGone(context));
+    if (!mayBeAboutOne || isAboutGroup) throw error;
+    if (members.length === 1) {
+      await handleRefused(context, members[0] as LinkedMember, error);
+      return [];
+    }
+    const half = Math.ceil(members.length / 2);
+    const first = await writeMembers(context, sign, members.slice(0, half));
+    return [...first, ...(await writeMembers(context, sign, members.slice(half)))];
+  }
+}
+
+/** Returns one operation that adds all members. */
+const additions = (members: LinkedMember[]): PlatformPatchOperation[] => [
+  { op: 'add', path: 'members', value: members.map(({ platformId }) => ({ value: platformId })) },
+];
+
+/** Returns one removal with a filtered path for each member: a platform that ignores `value` would empty the group. */
+const removals = (members: LinkedMember[]): PlatformPatchOperation[] =>
+  members.map(({ platformId }) => ({
+    op: 'remove',
+    path: `members[value eq ${JSON.stringify(platformId)}]`,
+  }));
+
+/**
+ * Returns the users whose change is confirmed, because a platform may answer 200 and ignore members. The member list of the
+ * answer may be truncated or old. For a member that the list contradicts, the account is read, which may list its groups
+ * (contract 2.2). An answer without a member list confirms all, except that a group which was deleted at the source is read
+ * for removals, because its link is forgotten afterwards.
+ */
+async function confirmedOf(
+  { link, target, call, work }: SyncContext,
+  sign: '+' | '-',
+  answer: WireGroup | undefined,
+  members: LinkedMember[],
+): Promise<string[]> {
+  const isLast = sign === '-' && work.record === undefined;
+  const group =
+    answer?.members || !isLast
+      ? answer
+      : { members: [], ...(await target.client.groups.get(link.id ?? '', { members: true }, call)) };
+  if (!group?.members) return members.map(({ user }) => user);
+  const present = new Set(group.members.map(({ value }) => value));
+  const written: string[] = [];
+  for (const { user, platformId } of members) {
+    const isWritten =
+      present.has(platformId) === (sign === '+') ||
+      contains(await target.client.users.get(platformId, call), group.id) === (sign === '+');
+    if (isWritten) written.push(user);
+  }
+  return written;
+}
+
+/** Returns whether an account lists the group; undefined: it lists no groups at all. */
+const contains = (account: WireUser, groupId: string): boolean | undefined =>
+  Array.isArray(account.groups) ? namesGroup(account, groupId) : undefined;
+
+/** Forgets the link of a refused member whose account is gone at the platform. @throws `error` if the account is there */
+async function handleRefused(context: SyncContext, member: LinkedMember, error: Error): Promise<void> {
+  const { links, outbox, target } = context;
+  const ref = refOf('User', member.user);
+  const { core = {} } = await links.get(target.name, ref);
+  if (await isAbsent(context, 'User', { id: member.platformId, core })) {
+    context.logger.warn({ ref }, 'account of a member is gone, looking for it anew');
+    await outbox.forgetLink(ref, member.platformId);
+    return;
+  }
+  throw error;
+}
+
+/** Returns whether the platform answers 404 for the group. */
+async function groupIsGone(context: SyncContext): Promise<boolean> {
+  try {
+    await context.target.client.groups.get(platformIdOf(context.link), { members: false }, context.call);
+    return false;
+  } catch (error) {
+    return isGone(error);
+  }
+}

@@ -1,0 +1,315 @@
+// Decides which pending members of a group are removed and added now, and in which portions.
+import { platformIdOf } from '../../directory/outbox/links.ts';
+import type { Readiness } from '../../directory/outbox/pending-memberships.ts';
+import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
+import { fold, parseRef, refOf } from '../../directory/records.ts';
+import type { SyncContext } from '../context.ts';
+import { isGone } from '../calls/failures.ts';
+import { permit, refuse } from '../gate.ts';
+import { writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
+import { LISTED_AS_PROTECTED } from '../target.ts';
+import { WriteIgnored } from '../outcome.ts';
+
+/** Most members in one PATCH. */
+const PORTION = 100;
+/** Most members whose state one command reads from Redis. */
+const READ_PORTION = 1000;
+/** Longest time for which new members are collected before they are sent, during a first load. */
+const COALESCE_LIMIT_MS = 3000;
+
+/**
+ * User id → sign. `+`: to be added; `-`: to be removed; `r`: the removal is not written, because it was rejected or the user
+ * is protected.
+ */
+export type PendingMembers = Map<string, string>;
+
+/** A member to be removed; `isOpen`: the account may be active, so the removal takes access away. */
+interface Leaver extends LinkedMember {
+  isOpen: boolean;
+  /** The platform answered the last change of the account with success, but did not apply it. */
+  isIgnored?: boolean;
+}
+
+/**
+ * Removes members that the source no longer has, if the guard allows it. The removal of a user whose account is to be
+ * closed is decided with the account, so that held deactivations do not empty the groups.
+ * @returns `isWaiting`: members wait for the decision about their account; `ignored`: sentences about members that the
+ *   platform did not remove; `kept`: number of protected members who stay although the source removed them
+ */
+export async function removeMembers(
+  context: SyncContext,
+  pending: PendingMembers,
+): Promise<{ isWaiting: boolean; ignored: Ignored; kept: number }> {
+  const stay = await reportRejected(context, pending);
+  const users = leaving(pending).filter((user) => !stay.has(user));
+  const ignored: Ignored = [];
+  if (users.length === 0) return { isWaiting: false, ignored, kept: 0 };
+  if (context.link.adopting) {
+    // A member list that is read after a removal may still show the member, who may have to be added again.
+    delete context.link.adopting;
+    await context.save();
+  }
+  const leavers: Leaver[] = [];
+  const unknown: string[] = [];
+  const kept: string[] = [];
+  for (const [user, leaver] of await toLeavers(context, users)) {
+    if (leaver === 'protected') kept.push(user);
+    else if (leaver) leavers.push(leaver);
+    else unknown.push(user);
+  }
+  // A user without account is no member at the platform, so the removal has nothing to write.
+  if (unknown.length > 0) await context.outbox.ackMembers(context.work, '-', unknown);
+  // `kept`: the removals get the sign `r`. The first sync of the user after the protection makes them pending again.
+  const fresh = kept.filter((user) => pending.get(user) === '-');
+  if (fresh.length > 0) {
+    context.provisioning.leftMembers(fresh, {
+      reason: 'Protected',
+      message: `${LISTED_AS_PROTECTED}: the membership stays although the source removed it`,
+    });
+    await context.outbox.ackMembers(context.work, '-', fresh, 'kept');
+  }
+  const { members, isWaiting } = await permitted(context, leavers);
+  ignored.push(...(await removePermitted(context, members)));
+  return { isWaiting, ignored, kept: kept.length };
+}
+
+/** Removes members whose removal the guard has allowed. @returns sentences about members that the platform did not remove */
+export async function removePermitted(context: SyncContext, members: LinkedMember[]): Promise<Ignored> {
+  const ignored: Ignored = [];
+  for (const portion of portions(members, PORTION))
+    ignored.push(...(await writeMembers(context, '-', portion)));
+  if (members.length > 0) warnOfRoles(context, String(context.link.core?.displayName));
+  return ignored;
+}
+
+/** Logs the end of a membership by the deletion of the group, for each member with an account. */
+export async function logLostMembers(context: SyncContext): Promise<void> {
+  const { links, outbox, provisioning, target, work } = context;
+  const users = leaving(await outbox.pendingMembers(work.id));
+  for (const portion of portions(users, PORTION)) {
+    const found = await links.getMany(
+      target.name,
+      portion.map((user) => refOf('User', user)),
+    );
+    const members = portion.filter((_, index) => found[index]?.id !== undefined);
+    if (members.length > 0) provisioning.lostMembers(members);
+  }
+}
+
+/** @throws WriteIgnored when a change was not applied; called last, so that all other members are written first */
+export function throwIfIgnored(ignored: Ignored): void {
+  if (ignored.length > 0) throw new WriteIgnored(ignored.join('; '));
+}
+
+/**
+ * Notes rejected removals for the condition of the group, so that the group stays an exception. A rejection ends only when
+ * an operator withdraws it or the source adds the member again.
+ * @returns the users whose removal is rejected
+ */
+async function reportRejected(context: SyncContext, pending: PendingMembers): Promise<Set<string>> {
+  const stay = await rejectedAmong(context, leaving(pending));
+  for (const subject of stay) refuse(context, { kind: 'removeMembers', subject }, 'rejected');
+  // Nothing waits for a removal that was rejected since the last sync.
+  const fresh = stay.filter((user) => pending.get(user) === '-');
+  if (fresh.length > 0) await context.outbox.ackMembers(context.work, '-', fresh, 'kept');
+  return new Set(stay);
+}
+
+/** Returns those of the users whose removal from the group an operator rejected. */
+export async function rejectedAmong(context: SyncContext, users: string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const portion of portions(users, READ_PORTION)) {
+    const rejected = await context.outbox.guardStore.areRejected(
+      portion.map((user) => ({ kind: 'removeMembers', ref: context.work.ref, subject: user })),
+    );
+    found.push(...portion.filter((_, index) => rejected[index]));
+  }
+  return found;
+}
+
+/** A member to be removed, or `protected`: the membership stays; undefined: a user without account has none. */
+type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | undefined];
+
+/** Returns for each user whether the removal needs a write. */
+export async function toLeavers(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
+  const all: MaybeLeaver[] = [];
+  for (const portion of portions(users, READ_PORTION)) all.push(...(await toLeaversAtOnce(context, portion)));
+  return all;
+}
+
+/** Does the work of `toLeavers` for at most READ_PORTION users. */
+async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
+  const { links, target } = context;
+  const found = await links.getMany(
+    target.name,
+    users.map((user) => refOf('User', user)),
+  );
+  return Promise.all(
+    users.map(async (user, index): Promise<MaybeLeaver> => {
+      if (isUnmanaged(user)) return [user, await toUnmanagedLeaver(context, user)];
+      const link = found[index];
+      if (link?.id === undefined) return [user, undefined];
+      if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
+      const isOpen = link.core?.active !== false || (link.unsure ?? []).includes('active');
+      const isIgnored = link.condition?.reason === 'NotApplied';
+      return [user, { user, platformId: link.id, isOpen, isIgnored }];
+    }),
+  );
+}
+
+/**
+ * Returns the account as a leaver; undefined when it must not be removed: the user who has it by now is a member at the
+ * source, it is protected or gone, or `groups.members` is no longer authoritative.
+ */
+async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {
+  const { directory, links, target, call, work } = context;
+  if (target.policy.groups.members !== 'authoritative') return undefined;
+  const platformId = unmanagedId(user);
+  const holder = await links.holderOf(target.name, 'User', platformId);
+  const [groups = []] = holder === undefined ? [] : await directory.groupsOf([parseRef(holder).id]);
+  if (groups.some(({ id }) => id === work.id)) return undefined;
+  try {
+    const account = await target.client.users.get(platformId, call);
+    const isKeyOwner = (await target.catalogue.keyOwner(call.signal)) === account.userName.toLowerCase();
+    if (isKeyOwner || isProtectedName(context, account.userName)) return undefined;
+    return { user, platformId, isOpen: account.active !== false };
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Asks the guard for the removals that take access away. The removal of a closed account takes none, so it is allowed at
+ * once.
+ * @returns the members to be removed now; `isWaiting`: others wait for the deactivation of their account
+ */
+async function permitted(
+  context: SyncContext,
+  leavers: Leaver[],
+): Promise<{ members: LinkedMember[]; isWaiting: boolean }> {
+  const { gate, outbox, work } = context;
+  const open = leavers.filter(({ isOpen }) => isOpen);
+  const found = await outbox.guardStore.decisionsOfMembers(open.map(({ user }) => user));
+  // An account that the platform does not close may stay open for long, so its memberships do not wait for that.
+  const decisions = found.map((each, index) => (each === 'waits' && open[index]?.isIgnored ? 'stays' : each));
+  const staying = open.filter((_, index) => decisions[index] === 'stays');
+  gate.followers += decisions.filter((decision) => decision === 'follows').length;
+  const permissions = await permit(
+    context,
+    staying.map(({ user }) => ({ kind: 'removeMembers', subject: user })),
+  );
+  const rejected = staying.filter((_, index) => permissions[index] === 'rejected').map(({ user }) => user);
+  if (rejected.length > 0) await outbox.ackMembers(work, '-', rejected, 'kept');
+  const allowed = staying.filter((_, index) => permissions[index] === 'allowed');
+  return {
+    members: [...leavers.filter(({ isOpen }) => !isOpen), ...allowed],
+    isWaiting: decisions.includes('waits'),
+  };
+}
+
+/** Returns whether `users.protected` lists a userName. */
+export const isProtectedName = ({ target }: Pick<SyncContext, 'target'>, userName: string): boolean =>
+  target.policy.users.protected.some((each) => fold(each) === fold(userName));
+
+/** Logs a warning: the platform gives roles by group name and never takes them away (contract 12.6). */
+export function warnOfRoles({ target, logger, work }: SyncContext, ...names: string[]): void {
+  const mapped = Object.keys(target.policy.groupsRolesMap).map(fold);
+  if (names.some((name) => mapped.includes(fold(name)))) {
+    logger.warn(
+      { ref: work.ref },
+      'this group carries roles: those already given remain, take them away by hand',
+    );
+  }
+}
+
+/**
+ * Adds members whose attributes are applied; other members mark this group when they are ready.
+ * @returns `coalesceMs`: time to wait until a portion is full, 0 when the ready members were added; `underWay`:
+ *   number of members that are not ready and whose sync is to come; `ignored`: sentences about members that the platform did not add
+ */
+export async function addMembers(
+  context: SyncContext,
+  pending: PendingMembers,
+): Promise<{ coalesceMs: number; underWay: number; ignored: Ignored }> {
+  const { link, clock, outbox } = context;
+  const states: Readiness[] = [];
+  for (const portion of portions(membersWithSign(pending, '+'), READ_PORTION))
+    states.push(...(await outbox.readiness(portion)));
+  const ready = states.filter((state) => state.ready);
+  const underWay = states.filter((state) => !state.ready && state.underWay).length;
+  if (ready.length > 0 && ready.length < PORTION && underWay > 0) {
+    link.coalescingSince ??= clock.now();
+    const left = link.coalescingSince + COALESCE_LIMIT_MS - clock.now();
+    if (left > 0) return { coalesceMs: left, underWay, ignored: [] };
+  }
+  delete link.coalescingSince;
+  const ignored: Ignored = [];
+  for (const portion of portions(await lacking(context, ready), PORTION)) {
+    const members = portion.map(({ user, link: account, isListed }) => ({
+      user,
+      platformId: platformIdOf(account), // a ready member has an account
+      isListed,
+    }));
+    ignored.push(...(await writeMembers(context, '+', members)));
+  }
+  return { coalesceMs: 0, underWay, ignored };
+}
+
+/**
+ * Returns the members to be added, with whether the group lists them already: the log must not tell of access that they had
+ * before. The pending additions of those whom an adopted group lists are cleared. The list is read only for an adopted group
+ * and for members who may be there already; if it cannot be read, all are returned.
+ */
+async function lacking(
+  context: SyncContext,
+  ready: Readiness[],
+): Promise<(Readiness & Pick<LinkedMember, 'isListed'>)[]> {
+  const { link, target, call, outbox, work, logger } = context;
+  const isRead = ready.some((state) => link.adopting ?? state.link.rejoining);
+  if (!isRead) return ready;
+  let present: Set<string>;
+  try {
+    const { members = [] } = await target.client.groups.get(platformIdOf(link), { members: true }, call);
+    present = new Set(members.map(({ value }) => value));
+  } catch (error) {
+    logger.warn(
+      { ref: work.ref, err: error },
+      'members of the group cannot be read: the log may name members as added who were there before',
+    );
+    return ready;
+  }
+  const isThere = (state: Readiness): boolean => present.has(state.link.id ?? '');
+  // After a removal the list may still show a member who has to be added again, so the addition is written all the same.
+  if (!link.adopting) return ready.map((state) => ({ ...state, isListed: isThere(state) }));
+  for (const portion of portions(ready.filter(isThere), READ_PORTION)) {
+    const users = portion.map(({ user }) => user);
+    await outbox.ackMembers(work, '+', users);
+  }
+  return ready.filter((state) => !isThere(state));
+}
+
+/** Returns the members with this sign. */
+export const membersWithSign = (pending: PendingMembers, sign: '+' | '-' | 'r'): string[] =>
+  [...pending].filter(([, each]) => each === sign).map(([user]) => user);
+
+/** Returns the members whom the source removed: signs `-` and `r`. */
+export const leaving = (pending: PendingMembers): string[] =>
+  [...pending].filter(([, each]) => each !== '+').map(([user]) => user);
+
+function* portions<T>(items: T[], size: number): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
+
+/**
+ * Drops the pending additions and removals of members, or only those of one sign, because they will not be written and no
+ * user must wait for them. Kept removals (`r`) stay.
+ */
+export async function dropPendingMembers(context: SyncContext, only?: '+' | '-'): Promise<void> {
+  const pending = await context.outbox.pendingMembers(context.work.id);
+  for (const sign of ['+', '-'] as const) {
+    if (only !== undefined && sign !== only) continue;
+    const users = membersWithSign(pending, sign);
+    if (users.length > 0) await context.outbox.ackMembers(context.work, sign, users);
+  }
+}

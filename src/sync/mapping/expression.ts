@@ -1,0 +1,200 @@
+// Evaluates JSONata expressions of the settings with limits of time, depth and size. An expression that exceeds a limit
+// fails for the current user only. Expressions run in the event loop, so the time limit also limits how long requests wait.
+import process from 'node:process';
+import jsonata from 'jsonata';
+import { codeOf, ExpressionFailed, faultInText, LIMITS, toFailure } from './expression-failure.ts';
+import { createMeter, SIZES } from './expression-size.ts';
+import { createPace } from '../../support/pace.ts';
+import { compilePattern, patternFault, type Pattern } from '../../support/linear-regexp.ts';
+import { patternSize } from '../../support/pattern-size.ts';
+
+/** Most steps that the regular expressions of one expression may have together. Compiling more would take seconds. */
+const PATTERN_STEPS = 50_000;
+/** Most compiled regular expressions that are kept for one expression. */
+const MOST_PATTERNS = 100;
+const PATTERN_EXCESS = `has regular expressions of more than ${PATTERN_STEPS} steps with their repetitions written out`;
+
+/** Evaluates a compiled expression for one resource. */
+type Evaluate = (input: unknown) => Promise<unknown>;
+
+/**
+ * Compiles an expression. The returned function evaluates it for one input.
+ * @throws Error when the text does not compile, or has a regular expression that RE2 does not support
+ */
+export function compileExpression(text: string): Evaluate {
+  const expression = parse(text);
+  const regexps = regexpsIn(expression.ast());
+  // Checked before patternFault, which compiles the patterns.
+  const steps = regexps.reduce((sum, { source }) => sum + patternSize(source), 0);
+  if (steps > PATTERN_STEPS) throw new Error(`The expression ${PATTERN_EXCESS}: repeat less.`);
+  // JSONata adds the flag `g` to every pattern.
+  const fault = regexps
+    .map(({ source, flags }) => patternFault(source, flags.replace('g', '')))
+    .find((each) => each !== undefined);
+  if (fault !== undefined) throw new Error(fault);
+
+  limitSizes(expression);
+  return async (input) => {
+    for (let attempt = 1; ; attempt++) {
+      let usage: NodeJS.CpuUsage | undefined;
+      try {
+        const result = await alone(() => {
+          usage = process.cpuUsage();
+          return expression.evaluate(input) as Promise<unknown>;
+        });
+        return bounded(result);
+      } catch (error) {
+        if (codeOf(error) !== TIMED_OUT || isSlow(attempt, process.cpuUsage(usage))) throw toFailure(error);
+      }
+    }
+  };
+}
+
+/** Error code of JSONata for an evaluation that exceeds the time limit. */
+const TIMED_OUT = 'D1012';
+
+/** Attempts at one evaluation: a process that gets no processor time exceeds the time limit with any expression. */
+const ATTEMPTS = 5;
+
+/**
+ * Returns whether the expression is slow, and not the machine: it took processor time in the second attempt or a later one.
+ */
+function isSlow(attempt: number, { user, system }: NodeJS.CpuUsage): boolean {
+  // Microseconds of processor time: half of the time limit.
+  const isBusy = user + system >= (LIMITS.timeout * 1000) / 2;
+  return attempt === ATTEMPTS || (attempt > 1 && isBusy);
+}
+
+/** Compiles the text with the limits. @throws Error with a sentence about the fault in the text */
+function parse(text: string): jsonata.Expression {
+  try {
+    return jsonata(text, { ...LIMITS, RegexEngine: createRegexEngine() });
+  } catch (error) {
+    throw faultInText(error);
+  }
+}
+
+/** Ends when the event loop is free for the next evaluation. */
+let turn: Promise<void> = Promise.resolve();
+const pace = createPace();
+
+/**
+ * Runs one evaluation at a time, because concurrent evaluations would count the time of each other. After a slow evaluation
+ * the event loop serves other work first.
+ */
+async function alone<T>(evaluate: () => Promise<T>): Promise<T> {
+  const before = turn;
+  let end: () => void = () => undefined;
+  turn = new Promise((resolve) => (end = resolve));
+  await before;
+  const slice = pace();
+  try {
+    return await evaluate();
+  } finally {
+    if (slice.isOver()) void slice.rest().then(end);
+    else end();
+  }
+}
+
+/**
+ * Binding that JSONata calls after each evaluation step. It is not in the public documentation; the maintainer keeps it
+ * (https://github.com/jsonata-js/jsonata/issues/521). Time and depth are limited by documented options.
+ */
+const AFTER_STEP = Symbol.for('jsonata.__evaluate_exit');
+
+/** Replaces functions that multiply their input by versions that check the size of the result first. */
+function limitSizes(expression: jsonata.Expression): void {
+  // `base`: the environment of one evaluation, so that each evaluation is measured by itself.
+  const meters = new WeakMap<object, ReturnType<typeof createMeter>>();
+  const afterStep = (
+    { type }: { type: string },
+    _input: unknown,
+    { base }: { base: object },
+    result: unknown,
+  ) => {
+    const meter = meters.get(base) ?? createMeter();
+    meters.set(base, meter);
+    const excess = meter(type, result);
+    if (excess !== undefined) throw new ExpressionFailed(excess, { exceeded: true });
+  };
+  expression.assign(AFTER_STEP as unknown as string, afterStep);
+  const multiplied = (letters: number): void => {
+    if (letters > SIZES.value)
+      throw new ExpressionFailed(`makes a text of more than ${SIZES.value} letters`, { exceeded: true });
+  };
+  const join = (texts: string[] | undefined, separator: string | undefined): string | undefined => {
+    const between = separator ?? '';
+    multiplied(texts?.reduce((sum, text) => sum + text.length + between.length, 0) ?? 0);
+    return texts?.join(between);
+  };
+  const pad = (text: string | undefined, width: number, filler: string | undefined): string | undefined => {
+    const unit = filler || ' ';
+    multiplied(Math.abs(width) * unit.length);
+    if (text === undefined) return undefined;
+    const missing = Math.max(0, Math.abs(Math.trunc(width)) - [...text].length);
+    const padding = [...unit.repeat(missing)].slice(0, missing).join('');
+    return width > 0 ? text + padding : padding + text;
+  };
+  // Signatures of JSONata: (list of texts, optional text) → text; (text, number, optional text) → text.
+  expression.registerFunction('join', join, '<a<s>s?:s>');
+  expression.registerFunction('pad', pad, '<s-ns?:s>');
+}
+
+/**
+ * Returns the result of an expression.
+ * @throws ExpressionFailed when a text is too long; checked before V8 builds it in memory
+ */
+function bounded(result: unknown): unknown {
+  const values: unknown[] = Array.isArray(result) ? result : [result];
+  if (values.some((value) => typeof value === 'string' && value.length > LIMITS.text))
+    throw new ExpressionFailed(`makes a text of more than ${LIMITS.text} letters`, { exceeded: true });
+  // Copies a JSONata sequence to a plain list, because it has extra properties.
+  return Array.isArray(result) ? [...values] : result;
+}
+
+/** Returns all regular expressions of a compiled expression. */
+function regexpsIn(node: unknown, seen = new Set<unknown>()): RegExp[] {
+  if (node instanceof RegExp) return [node];
+  if (typeof node !== 'object' || node === null || seen.has(node)) return [];
+  seen.add(node);
+  return Object.values(node).flatMap((each) => regexpsIn(each, seen));
+}
+
+/**
+ * Creates a replacement for RegExp with linear time. JSONata creates one object per evaluation, which starts its time
+ * limit.
+ */
+function createRegexEngine(): RegExpConstructor {
+  const patterns = new Map<string, Pattern>();
+  let kept = 0;
+  const patternOf = ({ source, flags }: RegExp): Pattern => {
+    const name = `${flags} ${source}`;
+    const known = patterns.get(name);
+    if (known) return known;
+    // `$eval` can create any number of patterns of any size, so number and size are limited.
+    const steps = patternSize(source);
+    if (steps > PATTERN_STEPS) throw new ExpressionFailed(PATTERN_EXCESS, { exceeded: true });
+    const pattern = compilePattern(source, flags);
+    if (patterns.size < MOST_PATTERNS && kept + steps <= PATTERN_STEPS) {
+      patterns.set(name, pattern);
+      kept += steps;
+    }
+    return pattern;
+  };
+  class LinearRegExp {
+    lastIndex = 0;
+    readonly #pattern: Pattern;
+    readonly #until = Date.now() + LIMITS.timeout;
+    constructor(regexp: RegExp) {
+      this.#pattern = patternOf(regexp);
+    }
+    exec(text: string): (string | undefined)[] | null {
+      // A single match takes linear time, but all matches of a text may take quadratic time.
+      if (Date.now() > this.#until) throw Object.assign(new Error('timeout'), { code: TIMED_OUT });
+      const found = this.#pattern.find(text, this.lastIndex);
+      this.lastIndex = found ? found.index + (found.groups[0] ?? '').length : 0;
+      return found ? Object.assign(found.groups, { index: found.index, input: text }) : null;
+    }
+  }
+  return LinearRegExp as unknown as RegExpConstructor;
+}

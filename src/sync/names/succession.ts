@@ -1,0 +1,88 @@
+// Handles names that pass from one resource to another. The two syncs run in any order, so the new holder waits for the
+// former one instead of reporting a conflict.
+import { fold, parseRef, refOf, type Kind, type Ref } from '../../directory/records.ts';
+import type { Destruction } from '../../directory/guard/held-changes.ts';
+import type { SyncContext } from '../context.ts';
+
+/** The wait grows by this step with each attempt, up to the largest wait. */
+const STEP_MS = 250;
+const MAX_STEP_MS = 5000;
+/** Number of attempts before a conflict is reported; they take about a minute. */
+const MAX_ATTEMPTS = 20;
+
+/** Interval of attempts while the former holder's change is held by the guard. */
+const HELD_RETRY_MS = 60_000;
+
+/**
+ * Returns whether another resource with a pending, running or held sync is linked to the account or group. Notes in the gate
+ * whether the guard holds a change of that resource.
+ */
+export async function isHandedOn(context: SyncContext, kind: Kind, platformId: string): Promise<boolean> {
+  const { gate, links, outbox, target, work } = context;
+  const holder = await links.holderOf(target.name, kind, platformId);
+  if (holder === undefined || holder === work.ref) return false;
+  const { id } = parseRef(holder);
+  // The new holder must not inherit memberships whose removal is pending.
+  const groups = kind === 'User' ? await outbox.pendingRemovals(id) : [];
+  const held = await outbox.guardStore.areHeld([
+    { kind: 'deactivate', ref: holder },
+    { kind: 'delete', ref: holder },
+    ...groups.map((group) => removal(group, id)),
+  ]);
+  gate.isBehindHold = held.includes(true);
+  return gate.isBehindHold || groups.length > 0 || (await outbox.isMarked(holder));
+}
+
+/**
+ * Returns why another user must not get the account of a leaver; undefined: the user may. The account still has the leaver's
+ * access if an operator rejected its closing or its removal from a group, or if the leaver is protected.
+ */
+export async function keptForLeaver(
+  { outbox }: Pick<SyncContext, 'outbox'>,
+  leaver: Ref,
+): Promise<string | undefined> {
+  const [keepsOpen, keepsAccount] = await outbox.guardStore.areRejected([
+    { kind: 'deactivate', ref: leaver },
+    { kind: 'delete', ref: leaver },
+  ]);
+  const { pendingMemberships } = await outbox.resourceStatus(leaver);
+  const kept = [...pendingMemberships].flatMap(([group, sign]) =>
+    sign === 'r' ? [removal(group, parseRef(leaver).id)] : [],
+  );
+  if (!keepsOpen && !keepsAccount && kept.length === 0) return undefined;
+  const isRejected = keepsOpen || keepsAccount || (await outbox.guardStore.areRejected(kept)).includes(true);
+  if (!isRejected)
+    return `the account has the access of a leaver, ${leaver}, whom users.protected keeps in a group against the source: take the name out, restart, then retry`;
+  let what = 'removal from a group';
+  if (keepsAccount) what = 'deletion';
+  if (keepsOpen) what = 'deactivation';
+  return `the account has the access of a leaver, ${leaver}, whose ${what} a person rejected: approve it or take the rejection back (scim-bridge approvals list --all), then retry`;
+}
+
+/** Returns whether a list of the platform is out of date: it shows a linked resource under a name that it no longer has. */
+export async function isOutdated(
+  { links, target }: SyncContext,
+  kind: Kind,
+  shown: { id: string; name: string },
+): Promise<boolean> {
+  const holder = await links.holderOf(target.name, kind, shown.id);
+  if (holder === undefined) return false;
+  const { id, core } = await links.get(target.name, holder);
+  const name = kind === 'User' ? core?.userName : core?.displayName;
+  return id === shown.id && fold(String(name ?? '')) !== fold(shown.name);
+}
+
+/** Returns the removal of a user from a group, in the form in which the guard stores it. */
+export const removal = (group: string, user: string): Destruction => ({
+  kind: 'removeMembers',
+  ref: refOf('Group', group),
+  subject: user,
+});
+
+/** Returns the time to wait for the former holder; undefined after the last attempt. */
+export function successionWait({ gate, link }: SyncContext): number | undefined {
+  if (gate.isBehindHold) return HELD_RETRY_MS;
+  const attempt = (link.successionAttempts ?? 0) + 1;
+  link.successionAttempts = attempt;
+  return attempt > MAX_ATTEMPTS ? undefined : Math.min(STEP_MS * attempt, MAX_STEP_MS);
+}

@@ -1,0 +1,115 @@
+// Refuses accounts and groups that another connection of the same target is linked to: they are never adopted or changed.
+import type { Holder } from '../../directory/resources/elsewhere.ts';
+import type { Condition } from '../../directory/outbox/links.ts';
+import { fold, isInactive, type Kind } from '../../directory/records.ts';
+import { mayBeActive } from '../user/account-state.ts';
+import { condition } from '../condition.ts';
+import type { SyncContext } from '../context.ts';
+import type { Core } from '../mapping/mapping.ts';
+
+/** Part of the message about an account or group that two connections are linked to. */
+export const LINKED_TWICE = 'too: order scim-bridge links forget';
+
+/** Interval of attempts while another connection is saving its link. */
+const BUSY_MS = 1000;
+
+/** Outcome of a sync whose account or group belongs to another connection: refused, or tried again later. */
+export type NotOurs = { kind: 'blocked'; condition: Condition } | { kind: 'later'; afterMs: number };
+
+/**
+ * Returns an outcome when another connection is linked to one of the ids; undefined otherwise.
+ * @param core desired values of the person of this connection
+ */
+export async function takenElsewhere(
+  context: SyncContext,
+  kind: Kind,
+  platformIds: string[],
+  core?: Core,
+): Promise<NotOurs | undefined> {
+  for (const id of platformIds) {
+    const holder = await context.links.elsewhere.holderOf(context.target.name, kind, id);
+    if (holder) return { kind: 'blocked', condition: takenBy(context, kind, holder, core) };
+  }
+  return undefined;
+}
+
+/**
+ * Returns an outcome when another connection is linked to the account or group of this link too, as after the restore of one
+ * connection from an old backup; undefined otherwise. A person decides whose it is, and until then neither writes to it; but an
+ * account that neither source wants open any more is closed once.
+ */
+export async function linkedTwice(context: SyncContext): Promise<NotOurs | undefined> {
+  const { link, links, target, work } = context;
+  if (link.id === undefined) return undefined;
+  const holder = await links.elsewhere.holderOf(target.name, work.kind, link.id);
+  if (!holder) return undefined;
+  const { record, deletedAt } = work;
+  const isLeaver = record ? isInactive(record) : deletedAt !== undefined;
+  if (work.kind === 'User' && isLeaver && holder.isLeaver && mayBeActive(link)) return undefined;
+  const what = work.kind === 'User' ? 'account' : 'group';
+  const message =
+    `the ${what} belongs to ${holder.name} (${holder.ref}) of connection ${holder.connection} ${LINKED_TWICE}` +
+    ` of the one that is not to have it, ${holder.ref} or ${work.ref}, then retry`;
+  return { kind: 'blocked', condition: condition(context, 'TakenByConnection', message) };
+}
+
+/**
+ * Claims the platform id right before a link is saved.
+ * @param isNew whether the account or group was just created
+ * @returns an outcome when the link must not be saved
+ */
+export async function claim(
+  context: SyncContext,
+  platformId: string,
+  { isNew, core }: { isNew: boolean; core?: Core },
+): Promise<NotOurs | undefined> {
+  const { links, target, work } = context;
+  const { kind } = work;
+  const claimed = await links.elsewhere.claim(target.name, work.ref, { kind, platformId, isNew });
+  if (claimed === 'claimed') return undefined;
+  if (claimed === 'busy') return { kind: 'later', afterMs: BUSY_MS };
+  return { kind: 'blocked', condition: takenBy(context, kind, claimed, core) };
+}
+
+const takenBy = (context: SyncContext, kind: Kind, holder: Holder, core: Core = {}): Condition =>
+  condition(
+    context,
+    'TakenByConnection',
+    takenText(kind, holder, { core, hasAccount: context.link.id !== undefined }),
+  );
+
+/** The person who is refused. `hasAccount`: the person needs only the name of the other account. */
+interface Refused {
+  core: Core;
+  hasAccount?: boolean;
+}
+
+/** Returns why an account or group of another connection is not adopted, and what an operator does. */
+export function takenText(kind: Kind, holder: Holder, { core, hasAccount = false }: Refused): string {
+  const { connection, name, ref } = holder;
+  const belongs = `belongs to ${name} (${ref}) of connection ${connection}`;
+  if (kind === 'Group')
+    return `the group ${belongs}: rename one of the two; or delete the group there (if the policy of the target leaves it, also order scim-bridge links forget ${ref}), then retry`;
+  const externalId = core.externalId ? String(core.externalId) : undefined;
+  const isSame = externalId !== undefined && externalId === holder.externalId;
+  const hasOther = externalId !== undefined && holder.externalId !== undefined && !isSame;
+  const what = [
+    ...(isSame && fold(name) !== fold(String(core.userName)) ? [] : ['userName']),
+    ...(isSame ? ['externalId'] : []),
+  ].join(' and ');
+  // An account whose externalId is another one is not adopted, and a closed account keeps its userName.
+  const freed = hasAccount
+    ? ', delete the closed account at the platform'
+    : hasOther
+      ? ', clear the externalId of the closed account at the platform or delete that account there'
+      : '';
+  return (
+    `the account ${belongs} and has the same ${what}${isSame ? ` ${externalId}` : ''}: ` +
+    `if they are two people, correct the ${what} of one of them at its identity provider; ` +
+    `if they are one, delete the person there (a deactivated person keeps the account), wait until the account is closed, order scim-bridge links forget ${ref}${freed}, then retry`
+  );
+}
+
+/** Returns the externalId that a text of `takenText` names; undefined: the text names none. */
+export const externalIdIn = (text: string): string | undefined =>
+  / has the same (?:userName and )?externalId (.+?): if they are two people/.exec(text)?.[1];

@@ -1,0 +1,145 @@
+// Handles a new userName or group name that another resource still has: waits for the holder, and breaks circles of names. In a
+// circle of names two or more resources wait for each other's names; a temporary name for one of them breaks it.
+import { platformIdOf } from '../../directory/outbox/links.ts';
+import { fold, parseRef, type Kind, type Ref } from '../../directory/records.ts';
+import type { Resource } from '../../scim/index.ts';
+import type { SyncContext } from '../context.ts';
+import { condition } from '../condition.ts';
+import { mayHaveCommitted } from '../calls/failures.ts';
+import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
+import { isHandedOn, isOutdated, successionWait } from './succession.ts';
+
+/** Number of failed attempts before a circle is searched. */
+const CIRCLE_AFTER = 2;
+/** Largest number of resources in a circle. */
+const LONGEST_CIRCLE = 8;
+/** Interval of attempts of a resource with a temporary name, after those of `successionWait`. */
+const ASIDE_RETRY_MS = 15_000;
+
+/** An account or group as the platform shows it. */
+interface Shown {
+  id: string;
+  name: string;
+}
+
+/** Returns why a new userName is refused: a user who was deleted at the source, or is out of scope, has it. */
+export const takenByLeaverText = (leaver: Ref): string =>
+  `userName is already taken by the account of a person who left, ${leaver}: rename or delete that account at the platform`;
+
+/** Handles a taken name. @returns when to try again, or the conflict; undefined when the holder keeps the name */
+export async function waitForName(context: SyncContext, name: string): Promise<NotOurs | undefined> {
+  const { kind } = context.work;
+  const holders = await called(context, name);
+  const ids = holders.map(({ id }) => id);
+  const taken = await takenElsewhere(context, kind, ids, kind === 'User' ? { userName: name } : undefined);
+  if (taken) return taken;
+  const afterMs = await waitForHolder(context, name, holders[0]);
+  if (afterMs !== undefined) return { kind: 'later', afterMs };
+  const leaver = kind === 'User' && holders[0] ? await leaverOf(context, holders[0].id) : undefined;
+  return (
+    leaver && { kind: 'blocked', condition: condition(context, 'Conflict', takenByLeaverText(leaver), 409) }
+  );
+}
+
+/** Returns the user who left the account; undefined: the account is open, or not linked. */
+async function leaverOf({ links, target }: SyncContext, platformId: string): Promise<Ref | undefined> {
+  const ref = await links.holderOf(target.name, 'User', platformId);
+  return ref && (await links.get(target.name, ref)).departed ? ref : undefined;
+}
+
+/** Returns the time to wait, also after the name of a circle was released; undefined when the holder keeps the name. */
+async function waitForHolder(
+  context: SyncContext,
+  name: string,
+  holder: Shown | undefined,
+): Promise<number | undefined> {
+  const { link, work } = context;
+  // The name was released just now, or the list lags.
+  if (holder === undefined || holder.id === link.id) return successionWait(context);
+  // The order matters: only the link of a resource without pending sync is known to hold its current name.
+  if (!(await isHandedOn(context, work.kind, holder.id)))
+    return (await isOutdated(context, work.kind, holder)) ? successionWait(context) : undefined;
+  if ((link.successionAttempts ?? 0) >= CIRCLE_AFTER && (await isFirstOfCircle(context, holder.id)))
+    await stepAside(context, name);
+  // A temporary name must not stay, so it is not given up while the holder has a pending sync.
+  return successionWait(context) ?? (nameBehind(context) === undefined ? undefined : ASIDE_RETRY_MS);
+}
+
+/** Returns the accounts or groups with this name; without any, the platform shows none. */
+async function called({ target, call, work }: SyncContext, name: string): Promise<Shown[]> {
+  const { users, groups } = target.client;
+  const found =
+    work.kind === 'User'
+      ? (await users.findBy('userName', name, call)).map(({ id, userName }) => ({ id, name: userName }))
+      : (await groups.findByDisplayName(name, call)).map(({ id, displayName }) => ({
+          id,
+          name: displayName,
+        }));
+  return found.filter((shown) => fold(shown.name) === fold(name));
+}
+
+/**
+ * Returns whether this resource is the first of a circle of resources that wait for each other's names. The resource with the
+ * smallest ref takes a temporary name. Notes in the gate whether one of them waits for a held change.
+ */
+async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<boolean> {
+  const { directory, gate, links, target, work } = context;
+  const passed: Ref[] = [];
+  let platformId = holderId;
+  while (passed.length < LONGEST_CIRCLE) {
+    const ref = await links.holderOf(target.name, work.kind, platformId);
+    // No resource of this connection has the name, or the circle does not contain this resource.
+    if (ref === undefined || passed.includes(ref)) return false;
+    if (ref === work.ref) return passed.every((other) => work.ref < other);
+    // A dead letter takes no other name, and a held deletion releases the name only after its approval.
+    if (!(await isHandedOn(context, work.kind, platformId)) || gate.isBehindHold) return false;
+    passed.push(ref);
+    const record = await directory.get(work.kind, parseRef(ref).id);
+    const wanted = record?.text ? wantedName(context, work.kind, record.text) : undefined;
+    // A resource without a readable record, or out of scope, waits for no name.
+    const [next] = wanted === undefined ? [] : await called(context, wanted);
+    // The next name is free, so the others come free one after another.
+    if (next === undefined) return false;
+    platformId = next.id;
+  }
+  return false;
+}
+
+/** Returns the name that a stored resource should have at the target; undefined: none. */
+function wantedName({ target }: SyncContext, kind: Kind, text: string): string | undefined {
+  const { userName, displayName } = JSON.parse(text) as Resource;
+  return kind === 'User' ? String(userName) : target.mapping.groupName(String(displayName));
+}
+
+/** Returns the path of the attribute that holds the name. */
+export const namePathOf = (kind: Kind) => (kind === 'User' ? 'userName' : 'displayName');
+
+/** Returns the name that a resource with the temporary name of `stepAside` waits for; undefined: its name is not temporary. */
+export function nameBehind({ link, work }: SyncContext): string | undefined {
+  const name = String(link.core?.[namePathOf(work.kind)]);
+  return name.startsWith(`${work.id}.`) ? name.slice(work.id.length + 1) : undefined;
+}
+
+/** Renames the resource to a unique temporary name, which releases the old name for the others. */
+async function stepAside(context: SyncContext, name: string): Promise<void> {
+  const { link, target, work } = context;
+  const path = namePathOf(work.kind);
+  const { core, observed } = link;
+  const temporaryName = `${work.id}.${name}`;
+  const rename = [{ op: 'replace' as const, path, value: temporaryName }];
+  const { users, groups } = target.client;
+  // The attempt saves the temporary name as unsure before the write, so that after a lost answer it is known and must not stay.
+  link.core = { ...core, [path]: temporaryName };
+  link.observed = { ...observed, [path]: core?.[path] };
+  try {
+    await (work.kind === 'User'
+      ? context.attempt([path], 'update user', () => users.patch(platformIdOf(link), rename, context.call))
+      : context.attempt([path], 'rename group', () =>
+          groups.patch(platformIdOf(link), rename, context.call),
+        ));
+  } catch (error) {
+    if (!mayHaveCommitted(error)) Object.assign(link, { core, observed });
+    throw error;
+  }
+  await context.save();
+}

@@ -1,0 +1,68 @@
+// Caches which administrators a target has, so that the deactivations of one run do not each read the list (ADR 0026).
+// Roles change at the platform, so the cache is kept for a short time.
+import { fold } from '../../directory/records.ts';
+import type { ConsoleUser } from '../../platform/wire.ts';
+import type { Clock } from '../../support/sources.ts';
+
+export interface Administrators {
+  /** Stores which accounts of an answer are administrators, and forgets those that no longer are. */
+  see(accounts: readonly ConsoleUser[]): void;
+  /** Returns whether an active administrator who is not in `leaving` was seen recently; names in lower case. */
+  remainsWithout(leaving: ReadonlySet<string>): boolean;
+  /** Returns whether the account was an administrator when it was last seen. */
+  knows(userName: string): boolean;
+  /** Records that the user list could not be read. */
+  noteSilence(): void;
+  /** Returns whether the user list failed recently, so that it is not read again yet. */
+  isSilent(): boolean;
+  /**
+   * Called for each deactivation. The first one within MOMENT_MS returns at once. Later ones wait for one read of the user
+   * list (`look`) that they share.
+   * @throws the error of `look`
+   */
+  lookAround(look: () => Promise<readonly ConsoleUser[]>): Promise<void>;
+}
+
+/** Lifetime of a cached administrator and of a shared read of the list. */
+const MOMENT_MS = 60_000;
+/** Time without another read after the list failed. */
+const SILENCE_MS = 30_000;
+
+/** Creates the empty cache of one target. */
+export function createAdministrators(clock: Clock): Administrators {
+  /** Time when each administrator was last seen active, by folded userName; 0: deactivated. */
+  const seen = new Map<string, number>();
+  let silentUntil = 0;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let looked: { at: number; done: Promise<void> } | undefined;
+
+  function see(accounts: readonly ConsoleUser[]): void {
+    for (const { username, isAdmin, isDeactivated } of accounts) {
+      if (isAdmin) seen.set(fold(username), isDeactivated === true ? 0 : clock.now());
+      else seen.delete(fold(username));
+    }
+  }
+
+  return {
+    see,
+    remainsWithout: (leaving) =>
+      [...seen].some(([userName, at]) => clock.now() - at < MOMENT_MS && !leaving.has(userName)),
+    knows: (userName) => seen.has(fold(userName)),
+    noteSilence: () => {
+      silentUntil = clock.now() + SILENCE_MS;
+    },
+    isSilent: () => clock.now() < silentUntil,
+    lookAround: async (look) => {
+      const now = clock.now();
+      const isFirst = now - askedAt >= MOMENT_MS;
+      askedAt = now;
+      if (isFirst) return;
+      if (!looked || now - looked.at >= MOMENT_MS) looked = { at: now, done: look().then(see) };
+      const { done } = looked;
+      await done.catch((error: unknown) => {
+        if (looked?.done === done) looked = undefined;
+        throw error;
+      });
+    },
+  };
+}

@@ -1,0 +1,306 @@
+// Writes typed attribute values: through the REST values of an account (contract 3), or through the SCIM extension, which takes
+// texts and whole numbers only (contract 12.3). The REST values need the numeric account id, which is looked up in the user list.
+import { forgetObserved, type Condition, platformIdOf } from '../../directory/outbox/links.ts';
+import { fold } from '../../directory/records.ts';
+import type { Permission } from '../../directory/guard/guard-store.ts';
+import type { PlatformClient } from '../../platform/client.ts';
+import { EndpointAbsent, PlatformIntermediary } from '../../platform/errors.ts';
+import type { CallOptions } from '../../platform/request.ts';
+import type { AttributeValue, ConsoleUser, PlatformPatchOperation } from '../../platform/wire.ts';
+import { mayBeActive } from './account-state.ts';
+import { condition } from '../condition.ts';
+import type { SyncContext } from '../context.ts';
+import { permit } from '../gate.ts';
+import { isGone, isStatus } from '../calls/failures.ts';
+import { attributeChanges, EXTENSION, fitsExtension, isEmpty, mayHaveValue, writeOrder } from '../diff.ts';
+import type { DesiredUser } from '../mapping/mapping.ts';
+import { writeCombinedPatch } from './combined-patch.ts';
+
+/** How the writing of attributes ended. */
+export type AttributeResult =
+  | { kind: 'done' }
+  /** All values are written except those whose removal the guard holds. */
+  | { kind: 'held' }
+  | { kind: 'later'; afterMs: number; condition?: Condition }
+  | { kind: 'blocked'; condition: Condition };
+
+/** Time that a new account may need to appear in the user list (contract 12.1). */
+const NEW_ACCOUNT_MS = 60_000;
+/** The wait after a 404 to the write of a value grows by this step with each attempt. */
+const RETRY_STEP_MS = 1000;
+/** Shortest and longest time between two searches for a new account; in between, as long as the search has taken. */
+const SEARCH_AGAIN_MS = { least: 250, most: 5000 };
+/** Number of failed attempts from which a web page in place of the user list means that the tenant has none. */
+const PASSING_PAGES = 3;
+
+/**
+ * Writes every attribute that differs, so that a person never has more access in between than before and after: first, one
+ * by one, values that take something away; then texts and whole numbers in one PATCH, which writes the changed core
+ * attributes too; last, one by one, all other values and those that the PATCH did not write. An attribute that cannot be
+ * written (mapping failed, definition of another type) does not stop the others. The result is then `blocked`, so that the
+ * user is not activated without that attribute.
+ */
+export async function writeAttributes(context: SyncContext, desired: DesiredUser): Promise<AttributeResult> {
+  const { link, target } = context;
+  const definitions = await target.catalogue.definitions(context.call.signal);
+  const problems = desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`);
+  await noteEmptied(context, desired);
+  const ids = new Map<string, string>();
+  for (const name of attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure)) {
+    const definition = definitions.get(name);
+    if (definition?.kind === 'ready') ids.set(name, definition.id);
+    else problems.push(definition?.message ?? `attribute ${name} is not in the catalogue`);
+  }
+  const refused = await refusedRemovals(context, desired, [...ids.keys()]);
+  for (const name of refused.keys()) ids.delete(name);
+  const { attributes, unsure } = link;
+  const order = writeOrder(
+    desired.attributes,
+    { types: target.mapping.types, attributes, unsure },
+    ids.keys(),
+  );
+  // Returns the result with which the sync ends for now; undefined: the values are written, or `problems` says why not.
+  // `names` are keys of `ids`.
+  const write = async (names: string[]): Promise<AttributeResult | undefined> => {
+    const written = await writeValues(
+      context,
+      desired,
+      new Map(names.map((name) => [name, ids.get(name) ?? ''])),
+    );
+    if (!Array.isArray(written)) return written;
+    problems.push(...written);
+    return undefined;
+  };
+  const earlyEnd = await write(order.revoking);
+  if (earlyEnd) return earlyEnd;
+  const unwritten = await writeCombinedPatch(context, desired, order.combinable);
+  const end = await write([...unwritten, ...order.others]);
+  if (end) return end;
+  if (problems.length === 0) return { kind: [...refused.values()].includes('held') ? 'held' : 'done' };
+  return { kind: 'blocked', condition: condition(context, 'AttributesNotWritten', problems.join('; ')) };
+}
+
+/**
+ * Notes in the link the values that somebody emptied at the platform, while the bridge waited for permission to empty them.
+ * A value counts only if a comparison saw it empty and it is still empty now.
+ */
+async function noteEmptied(context: SyncContext, { attributes }: DesiredUser): Promise<void> {
+  const { call, link, target } = context;
+  const seen = Object.keys(attributes).filter((name) => {
+    const path = `attributes.${name}`;
+    return (
+      Object.hasOwn(link.observed ?? {}, path) && isEmpty(link.observed?.[path]) && isEmpty(attributes[name])
+    );
+  });
+  if (seen.length === 0) return;
+  const account = await resolveAccount(context);
+  // Without the account id the values cannot be read; the guard goes on holding them.
+  if (account.kind !== 'found') return;
+  const values = await target.client.values.list(account.id, call).catch((error: unknown) => {
+    if (!isGone(error)) throw error;
+    // The next write looks for the account again.
+    delete link.account;
+    return undefined;
+  });
+  for (const name of values ? seen : []) {
+    forgetObserved(link, `attributes.${name}`);
+    if (isEmpty(values?.find((each) => each.name === name)?.value))
+      link.attributes = { ...link.attributes, [name]: null };
+  }
+}
+
+/**
+ * Writes values one by one.
+ * @param ids name of the attribute → id of its definition
+ * @returns sentences about values that could not be written; or the result with which the sync ends for now
+ */
+async function writeValues(
+  context: SyncContext,
+  desired: DesiredUser,
+  ids: Map<string, string>,
+): Promise<string[] | Exclude<AttributeResult, { kind: 'done' | 'held' }>> {
+  if (ids.size === 0) return [];
+  const { link, target } = context;
+  const account = await resolveAccount(context);
+  if (account.kind === 'absent') return writeThroughExtension(context, desired, [...ids.keys()]);
+  if (account.kind !== 'found') return account;
+  for (const [name, id] of ids) {
+    if (await writeValue(context, account.id, id, name, desired.attributes[name] ?? null)) continue;
+    // If the SCIM user is gone too, this read throws 404, and the sync starts again and creates a new account.
+    await target.client.users.get(platformIdOf(link), context.call);
+    link.attempts = (link.attempts ?? 0) + 1;
+    return { kind: 'later', afterMs: Math.min(RETRY_STEP_MS * link.attempts, NEW_ACCOUNT_MS) };
+  }
+  return [];
+}
+
+/**
+ * Asks the guard for the attributes that are to be emptied. A closed account needs no permission, because its values give no
+ * access.
+ * @returns the attributes that must keep their value, with the decision: `held` or `rejected`
+ */
+async function refusedRemovals(
+  context: SyncContext,
+  desired: DesiredUser,
+  names: string[],
+): Promise<Map<string, Permission>> {
+  const { link } = context;
+  const refused = new Map<string, Permission>();
+  const isClosed = !mayBeActive(link);
+  if (isClosed) return refused;
+  const emptied = names.filter((name) => isEmpty(desired.attributes[name]) && mayHaveValue(link, name));
+  const permissions = await permit(
+    context,
+    emptied.map((subject) => ({ kind: 'clearAttributes', subject })),
+  );
+  for (const [index, name] of emptied.entries()) {
+    const permission = permissions[index] ?? 'held';
+    if (permission !== 'allowed') refused.set(name, permission);
+  }
+  return refused;
+}
+
+/** Writes one value. @returns true when it is written; false on a 404 about account or definition: the next sync looks both up again */
+async function writeValue(
+  context: SyncContext,
+  account: string,
+  attributeId: string,
+  name: string,
+  value: AttributeValue,
+): Promise<boolean> {
+  const { target, link } = context;
+  try {
+    await context.attempt([`attributes.${name}`], 'set attribute', () =>
+      target.client.values.set(account, attributeId, value, context.call),
+    );
+  } catch (error) {
+    // Only a stored account id can be out of date.
+    if (!isGone(error) || link.account === undefined) throw error;
+    delete link.account;
+    target.catalogue.refresh();
+    return false;
+  }
+  link.attributes = { ...link.attributes, [name]: value };
+  await context.save();
+  return true;
+}
+
+/**
+ * Writes texts and whole numbers in the SCIM extension, for a tenant without a user list (contract 12.3).
+ * @returns a sentence about each attribute of another type, which the extension cannot carry
+ */
+async function writeThroughExtension(
+  context: SyncContext,
+  desired: DesiredUser,
+  names: string[],
+): Promise<string[]> {
+  const { target, link } = context;
+  const carried = names.filter((name) => {
+    const value = desired.attributes[name];
+    return value === null || fitsExtension(target.mapping.types[name], value);
+  });
+  if (carried.length > 0) {
+    const operations = carried.map((name): PlatformPatchOperation => {
+      const path = `${EXTENSION}:${name}`;
+      const value = desired.attributes[name];
+      return value === null ? { op: 'remove', path } : { op: 'replace', path, value };
+    });
+    const paths = carried.map((name) => `attributes.${name}`);
+    await context.attempt(paths, 'set attributes', () =>
+      target.client.users.patch(platformIdOf(link), operations, context.call),
+    );
+    link.attributes = { ...link.attributes };
+    for (const name of carried) link.attributes[name] = desired.attributes[name];
+    await context.save();
+  }
+  return names
+    .filter((name) => !carried.includes(name))
+    .map(
+      (name) => `attribute ${name} needs the user list (GET /api/v1/users), which this tenant does not have`,
+    );
+}
+
+type Account =
+  { kind: 'found'; id: string } | { kind: 'absent' } | Exclude<AttributeResult, { kind: 'done' | 'held' }>;
+
+/**
+ * Resolves the account id of a SCIM id in the user list (contract 3.4). Requires exactly one exact match, because a wrong
+ * account would give another person's row-level attributes.
+ */
+export async function resolveAccount(context: SyncContext): Promise<Account> {
+  const { link, target, clock } = context;
+  if (link.account !== undefined) return { kind: 'found', id: link.account };
+  // After a rename without answer only the platform knows the current name.
+  const userName = link.unsure?.includes('userName')
+    ? (await target.client.users.get(platformIdOf(link), context.call)).userName
+    : String(link.core?.userName ?? '');
+  let matches: ConsoleUser[];
+  try {
+    const found = await target.client.accounts.search(userName, context.call);
+    target.administrators.see(found);
+    matches = exactAccounts(found, userName, link.core?.externalId);
+  } catch (error) {
+    if (await hasNoUserList(context, error)) return { kind: 'absent' };
+    throw error;
+  }
+  if (matches.length > 1) {
+    const message = 'several accounts carry this userName: no attribute is written until one remains';
+    return { kind: 'blocked', condition: condition(context, 'AmbiguousAccount', message) };
+  }
+  const [match] = matches;
+  if (match) {
+    link.account = match.id;
+    if (match.isAdmin) link.isAdministrator = true;
+    else delete link.isAdministrator;
+    delete link.searchingSince;
+    await context.save();
+    return { kind: 'found', id: match.id };
+  }
+  link.searchingSince ??= clock.now();
+  const searchedMs = clock.now() - link.searchingSince;
+  if (searchedMs < NEW_ACCOUNT_MS)
+    return {
+      kind: 'later',
+      afterMs: Math.max(SEARCH_AGAIN_MS.least, Math.min(searchedMs, SEARCH_AGAIN_MS.most)),
+    };
+  // If the SCIM user is gone too, this read throws 404, and the sync starts again and creates a new account.
+  if (link.id !== undefined) await target.client.users.get(link.id, context.call);
+  const message = 'the user list does not show this account: check that the platform key may read users';
+  return {
+    kind: 'later',
+    afterMs: NEW_ACCOUNT_MS,
+    condition: condition(context, 'AccountNotFound', message),
+  };
+}
+
+/** Returns whether the tenant has no user list. Web pages in place of the list are believed after PASSING_PAGES attempts. */
+const hasNoUserList = async ({ target, link, call }: SyncContext, error: unknown): Promise<boolean> =>
+  // A proxy may send these web pages for a short time only; the tenant is judged when they stay.
+  (!isPage(error) || (link.attempts ?? 0) >= PASSING_PAGES) &&
+  (await isWithoutUserList(target.client, error, call));
+
+const isPage = (error: unknown): boolean =>
+  error instanceof EndpointAbsent || error instanceof PlatformIntermediary;
+
+/**
+ * Returns whether an error of the user list means that the tenant has none (contract 12.9).
+ * @throws PlatformError when the list of attributes fails too: then a proxy may have answered
+ */
+export async function isWithoutUserList(
+  client: PlatformClient,
+  error: unknown,
+  call: CallOptions,
+): Promise<boolean> {
+  if (!isPage(error) && !isStatus(error, 404)) return false;
+  await client.attributes.list(call);
+  return true;
+}
+
+/** Returns the accounts with this userName, else with this email address, without those with another externalId. */
+export function exactAccounts(found: ConsoleUser[], userName: string, externalId: unknown): ConsoleUser[] {
+  const wanted = fold(userName);
+  const byName = found.filter((account) => fold(account.username) === wanted);
+  const matches = byName.length > 0 ? byName : found.filter((account) => fold(account.email) === wanted);
+  // Different externalIds mean different people.
+  return matches.filter((account) => !account.externalId || !externalId || account.externalId === externalId);
+}

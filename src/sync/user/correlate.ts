@@ -1,0 +1,53 @@
+// Decides which platform account belongs to a user. Pure.
+import type { WireUser } from '../../platform/wire.ts';
+
+/** A matching account; `ours`: the bridge created or managed it before, and no other resource is linked to it. */
+export interface Candidate {
+  user: WireUser;
+  ours: boolean;
+  /** Another existing resource that is linked to this account. */
+  heldBy?: string | undefined;
+}
+
+export type Correlation =
+  | { kind: 'absent' }
+  | { kind: 'adopt'; user: WireUser; ours: boolean }
+  /** `isNotAdopted`: the setting `adopt` alone prevents the adoption. */
+  | { kind: 'conflict'; message: string; isNotAdopted?: boolean };
+
+/**
+ * Adopts exactly one exact match, if the policy allows it or the account is ours. All other cases need an operator,
+ * because a wrong match would give one person another person's rows.
+ */
+export function correlate(
+  wanted: { userName: string; externalId: string | null },
+  candidates: Candidate[],
+  adopt: 'exact' | 'report' | 'never',
+): Correlation {
+  if (candidates.length === 0) return { kind: 'absent' };
+  if (candidates.length > 1) {
+    return { kind: 'conflict', message: `${candidates.length} accounts match: merge or delete all but one` };
+  }
+  const [{ user, ours, heldBy }] = candidates as [Candidate];
+  if (heldBy !== undefined) {
+    return {
+      kind: 'conflict',
+      message: `the account is already linked to ${heldBy}: rename or delete one of them`,
+    };
+  }
+  if (ours) return { kind: 'adopt', user, ours };
+  if (user.externalId && wanted.externalId && user.externalId !== wanted.externalId) {
+    return {
+      kind: 'conflict',
+      message: 'an account with this userName carries another externalId: correct it or delete the account',
+    };
+  }
+  if (adopt !== 'exact') {
+    return {
+      kind: 'conflict',
+      isNotAdopted: true,
+      message: `the account exists already and adopt is ${adopt}`,
+    };
+  }
+  return { kind: 'adopt', user, ours };
+}

@@ -1,0 +1,108 @@
+// Handles a user who was deleted at the source or is out of scope: closes the account, and deletes it when that is due.
+import { platformIdOf } from '../../directory/outbox/links.ts';
+import type { WireUser } from '../../platform/wire.ts';
+import { isAbsent } from '../calls/absence.ts';
+import { deactivate, mayBeActive, noteLeftOpen } from './account-state.ts';
+import { condition } from '../condition.ts';
+import type { SyncContext } from '../context.ts';
+import { deleteThere, noteDeleted } from '../deletion.ts';
+import { findUser, type Exists } from './find-user.ts';
+import { isGone } from '../calls/failures.ts';
+import { ended, permitOne } from '../gate.ts';
+import type { SyncOutcome } from '../outcome.ts';
+import { resumeRemovals } from './protected-user.ts';
+import { withTemporaryName } from '../names/temporary-name.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Returns the outcome for a user who was deleted at the source or is out of scope (its properties: outcome.ts). */
+export async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
+  const { gate, link, target, work } = context;
+  if (link.creating && link.core) {
+    // A create with a lost answer may have created an account, which has to be found and closed. Without attributes the adoption
+    // reads no values, because none is to be written.
+    const left = { inScope: false, active: false, core: link.core, attributes: {}, faults: [] };
+    await findUser(context, left, exists);
+  }
+  // There is no account to close.
+  if (link.id === undefined) {
+    return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
+  }
+  noteLeftOpen(context, false);
+  await resumeRemovals(context);
+  if (target.policy.policy === 'sync' && mayBeActive(link)) {
+    try {
+      const isOpen = (await deactivate(context)) !== 'allowed';
+      gate.isLeaver = isOpen;
+      // A user out of scope may come back, so held removals of attributes are kept.
+      if (isOpen && work.record) gate.unasked = ['clearAttributes'];
+      if (isOpen) return await withTemporaryName(context, ended(context, { dropGrants: true }));
+    } catch (error) {
+      if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
+      noteDeleted(context, 'delete user');
+      return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
+    }
+  }
+  link.departed = true;
+  // Only the policy `sync` removes an account.
+  const deleteAt = target.policy.policy === 'sync' ? deletionDue(context) : undefined;
+  if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);
+  return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
+}
+
+/** Returns the time from which the account is deleted, Unix milliseconds, 0 for at once; undefined: never. */
+function deletionDue({ target, work }: SyncContext): number | undefined {
+  const { deprovision, deleteAfterDays } = target.policy.users;
+  if (deprovision === 'delete') return 0;
+  // The days count from the deletion at the source. The account of a user out of scope stays.
+  if (deleteAfterDays === null || work.deletedAt === undefined) return undefined;
+  return work.deletedAt + deleteAfterDays * DAY_MS;
+}
+
+/** Deletes the account if the guard allows it, and the account still has the externalId of the link (contract 12.4). */
+async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
+  const { link, target } = context;
+  const { client } = target;
+  const id = platformIdOf(link);
+  try {
+    const account = await client.users.get(id, context.call);
+    const reason = whyNotDelete(context, account) ?? (await whyShared(context, id));
+    if (reason !== undefined)
+      return {
+        kind: 'blocked',
+        writes: context.writes,
+        condition: { ...condition(context, 'Conflict', reason), write: 'delete' },
+      };
+    if ((await permitOne(context, { kind: 'delete' })) !== 'allowed')
+      return ended(context, { dropGrants: true });
+    await deleteThere(context, {
+      operation: 'delete user',
+      run: () => client.users.delete(id, context.call),
+      read: () => client.users.get(id, context.call),
+    });
+  } catch (error) {
+    if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
+    noteDeleted(context, 'delete user');
+  }
+  return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
+}
+
+/** Returns why an account to which another connection is linked too must be deleted by hand; undefined: there is no such link. */
+async function whyShared({ links, target }: SyncContext, id: string): Promise<string | undefined> {
+  const other = await links.elsewhere.holderOf(target.name, 'User', id);
+  return (
+    other && `the account belongs to ${other.name} of connection ${other.connection} too: delete it by hand`
+  );
+}
+
+/** Returns why the account must be deleted by hand; undefined: the bridge may delete it. */
+function whyNotDelete({ gate, link }: SyncContext, account: WireUser): string | undefined {
+  if ((account.externalId ?? null) !== (link.core?.externalId ?? null))
+    return 'the account carries another externalId than the one that was provisioned: delete it by hand';
+  // An account that was closed earlier and is active now is in use. Right after closing, a read may lag.
+  if (account.active !== false && !gate.closed)
+    return account.active === undefined
+      ? 'the platform does not show whether the account is active: look there, and delete it by hand'
+      : 'the account is active again at the platform: deactivate it there, or delete it by hand';
+  return undefined;
+}

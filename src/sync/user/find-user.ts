@@ -1,0 +1,320 @@
+// Finds, adopts or creates the account of a user without link.
+import { type Condition, platformIdOf } from '../../directory/outbox/links.ts';
+import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
+import type { Directory } from '../../directory/resources/directory.ts';
+import type { WireUser } from '../../platform/wire.ts';
+import { resolveAccount } from './attributes.ts';
+import { condition } from '../condition.ts';
+import type { SyncContext } from '../context.ts';
+import { correlate, type Candidate } from './correlate.ts';
+import { attributeChanges, createBody, echoedAttributes, observedCore } from '../diff.ts';
+import { isStatus, mayHaveCommitted } from '../calls/failures.ts';
+import type { Core, DesiredUser } from '../mapping/mapping.ts';
+import { claim, takenElsewhere } from '../names/taken-by-connection.ts';
+import { isHandedOn, isOutdated, keptForLeaver, successionWait } from '../names/succession.ts';
+
+export type FoundAccount =
+  /** The account was adopted or created, and the link has its id. */
+  | { kind: 'linked' }
+  /** The platform has no account of this user. */
+  | { kind: 'absent' }
+  /** The obstacle may pass: another resource or connection is still at it, or a list of the platform lags. */
+  | { kind: 'later'; afterMs: number }
+  | { kind: 'blocked'; condition: Condition };
+
+/** Returns whether a resource still exists: a link may outlive its resource. */
+export type Exists = (ref: Ref) => Promise<boolean>;
+
+/** Returns the check for the resources of one directory. */
+export const existsIn =
+  (directory: Directory): Exists =>
+  async (ref) => {
+    const { kind, id } = parseRef(ref);
+    return (await directory.get(kind, id)) !== undefined;
+  };
+
+/** Looks the account up and links it if the settings allow the adoption. Never creates one. */
+export async function findUser(
+  context: SyncContext,
+  desired: DesiredUser,
+  exists: Exists,
+): Promise<FoundAccount> {
+  const { target, link } = context;
+  const userName = String(desired.core.userName);
+  const externalId = desired.core.externalId === null ? null : String(desired.core.externalId);
+  const users = await exactMatches(context, desired.core, userName, externalId);
+  const taken = await takenElsewhere(
+    context,
+    'User',
+    users.map(({ id }) => id),
+    desired.core,
+  );
+  if (taken) return taken;
+  const candidates = await Promise.all(users.map((user) => toCandidate(context, user, exists)));
+  const verdict = correlate({ userName, externalId }, candidates, target.policy.adopt);
+  switch (verdict.kind) {
+    case 'absent':
+      return { kind: 'absent' };
+    case 'conflict':
+      // The conflict may be transient: the linked resource is about to give up the name, or the list lags behind.
+      for (const { user } of candidates) {
+        const shown = { id: user.id, name: user.userName };
+        const isPassing =
+          (await isHandedOn(context, 'User', user.id)) ||
+          (await isOutdated(context, 'User', shown)) ||
+          (await mayBeCreatedByOther(context, user));
+        if (isPassing) return laterOrConflict(context, verdict.message);
+      }
+      return {
+        kind: 'blocked',
+        condition: condition(context, verdict.isNotAdopted ? 'NotAdopted' : 'Conflict', verdict.message),
+      };
+    case 'adopt': {
+      const { user } = verdict;
+      const former = await context.links.holderOf(target.name, 'User', user.id);
+      const isTakenOver = former !== undefined && former !== context.work.ref;
+      // The sync of the leaver may still be closing this account.
+      if (isTakenOver && (await isHandedOn(context, 'User', user.id)))
+        return laterOrConflict(context, 'the one who left keeps failing');
+      const isRehired = externalId !== null && user.externalId === externalId;
+      const kept = isTakenOver && !isRehired ? await keptForLeaver(context, former) : undefined;
+      if (kept !== undefined) return { kind: 'blocked', condition: condition(context, 'Conflict', kept) };
+      // The id is stored last, because a link with an id means that all values were observed.
+      await observe(context, desired, user);
+      const notOurs = await claim(context, user.id, { isNew: false, core: desired.core });
+      if (notOurs) return notOurs;
+      link.id = user.id;
+      link.origin = link.creating ? 'created' : 'adopted';
+      if (link.creating) link.making = true;
+      delete link.creating;
+      context.logger.info({ ref: context.work.ref, origin: link.origin }, 'account adopted');
+      const takenFrom = isTakenOver ? former : undefined;
+      await context.save({ linked: true, rewriteMemberships: true, takenFrom });
+      return { kind: 'linked' };
+    }
+  }
+}
+
+/**
+ * Returns whether the user can be created without a look-up. A recent complete list must show no account with the userName
+ * or the externalId, and no account may have received the externalId since. False after an earlier attempt to create the
+ * user, because that attempt may have created the account.
+ */
+export async function isUnlisted(context: SyncContext, { core }: DesiredUser): Promise<boolean> {
+  const { call, link, outbox, target } = context;
+  const externalId = core.externalId === null ? null : String(core.externalId);
+  // Noted before the list is checked, so that of two processes with the same externalId at least one sees the other's note.
+  const isRecent = externalId !== null && (await target.recentExternalIds.note(externalId));
+  // After a lost answer, a refusal, or a recent write of this externalId, an account may exist that the list does not show yet.
+  if (link.creating || link.condition || isRecent) return false;
+  const asking = { countNew: outbox.countNew, signal: call.signal };
+  const wanted = { userName: String(core.userName), externalId };
+  return (await target.listedAccounts.mayHave(wanted, asking)) === false;
+}
+
+/** Notes the values of the account in the link; a value that the platform does not return counts as unsure. */
+async function observe(context: SyncContext, desired: DesiredUser, user: WireUser): Promise<void> {
+  const { link } = context;
+  delete link.unsure;
+  delete link.emptied;
+  link.core = observedCore(user, desired.core);
+  const attributes = await observedAttributes(context, desired, user);
+  const unseen = Object.keys(desired.attributes).filter((name) => !(name in attributes));
+  if (unseen.length > 0) link.unsure = unseen.map((name) => `attributes.${name}`);
+  link.attributes = attributes;
+}
+
+/**
+ * Reads the values of an account into its link, which a repair restored with the id only.
+ * @throws PlatformError, also a 404
+ */
+export async function observeLinked(context: SyncContext, desired: DesiredUser): Promise<void> {
+  const { link, target, call } = context;
+  await observe(context, desired, await target.client.users.get(platformIdOf(link), call));
+  await context.save();
+}
+
+/**
+ * Returns whether the account may be that of another user with the same externalId: a sync of that user that is still
+ * pending may have created it without receiving the answer.
+ */
+async function mayBeCreatedByOther(
+  { directory, outbox, work }: SyncContext,
+  { externalId }: WireUser,
+): Promise<boolean> {
+  if (!externalId) return false;
+  const ids = (await directory.lookup('User', 'externalid', externalId)) ?? [];
+  const marked = await Promise.all(
+    ids.filter((id) => id !== work.id).map((id) => outbox.isMarked(refOf('User', id))),
+  );
+  return marked.includes(true);
+}
+
+/** Returns when to look again; after the last attempt, the conflict with this message. */
+function laterOrConflict(context: SyncContext, message: string, status?: number): FoundAccount {
+  const afterMs = successionWait(context);
+  if (afterMs !== undefined) return { kind: 'later', afterMs };
+  return { kind: 'blocked', condition: condition(context, 'Conflict', message, status) };
+}
+
+/**
+ * Creates and links the account; inactive unless the target activates at once. After a lost answer the next look-up finds
+ * it.
+ */
+export async function createMissingAccount(
+  context: SyncContext,
+  desired: DesiredUser,
+  exists: Exists,
+): Promise<FoundAccount> {
+  const { target, link } = context;
+  // Definitions are created first, because the platform refuses values of unknown attributes.
+  const definitions = await target.catalogue.definitions(context.call.signal);
+  const active = desired.active && target.policy.users.activation === 'immediate';
+  const writable = Object.fromEntries(
+    Object.entries(desired.attributes).filter(([name]) => definitions.get(name)?.kind === 'ready'),
+  );
+  const body = createBody({ ...desired, attributes: writable }, target.mapping.types, active);
+  const triedBefore = link.creating === true;
+  link.creating = true;
+  link.core = desired.core;
+  await context.save();
+  let created: WireUser;
+  try {
+    created = await context.write('create user', () => target.client.users.create(body, context.call));
+  } catch (error) {
+    link.creating = triedBefore || mayHaveCommitted(error);
+    if (!isStatus(error, 409)) throw error;
+    // The name exists. If an earlier attempt created the account, the lookup adopts it.
+    const found = await findUser(context, desired, exists);
+    if (found.kind !== 'absent') return found;
+    // Lists may lag behind writes (contract 12.9), so the lookup is repeated before an operator is asked.
+    const message = error.platformMessage || 'the platform says that this user exists, but does not show it';
+    return laterOrConflict(context, message, 409);
+  }
+  const notOurs = await claim(context, created.id, { isNew: true, core: desired.core });
+  if (notOurs) return notOurs;
+  link.id = created.id;
+  link.origin = 'created';
+  link.making = true;
+  delete link.creating;
+  delete link.unsure;
+  link.core = { ...desired.core, ...(created.active !== undefined && { active: created.active }) };
+  link.attributes = echoedAttributes(created, writable);
+  // An account that has all its values may join its groups at once.
+  const isWhole =
+    desired.faults.length === 0 && attributeChanges(desired.attributes, link.attributes).length === 0;
+  if (isWhole) link.observedGeneration = context.work.generation;
+  await context.save({ linked: true, rewriteMemberships: true, isNew: true, requeueGroups: isWhole });
+  return { kind: 'linked' };
+}
+
+/**
+ * Finds accounts by externalId, if it identifies a person, then by userName. Every hit is compared again, because the
+ * platform may ignore a filter.
+ */
+async function exactMatches(
+  context: SyncContext,
+  core: Core,
+  userName: string,
+  externalId: string | null,
+): Promise<WireUser[]> {
+  const { users } = context.target.client;
+  if (externalId !== null && (await context.directory.identifies(externalId))) {
+    const exact = (await byExternalId(context, externalId)).filter((user) => user.externalId === externalId);
+    // Checked again, because another user may have received the externalId during the platform call.
+    if (exact.length > 0 && (await context.directory.identifies(externalId))) return exact;
+  }
+  const withUserName = async (wanted: string): Promise<WireUser[]> => {
+    const found = await users.findBy('userName', wanted, context.call);
+    return found.filter((user) => fold(user.userName) === fold(wanted));
+  };
+  const exact = await withUserName(userName);
+  /** userName of an earlier create whose answer was lost; without one, the present userName. */
+  const tried = context.link.creating ? String(context.link.core?.userName ?? userName) : userName;
+  if (exact.length > 0) return exact;
+  if (fold(tried) === fold(userName)) return renamed(context, core, externalId);
+  // An earlier create used another userName. An account with that name may belong to another user by now.
+  const { links, target, work } = context;
+  const made = (await withUserName(tried)).filter((user) => mayBeCreatedByThis(context, user));
+  const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'User', id)));
+  return made.filter((_, index) => holders[index] === undefined || holders[index] === work.ref);
+}
+
+/**
+ * Finds the account of a user who was renamed before the account was found. Shared externalIds do not identify a user, so
+ * the account's names must agree too, and no other user may have the externalId.
+ */
+async function renamed(context: SyncContext, core: Core, externalId: string | null): Promise<WireUser[]> {
+  if (externalId === null) return [];
+  const holders = (await context.directory.lookup('User', 'externalid', externalId)) ?? [];
+  const isShared = holders.length > 1;
+  // Without a display name, too few names are left to compare.
+  if (isShared || typeof core.displayName !== 'string') return [];
+  const found = await byExternalId(context, externalId);
+  return found.filter((user) => {
+    const shown = observedCore(user, core);
+    return (
+      user.externalId === externalId &&
+      PERSONAL.every((name) => (shown[name] ?? null) === (core[name] ?? null))
+    );
+  });
+}
+
+/** Attributes that distinguish two people with the same externalId. */
+const PERSONAL = ['displayName', 'name.givenName', 'name.familyName'];
+
+/**
+ * Returns whether an earlier create of this user, whose answer was lost, may have made the account: it has no externalId, or the
+ * one that was sent; if none is known to have been sent, any.
+ */
+export const mayBeCreatedByThis = ({ link }: Pick<SyncContext, 'link'>, { externalId }: WireUser): boolean =>
+  link.creating === true && (!externalId || externalId === (link.core?.externalId ?? externalId));
+
+/** Filters by externalId, which the platform does not document. If it refuses the filter, only userName is used. */
+export async function byExternalId(
+  { target, call }: Pick<SyncContext, 'target' | 'call'>,
+  externalId: string,
+): Promise<WireUser[]> {
+  if (target.lacks.externalIdFilter) return [];
+  try {
+    return await target.client.users.findBy('externalId', externalId, call);
+  } catch (error) {
+    // The platform does not support the filter.
+    if (!isStatus(error, 400, 501)) throw error;
+    target.lacks.externalIdFilter = true;
+    return [];
+  }
+}
+
+/** Returns the account with its holder, as `correlate` takes it. */
+async function toCandidate(context: SyncContext, user: WireUser, exists: Exists): Promise<Candidate> {
+  const holder = await context.links.holderOf(context.target.name, 'User', user.id);
+  if (holder === undefined || holder === context.work.ref) {
+    return { user, ours: holder !== undefined || mayBeCreatedByThis(context, user) };
+  }
+  const isInUse = await exists(holder);
+  return { user, ours: !isInUse, heldBy: isInUse ? holder : undefined };
+}
+
+/**
+ * Reads the current attribute values: the extension has texts and numbers, the value list has all. A missing name was
+ * not read; null means unset.
+ */
+async function observedAttributes(
+  context: SyncContext,
+  desired: DesiredUser,
+  user: WireUser,
+): Promise<Record<string, unknown>> {
+  const echoed = echoedAttributes(user, desired.attributes);
+  if (Object.keys(desired.attributes).every((name) => name in echoed)) return echoed;
+  const account = await resolveAccount(context);
+  // Without the account id the value list cannot be read.
+  if (account.kind !== 'found') return echoed;
+  const values = await context.target.client.values.list(account.id, context.call);
+  const unset = Object.fromEntries(Object.keys(desired.attributes).map((name) => [name, null]));
+  return {
+    ...unset,
+    ...echoed,
+    ...Object.fromEntries(values.map(({ name, value }) => [name, value ?? null])),
+  };
+}

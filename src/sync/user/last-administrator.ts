@@ -1,0 +1,124 @@
+// Checks whether an account to be closed is the last active administrator. Its groups do not show this: a group mapping
+// never gives the role Admin, and never takes a role away (contract 12.6).
+import { fold } from '../../directory/records.ts';
+import { EndpointAbsent, IncompleteList, PlatformError, PlatformResponse } from '../../platform/errors.ts';
+import type { ConsoleUser } from '../../platform/wire.ts';
+import type { SyncContext } from '../context.ts';
+import type { Why } from '../provisioning-writer.ts';
+
+/**
+ * `replaceable`: the account is no administrator, or another one remains. `unknown`: the platform does not answer, and the
+ * account was never seen as an administrator.
+ */
+export type AdministratorState = 'replaceable' | 'last' | 'unknown';
+
+/** Remark in the log when a deactivation could not be checked. */
+export const UNCHECKED: Why = {
+  reason: 'AdministratorsNotChecked',
+  message:
+    'closed although the platform did not say whether another active administrator is left; this account was never ' +
+    'seen as one',
+};
+
+/** Longest time that a deactivation waits for the check. */
+const CHECK_TIMEOUT_MS = 2000;
+
+/**
+ * Returns whether the account may be closed as far as administrators are concerned. Runs after the guard has counted the
+ * deactivation, so that two workers that close two administrators see each other. If the API key belongs to an
+ * administrator, no call is needed: that account always remains. Otherwise many deactivations share one read of the user
+ * list.
+ * @throws errors of the platform client for a known administrator; for other accounts a failed list means `unknown`
+ */
+export async function administratorStateOf(context: SyncContext): Promise<AdministratorState> {
+  const { administrators, catalogue } = context.target;
+  const hurried = { ...context.call, timeoutMs: CHECK_TIMEOUT_MS };
+  const isKnown = isKnownAdministrator(context);
+  try {
+    if (await catalogue.isOwnedByAdministrator(hurried)) return 'replaceable';
+    const leaving = await leavers(context);
+    if (administrators.remainsWithout(leaving)) return 'replaceable';
+    if (administrators.isSilent() && !isKnown) return 'unknown';
+    return await lookUp(context, hurried, leaving);
+  } catch (error) {
+    if (!(error instanceof PlatformError) || context.call.signal.aborted) throw error;
+    administrators.noteSilence();
+    // An earlier answer of this check may have shown that the account is an administrator.
+    if (isKnown || isKnownAdministrator(context)) throw error;
+    return 'unknown';
+  } finally {
+    // Stored in the link, for the case that the list fails later.
+    if (administrators.knows(nameOf(context))) context.link.isAdministrator = true;
+  }
+}
+
+/** Looks for an administrator in the user list: on its first page, by the account's own name, and in the whole list. */
+async function lookUp(
+  context: SyncContext,
+  hurried: SyncContext['call'],
+  leaving: ReadonlySet<string>,
+): Promise<AdministratorState> {
+  const { link, target, call } = context;
+  const { administrators, policy } = target;
+  const closing = nameOf(context);
+  // The first page often shows another administrator. Then no other page is read, for any of the current deactivations.
+  const look = async () => (await target.client.accounts.firstPage(hurried).catch(unlessAbsent)) ?? [];
+  await administrators.lookAround(look);
+  if (administrators.remainsWithout(leaving)) return 'replaceable';
+  const own = await accountsLike(context, closing, hurried);
+  if (own === undefined) {
+    administrators.noteSilence();
+    return isKnownAdministrator(context) ? 'last' : 'unknown';
+  }
+  const isAdministrator = own.some(
+    (account) => account.isAdmin && (account.id === link.account || fold(account.username) === closing),
+  );
+  if (!isAdministrator) return 'replaceable';
+  // Protected accounts are looked up by name in a tenant of any size; then, with '', the whole list is read.
+  for (const text of [...policy.users.protected, '']) {
+    await accountsLike(context, text, call);
+    if (administrators.remainsWithout(leaving)) return 'replaceable';
+  }
+  return 'last';
+}
+
+/** Returns the folded userName of the account to be closed. */
+const nameOf = ({ link }: SyncContext): string => fold(String(link.core?.userName ?? ''));
+
+/** Returns whether the account is a known administrator: by a cached answer, its link, or its held change. */
+const isKnownAdministrator = (context: SyncContext): boolean =>
+  context.target.administrators.knows(nameOf(context)) ||
+  context.link.isAdministrator === true ||
+  context.link.condition?.reason === 'LastAdministrator';
+
+/** Most links that one command reads from Redis. */
+const LINKS_PORTION = 1000;
+
+/** Returns the userNames of all users whose deactivation is pending or held, including this one. */
+async function leavers(context: SyncContext): Promise<ReadonlySet<string>> {
+  const { links, outbox, target, work } = context;
+  const refs = (await outbox.guardStore.leavers()).filter((ref) => ref !== work.ref);
+  const names = new Set([nameOf(context)]);
+  for (let at = 0; at < refs.length; at += LINKS_PORTION)
+    for (const { core } of await links.getMany(target.name, refs.slice(at, at + LINKS_PORTION)))
+      names.add(fold(String(core?.userName ?? '')));
+  return names;
+}
+
+/** Searches the user list for a text. @returns undefined when the tenant has no user list, or one too long for this check */
+async function accountsLike(
+  { target }: SyncContext,
+  text: string,
+  call: SyncContext['call'],
+): Promise<ConsoleUser[] | undefined> {
+  const found = await target.client.accounts.search(text, call).catch(unlessAbsent);
+  if (found) target.administrators.see(found);
+  return found;
+}
+
+/** Returns undefined for an error that means: this tenant has no complete user list. @throws every other error */
+function unlessAbsent(error: unknown): undefined {
+  const absent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
+  if (absent || error instanceof EndpointAbsent || error instanceof IncompleteList) return undefined;
+  throw error;
+}

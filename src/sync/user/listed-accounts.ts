@@ -1,0 +1,226 @@
+// Decides for new users whether an account can exist, from one list of the platform instead of two look-ups for each of them
+// (ADR 0023). A wrong decision is harmless: a create for an existing account answers 409.
+import type { ListPage } from '../../platform/readers.ts';
+import type { CallOptions, PlatformClient } from '../../platform/client.ts';
+import type { WireUser } from '../../platform/wire.ts';
+import { fold } from '../../directory/records.ts';
+import type { Clock } from '../../support/sources.ts';
+import { settledWithin } from '../../support/within.ts';
+
+/** Size of the Bloom filter for each text. */
+const BITS_PER_TEXT = 16;
+/** Number of bits that each text sets. */
+const HASHES = 8;
+/** Smallest size of a Bloom filter. */
+const LEAST_BITS = 1024;
+/** Requested page size; the platform may lower it. */
+const PAGE_SIZE = 500;
+/** Number of pages that are read at the same time. */
+const CONCURRENT_PAGES = 4;
+
+/** Keys of the two names of an account in the set. The first letter keeps userNames and externalIds apart. */
+export const nameKey = (userName: string): string => `n${fold(userName)}`;
+export const externalIdKey = (externalId: string): string => `x${externalId}`;
+
+/** `unproven`: the list changed or contradicts itself. `tooLong`: more pages than `worthPages` allows. */
+export type AccountList = { kind: 'read'; names: BloomFilter } | { kind: 'unproven' } | { kind: 'tooLong' };
+
+/**
+ * Reads the user list to a proven end. Consecutive pages overlap by one account: an account that vanishes from the list while
+ * it is read moves the rest, and the overlap shows it. New accounts may appear at the end meanwhile.
+ * @param worthPages called after the first page; returns how many more pages may be read
+ * @returns the set of all names, or why there is none
+ * @throws PlatformError when a page cannot be read
+ */
+export async function readAccountList(
+  { users }: Pick<PlatformClient, 'users'>,
+  worthPages: () => Promise<number>,
+  call: CallOptions,
+): Promise<AccountList> {
+  const first = await users.list({ startIndex: 1, count: PAGE_SIZE }, call);
+  const total = first.totalResults;
+  const size = first.resources.length;
+  // Each account has up to two keys, and one page of new accounts may be added while the list is read.
+  const names = createBloomFilter(2 * (total + PAGE_SIZE));
+  const ids = new Set<string>();
+  let last: WireUser | undefined;
+  let highest = total;
+
+  /** Adds the names of a page. @returns whether the page continues the one before without a gap */
+  function take({ startIndex, totalResults, resources }: ListPage<WireUser>): boolean {
+    // An account vanished, so the pages after it have moved.
+    if (totalResults < highest) return false;
+    highest = totalResults;
+    const expectedLength = Math.min(size, totalResults - startIndex + 1);
+    // The platform sent fewer or more accounts than it counts.
+    if (resources.length !== expectedLength) return false;
+    // Every page but the first begins with the last account of the page before.
+    if (last !== undefined && resources[0]?.id !== last.id) return false;
+    const added = last === undefined ? resources : resources.slice(1);
+    for (const { id, userName, externalId } of added) {
+      // An account came twice, so another one may be missing.
+      if (ids.has(id)) return false;
+      ids.add(id);
+      names.add(nameKey(userName));
+      if (externalId) names.add(externalIdKey(externalId));
+    }
+    last = resources.at(-1);
+    return true;
+  }
+
+  if (!take(first)) return { kind: 'unproven' };
+  // The first page has all accounts.
+  if (size >= total) return { kind: 'read', names };
+  // Pages of one account cannot overlap.
+  if (size < 2) return { kind: 'unproven' };
+  const starts: number[] = [];
+  for (let start = size; start < total; start += size - 1) starts.push(start);
+  if (starts.length > (await worthPages())) return { kind: 'tooLong' };
+  for (let at = 0; at < starts.length; at += CONCURRENT_PAGES) {
+    const portion = starts.slice(at, at + CONCURRENT_PAGES);
+    const pages = await Promise.all(
+      portion.map((startIndex) => users.list({ startIndex, count: size }, call)),
+    );
+    for (const page of pages) if (!take(page)) return { kind: 'unproven' };
+  }
+  return { kind: 'read', names };
+}
+
+export interface ListedAccounts {
+  /**
+   * Returns whether an account with this userName or externalId may exist; undefined when no list is at hand, so that the
+   * account has to be looked up.
+   */
+  mayHave(
+    wanted: { userName: string; externalId: string | null },
+    asking: { countNew: () => Promise<number>; signal: AbortSignal },
+  ): Promise<boolean | undefined>;
+}
+
+/** Number of new users within NEW_USERS_MS from which a list is read. */
+const MANY = 2;
+/** Time for which new users are counted together. */
+const NEW_USERS_MS = 60_000;
+/** Longest time that a sync waits for the list before it looks up its own account. */
+const LIST_WAIT_MS = 1000;
+/** Time without another attempt after a list that was unproven, too long or not readable. */
+const RETRY_MS = 60_000;
+/** A list lives this many times as long as it took to read, within the two limits below. */
+const LIFE_PER_READING = 20;
+const SHORTEST_LIFE_MS = 120_000;
+const LONGEST_LIFE_MS = 900_000;
+/** Part of the lifetime after which the next list is read in the background. */
+const RENEW_AFTER = 0.75;
+/** Number of look-ups that the list saves for each new user: one by externalId, one by userName. */
+const SAVED_PER_USER = 2;
+
+/** Creates the empty list of one target. */
+export function createListedAccounts(deps: {
+  client: Pick<PlatformClient, 'users'>;
+  clock: Clock;
+}): ListedAccounts {
+  const { client, clock } = deps;
+  /** New users since a time; at first there were none. */
+  let seen = { since: Number.NEGATIVE_INFINITY, users: 0 };
+  let list: { names: BloomFilter; readAt: number; lifetimeMs: number } | undefined;
+  let reading: Promise<void> | undefined;
+  let retryAt = Number.NEGATIVE_INFINITY;
+
+  function noteNewUser(): void {
+    const now = clock.now();
+    if (now - seen.since > NEW_USERS_MS) seen = { since: now, users: 0 };
+    seen.users++;
+  }
+
+  async function read(countNew: () => Promise<number>, signal: AbortSignal): Promise<void> {
+    const readAt = clock.now();
+    const worthPages = async (): Promise<number> => SAVED_PER_USER * ((await countNew()) + seen.users);
+    const found = await readAccountList(client, worthPages, { signal });
+    if (found.kind !== 'read') {
+      retryAt = clock.now() + RETRY_MS;
+      return;
+    }
+    const tookMs = clock.now() - readAt;
+    const lifetimeMs = Math.min(LONGEST_LIFE_MS, Math.max(SHORTEST_LIFE_MS, LIFE_PER_READING * tookMs));
+    list = { names: found.names, readAt, lifetimeMs };
+  }
+
+  function begin(countNew: () => Promise<number>, signal: AbortSignal): Promise<void> {
+    reading ??= read(countNew, signal)
+      // Without a list each sync looks up its own account, and its calls report the failure.
+      .catch(() => {
+        retryAt = clock.now() + RETRY_MS;
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  }
+
+  return {
+    mayHave: async ({ userName, externalId }, { countNew, signal }) => {
+      noteNewUser();
+      const age = (): number => clock.now() - (list?.readAt ?? Number.NEGATIVE_INFINITY);
+      const isOlderThan = (share: number): boolean => !list || age() > share * list.lifetimeMs;
+      if (isOlderThan(RENEW_AFTER) && seen.users >= MANY && clock.now() >= retryAt) {
+        const done = begin(countNew, signal);
+        if (isOlderThan(1)) await settledWithin(clock, done, LIST_WAIT_MS);
+      }
+      if (!list || isOlderThan(1)) {
+        list = undefined;
+        return undefined;
+      }
+      const { names } = list;
+      return (
+        names.mayHave(nameKey(userName)) || (externalId !== null && names.mayHave(externalIdKey(externalId)))
+      );
+    },
+  };
+}
+
+/**
+ * A set of texts in fixed memory. Every added text is found. Of the texts that were not added, about one in two thousand is a
+ * false positive.
+ */
+interface BloomFilter {
+  add(text: string): void;
+  /** Returns false only for a text that was not added. */
+  mayHave(text: string): boolean;
+}
+
+/** Creates an empty filter. @param capacity expected number of texts; with more texts, false positives become more frequent */
+function createBloomFilter(capacity: number): BloomFilter {
+  const bits = Math.max(LEAST_BITS, Math.ceil(capacity) * BITS_PER_TEXT);
+  const bytes = new Uint8Array(Math.ceil(bits / 8));
+
+  /** Calls `visit` with the bit positions of a text until it returns false. */
+  function visitAll(text: string, visit: (bit: number) => boolean): boolean {
+    // Two hashes with different seeds give all positions: the first one, and the step from each to the next.
+    const first = hash(text, 0x811c9dc5);
+    // The step is odd, so it is never 0.
+    const second = hash(text, 0x01000193) | 1;
+    for (let index = 0; index < HASHES; index++)
+      if (!visit(((first + index * second) >>> 0) % bits)) return false;
+    return true;
+  }
+
+  return {
+    add: (text) => {
+      visitAll(text, (bit) => {
+        bytes[bit >>> 3] = (bytes[bit >>> 3] ?? 0) | (1 << (bit & 7));
+        return true;
+      });
+    },
+    mayHave: (text) => visitAll(text, (bit) => ((bytes[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0),
+  };
+}
+
+/** FNV-1a (prime 0x01000193) with the final mix of MurmurHash3, 32 bits. */
+function hash(text: string, seed: number): number {
+  let value = seed;
+  for (let index = 0; index < text.length; index++)
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
+  return (value ^ (value >>> 16)) >>> 0;
+}

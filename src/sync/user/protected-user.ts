@@ -1,0 +1,57 @@
+// Judges whether a user is protected, ends the sync of a protected one without a write, and resumes removals afterwards.
+import type { Link } from '../../directory/outbox/links.ts';
+import { fold } from '../../directory/records.ts';
+import { condition } from '../condition.ts';
+import type { SyncContext } from '../context.ts';
+import { isProtectedName } from '../group/members.ts';
+import type { SyncOutcome } from '../outcome.ts';
+import { LISTED_AS_PROTECTED } from '../target.ts';
+import { removal } from '../names/succession.ts';
+
+/**
+ * Makes the removals pending that groups did not write while the user was protected. Does nothing while the account still
+ * has a protected name. A removal that an operator rejected stays rejected.
+ */
+export async function resumeRemovals(context: SyncContext): Promise<void> {
+  const { link, outbox, work } = context;
+  // `r`: a kept removal (docs/glossary.md, pending membership).
+  const kept = [...work.pendingGroups].flatMap(([group, sign]) => (sign === 'r' ? [group] : []));
+  if (kept.length === 0 || isProtectedName(context, String(link.core?.userName ?? ''))) return;
+  const rejected = await outbox.guardStore.areRejected(kept.map((group) => removal(group, work.id)));
+  const resumed = kept.filter((_, index) => !rejected[index]);
+  if (resumed.length === 0) return;
+  await context.save({ resumed });
+  for (const group of resumed) work.pendingGroups.set(group, '-');
+}
+
+/**
+ * Ends the sync of a protected user without a write. The condition tells whether the account stays active against the
+ * source.
+ * @param whyNotActive as `whyInactive` returns it
+ */
+export function leaveAlone(context: SyncContext, why: string, whyNotActive: string | undefined): SyncOutcome {
+  const { link } = context;
+  link.departed = true;
+  delete link.leftOpen;
+  const staysActive = whyNotActive !== undefined && link.id !== undefined && link.core?.active === true;
+  const message = staysActive ? `${why}, so it stays active although the person ${whyNotActive}` : why;
+  const protectedFrom = condition(context, 'Protected', message);
+  return { kind: 'synced', writes: context.writes, dropGrants: true, condition: protectedFrom };
+}
+
+/** Removes the condition of a former protection: a sync that waits or fails keeps every other condition. */
+export function endProtection(link: Link): void {
+  if (link.condition?.reason === 'Protected') delete link.condition;
+}
+
+/** Returns why the bridge never changes the account with this userName; undefined: it may. */
+export function whyUntouchable({ target }: SyncContext, userName: string): string | undefined {
+  const name = fold(userName);
+  if (target.policy.users.protected.some((protectedName) => fold(protectedName) === name)) {
+    return LISTED_AS_PROTECTED;
+  }
+  if (target.catalogue.knownKeyOwner() === name) {
+    return "owner of the platform key: a bridge that changed its own key's account could lock itself out";
+  }
+  return undefined;
+}

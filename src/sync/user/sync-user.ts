@@ -1,0 +1,234 @@
+// Syncs one user at one target in a fixed order: deactivate, remove memberships, set attributes, add memberships, activate.
+// Each step waits for the one before it, so a user never has more access in between than in the end.
+import { platformIdOf } from '../../directory/outbox/links.ts';
+import { refOf } from '../../directory/records.ts';
+import type { Resource } from '../../scim/index.ts';
+import { isAbsent } from '../calls/absence.ts';
+import { deactivate, mayBeActive, mayBeInactive, noteLeftOpen, setActive } from './account-state.ts';
+import { writeAttributes } from './attributes.ts';
+import { isRecordLost, recordDamaged, recordLost } from '../condition.ts';
+import type { SyncContext } from '../context.ts';
+import { attributeChanges, coreOperations, noteWrittenCore } from '../diff.ts';
+import {
+  createMissingAccount,
+  findUser,
+  isUnlisted,
+  observeLinked,
+  type Exists,
+  type FoundAccount,
+} from './find-user.ts';
+import { isGone, isStatus } from '../calls/failures.ts';
+import { ended, isRefused, resetGate } from '../gate.ts';
+import type { DesiredUser } from '../mapping/mapping.ts';
+import type { SyncOutcome } from '../outcome.ts';
+import { waitForName } from '../names/taken-name.ts';
+import { rememberRefusal } from './combined-patch.ts';
+import { removal } from '../names/succession.ts';
+import { resumeRemovals, leaveAlone, endProtection, whyUntouchable } from './protected-user.ts';
+import { depart } from './depart-user.ts';
+
+/** Number of restarts within one sync after the platform lost the account. */
+const RESTARTS = 2;
+
+/** Returns the outcome. An account that is gone at the platform is looked up or created anew. @throws PlatformError */
+export async function syncUser(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
+  const { work, link, target } = context;
+  const { record } = work;
+  if (!record) {
+    if (isRecordLost(work)) return recordLost(context);
+    const untouchable = whyUntouchable(context, String(link.core?.userName ?? ''));
+    if (untouchable) return leaveAlone(context, untouchable, 'is deleted at the source');
+    endProtection(link);
+    return depart(context, exists);
+  }
+  if (record.damaged) return recordDamaged(context);
+  const resource = JSON.parse(record.text) as Resource;
+  const desired = await target.mapping.user(resource, work.id, work.groups);
+  // The key's owner must be known before an account is adopted or created; for a leaver the gate asks.
+  if (link.id === undefined) await target.catalogue.keyOwner(context.call.signal);
+  const untouchable = whyUntouchable(context, String(desired.core.userName));
+  if (untouchable) return leaveAlone(context, untouchable, whyInactive(desired));
+  endProtection(link);
+  if (!desired.inScope) return depart(context, exists);
+  for (let restart = 0; ; restart++) {
+    try {
+      return await syncInScope(context, desired, exists);
+    } catch (error) {
+      if (!isGone(error) || link.id === undefined || restart >= RESTARTS) throw error;
+      if (!(await isAbsent(context, 'User', link))) throw error;
+      context.logger.warn({ ref: work.ref }, 'account is gone at the platform, looking for it anew');
+      unlink(context);
+    }
+  }
+}
+
+/** Syncs a user in scope: account, deactivation, attributes, core attributes, activation. */
+async function syncInScope(context: SyncContext, desired: DesiredUser, exists: Exists): Promise<SyncOutcome> {
+  const { work, link, target } = context;
+  const { policy } = target;
+  // The user is wanted, so a deletion that was sent before is no longer the reason of an absence.
+  delete link.deleting;
+  if (link.id === undefined) {
+    let found: FoundAccount = (await isUnlisted(context, desired))
+      ? { kind: 'absent' }
+      : await findUser(context, desired, exists);
+    if (found.kind === 'absent') found = await createMissingAccount(context, desired, exists);
+    if (found.kind === 'blocked')
+      return { kind: 'blocked', writes: context.writes, condition: found.condition };
+    if (found.kind === 'later') return { ...found, writes: context.writes };
+  }
+  // A link that a repair restored contains only the id.
+  if (link.core === undefined) await observeLinked(context, desired);
+  noteLeftOpen(context, desired.active);
+  await resumeRemovals(context);
+  // `create-only` writes nothing more to a completed account. Its groups may add the user.
+  if (policy.policy === 'create-only' && !link.making) {
+    if (link.observedGeneration !== work.generation) {
+      link.observedGeneration = work.generation;
+      await context.save({ requeueGroups: true });
+    }
+    return { kind: 'synced', writes: context.writes };
+  }
+  // The user comes back: the memberships of a departed user were dropped.
+  if (link.departed) {
+    delete link.departed;
+    link.rejoining = true;
+    await context.save({ rewriteMemberships: true });
+  }
+
+  const pendingSigns = [...work.pendingGroups.values()];
+  if (!pendingSigns.includes('+')) delete link.rejoining;
+  if (!desired.active && mayBeActive(link) && policy.policy === 'sync') {
+    // While a deactivation is held, only core attributes are written: the user must not gain access.
+    if ((await deactivate(context)) === 'held') {
+      context.gate.unasked = ['clearAttributes'];
+      return (await writeCore(context, desired)) ?? ended(context);
+    }
+  }
+
+  const mayGainAccess =
+    desired.active && attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
+  // Before the removals, new values would add to the access of the groups that the user is leaving.
+  if (mayGainAccess && mayBeActive(link) && pendingSigns.includes('-')) return waitForRemovals(context);
+  const attributes = await writeAttributes(context, desired);
+  if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
+  // A person whose deactivation was rejected joins no group. `observedGeneration` would let the groups add the person until this
+  // sync stores the condition.
+  const mayJoin = !isRefused(context.gate, 'deactivate');
+  if (attributes.kind === 'done' && mayJoin && link.observedGeneration !== work.generation) {
+    link.observedGeneration = work.generation;
+    // Memberships may have been added since the sync began, so the script checks the pending ones again.
+    await context.save({ requeueGroups: true });
+  }
+
+  const unfinished = await writeCore(context, desired);
+  if (unfinished) return unfinished;
+  // The platform accepted every single write, so it refused the combined form and not a value.
+  if (context.isCombinedPatchRefused && attributes.kind === 'done') rememberRefusal(context);
+  if (attributes.kind === 'blocked') return { ...attributes, writes: context.writes };
+  if (attributes.kind === 'held') return ended(context);
+
+  if (desired.active && mayBeInactive(link)) {
+    if (policy.users.activation === 'safe') {
+      if (pendingSigns.includes('-')) return waitForRemovals(context);
+      if (await hasPendingGrants(context))
+        return { kind: 'waiting', writes: context.writes, for: 'memberships' };
+    }
+    // Checks for a newer change, so that a user who was deactivated meanwhile is never activated.
+    if (!(await context.outbox.isCurrent(work))) return { kind: 'later', writes: context.writes, afterMs: 0 };
+    await setActive(context, true);
+  }
+  delete link.making;
+  // A user whose protected name was changed has lost the protection only now, with the write of the new name.
+  await resumeRemovals(context);
+  // Groups that add a rejoining user read all their members first, so the mark stays until no group has to. It does not stay
+  // where another resource waits for the end of this sync: for a decision, a removal, or the state of a closed account.
+  const mayWait = desired.active && !work.held && !pendingSigns.includes('-');
+  if (link.rejoining && mayWait && (await hasPendingGrants(context)))
+    return { kind: 'waiting', writes: context.writes, for: 'memberships' };
+  // Without a mark the link is current, and nothing reads the generation (`outbox.readiness`).
+  delete link.observedGeneration;
+  return ended(context);
+}
+
+/** Writes changed core attributes in one PATCH. @returns an outcome when the sync cannot continue */
+async function writeCore(context: SyncContext, desired: DesiredUser): Promise<SyncOutcome | undefined> {
+  const { link, target } = context;
+  const operations = coreOperations(desired.core, link.core ?? {}, link.unsure);
+  if (operations.length === 0) return undefined;
+  try {
+    const paths = operations.flatMap(({ path }) => path ?? []);
+    const { externalId } = desired.core;
+    // Noted before the write, so that no process creates another account with this externalId without a look-up.
+    if (typeof externalId === 'string' && paths.includes('externalId'))
+      await target.recentExternalIds.note(externalId);
+    await context.attempt(paths, 'update user', () =>
+      target.client.users.patch(platformIdOf(link), operations, context.call),
+    );
+  } catch (error) {
+    // 409: another account has the userName, whose holder may be about to give it up.
+    if (!isStatus(error, 409)) throw error;
+    const waiting = await waitForName(context, String(desired.core.userName));
+    if (waiting === undefined) throw error;
+    return { ...waiting, writes: context.writes };
+  }
+  noteWrittenCore(link, desired.core);
+  await context.save();
+  return undefined;
+}
+
+/** Returns the end of a sentence about a person whose account should be inactive; undefined: it should be active. */
+function whyInactive({ inScope, active }: DesiredUser): string | undefined {
+  if (!inScope) return 'is out of the scope of the target';
+  return active ? undefined : 'is inactive at the source';
+}
+
+/** Removes from the link all that belongs to the account that is gone. */
+function unlink(context: SyncContext): void {
+  const { link } = context;
+  resetGate(context);
+  delete link.id;
+  delete link.account;
+  delete link.isAdministrator;
+  delete link.core;
+  delete link.emptied;
+  delete link.attributes;
+  delete link.observedGeneration;
+  delete link.origin;
+  delete link.departed;
+  delete link.rejoining;
+  delete link.leftOpen;
+  delete link.closedAt;
+  delete link.unsure;
+}
+
+/** Interval of attempts while the guard holds the awaited change. */
+const HELD_RETRY_MS = 600_000;
+
+/**
+ * Returns the outcome for a user who waits until groups have removed the user; each group marks the user afterwards. Groups
+ * without a pending sync are marked, because they may wait for the decision about the account. If all removals are held, the
+ * next attempt follows after HELD_RETRY_MS.
+ */
+async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<SyncOutcome> {
+  const groups = [...work.pendingGroups].filter(([, sign]) => sign === '-').map(([group]) => group);
+  const held = await outbox.guardStore.areHeld(groups.map((group) => removal(group, work.id)));
+  for (const [index, group] of groups.entries()) {
+    const ref = refOf('Group', group);
+    // A held removal waits for its decision, not for a sync of the group.
+    if (held[index] !== true && (await outbox.isAtRest(ref))) await outbox.mark([ref], 'edit', work.request);
+  }
+  const afterMs = held.length > 0 && !held.includes(false) ? { afterMs: HELD_RETRY_MS } : {};
+  return { kind: 'waiting', writes, for: 'removals', ...afterMs };
+}
+
+/** Returns whether memberships must be added before activation; blocked groups are ignored. */
+async function hasPendingGrants(context: SyncContext): Promise<boolean> {
+  const { work, links, target } = context;
+  const groups = [...work.pendingGroups].filter(([, sign]) => sign === '+').map(([group]) => group);
+  const states = await links.getMany(
+    target.name,
+    groups.map((group) => `Group:${group}` as const),
+  );
+  return states.some((group) => group.condition === undefined);
+}
