@@ -8,7 +8,7 @@ import { countDecidable } from '../reconcile/compare/done-changes.ts';
 import { withNames } from '../reconcile/compare/entry-names.ts';
 import { isChange, isLeftBy, NEWLY_LINKED, type PlanEntry } from '../reconcile/entry.ts';
 import { createNarrowScan } from '../reconcile/plan/narrow-scan.ts';
-import { masked } from '../reconcile/compare/plan-users.ts';
+import { masked } from '../reconcile/compare/user-case.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withUnreadyMembersReported } from '../reconcile/unwritten/unready-members.ts';
 import { isToBeHeld, withToBeHeld } from '../reconcile/unwritten/to-be-held.ts';

@@ -8,7 +8,7 @@ import { counted } from '../../support/counted.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
 import { isEmpty, mayHaveValue } from '../../sync/diff.ts';
 import type { Basis } from '../entry.ts';
-import type { UserCase } from './plan-users.ts';
+import type { UserCase } from './user-case.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /** Done changes of one resource, with the versions of record and link with which they were found. */

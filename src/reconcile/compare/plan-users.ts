@@ -1,69 +1,18 @@
 // Converts the differences of one user to plan entries. Pure.
-import type { Link } from '../../directory/outbox/links.ts';
-import type { Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
-import { attributeChanges, coreOperations, isEmpty, observedCore } from '../../sync/diff.ts';
+import { attributeChanges, coreOperations, observedCore } from '../../sync/diff.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
-import { sameValue } from '../../sync/mapping/values.ts';
+import { accountChanges } from './account-changes.ts';
 import {
   changedSinceApplied,
-  desiredFromLink,
-  desiredValue,
   differences,
   unlistedChanges,
-  type Difference,
-  type ComparedAttributes,
   type DesiredAccount,
+  type Difference,
 } from './compare.ts';
-import {
-  absenceOf,
-  isProtected,
-  leftBy,
-  markNeedsNoPermission,
-  type Basis,
-  type Cause,
-  type PlanEntry,
-  type Values,
-} from '../entry.ts';
-import type { UserAttributeType } from '../../platform/wire.ts';
+import { absenceOf, isProtected, markNeedsNoPermission, type PlanEntry, type Values } from '../entry.ts';
 import type { Namesake } from './strangers.ts';
-
-/** Stored state of a user, and the observed account. */
-export interface UserCase {
-  ref: Ref;
-  link: Link;
-  basis: Basis;
-  /** Whether the user has a mark, so that a push is pending. */
-  marked: boolean;
-  /** Desired state mapped from the record; undefined when the source deleted the user. */
-  wanted: DesiredAccount | undefined;
-  /** Undefined: the platform does not have the account. */
-  observed: WireUser | undefined;
-  /** Attribute values of the value list; undefined when only the SCIM answer was read. */
-  values?: ReadonlyMap<string, unknown> | undefined;
-  /** An unmanaged account, or one of a deleted user, with the externalId or userName of a user without account. */
-  namesake?: Namesake | undefined;
-  /** Why the sync will refuse the account that it finds: another connection is linked to it. */
-  takenBy?: string | undefined;
-  /** The same account with all its values, read when it may be adopted. */
-  adoptable?: AdoptableAccount | undefined;
-}
-
-/** An account that the sync may adopt. */
-export interface AdoptableAccount {
-  account: WireUser;
-  /** Attribute values that were read; null: unset. */
-  values: Record<string, unknown>;
-}
-
-/** Settings of the target, and what its lists show, by which differences become entries. */
-export interface TargetRules {
-  policy: SyncPolicy;
-  types: Record<string, UserAttributeType>;
-  visibility: ComparedAttributes;
-  /** Time of the comparison, Unix milliseconds. */
-  now: number;
-}
+import { sharedFields, masked, type TargetRules, type UserCase } from './user-case.ts';
 
 /** Desired state of a user whom the source deleted. */
 const GONE: DesiredAccount = { inScope: false, active: false, core: {}, attributes: {} };
@@ -87,7 +36,7 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
     ({ name }) => isNew(name) || isRead(name) || rules.visibility.isVisible(name),
   );
   const found = user.values ? shown : [...shown, ...unlistedChanges(wanted, link, rules.types)];
-  return found.length === 0 ? [] : changes(user, wanted, observed, found, rules);
+  return found.length === 0 ? [] : accountChanges(user, wanted, observed, found, rules);
 }
 
 /**
@@ -126,27 +75,10 @@ const created = (
   reason,
 });
 
-/** Returns the userName: the desired one, or the last known; '' if neither is known. */
-const nameOf = ({ link, observed, wanted }: UserCase): string =>
-  String(wanted?.core.userName ?? observed?.userName ?? link.core?.userName ?? '');
-
-/** Returns the fields that all entries of a user share. */
-function base(user: UserCase, cause: Cause): Omit<PlanEntry, 'action' | 'before' | 'after' | 'reason'> {
-  return {
-    kind: 'User',
-    ref: user.ref,
-    platformId: user.link.id ?? null,
-    name: nameOf(user),
-    effect: 'apply',
-    attribution: { cause },
-    basis: user.basis,
-  };
-}
-
 /** Returns the entries of a user who has no account yet. */
 function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
   const { namesake, marked, takenBy } = user;
-  const common = base(user, marked ? 'source changed' : 'mapping changed');
+  const common = sharedFields(user, marked ? 'source changed' : 'mapping changed');
   const after = createdValues(wanted);
   if (takenBy !== undefined) return [taken(user, after, takenBy)];
   if (!namesake) return [{ ...common, ...created(wanted, 'has no account yet') }];
@@ -180,7 +112,7 @@ export const isAdopted = ({ former }: Namesake, { adopt }: Pick<SyncPolicy, 'ado
 
 /** Returns the conflict of a user whose account another connection is linked to. */
 const taken = (user: UserCase, after: Values, reason: string): PlanEntry => ({
-  ...base(user, 'none'),
+  ...sharedFields(user, 'none'),
   action: 'conflict',
   before: null,
   after,
@@ -194,7 +126,7 @@ function missingAccount(user: UserCase, wanted: DesiredAccount, rules: TargetRul
   if (takenBy !== undefined) return [taken(user, createdValues(wanted), takenBy)];
   const effect = policy.policy === 'create-only' ? 'report' : 'apply';
   // No push takes an account away, also if a mark is pending, such as that of a restore.
-  const common = { ...base(user, 'platform changed'), effect } as const;
+  const common = { ...sharedFields(user, 'platform changed'), effect } as const;
   const { cause, reason: absence } = absenceOf(user.link, rules.now, 'its account is gone at the platform');
   if (namesake) {
     const before = { id: user.link.id ?? null, userName: namesake.userName };
@@ -233,111 +165,18 @@ function adoptedChanges(user: UserCase, wanted: DesiredAccount, rules: TargetRul
     })),
   ];
   const adopted = { ...user, link: { ...user.link, id: account.id } };
-  const entries = changes(adopted, wanted, account, found, rules);
+  const entries = accountChanges(adopted, wanted, account, found, rules);
   return active ? entries : entries.map(markNeedsNoPermission);
 }
 
 /** Returns the deletion of a leaver's account; only the policy `sync` deletes. */
 function deletion(user: UserCase, observed: WireUser, { policy }: TargetRules): PlanEntry {
   return {
-    ...base(user, user.marked ? 'source changed' : 'mapping changed'),
+    ...sharedFields(user, user.marked ? 'source changed' : 'mapping changed'),
     action: 'delete',
     before: { userName: observed.userName, active: observed.active !== false },
     after: null,
     effect: policy.policy === 'sync' ? 'apply' : 'report',
     reason: user.wanted === undefined ? 'deleted at the source' : 'out of scope',
   };
-}
-
-/** Returns the entries of the differences: one for each attribute, and one for all core values of the same cause. */
-function changes(
-  user: UserCase,
-  wanted: DesiredAccount,
-  observed: WireUser,
-  found: Difference[],
-  rules: TargetRules,
-): PlanEntry[] {
-  const applied = desiredFromLink(user.link);
-  const ours: Cause = user.marked ? 'source changed' : 'mapping changed';
-  const causeOf = ({ name }: Difference): Cause =>
-    sameValue(desiredValue(applied, name) ?? null, desiredValue(wanted, name) ?? null)
-      ? 'platform changed'
-      : ours;
-  // `create-only` writes nothing more to a completed account.
-  const frozen = rules.policy.policy === 'create-only' && user.link.making !== true;
-  const entries: PlanEntry[] = [];
-  const add = (
-    action: PlanEntry['action'],
-    difference: Difference,
-    before: Values,
-    after: Values,
-    reason: string,
-  ): void => {
-    const isReported = frozen || (action === 'deactivate' && rules.policy.policy !== 'sync');
-    entries.push({
-      ...base(user, causeOf(difference)),
-      action,
-      before,
-      after,
-      effect: isReported ? 'report' : 'apply',
-      reason: isReported ? `${reason}${leftBy(rules.policy)}` : reason,
-    });
-  };
-  for (const difference of found) {
-    const { name, before, after } = difference;
-    if (name === 'active') {
-      const action = after === true ? 'reactivate' : 'deactivate';
-      add(action, difference, { active: before }, { active: after }, activeReason(user, wanted, observed));
-    } else if (name.startsWith('attributes.')) {
-      const attribute = name.slice('attributes.'.length);
-      // The guard counts an emptied list or text as a cleared value too.
-      const isCleared = after === null || (isEmpty(after) && !isEmpty(before));
-      const action = isCleared ? 'clearAttribute' : 'setAttribute';
-      add(
-        action,
-        difference,
-        { [attribute]: masked(attribute, before) },
-        { [attribute]: masked(attribute, after) },
-        'the attribute has another value',
-      );
-      const added = entries.at(-1);
-      if (added) added.attribute = attribute;
-    }
-  }
-  for (const cause of ['platform changed', ours] as const) {
-    const core = found.filter((each) => isCore(each.name) && causeOf(each) === cause);
-    const [first] = core;
-    if (!first) continue;
-    const before = Object.fromEntries(core.map((each) => [each.name, each.before]));
-    const after = Object.fromEntries(core.map((each) => [each.name, each.after]));
-    add(
-      'update',
-      first,
-      before,
-      after,
-      `${core.map(({ name }) => name).join(', ')} ${core.length === 1 ? 'differs' : 'differ'}`,
-    );
-  }
-  return entries;
-}
-
-/** Masks values of attributes with secret names, as the platform does (contract 12.9). */
-export const masked = (attribute: string, value: unknown): unknown =>
-  value !== null && /pass|secret|token|key/i.test(attribute) ? '[hidden]' : value;
-
-/** Returns whether the name of a difference is the path of a core attribute. */
-const isCore = (name: string): boolean => name !== 'active' && !name.startsWith('attributes.');
-
-/** Returns why `active` differs. */
-function activeReason(
-  { wanted: mapped, link }: UserCase,
-  wanted: DesiredAccount,
-  observed: WireUser,
-): string {
-  if (wanted.active) return 'active at the source, inactive at the platform';
-  if (mapped === undefined) return 'deleted at the source, active at the platform';
-  if (!mapped.inScope) return 'out of scope, active at the platform';
-  return link.core?.active === false && observed.active !== false
-    ? 'inactive at the source, active again at the platform'
-    : 'inactive at the source, active at the platform';
 }

@@ -10,7 +10,7 @@ import type { DesiredUser } from '../../sync/mapping/mapping.ts';
 import type { DesiredAccount } from './compare.ts';
 import type { ScanResult } from '../scope.ts';
 import type { Namesake } from './strangers.ts';
-import type { AdoptableAccount } from './plan-users.ts';
+import type { AdoptableAccount } from './user-case.ts';
 
 /**
  * Returns the value list of a linked account; undefined when no attribute is mapped, the user list has not exactly one account of
