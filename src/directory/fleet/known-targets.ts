@@ -67,7 +67,7 @@ export function createKnownTargets(
     const names = new Set(fed.map(toField));
     for (const feed of fed) {
       const isBack = (known[toField(feed)] ?? 'fed') !== 'fed';
-      await noteAnew(feed, isBack ? ANY_RULES : feed.rules);
+      await noteAnew(feed, isBack ? ANY_RULES : feed.rules, isBack);
     }
     const removed = Object.entries(known).filter(([name]) => !names.has(name));
     for (const [name] of removed) await noteAnew(toFeed(name), NO_RULES);
@@ -80,8 +80,12 @@ export function createKnownTargets(
   }
 
   /** Notes that the next run maps everything, unless the last one did so by these rules (note_anew.lua). */
-  async function noteAnew({ connection, target }: TargetFeed, rules: string | undefined): Promise<void> {
-    await scripts.run('note_anew', createKeyspace(prefix, connection).base, { target, rules });
+  async function noteAnew(
+    { connection, target }: TargetFeed,
+    rules: string | undefined,
+    isBack = false,
+  ): Promise<void> {
+    await scripts.run('note_anew', createKeyspace(prefix, connection).base, { target, rules, isBack });
   }
 
   /** Yields the field (toField) of each connection and target with links; a field may be repeated. */

@@ -52,6 +52,8 @@ local function set_pending_at(target, group, users, sign, absence)
   local pending_members = key('pendingMembers', target .. ':' .. group)
   -- Only an addition replaces a removal, so the former signs are read only then.
   local before = sign == TO_ADD and call_with('HMGET', pending_members, users) or {}
+  -- A target that came back into the settings (note_anew.lua) may have members whom the source removed while it was away.
+  local is_returned = string.match(redis.call('GET', key('mapped', target)) or '', '^returned')
   local signs, unsent, others = {}, {}, {}
   for place, user in ipairs(users) do
     if not is_unmanaged(user) then redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign) end
@@ -59,7 +61,7 @@ local function set_pending_at(target, group, users, sign, absence)
     -- A user who joins may have an addition of an earlier membership, which was sent: a target that was out of the settings for a
     -- while keeps it.
     local may_be_sent = before[place] and not (absence == 'new' and before[place] == TO_ADD)
-    local is_unsent = absence and not may_be_sent
+    local is_unsent = absence and not may_be_sent and not (absence == 'joined' and is_returned)
     local list = is_unsent and unsent or others
     list[#list + 1] = user
   end

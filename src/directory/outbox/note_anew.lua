@@ -1,16 +1,17 @@
 -- Notes that the next reconcile run of a target maps everything, because resources may have been synced by other rules, or
 -- pushes have left no marks. `mapped:<target>` has the digest of the rules of the last run that did so, or a note: 'anew
--- number', or 'repaired number' after a repair of derived data. Each note has another number, so that a run that began before
+-- number', 'returned number' after the target came back into the settings, or 'repaired number' after a repair of derived data. Each note has another number, so that a run that began before
 -- it does not end it (note_mapped.lua).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, rules (digest: nothing is noted if no run mapped everything, or it did so by these rules; absent: noted in
---        any case) }
+--        any case), isBack (the target came back into the settings) }
 -- RETURN {"noted"} | {"none"}: no note was needed
 local name = key('mapped', p.target)
 local former = redis.call('GET', name) or ''
-local note = string.match(former, '^repaired') or string.match(former, '^anew')
+local note = string.match(former, '^repaired') or string.match(former, '^returned') or string.match(former, '^anew')
 local is_needed = not p.rules or (former ~= '' and former ~= p.rules and not note)
 if not is_needed then return { 'none' } end
--- A repair stays noted as one.
+-- A repair and a return stay noted as such, because the run then looks for more.
+if p.isBack and note ~= 'repaired' then note = 'returned' end
 redis.call('SET', name, string.format('%s %d', note or 'anew', redis.call('INCR', key('runs'))))
 return { 'noted' }

@@ -77,8 +77,12 @@ export type Cursor = 'values' | 'members';
 export const REPAIRED = 'repaired';
 /** Stored in place of the digest of `mappedBy` when the next run has to map everything (note_anew.lua). */
 const ANEW = 'anew';
+/** Stored in place of it while no run has compared a target since the target came back into the settings. */
+const RETURNED = 'returned';
 export const isRepaired = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(REPAIRED) ?? false;
-export const isAnew = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(ANEW) ?? false;
+const isReturned = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(RETURNED) ?? false;
+export const isAnew = (mappedBy: string | undefined): boolean =>
+  mappedBy?.startsWith(ANEW) === true || isReturned(mappedBy);
 /** Groups that are noted by one script. */
 const SEEN_PORTION = 1000;
 
@@ -173,6 +177,15 @@ export function createRunStore(
     (await redis.get(keys.key('mapped', target))) ?? undefined;
 
   /**
+   * Returns from when on changes of the source may be unwritten, because the target was out of the settings and no run has compared
+   * it since: the end of the last converged run, Unix milliseconds; Infinity for every other target.
+   */
+  async function unwrittenSince(): Promise<number> {
+    if (!isReturned(await mappedBy())) return Infinity;
+    return (await read()).convergedAt ?? 0;
+  }
+
+  /**
    * Stores the digest of the rules by which all users were mapped.
    * @param before what `mappedBy` returned when the run began
    * @returns false when another process has stored since that one more run is needed
@@ -209,6 +222,7 @@ export function createRunStore(
     cursor,
     moveCursor,
     mappedBy,
+    unwrittenSince,
     noteMapped,
     noteAnew,
     groupsSeen,

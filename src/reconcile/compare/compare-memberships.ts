@@ -225,6 +225,7 @@ async function managedEntries(
   { ref: user, link, unconfirmed }: ComparedUser,
 ): Promise<PlanEntry[]> {
   const groups = observed.filter((each) => each !== undefined);
+  const unwrittenSince = await scope.runs.unwrittenSince();
   const ids = groups.map(({ ref }) => parseRef(ref).id);
   const records = new Map((await scope.directory.getMany('Group', ids)).map((each) => [each.id, each]));
   const member = { ref: user, platformId: link.id ?? null, name: String(link.core?.userName ?? '') };
@@ -253,7 +254,7 @@ async function managedEntries(
         link: group,
         basis: { version: record.version, link: hashOfLink(text) },
         marked,
-        isLost: false,
+        isLost: record.lastModified > unwrittenSince,
         isBack: false,
         isDeleted: false,
         wantedName: name,

@@ -50,7 +50,8 @@ async function lookAtEach(
   refs: Ref[],
   options: VerifyGroupsOptions,
 ): Promise<Look<VerifiedResource>> {
-  const { directory, drifts, concurrency } = scan.scope;
+  const { directory, drifts, runs, concurrency } = scan.scope;
+  const unwrittenSince = await runs.unwrittenSince();
   const observed = await drifts.readLinks(refs);
   const records = await directory.getMany(
     'Group',
@@ -63,7 +64,7 @@ async function lookAtEach(
     const verified = await readNoted(
       scan,
       each,
-      (own) => verifyGroup(own, each, byRef.get(each.ref), options),
+      (own) => verifyGroup(own, each, byRef.get(each.ref), { ...options, unwrittenSince }),
       isUnverified,
     );
     scan.onProgress({ phase: 'members', done: ++done, total: refs.length });
@@ -78,7 +79,12 @@ async function verifyGroup(
   scan: ScanResult,
   { ref, text, marked }: ObservedResource,
   record: StoredRecord | undefined,
-  { withMembers, namesOnly = false, strangers }: VerifyGroupsOptions,
+  {
+    withMembers,
+    namesOnly = false,
+    strangers,
+    unwrittenSince,
+  }: VerifyGroupsOptions & { unwrittenSince: number },
 ): Promise<VerifiedResource | undefined> {
   const { target, members, outbox } = scan.scope;
   const link = parseLink(text);
@@ -102,8 +108,11 @@ async function verifyGroup(
     (isLeftByPolicy && target.policy.policy === 'sync');
   // Pending changes wait while the target is on hold, so that somebody may make them at the platform meanwhile.
   const isStopped = !namesOnly && signs.size > 0 && (await outbox.guardStore.onHold()) !== undefined;
+  // A sync since the return of the target has written the new changes only, so members who left before it may still be there.
+  const isUnwritten = !namesOnly && record !== undefined && record.lastModified > unwrittenSince;
   const isRead =
     withMembers(ref) ||
+    isUnwritten ||
     isBack ||
     isLeftByPolicy ||
     isStopped ||
@@ -145,7 +154,7 @@ async function verifyGroup(
     link,
     basis,
     marked,
-    isLost: scan.isRepaired || scan.lost.has(ref) || (isBack && link.leavers === undefined),
+    isLost: scan.isRepaired || isUnwritten || scan.lost.has(ref) || (isBack && link.leavers === undefined),
     isBack,
     wantedName,
     isDeleted,

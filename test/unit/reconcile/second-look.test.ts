@@ -82,6 +82,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
     },
     runs: {
       mappedBy: () => Promise.resolve('d'),
+      unwrittenSince: () => Promise.resolve(Infinity),
       read: () => Promise.resolve({}),
       cursor: () => Promise.resolve(0),
       groupsSeen: () => [],
