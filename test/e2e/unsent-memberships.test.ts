@@ -129,3 +129,24 @@ test('the source removes a person from a group whose addition was sent and never
   await eventually('the removal is held', async () => (await removals()) === 3);
   expect(await isMember()).toBe(true);
 });
+
+test('the platform refuses an addition, and the source removes the person again: nothing is held, and explain tells of no change by hand', async () => {
+  const { commands, idp, platform } = place;
+  const joe = await idp.createUser(JOE);
+  await place.idle();
+  const rules = [{ method: 'PATCH', path: 'scim/v2/Groups', times: 9, status5xx: { share: 1, status: 400 } }];
+  await platform.control('PATCH', '/faults', { rules });
+  await idp.patch(`/Groups/${sales}`, { op: 'add', path: 'members', value: [{ value: joe }] });
+  await place.idle();
+  expect((await commands.run('status')).text).toContain('1 dead letter');
+  await idp.patch(`/Groups/${sales}`, { op: 'remove', path: `members[value eq "${joe}"]` });
+  await platform.control('PATCH', '/faults', {});
+  await place.idle();
+  expect(await removals()).toBe(2);
+  expect((await platform.user(JOE))?.groups).not.toContain('Sales');
+  for (const words of [
+    ['explain', 'Sales'],
+    ['explain', JOE],
+  ])
+    expect((await commands.run(...words)).text).not.toMatch(/by hand|somebody else/);
+});

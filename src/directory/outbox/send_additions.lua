@@ -2,11 +2,16 @@
 -- answer arrives (`unsentMembers`, lua/pending_groups.lua).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, group (its id), users (their ids) }
--- RETURN {"noted", users whose addition is still pending: the source may have removed the others meanwhile}
+-- RETURN {"noted", users whose addition is still pending: the source may have removed the others meanwhile, those of them whose
+--        addition was never sent before}
 -- NEEDS signs, spread
-call_with('SREM', key('unsentMembers', p.target .. ':' .. p.group), p.users)
+local unsent, first = key('unsentMembers', p.target .. ':' .. p.group), {}
 local signs, pending = call_with('HMGET', key('pendingMembers', p.target .. ':' .. p.group), p.users), {}
 for place, user in ipairs(p.users) do
-  if signs[place] == TO_ADD then pending[#pending + 1] = user end
+  local was_unsent = redis.call('SREM', unsent, user) == 1
+  if signs[place] == TO_ADD then
+    pending[#pending + 1] = user
+    if was_unsent then first[#first + 1] = user end
+  end
 end
-return { 'noted', pending }
+return { 'noted', pending, first }

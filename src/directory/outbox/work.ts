@@ -246,16 +246,28 @@ export function createWork(
   /**
    * Notes that the additions of these members to the group are about to be sent. From then on a removal at the source is written,
    * even if no answer arrives.
-   * @returns the members whose addition is still pending
+   * @returns the members whose addition is still pending; `first`: those of them whose addition was never sent before
    */
-  async function sendAdditions<M extends { user: string }>({ id }: DueWork, members: M[]): Promise<M[]> {
-    if (members.length === 0) return [];
-    const [, pending] = await run('send_additions', { group: id, users: members.map(({ user }) => user) });
+  async function sendAdditions<M extends { user: string }>(
+    { id }: DueWork,
+    members: M[],
+  ): Promise<{ members: M[]; first: string[] }> {
+    if (members.length === 0) return { members, first: [] };
+    const users = members.map(({ user }) => user);
+    const [, pending, first] = await run('send_additions', { group: id, users });
     const wanted = new Set(pending as string[]);
-    return members.filter(({ user }) => wanted.has(user));
+    return { members: members.filter(({ user }) => wanted.has(user)), first: first as string[] };
   }
 
-  return { begin, save, ack, ackMembers, sendAdditions };
+  /**
+   * Notes that the platform refused the first additions of these users to the group and changed nothing. If the source takes them
+   * back, nothing is written.
+   */
+  async function refuseAdditions({ id }: DueWork, users: string[]): Promise<void> {
+    if (users.length > 0) await run('refuse_additions', { group: id, users });
+  }
+
+  return { begin, save, ack, ackMembers, sendAdditions, refuseAdditions };
 }
 
 /** Returns the stored platform id if the link has another one, or none, since its account or group is gone. */

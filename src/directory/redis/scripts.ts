@@ -19,6 +19,7 @@ const CONFIRMED = new Set([
   'delete_group',
   'save_link',
   'send_additions',
+  'refuse_additions',
   'forget_link',
   'guard_take',
   'guard_first',

@@ -18,6 +18,9 @@ export interface LinkedMember {
   isListed?: boolean | undefined;
 }
 
+/** Statuses of a refused PATCH, of which the platform has applied nothing (RFC 7644 section 3.5.2). */
+const NOTHING_WRITTEN = [400, 403, 404, 409, 413, 422];
+
 /** One sentence for each PATCH that the platform answered with success but did not apply completely. */
 export type Ignored = string[];
 
@@ -34,7 +37,8 @@ export async function writeMembers(
   pending: LinkedMember[],
 ): Promise<Ignored> {
   const { target, link, outbox, work } = context;
-  const members = sign === '+' ? await outbox.sendAdditions(work, pending) : pending;
+  const { members, first } =
+    sign === '+' ? await outbox.sendAdditions(work, pending) : { members: pending, first: [] };
   if (members.length === 0) return [];
   const operations = sign === '+' ? additions(members) : removals(members);
   try {
@@ -63,6 +67,7 @@ export async function writeMembers(
         : `the platform answered success and kept ${ignored} in the group`,
     ];
   } catch (error) {
+    if (isStatus(error, ...NOTHING_WRITTEN)) await outbox.refuseAdditions(work, first);
     // The platform refuses one of the members (400, 404), or the size of the PATCH (413).
     const mayBeAboutOne = isStatus(error, 400, 404, 413);
     // A 404 may be about the group itself. For a single member, `handleRefused` finds out.
@@ -73,8 +78,8 @@ export async function writeMembers(
       return [];
     }
     const half = Math.ceil(members.length / 2);
-    const first = await writeMembers(context, sign, members.slice(0, half));
-    return [...first, ...(await writeMembers(context, sign, members.slice(half)))];
+    const ignored = await writeMembers(context, sign, members.slice(0, half));
+    return [...ignored, ...(await writeMembers(context, sign, members.slice(half)))];
   }
 }
 
