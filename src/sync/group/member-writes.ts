@@ -18,7 +18,7 @@ export interface LinkedMember {
   isListed?: boolean | undefined;
 }
 
-/** Statuses of a refused PATCH, of which the platform has applied nothing (RFC 7644 section 3.5.2). */
+/** Statuses of a refused PATCH, of which the platform has applied nothing (RFC 7644 §3.5.2). */
 const NOTHING_WRITTEN = [400, 403, 404, 409, 413, 422];
 
 /** One sentence for each PATCH that the platform answered with success but did not apply completely. */
