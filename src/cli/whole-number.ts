@@ -5,7 +5,8 @@ import { InvalidArgumentError } from 'commander';
 export const toWhole =
   (least: number, most: number) =>
   (text: string): number => {
-    const count = Number(text);
+    // `Number` reads an empty text as 0.
+    const count = text.trim() === '' ? NaN : Number(text);
     if (Number.isInteger(count) && count >= least && count <= most) return count;
     throw new InvalidArgumentError(
       `Say a whole number from ${least}${most === Infinity ? '' : ` to ${most}`}.`,
