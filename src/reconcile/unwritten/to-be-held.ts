@@ -6,7 +6,7 @@ import type { Link } from '../../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { allowanceOf, DESTRUCTIVE_KINDS, populationOf } from '../../guard/judge.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
-import { isProtectedName, leaving } from '../../sync/group/members.ts';
+import { isProtectedName, leaving, membersWithSign } from '../../sync/group/members.ts';
 import type { Target } from '../../sync/target.ts';
 import { isChange, needsNoPermission, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
@@ -20,6 +20,7 @@ export const isToBeHeld = (entry: PlanEntry): boolean => isChange(entry) && entr
 
 /** A change that takes something away, as plan entry and in the form of the guard. */
 interface Removal {
+  /** Of the plan; of a removal that the plan does not list, an entry of its group with the other member. */
   entry: PlanEntry;
   item: Destruction;
 }
@@ -35,14 +36,15 @@ export async function withToBeHeld(
   const { target, drifts } = scope;
   const { guardStore } = scope.outbox;
   const deletions = await groupDeletions(scope, entries);
-  const removals = entries.flatMap((entry): Removal[] => {
+  const listed = entries.flatMap((entry): Removal[] => {
     const item = needsNoPermission(entry) ? undefined : toDestruction(entry);
     // An open account is closed before it is deleted.
     if (item && isOpenAccount(entry)) return [{ entry, item: { kind: 'deactivate', ref: item.ref } }];
     const items = item && (deletions.get(item.ref) ?? [item]);
     return (items ?? []).map((each) => ({ entry, item: each }));
   });
-  if (removals.length === 0) return entries;
+  if (listed.length === 0) return entries;
+  const removals = [...listed, ...(await unlistedRemovals(scope.outbox, listed, deletions))];
   const { guard } = target.policy;
   const [permitted, { population, kinds }, links] = await Promise.all([
     guardStore.arePermitted(removals.map(({ item }) => item)),
@@ -174,6 +176,33 @@ async function groupDeletions(
     ]);
   }
   return deletions;
+}
+
+/**
+ * Returns the pending removals of groups that are not entries of the plan, for groups with a pushed removal in it. Somebody has
+ * made these removals at the platform; a sync of the group does not read its members, so the sync asks the guard for them too.
+ */
+async function unlistedRemovals(
+  { pendingMembers }: Pick<ReconcileScope['outbox'], 'pendingMembers'>,
+  listed: readonly Removal[],
+  deletions: ReadonlyMap<Ref, unknown>,
+): Promise<Removal[]> {
+  const ofGroup = new Map<Ref, Removal[]>();
+  for (const removal of listed)
+    if (removal.item.kind === 'removeMembers' && isPushed(removal.entry) && !deletions.has(removal.item.ref))
+      ofGroup.set(removal.item.ref, [...(ofGroup.get(removal.item.ref) ?? []), removal]);
+  const found: Removal[] = [];
+  for (const [ref, [first, ...others]] of ofGroup) {
+    if (!first) continue;
+    const known = new Set([first, ...others].map(({ item }) => item.subject));
+    for (const subject of membersWithSign(await pendingMembers(parseRef(ref).id), '-')) {
+      if (known.has(subject)) continue;
+      const user = isUnmanaged(subject) ? null : refOf('User', subject);
+      const member = { ref: user, platformId: null, name: '' };
+      found.push({ entry: { ...first.entry, member }, item: { kind: 'removeMembers', ref, subject } });
+    }
+  }
+  return found;
 }
 
 /** Returns the number of removals of each resource. */
