@@ -111,13 +111,11 @@ export function printChanges(
 }
 
 /**
- * Returns since when a change is held. Of a group or a person with several changes only the time since when some change waits is
- * stored; of a group that may be the closing of a member's account.
+ * Returns since when the person or group waits for decisions. No time is stored of a single change, which may be held later than
+ * another change of the same person or group.
  */
-function sinceText({ since, subject, name }: HeldChange): string {
-  if (since === undefined) return '';
-  return subject === undefined ? ` (since ${since})` : ` (${name} waits for decisions since ${since})`;
-}
+const sinceText = ({ since, name }: HeldChange): string =>
+  since === undefined ? '' : ` (${name} waits for decisions since ${since})`;
 
 /** Returns the name of a member. An account that no identity provider pushed has the form `@<platform id>`. */
 const memberText = (member: string | undefined): string =>

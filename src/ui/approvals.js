@@ -273,9 +273,9 @@ const lineOf = ({ kind, name, member, ref }) => {
 };
 
 // Of several changes of one group or person only the time of the first is stored.
-const whyOf = ({ name, mail, reason, since, subject }) => [
+const whyOf = ({ name, mail, reason, since }) => [
   mail && mail !== name ? `${mail}: ${reason}` : reason,
-  ...(since ? [subject ? `; ${name} waits for decisions since ` : ', held since ', ago(since)] : []),
+  ...(since ? [`; ${name} waits for decisions since `, ago(since)] : []),
 ];
 
 const consequence = ({ approvers }) =>
