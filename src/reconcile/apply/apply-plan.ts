@@ -118,11 +118,14 @@ async function endOf(
   options: ApplyPlanOptions,
   { plan, proven, decided, synced, end }: Applied,
 ): Promise<End> {
+  // Waits also if a change is held: without a worker only the run itself syncs the resources that `judgeAnew` marked.
+  const isOver = decided.length === 0 || end.outcome === 'failed';
+  const judged = isOver ? CONVERGED : await untilApplied(scope, options, decided);
   // Any other outcome already says why the platform is not as desired.
   if (end.outcome !== 'converged' && end.outcome !== 'blocked') return end;
   if (!proven) return unproven(plan);
-  const held = await whatIsHeld(scope, options, decided);
-  return held ?? needingPerson(scope, plan, [...decided, ...synced]);
+  if (judged.outcome === 'failed') return judged;
+  return (await whatIsHeld(scope)) ?? needingPerson(scope, plan, [...decided, ...synced]);
 }
 
 const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });
@@ -204,19 +207,8 @@ async function judgeAnew(
   await scope.outbox.mark([...refs], 'reconcile', `plan:${plan.id}`);
 }
 
-/**
- * Waits until these resources are synced.
- * @returns the end `held` if the guard still holds a change, because the platform is not as desired then; undefined if it does not
- */
-async function whatIsHeld(
-  scope: ReconcileScope,
-  options: ApplyPlanOptions,
-  decided: Ref[],
-): Promise<End | undefined> {
-  if (decided.length > 0) {
-    const end = await untilApplied(scope, options, decided);
-    if (end.outcome === 'failed') return end;
-  }
+/** Returns the end `held` if the guard still holds a change, because the platform is not as desired then; undefined if it does not. */
+async function whatIsHeld(scope: ReconcileScope): Promise<End | undefined> {
   const approval = await scope.outbox.guardStore.open();
   return approval && toHeld(scope, approval, { letters: (await scope.outbox.blocked()).length });
 }
