@@ -1,7 +1,7 @@
 // Defines the command sync, which syncs one user or group at once and prints each step.
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import type { SyncOutcomeName } from '../ops/sync/sync-end.ts';
+import type { SyncOutcomeName } from '../ops/sync/sync-outcome.ts';
 import type { SyncReport } from '../ops/sync/sync-one.ts';
 import type { Config } from '../config/schema.ts';
 import type { Actor } from '../directory/logs/acts.ts';

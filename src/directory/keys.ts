@@ -21,7 +21,7 @@
  * | sequence | string | one counter for order, generations, deliveries and fences |
  * | marks:<t> | hash | ref → dirty mark: `generation since request` |
  * | accepted:<t> | zset | refs that were handed to the queue, by the `since` of their marks; the lag of the target is the age of the oldest in `accepted` or `dirty` |
- * | dirty:<t> | zset | refs to be handed to the queue, by priority and due time |
+ * | dirty:<t> | zset | refs to be handed to the queue, by priority and due time; behind all priorities those that wait for a held change of another resource |
  * | inflight:<t> | zset | ref by the time at which its job or its worker counts as lost |
  * | deliveries:<t> | hash | ref → `deliveryId priority` of the job that waits in the queue, `- priority` while it runs |
  * | lease:<t>:<ref> | string | fence of the worker that syncs the ref |

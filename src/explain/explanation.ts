@@ -162,7 +162,7 @@ export interface Explanation {
     since: string;
     /** Id of the newest change: of a push, a reconcile or an order. */
     request: string;
-    /** Null: the stored priority is not known. */
+    /** Null while it is due: it waits for a held change of another resource; else null means that the priority is not known. */
     priority: Priority | null;
     /** `due`: waits for its time. `queued`: waits for a worker. `running`: a worker syncs the resource. */
     state: 'due' | 'queued' | 'running';

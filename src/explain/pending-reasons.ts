@@ -46,6 +46,8 @@ const DELAYS_RECONCILE: readonly FleetFindingKind[] = [...DELAYS, 'noScheduler']
 function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {
   const refusal = redisRefusalOf(fleet);
   if (refusal) return [refusal];
+  // No worker and no other version changes what waits for a decision.
+  if (isBehindHeld(mark)) return [];
   if (mark) return fleet.filter(({ finding }) => DELAYS_SYNC.includes(finding));
   if (values.every(({ state }) => isSettledValue(state))) return [];
   return fleet.filter(({ finding }) => DELAYS_RECONCILE.includes(finding));
@@ -60,7 +62,7 @@ function waitingFor(facts: ExplainedFacts): string {
   if (mark.state === 'running' && pause) return '';
   if (mark.state === 'running') return 'A worker is at it right now.';
   // The findings about the fleet say that no worker applies it.
-  if (noWorkerOf(facts)) return '';
+  if (noWorkerOf(facts) && !isBehindHeld(mark)) return '';
   if (mark.state === 'queued') return 'It waits in the queue for a free worker.';
   const removals = memberships
     .filter(({ state, condition }) => state === 'toRemove' && condition !== 'Rejected')
@@ -70,8 +72,13 @@ function waitingFor(facts: ExplainedFacts): string {
     facts.kind === 'User' && removals.length > 0 && link.platformId !== null
       ? ` It waits until ${someOf(removals)} ${removals.length === 1 ? 'is' : 'are'} left.`
       : '';
+  if (isBehindHeld(mark)) return waits.trim();
   return `It is due at ${mark.nextTry ?? 'once'}, in the priority ${mark.priority ?? 'edit'}.${waits}`;
 }
+
+/** Returns whether the last sync found that the resource waits for a held change of another one. */
+const isBehindHeld = (mark: ExplainedFacts['mark']): boolean =>
+  mark?.state === 'due' && mark.priority === null;
 
 /** Returns the finding that no worker applies changes: none runs, or Redis takes no writes. */
 export const noWorkerOf = ({ fleet }: ExplainedFacts): FleetFinding | undefined =>

@@ -58,13 +58,13 @@ export const METRICS = {
     'Writes to the platform by what they do. Outcome: applied, refused (4xx) or failed (no answer, 429, 5xx).',
   ),
   outboxDirty: sharedGauge('bridge_outbox_dirty', ['target'])(
-    'Resources that are not equal at the target yet.',
+    'Resources that are not equal at the target yet, without those that wait for a held change.',
   ),
   outboxPending: sharedGauge('bridge_outbox_pending', ['target'])(
     'Of those, handed to the queue or being synced.',
   ),
   outboxOldest: sharedGauge('bridge_outbox_oldest_seconds', ['target'])(
-    'Age of the oldest accepted change that is not applied, in seconds; 0 when all is applied.',
+    'Age of the oldest accepted change that is not applied and waits for no held change, in seconds; 0 when there is none.',
   ),
   loadDone: sharedGauge('bridge_load_done', ['target'])(
     'While many changes wait, as in a first load: resources that left the backlog since it began; absent otherwise.',

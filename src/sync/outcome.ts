@@ -20,9 +20,16 @@ export type SyncOutcome =
   /**
    * The rest follows later. `for`: a user waits for its removals from groups, or before the activation for its memberships; a
    * group waits for syncs of its members, or for more members that one PATCH can take. The resource becomes due after `afterMs`
-   * (default: WAITING_MS), or earlier when another sync marks it.
+   * (default: WAITING_MS), or earlier when another sync marks it. `behindHeld`: ids of the groups if the guard holds all removals
+   * that the user waits for.
    */
-  | { kind: 'waiting'; writes: number; for: 'removals' | 'memberships' | 'members'; afterMs?: number }
+  | {
+      kind: 'waiting';
+      writes: number;
+      for: 'removals' | 'memberships' | 'members';
+      afterMs?: number;
+      behindHeld?: readonly string[];
+    }
   /** The sync is tried again after a time. */
   | { kind: 'later'; writes: number; afterMs: number; condition?: Condition }
   /** The resource becomes a dead letter. */

@@ -127,7 +127,8 @@ async function storeOutcome(
     return;
   }
   if (outcome.kind === 'waiting') {
-    await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs ?? WAITING_MS });
+    const { afterMs = WAITING_MS, behindHeld } = outcome;
+    await outbox.ack(work, link, { kind: 'later', afterMs, behindHeld });
     return;
   }
   if (outcome.kind === 'later') {
@@ -135,7 +136,9 @@ async function storeOutcome(
     // False, not undefined: this sync looked at the resource it waits for, and the guard holds nothing of that any more.
     const isHoldOver = context.gate.isBehindHold === false && wasBehindHold(link);
     if (why || isHoldOver) logCondition(context, why);
-    await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs });
+    // After a failed call the resource waits for the platform too, so it is no mere wait for a decision.
+    const behindHeld = context.gate.isBehindHold && link.attempts === undefined ? [] : undefined;
+    await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs, behindHeld });
     return;
   }
   link.condition = besideDecisions(context, outcome.condition);

@@ -1,6 +1,7 @@
 // Tests the values of a person that wait for a held removal of this person from a group: plan and reconcile name them as waiting.
 import '../support/load-modules.ts';
 import { eventually } from '../support/eventually.ts';
+import { scrape } from '../support/scrape.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const NONE = { count: 0, percent: 0 };
@@ -32,7 +33,7 @@ beforeAll(async () => {
   // The bridge is not idle: the mark of the person stays until the decision.
   await eventually('the values wait', async () => {
     const [found] = (await place.commands.run('explain', IVY, '--json')).json;
-    return found.verdict === 'held' && found.mark?.state === 'due';
+    return found.verdict === 'held' && found.mark?.state === 'due' && found.mark.priority === null;
   });
 }, 60_000);
 afterAll(() => place.stop());
@@ -44,6 +45,20 @@ test('plan counts no value of a person as a change while a removal of this perso
   expect(text).not.toContain('to clear');
   expect(code).toBe(0);
 });
+
+test('values wait for a held removal → status, metrics and sync say held, and nothing is not applied yet', async () => {
+  const status = await place.commands.run('status');
+  expect(status.text).toContain('0 not applied yet');
+  expect(status.text).toContain('people: 2 in all: 1 linked, 1 held by the guard, 0 missing');
+  const metrics = await scrape(place.port);
+  for (const name of ['bridge_outbox_dirty', 'bridge_outbox_oldest_seconds'])
+    expect(metrics.find(name).map(({ value }) => value)).toEqual([0]);
+  const sync = await place.commands.run('sync', IVY);
+  expect(sync.text).toMatch(
+    /held: the guard holds the removal from 1 group: region-us: scim-bridge approvals show/,
+  );
+  expect(sync.code).toBe(2);
+}, 60_000);
 
 test('reconcile ends as held and names the dead letters beside the changes that wait for a held one', async () => {
   await place.idp.createUser('cat@acme.example', { title: 'no number' });

@@ -10,7 +10,7 @@
 --        stop (held|rejected: a verdict of another portion, by which `whole` allows none) }
 -- RETURN {"judged", [allowed|held|rejected of each item]}
 --        | {"counted", [items of each of `kinds` without an earlier verdict], held|rejected: verdict of an item, or ''}
--- NEEDS exceptions, numbers
+-- NEEDS exceptions, marks, numbers
 local now = clock()
 -- The open approval: a hash with serial (changes held under it have larger places), opened, and expires.
 local approval, waiting = key('guardApproval', p.target), key('guardWaiting', p.target)
@@ -62,7 +62,8 @@ local function fits(kind, more)
 end
 
 -- Holds a change for approval, and opens an approval if there is none. An alarm at its expiry has the resource synced again, so
--- that a change without a decision is judged again.
+-- that a change without a decision is judged again. A user whose removal from a group is held becomes due, if marked: its sync may
+-- wait for this removal, and notes that it waits for a decision.
 local function hold(kind, ref, subject, name)
   if not serial then
     serial, expires = next_number(), now + p.expiryMs
@@ -71,6 +72,7 @@ local function hold(kind, ref, subject, name)
   redis.call('ZADD', sets('guardHeld', kind), next_number(), name)
   redis.call('SADD', key('guardItems', p.target .. ':' .. ref), kind .. ' ' .. subject)
   redis.call('ZADD', key('alarms', p.target), string.format('%d', expires), ref)
+  if kind == 'removeMembers' then requeue(p.target, 'User:' .. subject, EDIT) end
   -- The change of the last administrator is held too; its exception keeps the more exact reason.
   if redis.call('HGET', key('exceptionReasons', p.target), ref) ~= 'LastAdministrator' then
     set_exception(p.target, ref, 'Held', now)

@@ -12,9 +12,12 @@ local function parse_link_head(link)
   return known.id, known.b
 end
 
--- Returns whether a mark waits for delivery to the queue (`dirty`), or is delivered and not done yet (`inflight`).
-local function is_scheduled(target, ref)
-  return redis.call('ZSCORE', key('dirty', target), ref) or redis.call('ZSCORE', key('inflight', target), ref)
+-- Returns the state of a resource with a mark. `pending`: it waits for delivery to the queue (`dirty`), or is delivered and not
+-- done yet (`inflight`). `behindHeld`: it waits for a held change of another resource. `stuck`: nothing delivers it.
+local function marked_state(target, ref)
+  local score = redis.call('ZSCORE', key('dirty', target), ref)
+  if score and tonumber(score) >= BEHIND_HELD * SPAN then return 'behindHeld' end
+  return (score or redis.call('ZSCORE', key('inflight', target), ref)) and 'pending' or 'stuck'
 end
 
 -- Returns whether the decision about the account of a user is open: its deactivation is held, or the user has a mark, so that

@@ -3,6 +3,8 @@
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, ref, kind, id, fence, generation (of the mark that the sync began with), outcome: synced |
 --        held (by the guard) | blocked (a dead letter) | later (the sync goes on after delayMs), delayMs,
+--        behindHeld (of `later`: the resource waits for a held change of another one; groups whose held removals of this user
+--        are awaited, as ids),
 --        priority (of the sync), request, forget (removes the link; the platform id that it had),
 --        dropGrants (pending additions of this user to groups end), decided (the account's deactivation was written,
 --        held or rejected, or is no longer desired: groups that wait for this before they remove the user continue),
@@ -13,7 +15,7 @@
 --        exceptionSince (time of its condition) }, then the text of the link (link.ts)
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"}: the sync goes on later | {"changed"}: the
 --        resource was marked again | {"fenced"}: the lease was lost, and nothing was stored but the log
--- NEEDS exceptions, link_states, links, load, log, marks, user_memberships
+-- NEEDS exceptions, link_states, links, load, log, marks, signs, user_memberships
 local link_text = texts[1]
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
@@ -66,8 +68,21 @@ if was_marked_again then
   make_due(p.target, p.ref, p.priority, due)
   return { 'changed' }
 end
+-- Returns whether the resource still waits for a held change of another one. Nothing would notify a user of a removal that ended
+-- during this sync, so the mark of such a user keeps its priority.
+local function is_behind_held()
+  for _, group in ipairs(p.behindHeld or {}) do
+    if redis.call('HGET', key('pendingGroups', p.target .. ':' .. p.id), group) ~= TO_REMOVE then return false end
+  end
+  return p.behindHeld ~= nil
+end
 if p.outcome == 'later' then
-  make_due(p.target, p.ref, p.priority, now + p.delayMs)
+  if is_behind_held() then
+    redis.call('ZREM', key('accepted', p.target), p.ref)
+    enqueue(p.target, p.ref, BEHIND_HELD * SPAN + now + p.delayMs)
+  else
+    make_due(p.target, p.ref, p.priority, now + p.delayMs)
+  end
   return { 'kept' }
 end
 redis.call('HDEL', marks, p.ref)

@@ -2,7 +2,7 @@
 -- The time that it takes does not depend on the number of marks.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, kinds, exceptions (reasons of exceptions) }
--- RETURN {"backlog", time of Redis, number of marks, number of delivered marks, number of dead letters, time of the oldest
+-- RETURN {"backlog", time of Redis, number of marks without those behind a held change (BEHIND_HELD), number of delivered marks, number of dead letters, time of the oldest
 --        change that is not applied (or ''), hold (JSON as hold.lua stores it, or ''), last run (JSON, or ''), time of the last
 --        successful run (or ''), held changes of each kind, [action of reconcile runs, number of its writes, ...],
 --        waiting marks of each priority, [number of exceptions, time of the oldest or ''] of each reason,
@@ -30,6 +30,7 @@ for priority = DEACTIVATION, RECONCILE do
   local _, score = unpack(redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'WITHSCORES', 'LIMIT', 0, 1))
   if score then note_age(tonumber(score) % SPAN) end
 end
+local behind_held = redis.call('ZCOUNT', key('dirty', p.target), string.format('%d', BEHIND_HELD * SPAN), '+inf')
 local exceptions = {}
 for index, reason in ipairs(p.exceptions) do
   local list = key('exceptions', p.target .. ':' .. reason)
@@ -38,7 +39,7 @@ for index, reason in ipairs(p.exceptions) do
 end
 return {
   'backlog', now,
-  redis.call('HLEN', key('marks', p.target)),
+  redis.call('HLEN', key('marks', p.target)) - behind_held,
   redis.call('ZCARD', key('inflight', p.target)),
   redis.call('ZCARD', key('blocked', p.target)),
   oldest and string.format('%d', oldest) or '',

@@ -27,11 +27,13 @@ local function between(set, low, high, limit)
   return found
 end
 
--- Delivers a ref: the caller adds a job for each claim.
-local function hand_over(ref, delivery, priority)
+-- Delivers a ref: the caller adds a job for each claim. `since`: time from which the age of the mark counts; nil: that of the mark.
+local function hand_over(ref, delivery, priority, since)
   -- A mark is 'generation since request' (lua/mark_texts.lua). While its ref is not in the dirty set, `since` is kept in `accepted`.
   local mark_text = redis.call('HGET', key('marks', p.target), ref)
-  if mark_text then redis.call('ZADD', key('accepted', p.target), string.match(mark_text, '^%d+ (%d+)'), ref) end
+  if mark_text then
+    redis.call('ZADD', key('accepted', p.target), since or string.match(mark_text, '^%d+ (%d+)'), ref)
+  end
   redis.call('HSET', deliveries, ref, delivery .. ' ' .. priority)
   redis.call('ZADD', inflight, now + p.leaseMs, ref)
   claims[#claims + 1] = { ref, tostring(delivery), priority }
@@ -62,7 +64,7 @@ for _, ref in ipairs(between(inflight, 0, now, p.limit)) do
   end
 end
 
-for priority = DEACTIVATION, RECONCILE do
+for priority = DEACTIVATION, BEHIND_HELD do
   local limit = p.limit - #claims
   if priority > DEACTIVATION then limit = math.min(limit, p.room - redis.call('ZCARD', inflight)) end
   if limit > 0 then
@@ -72,7 +74,9 @@ for priority = DEACTIVATION, RECONCILE do
       local is_syncing = redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1
       if not is_syncing then
         redis.call('ZREM', dirty, ref)
-        hand_over(ref, next_number(), priority)
+        -- The time for which a resource waited for a decision is no delay of the bridge.
+        if priority == BEHIND_HELD then hand_over(ref, next_number(), EDIT, string.format('%d', now))
+        else hand_over(ref, next_number(), priority) end
       end
     end
   end

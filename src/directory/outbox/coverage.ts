@@ -22,6 +22,8 @@ export type CoverState =
   | 'deadLetter'
   /** The guard holds a change. */
   | 'held'
+  /** Marked, and waits for a held change of another resource. */
+  | 'behindHeld'
   /** The condition of the link says why. */
   | 'exception'
   /** Inactive or out of scope. */
@@ -78,6 +80,7 @@ const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
   astray: 'missing',
   deadLetter: 'deadLetters',
   held: 'held',
+  behindHeld: 'held',
   exception: 'exceptions',
   closed: undefined,
   orphan: undefined,

@@ -5,7 +5,8 @@
 --        brief (linked resources are only counted, and their reverse links are not checked),
 --        inOrder (with brief: reads the ids from `order:<kind>`, and no records of ids in the `synced` set) }
 -- RETURN {"read", next cursor, linked, others: [id, state, ...]}; `linked`: [id, platform id, ...], with brief their number.
---        States: pending: marked | stuck: marked, but neither in `dirty` nor in `inflight` | missing: neither link nor mark |
+--        States: pending: marked | behindHeld: marked, and waits for a held change of another resource |
+--        stuck: marked, but neither in `dirty` nor in `inflight` | missing: neither link nor mark |
 --        stale: no mark, but changed since the last sync, or held without an open decision |
 --        astray: its platform id has no reverse link to it |
 --        deadLetter | held: by the guard | exception: the link's condition says why | closed: inactive or out of scope
@@ -51,7 +52,7 @@ local marks = has_no_marks and {} or call_with('HMGET', key('marks', p.target), 
 -- Returns the state of the resource at a place in `ids`; nil and the platform id: it is synced.
 local function state_of(place)
   local id, ref = ids[place], refs[place]
-  if marks[place] then return is_scheduled(p.target, ref) and 'pending' or 'stuck' end
+  if marks[place] then return marked_state(p.target, ref) end
   local state, platform_id = settled_state(p.target, p.kind, id, records[place], links[place], p.rulesReadGroups)
   if state or p.brief then return state, platform_id end
   if ref_linked_to(p.target, p.kind .. ':' .. platform_id) ~= ref then return 'astray' end

@@ -2,7 +2,14 @@
 import type { Redis } from 'ioredis';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
-import { PRIORITIES, PRIORITY_SPAN, parseRef, type Priority, type Ref } from '../records.ts';
+import {
+  BEHIND_HELD_SCORE,
+  PRIORITIES,
+  PRIORITY_SPAN,
+  parseRef,
+  type Priority,
+  type Ref,
+} from '../records.ts';
 import { isUnconfirmed } from './pending-memberships.ts';
 
 /** State of a dirty mark. Times are Unix milliseconds of Redis. */
@@ -16,6 +23,8 @@ export interface MarkState {
   /** Time at which the mark is handed to the queue; null while it is queued or its sync is running. */
   dueAt: number | null;
   state: 'due' | 'queued' | 'running';
+  /** The resource waits for a held change of another one, so no worker can apply it before the decision. */
+  isBehindHeld: boolean;
 }
 
 export interface ResourceStatus {
@@ -106,6 +115,7 @@ export function toMarkState(
     priority: PRIORITIES[priority] ?? null,
     dueAt: score === null ? null : Number(score) % PRIORITY_SPAN,
     state: leased ? 'running' : waiting,
+    isBehindHeld: Number(score) >= BEHIND_HELD_SCORE,
   };
 }
 

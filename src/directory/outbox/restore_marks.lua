@@ -18,7 +18,7 @@ local function restore(ref)
   local priority = priority_of(ref)
   local is_marked = redis.call('HEXISTS', key('marks', p.target), ref) == 1
   if not is_marked then return mark(ref, priority) end
-  if is_scheduled(p.target, ref) then return end
+  if marked_state(p.target, ref) ~= 'stuck' then return end
   -- Without its delivery the ref counts as not delivered.
   redis.call('HDEL', key('deliveries', p.target), ref)
   make_due(p.target, ref, priority, clock())

@@ -1,8 +1,9 @@
 // Lists the resources that are not applied at a target yet, in the order of their syncs: first those in the queue or with a
-// worker, then those that wait in the outbox.
+// worker, then those that wait in the outbox. Resources that wait for a held change of another one are left out: no worker can
+// apply them before the decision.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
-import type { Ref } from '../records.ts';
+import { BEHIND_HELD_SCORE, type Ref } from '../records.ts';
 import { toMarkState, type MarkState } from './resource-status.ts';
 
 export type WaitingResource = Pick<MarkState, 'since' | 'priority' | 'dueAt' | 'state'> & { ref: Ref };
@@ -20,7 +21,16 @@ export async function readWaiting(
 ): Promise<WaitingResource[]> {
   const key = (family: string): string => keys.key(family, target);
   const range = async (family: string, from: number, count: number): Promise<Ref[]> =>
-    count <= 0 ? [] : ((await redis.zrange(key(family), String(from), String(from + count - 1))) as Ref[]);
+    count <= 0
+      ? []
+      : ((await redis.zrangebyscore(
+          key(family),
+          '-inf',
+          `(${BEHIND_HELD_SCORE}`,
+          'LIMIT',
+          from,
+          count,
+        )) as Ref[]);
   const underWay = await range('inflight', offset, limit);
   // Number of resources in `inflight` before the first one of `dirty` on this page.
   const before = underWay.length > 0 ? offset + underWay.length : await redis.zcard(key('inflight'));
@@ -46,8 +56,14 @@ export async function readWaiting(
   });
 }
 
-/** Number of resources that are not applied yet. */
-export const countWaiting = (
+/** Returns the number of resources that are not applied yet, without those that wait for a held change of another one. */
+export async function countWaiting(
   { redis, keys }: { redis: Redis; keys: Keyspace },
   target: string,
-): Promise<number> => redis.hlen(keys.key('marks', target));
+): Promise<number> {
+  const [marked, behindHeld] = await Promise.all([
+    redis.hlen(keys.key('marks', target)),
+    redis.zcount(keys.key('dirty', target), BEHIND_HELD_SCORE, '+inf'),
+  ]);
+  return marked - behindHeld;
+}

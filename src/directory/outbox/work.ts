@@ -180,7 +180,8 @@ export function createWork(
 
   /**
    * Ends the sync. `forget`: the link is deleted. `dropGrants`: pending memberships of the user are dropped. `decided`:
-   * groups that remove this user may continue. `alarmAt`: time of the next sync.
+   * groups that remove this user may continue. `alarmAt`: time of the next sync. `behindHeld`: the resource waits for a held
+   * change of another one; the ids of the groups whose held removals of this user are awaited.
    */
   async function ack(
     work: DueWork,
@@ -193,7 +194,7 @@ export function createWork(
           decided?: boolean;
           alarmAt?: number;
         }
-      | { kind: 'later'; afterMs: number },
+      | { kind: 'later'; afterMs: number; behindHeld?: readonly string[] | undefined },
   ): Promise<Ack> {
     const args = {
       ref: work.ref,
@@ -205,6 +206,7 @@ export function createWork(
       platformKey: link.id === undefined ? undefined : `${work.kind}:${link.id}`,
       outcome: outcome.kind,
       delayMs: outcome.kind === 'later' ? outcome.afterMs : 0,
+      behindHeld: outcome.kind === 'later' ? outcome.behindHeld : undefined,
       priority: PRIORITIES.indexOf(work.priority),
       // '-' is no platform id, so no reverse link is removed.
       forget: outcome.kind !== 'later' && outcome.forget ? (link.id ?? '-') : undefined,

@@ -1,7 +1,7 @@
 // Tells the end of the sync of a person whose account the platform does not have any more.
 import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';
 import { NEWLY_LINKED } from '../../reconcile/entry.ts';
-import type { SyncEnd } from './sync-end.ts';
+import type { SyncEnd } from './sync-outcome.ts';
 
 /**
  * Adds to an end without another reason that the account is gone: none is wanted, because the person left, or the sync made none

@@ -37,10 +37,9 @@ import {
   withHold,
   withLeftAlone,
   withNotCompared,
-  withUnwrittenOthers,
-  withWaiting,
-  type SyncEnd,
 } from './sync-end.ts';
+import { withUnwrittenOthers, withWaiting } from './sync-end-memberships.ts';
+import type { SyncEnd } from './sync-outcome.ts';
 import { timeLimit } from '../../support/time-limit.ts';
 
 export interface SyncReport extends SyncEnd {
@@ -244,7 +243,7 @@ async function membershipEntries(
   });
 }
 
-/** Runs the sync, and the syncs of groups that it waits for, until no mark is left or the time is over. */
+/** Runs the sync, and the syncs of groups that it waits for, until no mark is left, the rest waits for a decision, or the time is over. */
 async function syncNow(
   scope: ReconcileScope,
   ref: Ref,
@@ -262,7 +261,7 @@ async function syncNow(
     await onRound();
     const { mark, pendingMemberships: left } = await outbox.resourceStatus(ref);
     const waitedFor = mark ?? (await markedGroup(scope, ref, [...left.keys()]));
-    if (!waitedFor || (await outbox.guardStore.onHold())) return;
+    if (!waitedFor || mark?.isBehindHeld || (await outbox.guardStore.onHold())) return;
     const untilDue = (waitedFor.dueAt ?? 0) - clock.now();
     await clock.sleep(Math.max(POLL_MS, untilDue), signal);
   }

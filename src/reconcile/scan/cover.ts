@@ -7,6 +7,7 @@ import {
   type BriefPortion,
   type Coverage,
   type CoverPortion,
+  type CoverState,
 } from '../../directory/outbox/coverage.ts';
 import { parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import { rejectedRefs } from '../unwritten/held.ts';
@@ -27,6 +28,9 @@ export interface Cover {
   atRest: Ref[];
 }
 
+/** States of resources with a mark. */
+const MARKED: ReadonlySet<CoverState> = new Set(['pending', 'behindHeld']);
+
 const emptyCover = (): Cover => ({ coverage: noCoverage(), absent: [], pending: [], lost: [], atRest: [] });
 
 /** Classifies all resources of a kind; linked ones are only counted. Runs in parallel to the scan of the list. */
@@ -44,7 +48,7 @@ function addPortion(cover: Cover, portion: CoverPortion | BriefPortion): void {
   count(cover.coverage, portion);
   for (const { ref, state } of portion.others) {
     if (LOST.has(state)) cover.lost.push(ref);
-    else cover[state === 'pending' ? 'pending' : 'atRest'].push(ref);
+    else cover[MARKED.has(state) ? 'pending' : 'atRest'].push(ref);
   }
 }
 
@@ -104,7 +108,7 @@ export async function readOrphans(scan: ScanResult): Promise<Record<Kind, Orphan
   for await (const portion of scan.scope.coverage.orphans()) {
     for (const { ref, state } of portion) {
       const { pending, lost } = found[parseRef(ref).kind];
-      if (state === 'pending') pending.push(ref);
+      if (MARKED.has(state)) pending.push(ref);
       if (!LOST.has(state)) continue;
       lost.push(ref);
       scan.lost.add(ref);

@@ -6,7 +6,7 @@ import type { Kind } from '../../directory/records.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /** States that forgotten links leave unchanged: those of resources with a mark. */
-const MARKED: ReadonlySet<CoverState> = new Set(['pending', 'stuck']);
+const MARKED: ReadonlySet<CoverState> = new Set(['pending', 'behindHeld', 'stuck']);
 
 /** Returns the scope as it is after the links of the target are forgotten. */
 export function asIfUnlinked(scope: ReconcileScope): ReconcileScope {

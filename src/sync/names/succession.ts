@@ -10,8 +10,8 @@ const MAX_STEP_MS = 5000;
 /** Number of attempts before a conflict is reported; they take about a minute. */
 const MAX_ATTEMPTS = 20;
 
-/** Interval of attempts while the former holder's change is held by the guard. */
-const HELD_RETRY_MS = 60_000;
+/** Interval of attempts while the guard holds the change of the former holder. A decision makes the new holder due at once. */
+const HELD_HOLDER_RETRY_MS = 60_000;
 
 /**
  * Returns whether another resource with a pending, running or held sync is linked to the account or group. Notes in the gate
@@ -81,7 +81,7 @@ export const removal = (group: string, user: string): Destruction => ({
 
 /** Returns the time to wait for the former holder; undefined after the last attempt. */
 export function successionWait({ gate, link }: SyncContext): number | undefined {
-  if (gate.isBehindHold) return HELD_RETRY_MS;
+  if (gate.isBehindHold) return HELD_HOLDER_RETRY_MS;
   const attempt = (link.successionAttempts ?? 0) + 1;
   link.successionAttempts = attempt;
   return attempt > MAX_ATTEMPTS ? undefined : Math.min(STEP_MS * attempt, MAX_STEP_MS);

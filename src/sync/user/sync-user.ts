@@ -202,13 +202,13 @@ function unlink(context: SyncContext): void {
   delete link.unsure;
 }
 
-/** Interval of attempts while the guard holds the awaited change. */
-const HELD_RETRY_MS = 600_000;
+/** Interval of attempts while the guard holds the awaited removals; their end notifies the user, so this covers a lost notification. */
+const HELD_REMOVAL_RETRY_MS = 600_000;
 
 /**
  * Returns the outcome for a user who waits until groups have removed the user; each group marks the user afterwards. Groups
  * without a pending sync are marked, because they may wait for the decision about the account. If all removals are held, the
- * next attempt follows after HELD_RETRY_MS.
+ * next attempt follows after HELD_REMOVAL_RETRY_MS, and the user counts as held.
  */
 async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<SyncOutcome> {
   const groups = [...work.pendingGroups].filter(([, sign]) => sign === '-').map(([group]) => group);
@@ -218,8 +218,9 @@ async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<S
     // A held removal waits for its decision, not for a sync of the group.
     if (held[index] !== true && (await outbox.isAtRest(ref))) await outbox.mark([ref], 'edit', work.request);
   }
-  const afterMs = held.length > 0 && !held.includes(false) ? { afterMs: HELD_RETRY_MS } : {};
-  return { kind: 'waiting', writes, for: 'removals', ...afterMs };
+  const isHeld = held.length > 0 && !held.includes(false);
+  const wait = isHeld ? { afterMs: HELD_REMOVAL_RETRY_MS, behindHeld: groups } : {};
+  return { kind: 'waiting', writes, for: 'removals', ...wait };
 }
 
 /** Returns whether memberships must be added before activation; blocked groups are ignored. */

@@ -1,0 +1,157 @@
+// Tells at the end of a sync which memberships of the person or group are not written, and why.
+import { parseLink } from '../directory/outbox/links.ts';
+import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import { readRecordNames } from '../directory/resources/record-names.ts';
+import { refusalOf, type PlanEntry } from '../reconcile/entry.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import { waitingMemberships } from '../reconcile/waiting-for-decision.ts';
+import { counted } from '../support/counted.ts';
+import { isNameConfirmed } from '../sync/group-name.ts';
+import { removal } from '../sync/succession.ts';
+import type { FoundResource } from './find.ts';
+import type { SyncEnd } from './sync-outcome.ts';
+
+/** Number of names in a message. */
+const MOST_NAMED = 5;
+
+/**
+ * Replaces the end of a person whose removal from a group the guard holds, or with a membership that is not written yet, and of a
+ * group whose members wait for a decision about their accounts. Nothing of the resource itself is left to write, and it differs
+ * until the decision or the write of the membership.
+ */
+export async function withWaiting(
+  scope: ReconcileScope,
+  end: SyncEnd,
+  { ref, entries }: { ref: Ref; entries: readonly PlanEntry[] },
+): Promise<SyncEnd> {
+  if (!ref.startsWith('Group:')) {
+    const held = await withHeldRemovals(scope, end, ref);
+    return held === end ? withUnwrittenMemberships(scope, end, await waitingGroups(scope, ref)) : held;
+  }
+  const { pendingMemberships: pending } = await scope.outbox.resourceStatus(ref);
+  const waiting = [...(await waitingMemberships(scope, entries))].filter(
+    ([{ member }]) => member?.ref && pending.has(parseRef(member.ref).id),
+  );
+  if (waiting.length === 0) return withUnwrittenMemberships(scope, end, await waitingMembers(scope, ref));
+  const names = waiting.map(([{ member }]) => member?.name ?? '');
+  const isHeld = waiting.some(([, wait]) => wait !== 'rejected');
+  const cause = isHeld
+    ? 'the guard holds, see scim-bridge approvals list'
+    : 'an operator rejected, see scim-bridge exceptions';
+  const message = `${counted(names.length, 'membership')} not written, because of changes of the same people that ${cause}: ${firstOf(names)}`;
+  return { outcome: isHeld ? 'held' : 'equal', message };
+}
+
+/** Returns the first names, and the number of the others. */
+function firstOf(names: readonly string[]): string {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
+}
+
+/** Replaces the end of a person if the guard holds the removal from a group, or the deletion of a group that the person is in. */
+export async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
+  const { outbox } = scope;
+  const { pendingMemberships } = await outbox.resourceStatus(ref);
+  const groups = [...pendingMemberships].flatMap(([id, sign]) => (sign === '-' ? [refOf('Group', id)] : []));
+  const [removals, deletions] = await Promise.all([
+    outbox.guardStore.verdictsOn(groups.map((group) => removal(parseRef(group).id, parseRef(ref).id))),
+    outbox.guardStore.verdictsOn(groups.map((group) => ({ kind: 'delete', ref: group }))),
+  ]);
+  const held = groups.filter((_, index) => removals[index] === 'held' || deletions[index] === 'held');
+  if (held.length === 0) return end;
+  const [named, open] = await Promise.all([namesOf(scope, held), outbox.guardStore.open()]);
+  const told = `the guard holds the removal from ${counted(held.length, 'group')}: ${firstOf(named)}`;
+  return { outcome: 'held', message: open ? `${told}: ${showText(scope, open.id)}` : told };
+}
+
+/** Returns the groups that have to write a membership of the person. */
+async function waitingGroups({ outbox }: ReconcileScope, ref: Ref): Promise<Ref[]> {
+  const { pendingMemberships } = await outbox.resourceStatus(ref);
+  return [...pendingMemberships].flatMap(([id, sign]) => (sign === 'r' ? [] : [refOf('Group', id)]));
+}
+
+/** Returns the members whom the group lacks: additions are pending, or the account that was a member is gone. */
+async function waitingMembers({ drifts, outbox }: ReconcileScope, ref: Ref): Promise<Ref[]> {
+  const { id } = parseRef(ref);
+  const signs = await outbox.pendingMembers(id);
+  const members = await drifts.membersOf(id);
+  return members.flatMap(({ user, link }) =>
+    signs.get(user) === '+' || link.id === undefined ? [refOf('User', user)] : [],
+  );
+}
+
+/**
+ * Replaces the end of a person or group with memberships that are not written yet. Nothing writes them while the last sync of the
+ * other side, the group or the member, was refused, until somebody acts.
+ * @param others the groups of the person, or the members of the group
+ */
+async function withUnwrittenMemberships(
+  scope: ReconcileScope,
+  end: SyncEnd,
+  others: Ref[],
+): Promise<SyncEnd> {
+  const { drifts } = scope;
+  const observed = await drifts.readLinks(others);
+  const refused = observed.filter(({ text, marked }) => refusalOf(parseLink(text), marked));
+  const found = refused.length > 0 ? refused : observed.filter(({ marked }) => marked);
+  const [first] = found;
+  if (first === undefined) return end;
+  const names = firstOf(
+    await namesOf(
+      scope,
+      found.map((other) => other.ref),
+    ),
+  );
+  const isOne = found.length === 1;
+  const what = first.ref.startsWith('Group:') ? 'group' : 'member';
+  const why = `, because ${isOne ? `its ${what} needs` : `their ${what}s need`} a person: ${names}; scim-bridge explain ${first.ref} tells what to do`;
+  const told = `${counted(found.length, 'membership')} ${isOne ? 'is' : 'are'} not written`;
+  // The sync of a person includes the groups; the sync of a group does not include the members.
+  const advice =
+    what === 'group' ? '' : `; scim-bridge sync ${first.ref} syncs ${isOne ? 'the' : 'the first'} member`;
+  return { outcome: 'waiting', message: `${told}${refused.length > 0 ? why : ` yet: ${names}${advice}`}` };
+}
+
+/**
+ * Replaces the end of a person with groups that still have to be made or to get their names: access goes by the name of a group.
+ * A group with its name may be marked for other members. Replaces the end of a group with members whose account is not made anew.
+ * @param others these groups, or these members
+ */
+export async function withUnwrittenOthers(
+  scope: ReconcileScope,
+  end: SyncEnd,
+  { kind }: FoundResource,
+  others: Ref[],
+): Promise<SyncEnd> {
+  const { directory, drifts, outbox, target } = scope;
+  const names = await readRecordNames(directory, others);
+  const unwritten: Ref[] = [];
+  for (const { ref, text, marked } of await drifts.readLinks(others)) {
+    const link = parseLink(text);
+    if (!marked && !refusalOf(link, marked)) continue;
+    const { suspectedDrift } = await outbox.resourceStatus(ref);
+    const isNamed = kind === 'User' && isNameConfirmed(link, target.mapping.groupName(names.get(ref) ?? ''));
+    if (link.id === undefined || !isNamed || suspectedDrift.length > 0) unwritten.push(ref);
+  }
+  const [first] = unwritten;
+  if (first === undefined) return end;
+  const count =
+    kind === 'User'
+      ? `${counted(unwritten.length, 'group')} of the person`
+      : `${counted(unwritten.length, 'account')} of the members`;
+  const message = `${count} ${unwritten.length === 1 ? 'is' : 'are'} not written yet: scim-bridge explain ${first} tells why`;
+  return { outcome: 'waiting', message };
+}
+
+/** Returns the names of groups or people at the source; of a deleted group the name at the platform. */
+async function namesOf({ directory, links, target }: ReconcileScope, refs: Ref[]): Promise<string[]> {
+  const [names, known] = await Promise.all([
+    readRecordNames(directory, refs),
+    links.getMany(target.name, refs),
+  ]);
+  return refs.map((ref, index) => names.get(ref) ?? String(known[index]?.core?.displayName ?? ref));
+}
+
+/** Returns the command that shows the approval with this id. */
+export const showText = ({ connection }: ReconcileScope, id: string): string =>
+  `scim-bridge approvals show ${connection}.${id}`;

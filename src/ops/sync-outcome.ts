@@ -1,0 +1,14 @@
+// Defines the end of a sync that an operator ordered.
+
+/**
+ * `equal`: as desired, as far as it was compared. `held`: held by the guard or an operator. `waiting`: not finished in time, the
+ * service continues. `needsPerson`: a dead letter, or a conflict with an attribute definition.
+ */
+export type SyncOutcomeName = 'equal' | 'held' | 'waiting' | 'needsPerson';
+
+export interface SyncEnd {
+  /** Undefined after a dry run. */
+  outcome?: SyncOutcomeName;
+  /** Reason why the resource is not as desired, is left alone, or (after a dry run) is not written now. */
+  message?: string;
+}
