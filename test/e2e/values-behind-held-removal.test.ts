@@ -7,7 +7,11 @@ import { openPlace, type Place } from '../support/situation.ts';
 const NONE = { count: 0, percent: 0 };
 const IVY = 'ivy@acme.example';
 
+const BOB = 'bob@acme.example';
+
 let place: Place;
+let bob: string;
+let region: string;
 beforeAll(async () => {
   place = await openPlace({
     target: {
@@ -25,18 +29,21 @@ beforeAll(async () => {
   });
   const { idp } = place;
   const ivy = await idp.createUser(IVY, { addresses: [{ type: 'work', country: 'DE' }] });
-  const bob = await idp.createUser('bob@acme.example');
-  const region = await idp.createGroup('region-us', [ivy, bob]);
+  bob = await idp.createUser(BOB);
+  region = await idp.createGroup('region-us', [ivy, bob]);
   await place.idle();
   await idp.patch(`/Groups/${region}`, { op: 'remove', path: `members[value eq "${ivy}"]` });
   await idp.patch(`/Users/${ivy}`, { op: 'replace', path: 'displayName', value: 'Ivy Two' });
   // The bridge is not idle: the mark of the person stays until the decision.
-  await eventually('the values wait', async () => {
-    const [found] = (await place.commands.run('explain', IVY, '--json')).json;
-    return found.verdict === 'held' && found.mark?.state === 'due' && found.mark.priority === null;
-  });
+  await untilBehindHeld(IVY);
 }, 60_000);
 afterAll(() => place.stop());
+
+const untilBehindHeld = (name: string): Promise<unknown> =>
+  eventually('the values wait for a decision', async () => {
+    const [found] = (await place.commands.run('explain', name, '--json')).json;
+    return found.verdict === 'held' && found.mark?.state === 'due' && found.mark.priority === null;
+  });
 
 test('plan counts no value of a person as a change while a removal of this person from a group is held', async () => {
   const { text, code } = await place.commands.run('plan', '--all');
@@ -101,3 +108,22 @@ test("after the approval of a held removal from a group, the person's values tha
   });
   expect(account?.attributes.regions ?? null).toBeNull();
 });
+
+test('the source takes a held removal back, or an operator rejects it → the values that waited for it are written', async () => {
+  const { idp, commands, platform } = place;
+  const leave = async (country: string): Promise<void> => {
+    await idp.patch(`/Groups/${region}`, { op: 'remove', path: `members[value eq "${bob}"]` });
+    const addresses = [{ type: 'work', country }];
+    await idp.patch(`/Users/${bob}`, { op: 'replace', path: 'addresses', value: addresses });
+    await untilBehindHeld(BOB);
+  };
+  await leave('FR');
+  await idp.patch(`/Groups/${region}`, { op: 'add', path: 'members', value: [{ value: bob }] });
+  await place.idle();
+  expect((await platform.user(BOB))?.attributes.country).toBe('FR');
+  await leave('IT');
+  const [approval] = (await commands.run('approvals', 'list', '--json')).json;
+  await commands.run('approvals', 'reject', approval.id, '--yes');
+  await place.idle();
+  expect((await platform.user(BOB))?.attributes.country).toBe('IT');
+}, 60_000);
