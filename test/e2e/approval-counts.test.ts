@@ -65,3 +65,11 @@ test('approvals show gives each held removal of a member the time since when its
   const times = [...shown.matchAll(/ \(Sales waits for decisions since (\S+)\)/g)].map(([, time]) => time);
   expect(times).toEqual([since, since, since]);
 }, 60_000);
+
+test('the deletion of a group is held after removals of its members → its line tells since when the group waits, not since when the deletion is held', async () => {
+  await place.idp.send('DELETE', `/Groups/${sales}`);
+  await place.idle();
+  const shown = await outputOf('approvals', 'show', await openId());
+  expect(shown).toMatch(/- Sales.*\(Sales waits for decisions since /);
+  expect(shown).not.toContain('(since ');
+}, 60_000);
