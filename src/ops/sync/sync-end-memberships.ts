@@ -1,14 +1,14 @@
 // Tells at the end of a sync which memberships of the person or group are not written, and why.
-import { parseLink } from '../directory/outbox/links.ts';
-import { parseRef, refOf, type Ref } from '../directory/records.ts';
-import { readRecordNames } from '../directory/resources/record-names.ts';
-import { refusalOf, type PlanEntry } from '../reconcile/entry.ts';
-import type { ReconcileScope } from '../reconcile/scope.ts';
-import { waitingMemberships } from '../reconcile/waiting-for-decision.ts';
-import { counted } from '../support/counted.ts';
-import { isNameConfirmed } from '../sync/group-name.ts';
-import { removal } from '../sync/succession.ts';
-import type { FoundResource } from './find.ts';
+import { parseLink } from '../../directory/outbox/links.ts';
+import { parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { readRecordNames } from '../../directory/resources/record-names.ts';
+import { refusalOf, type PlanEntry } from '../../reconcile/entry.ts';
+import type { ReconcileScope } from '../../reconcile/scope.ts';
+import { waitingMemberships } from '../../reconcile/unwritten/waiting-for-decision.ts';
+import { counted } from '../../support/counted.ts';
+import { isNameConfirmed } from '../../sync/group/group-name.ts';
+import { removal } from '../../sync/names/succession.ts';
+import type { FoundResource } from '../find.ts';
 import type { SyncEnd } from './sync-outcome.ts';
 
 /** Number of names in a message. */
