@@ -35,10 +35,15 @@ export type DesiredAccess =
       leftOut: ExpectedGroup[];
     };
 
-/** A group that the user left at the source, with a removal that is not written or not confirmed yet. */
+/** A group that the user left at the source or never had there, with a removal that is not written or not confirmed yet. */
 export interface LeavingGroup extends ExpectedGroup {
-  /** State of the removal: the guard holds it, a person rejected it, it waits for its sync, or it was written and not seen yet. */
-  state: 'held' | 'rejected' | 'pending' | 'unconfirmed';
+  /**
+   * State of the removal: the guard holds it, a person rejected it, it waits for its sync, or it was written and not seen yet;
+   * `surplus`: the next reconcile finds it.
+   */
+  state: 'held' | 'rejected' | 'pending' | 'unconfirmed' | 'surplus';
+  /** Of `surplus`: why the account must not be in the group. */
+  reason?: string;
 }
 
 /** Returns the access that the source and the settings want for a user at a target. Reads Redis only. */

@@ -57,14 +57,15 @@ const CLOSING_WORDS = {
   held: 'the guard holds the deactivation',
 };
 
-const LEAVING_WORDS: Record<LeavingGroup['state'], string> = {
+const LEAVING_WORDS: Record<Exclude<LeavingGroup['state'], 'surplus'>, string> = {
   rejected: 'a person rejected the removal from',
   held: 'the guard holds the removal from',
   pending: 'a removal waits to be applied, from',
   unconfirmed: 'the platform answered success to the removal and still has the person, in',
 };
 
-const leavingText = ({ name, state }: LeavingGroup): string => `${LEAVING_WORDS[state]} ${name}`;
+const leavingText = ({ name, state, reason = '' }: LeavingGroup): string =>
+  state === 'surplus' ? `the group ${name}: ${reason}` : `${LEAVING_WORDS[state]} ${name}`;
 
 const renamingText = ({ name, actual }: { name: string; actual: string }): string =>
   `the group ${name} is still called ${actual} at the platform, so the account has the access of ${actual}`;

@@ -14,6 +14,7 @@ import type { Facts } from './facts.ts';
 import { differencesOf, desiredAccessOf } from './desired-access.ts';
 import { connectionsOf } from '../explain/explain.ts';
 import { leftAloneOf } from './left-alone.ts';
+import { surplusGroups } from './surplus-groups.ts';
 import { lastWrites } from './last-write.ts';
 import { findUnlinked, type UnlinkedAccount } from './unlinked.ts';
 import { toSecurityContext } from './security-context.ts';
@@ -98,7 +99,7 @@ async function checkAccess(
 ): Promise<AccessReport> {
   const { clock, links, outbox, target } = scope;
   const startedMs = clock.now();
-  const [stored, isMarked, hold, writes, wanted] = await Promise.all([
+  const [stored, isMarked, hold, writes, desired] = await Promise.all([
     links.get(target.name, person.ref),
     outbox.isMarked(person.ref),
     outbox.guardStore.onHold(),
@@ -136,7 +137,7 @@ async function checkAccess(
   };
   // A platform need not name the groups of an account, so these are read by id: also the groups that the person left at the
   // source while the removal is not written (`leaving`), and those that the settings leave out (`leftOut`).
-  const groups = [...wanted.groups, ...wanted.leaving, ...(wanted.kind === 'open' ? wanted.leftOut : [])];
+  const groups = [...desired.groups, ...desired.leaving, ...(desired.kind === 'open' ? desired.leftOut : [])];
   try {
     // Without a linked account, one is looked up by externalId and userName: one that no other user is linked to (`found`), or
     // that of the person's earlier record from before a re-hire (`former`).
@@ -150,6 +151,8 @@ async function checkAccess(
         ? await unlessFault(readAccount(platform, { id: unlinked.id }, groups, call))
         : linked;
     const readMs = clock.now();
+    const surplus = linked ? await surplusGroups(scope, person, link, desired, linked) : [];
+    const wanted = { ...desired, leaving: [...desired.leaving, ...surplus] };
     const differences = fault ? [] : differencesOf(wanted, reading, linked !== undefined);
     const leftAlone = reading ? await leftAloneOf(scope, wanted, link, reading) : [];
     const context =

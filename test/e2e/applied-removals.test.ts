@@ -91,3 +91,24 @@ test('plan counts no deletion of an account whose deactivation the guard holds',
   await place.idle();
   expect((await place.platform.user(ANN))?.active).toBe(true);
 }, 90_000);
+
+test('groups.members is authoritative, and a person is in a group by hand → verify-access tells the group as a difference, with the reason of explain, until reconcile has removed the person', async () => {
+  const access = async (): Promise<[number, string]> => {
+    const { code, text } = await place.commands.run('verify-access', ANN);
+    return [code, text.replaceAll(/\s+/g, ' ')];
+  };
+  expect((await access())[1]).toContain('every value as desired');
+  await addToCrew((await place.platform.user(ANN))?.scimId ?? '');
+  const reason = 'no member at the source, added at the platform';
+  expect((await place.commands.run('explain', ANN)).text.replaceAll(/\s+/g, ' ')).toContain(
+    `crew: ${reason}`,
+  );
+  expect(await access()).toEqual([
+    2,
+    expect.stringContaining(`differs at the platform: groups: the group crew: ${reason}`),
+  ]);
+  const { json } = await place.commands.run('verify-access', ANN, '--json');
+  expect(json.differences).toEqual([{ name: 'groups', desired: [], actual: ['crew'] }]);
+  await place.change(({ targets }) => (targets.main.groups = { members: 'owned' }));
+  expect((await access())[1]).toContain('every value as desired');
+}, 60_000);

@@ -218,11 +218,11 @@ async function madeAgain(
 }
 
 /** Returns the entries about this user that a comparison of each whole group would contain. */
-async function managedEntries(
-  { scope }: ScanResult,
+export async function managedEntries(
+  { scope }: Pick<ScanResult, 'scope'>,
   observed: readonly (ObservedResource | undefined)[],
   differences: (member: Member) => MemberDifferences,
-  { ref: user, link, unconfirmed }: ComparedUser,
+  { ref: user, link, unconfirmed }: Pick<ComparedUser, 'ref' | 'link' | 'unconfirmed'>,
 ): Promise<PlanEntry[]> {
   const groups = observed.filter((each) => each !== undefined);
   const unwrittenSince = await scope.runs.unwrittenSince();
