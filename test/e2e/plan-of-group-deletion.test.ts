@@ -45,7 +45,7 @@ test('a group with more active members than the guard allows to remove is delete
   expect(dryRun).toContain(HELD);
 }, 60_000);
 
-test('a group whose active members fit into the limit is deleted → plan does not mention the guard, and the group is deleted', async () => {
+test('a group whose active members fit into the limit is deleted → plan does not mention the guard, sync --dry-run of a member lists the deletion of the group, and the group is deleted', async () => {
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', id, '--yes');
   await place.idle();
@@ -54,9 +54,12 @@ test('a group whose active members fit into the limit is deleted → plan does n
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.send('DELETE', `/Groups/${groups.get('pair')}`);
   const plan = await words('plan');
+  const dryRun = await words('sync', mail('bob'), '--dry-run');
   await place.commands.run('release');
   await place.idle();
   expect(await place.platform.group('pair')).toBeUndefined();
+  expect(dryRun).toContain('would write: delete pair (deleted at the source, with all its memberships)');
+  expect(dryRun).not.toContain('removeMember');
   expect(plan).toContain('1 change. 1 to delete');
   expect(plan).not.toContain('guard');
 }, 60_000);

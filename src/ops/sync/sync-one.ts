@@ -6,20 +6,11 @@ import { noteDone, toDoneNote } from '../../reconcile/compare/done-changes.ts';
 import { toDrifts } from '../../reconcile/apply/mark.ts';
 import { isRename } from '../../reconcile/compare/compare-memberships.ts';
 import { compareOne } from '../../reconcile/plan/compare-one.ts';
-import {
-  isChange,
-  needsMark,
-  NEWLY_LINKED,
-  NO_BASIS,
-  refusalOf,
-  type PlanEntry,
-} from '../../reconcile/entry.ts';
-import { WAITS_FOR_GROUP } from '../../reconcile/compare/plan-groups.ts';
+import { isChange, needsMark, NEWLY_LINKED, type PlanEntry } from '../../reconcile/entry.ts';
 import { withNames } from '../../reconcile/compare/entry-names.ts';
 import { withToBeHeld } from '../../reconcile/unwritten/to-be-held.ts';
 import { withUnreadyMembersReported } from '../../reconcile/unwritten/unready-members.ts';
 import { withConflictsReported, withoutUnwritten } from '../../reconcile/unwritten/unwritten.ts';
-import { readRecordNames } from '../../directory/resources/record-names.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import type { Logger } from '../../support/logger.ts';
 import { TargetSilent, throwIfSilent } from '../../reconcile/target-silent.ts';
@@ -28,6 +19,7 @@ import { syncResource } from '../../sync/sync-resource.ts';
 import type { FoundResource } from '../find.ts';
 import { withGone } from './gone-account.ts';
 import type { LocatedEntry } from '../log/provisioning-log.ts';
+import { membershipEntries } from './membership-entries.ts';
 import { createSteps } from './sync-steps.ts';
 import {
   endOf,
@@ -99,10 +91,8 @@ export async function syncOne(
     await throwIfSilent(scope);
   }
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
-  const memberships =
-    compared &&
-    (await membershipEntries(scope, found, { compared, pendingGroups, done: look?.pendingDone ?? [] }));
-  const named = memberships && (await withNames(scope, [...compared, ...memberships]));
+  const memberships = look && (await membershipEntries(scope, found, { look, pendingGroups, signal }));
+  const named = memberships && (await withNames(scope, [...look.entries, ...memberships]));
   const written = named && (await withoutUnwritten(scope, named));
   const ready =
     written && found.kind === 'Group' ? await withUnreadyMembersReported(scope, written) : written;
@@ -184,63 +174,6 @@ async function throwIfOneFails(
       `The target ${target.name} answers other calls and not this one: ${failure}. Look at this resource ` +
         `at the platform, and at the rights of targets.${target.name}.token, then repeat the command.`,
     );
-}
-
-/**
- * Returns entries for the pending memberships of a user; those of a group are in its own comparison.
- * @param done groups whose membership the platform has already as it is pending
- */
-async function membershipEntries(
-  scope: ReconcileScope,
-  { kind, ref, name }: FoundResource,
-  {
-    compared,
-    pendingGroups,
-    done,
-  }: {
-    compared: readonly PlanEntry[];
-    pendingGroups: SyncReport['pendingGroups'];
-    done: readonly Ref[];
-  },
-): Promise<PlanEntry[]> {
-  if (kind === 'Group') return [];
-  const { links, target, directory } = scope;
-  const shown = new Set(compared.map(({ action, ref: group }) => `${action} ${group ?? ''}`));
-  const entries = Object.entries(pendingGroups).map(([id, sign]) => ({
-    group: refOf('Group', id),
-    action: sign === '+' ? ('addMember' as const) : ('removeMember' as const),
-  }));
-  const missing = entries.filter(
-    ({ group, action }) => !shown.has(`${action} ${group}`) && !done.includes(group),
-  );
-  const refs = missing.map(({ group }) => group);
-  const [names, groups, account] = await Promise.all([
-    readRecordNames(directory, refs),
-    links.getMany(target.name, refs),
-    links.get(target.name, ref),
-  ]);
-  return missing.flatMap(({ group, action }, index): PlanEntry | [] => {
-    const link = groups[index] ?? {};
-    const source = names.get(group);
-    // A group that was deleted before it was made has no member to remove.
-    if (source === undefined && link.id === undefined) return [];
-    const isAdded = action === 'addMember';
-    const refusal = refusalOf(link);
-    return {
-      action,
-      kind: 'Group',
-      ref: group,
-      platformId: link.id ?? null,
-      name: (source && target.mapping.groupName(source)) ?? String(link.core?.displayName ?? ''),
-      member: { ref, platformId: account.id ?? null, name },
-      before: { member: !isAdded },
-      after: { member: isAdded },
-      effect: refusal ? 'report' : 'apply',
-      reason: `${isAdded ? 'member at the source' : 'no member at the source any more'}${refusal ? `${WAITS_FOR_GROUP} (${refusal.reason})` : ''}`,
-      attribution: { cause: 'source changed' },
-      basis: NO_BASIS,
-    };
-  });
 }
 
 /** Runs the sync, and the syncs of groups that it waits for, until no mark is left, the rest waits for a decision, or the time is over. */
