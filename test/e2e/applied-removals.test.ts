@@ -92,7 +92,36 @@ test('plan counts no deletion of an account whose deactivation the guard holds',
   expect((await place.platform.user(ANN))?.active).toBe(true);
 }, 90_000);
 
-test('groups.members is authoritative, and a person is in a group by hand → verify-access tells the group as a difference, with the reason of explain, until reconcile has removed the person', async () => {
+test('an account that nobody pushed is in a group by hand, and the guard holds or an operator rejects the removal → sync --dry-run lists it as not written, with its userName', async () => {
+  const { id } = await byHand('POST', '/Users', {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: 'stranger@acme.example',
+    active: true,
+  });
+  await addToCrew(id);
+  const dryRun = async (): Promise<[number, string]> => {
+    const { code, text } = await place.commands.run('sync', 'crew', '--dry-run');
+    return [code, text.replaceAll(/\s+/g, ' ')];
+  };
+  const removal = 'removeMember stranger@acme.example in crew';
+  expect(await dryRun()).toEqual([2, expect.stringContaining(`would write: ${removal}`)]);
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  const unwritten = `nothing would be written differs and is not written: ${removal}`;
+  expect(await dryRun()).toEqual([0, expect.stringContaining(`${unwritten} (held by the guard`)]);
+  const [{ id: approval }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', approval, '--yes');
+  await place.idle();
+  expect(await dryRun()).toEqual([0, expect.stringContaining(`${unwritten} (rejected by an operator`)]);
+  const { scimId } = (await place.platform.group('crew')) as any;
+  await byHand('PATCH', `/Groups/${scimId}`, {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations: [{ op: 'remove', path: `members[value eq "${id}"]` }],
+  });
+  expect(await dryRun()).toEqual([0, expect.stringContaining('equal already')]);
+}, 60_000);
+
+test('groups.members is authoritative, and a person is in a group by hand → verify-access tells the group as a difference, with the reason of explain; with owned it is none', async () => {
   const access = async (): Promise<[number, string]> => {
     const { code, text } = await place.commands.run('verify-access', ANN);
     return [code, text.replaceAll(/\s+/g, ' ')];

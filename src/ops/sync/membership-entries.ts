@@ -1,12 +1,15 @@
 // Lists the pending memberships of a person or group that the comparison of this resource alone does not show.
+import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
 import { WAITS_FOR_GROUP } from '../../reconcile/compare/plan-groups.ts';
+import { unmanagedMember } from '../../reconcile/compare/verify-members.ts';
 import { verifyGroups } from '../../reconcile/compare/verify-groups.ts';
 import { isChange, NO_BASIS, refusalOf, type PlanEntry } from '../../reconcile/entry.ts';
 import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';
 import { createNarrowScan } from '../../reconcile/plan/narrow-scan.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
+import { mapBounded } from '../../support/bounded.ts';
 import { withoutUnwritten } from '../../reconcile/unwritten/unwritten.ts';
 import type { FoundResource } from '../find.ts';
 
@@ -19,15 +22,17 @@ export interface PendingToList {
 }
 
 /**
- * Returns entries for the pending memberships of a user; those of a group are in its own comparison. For a pending removal from a
+ * Returns entries for the pending memberships of a user; of a group those of accounts that nobody pushed, because its own comparison has the others. For a pending removal from a
  * group that the source deleted, the entry is the deletion of the group, as long as no decision of the guard prevents the deletion.
  */
 export async function membershipEntries(
   scope: ReconcileScope,
-  { kind, ref, name }: FoundResource,
-  { look, pendingGroups, signal }: PendingToList,
+  found: FoundResource,
+  pending: PendingToList,
 ): Promise<PlanEntry[]> {
-  if (kind === 'Group') return [];
+  const { kind, ref, name } = found;
+  const { look, pendingGroups, signal } = pending;
+  if (kind === 'Group') return foreignRemovals(scope, found, pending);
   const { links, target, directory } = scope;
   const done = look.pendingDone ?? [];
   const shown = new Set(look.entries.map(({ action, ref: group }) => `${action} ${group ?? ''}`));
@@ -97,4 +102,46 @@ async function deletionsOf(
         : [],
     ),
   );
+}
+
+/** Number of accounts that are read at the same time. */
+const READ_AT_ONCE = 2;
+
+/**
+ * Returns the pending removals of accounts that nobody pushed, which only `groups.members: authoritative` with the policy `sync`
+ * writes. Left out are removals that the platform has already, and all of a group that is made or deleted as a whole.
+ */
+async function foreignRemovals(
+  scope: ReconcileScope,
+  { ref, name }: FoundResource,
+  { look, pendingGroups, signal }: PendingToList,
+): Promise<PlanEntry[]> {
+  const { links, members, target } = scope;
+  const isWhole = look.entries.some(
+    (entry) =>
+      entry.ref === ref && (entry.action === 'create' || (entry.action === 'delete' && isChange(entry))),
+  );
+  if (isWhole || members !== 'authoritative' || target.policy.policy !== 'sync') return [];
+  const done = new Set((look.done?.items ?? []).map(({ subject }) => subject));
+  const foreign = Object.keys(pendingGroups).filter((user) => isUnmanaged(user) && !done.has(user));
+  if (foreign.length === 0) return [];
+  const scan = createNarrowScan(scope, signal);
+  const [link, accounts] = await Promise.all([
+    links.get(target.name, ref),
+    mapBounded(foreign, READ_AT_ONCE, (user) => unmanagedMember(scan, unmanagedId(user), '')),
+  ]);
+  return accounts.flat().map((member) => ({
+    action: 'removeMember',
+    kind: 'Group',
+    ref,
+    platformId: link.id ?? null,
+    name: target.mapping.groupName(name) ?? name,
+    member,
+    before: { member: true },
+    after: { member: false },
+    effect: 'apply',
+    reason: 'no member at the source, added at the platform',
+    attribution: { cause: 'source changed' },
+    basis: NO_BASIS,
+  }));
 }

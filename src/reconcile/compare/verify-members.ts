@@ -199,7 +199,11 @@ export async function compareMembers(
  * Returns the member without a link of this connection; none for an account that is protected, owns the key, or cannot be
  * read.
  */
-async function unmanagedMember(scan: ScanResult, platformId: string, display: string): Promise<Member[]> {
+export async function unmanagedMember(
+  scan: ScanResult,
+  platformId: string,
+  display: string,
+): Promise<Member[]> {
   const { members, target } = scan.scope;
   // Under `owned` nothing is removed, so the account is not read.
   if (members === 'owned') return [{ ref: null, platformId, name: display }];
