@@ -113,7 +113,7 @@ export async function membershipsOfGroup(
   const [names, moving, decisions, removals, links] = await Promise.all([
     readRecordNames(directory, refs),
     withHeldRemoval(
-      outbox,
+      scope,
       refs.filter((_, index) => pending[index]?.[1] === '+'),
     ),
     outbox.guardStore.decisionsOfMembers(leaving),

@@ -8,6 +8,7 @@ import { isRename } from '../../reconcile/compare/compare-memberships.ts';
 import { compareOne } from '../../reconcile/plan/compare-one.ts';
 import { isChange, needsMark, NEWLY_LINKED, type PlanEntry } from '../../reconcile/entry.ts';
 import { withNames } from '../../reconcile/compare/entry-names.ts';
+import { keptBySettings } from '../../reconcile/unwritten/left-by-settings.ts';
 import { withToBeHeld } from '../../reconcile/unwritten/to-be-held.ts';
 import { withUnreadyMembersReported } from '../../reconcile/unwritten/unready-members.ts';
 import { withConflictsReported, withoutUnwritten } from '../../reconcile/unwritten/unwritten.ts';
@@ -134,7 +135,9 @@ export async function syncOne(
   );
   if (look?.done && !look.done.marked)
     await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
-  await outbox.mark([ref], 'edit', request);
+  // A held removal that the settings leave ends with the sync of its group, which has no mark; the person waits for that end.
+  const leaving = Object.keys(found.kind === 'User' ? pendingGroups : {}).map((id) => refOf('Group', id));
+  await outbox.mark([ref, ...(await keptBySettings(scope, leaving))], 'edit', request);
   for (const other of others)
     if (found.kind === 'User')
       await syncResource({ ...scope, logger: options.logger }, other, 'edit', signal);

@@ -7,6 +7,7 @@ import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings 
 import { isChange, needsMark, needsNoPermission, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { countsOf, type Plan } from '../plan.ts';
+import { groupsWithEndedHold } from '../unwritten/left-by-settings.ts';
 import { becomesPending, toDestruction } from '../unwritten/unwritten.ts';
 
 /** Result of marking the resources of a plan. */
@@ -23,7 +24,7 @@ export interface MarkedPlan {
 
 /**
  * Holds the changes of a plan that exceed the limits of the guard, and marks the other changed resources for the worker. Marks the
- * groups of additions that wait for a decision too.
+ * groups of additions that wait for a decision too, and the groups whose held removals the settings do not want any more.
  * @throws RunLost when another run has taken over
  */
 export async function markPlan(
@@ -48,7 +49,10 @@ export async function markPlan(
   const refs = plan.entries.flatMap((entry) =>
     (isChange(entry) || becomesPending(entry)) && entry.ref ? [entry.ref] : [],
   );
-  return { refs: [...new Set(refs)], noted, skipped, held };
+  // Memberships and values of the plan may wait for these removals to end, and the groups themselves need no mark for a difference.
+  const ended = refs.length > 0 ? await groupsWithEndedHold(scope) : [];
+  await scope.outbox.mark(ended, 'reconcile', `plan:${plan.id}`);
+  return { refs: [...new Set([...refs, ...ended])], noted, skipped, held };
 }
 
 /** Returns the member of an entry as the outbox stores it: the user's id, or `@<platform id>` for an unmanaged account. */

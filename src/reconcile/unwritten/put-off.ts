@@ -19,13 +19,14 @@ const FAILS_AGAIN = 2;
 
 /** Returns those of the marked resources for which a run does not wait. */
 export async function readPutOff(
-  { links, outbox, target, clock }: Pick<ReconcileScope, 'links' | 'outbox' | 'target' | 'clock'>,
+  scope: Pick<ReconcileScope, 'links' | 'outbox' | 'target' | 'clock' | 'directory'>,
   refs: Ref[],
 ): Promise<PutOff> {
+  const { links, outbox, target, clock } = scope;
   const found = await links.getMany(target.name, refs);
   const all = refs.map((ref, index) => ({ ref, link: found[index] ?? {} }));
   const behind = await withHeldRemoval(
-    outbox,
+    scope,
     all.flatMap(({ ref, link }) => (ref.startsWith('User:') && mayWait(link) ? [ref] : [])),
   );
   const isLater = async (ref: Ref): Promise<boolean> => {

@@ -9,6 +9,7 @@ import { inPortions } from '../../directory/redis/portions.ts';
 import { guardKindOf, isChange, needsMark, type PlanEntry } from '../entry.ts';
 import { WAITS_FOR_GROUP } from '../compare/plan-groups.ts';
 import type { ReconcileScope } from '../scope.ts';
+import { keptBySettings } from './left-by-settings.ts';
 import { isLostValue } from './unmappable.ts';
 import {
   behindHeld,
@@ -31,6 +32,7 @@ const REASONS = {
     'the account is deleted after its deactivation, which the guard holds: see scim-bridge approvals list',
   afterRejected:
     'the account is deleted after its deactivation, which an operator rejected: see scim-bridge exceptions',
+  kept: 'the present settings leave this membership, and the next sync of the group ends the removal without a write',
   protected: 'the person is listed in users.protected, so it is not written',
 };
 /** Text behind the reason of a pending membership that waits. */
@@ -114,6 +116,12 @@ export async function withoutUnwritten(
     else if (isDefinition || (isValue(entry) && closed.has(entry.ref) && !why.has(entry)))
       why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);
   }
+  const leaving = entries.filter((entry) => entry.action === 'removeMember' && isChange(entry));
+  const kept = await keptBySettings(
+    scope,
+    leaving.flatMap(({ ref }) => ref ?? []),
+  );
+  for (const entry of leaving) if (entry.ref && kept.has(entry.ref)) why.set(entry, REASONS.kept);
   for (const entry of await behindHeld(scope, entries)) why.set(entry, `${entry.reason}${BEHIND}`);
   const listed = new Set(target.policy.users.protected.map(fold));
   for (const entry of entries)

@@ -7,6 +7,7 @@ import { usersToVerify } from '../compare/desired-users.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
 import { isChange, NEWLY_LINKED, type Action, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
+import { keptBySettings } from './left-by-settings.ts';
 
 /**
  * Why a membership waits: the state of the account, or a held removal of the person from another group. `leaver`: an addition of
@@ -74,7 +75,7 @@ export async function waitingMemberships(
   }
   const added = pending.filter(({ entry, ref }) => entry.action === 'addMember' && !waits.get(ref)?.add);
   const moved = await withHeldRemoval(
-    outbox,
+    scope,
     added.map(({ ref }) => ref),
     createdIn(entries),
   );
@@ -93,9 +94,10 @@ export async function waitingMemberships(
  * (sync-user.ts): attributes of an open account, with all that is written behind them, and a safe activation.
  */
 export async function waitingValues(
-  { outbox, drifts, target }: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts'>,
+  scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts' | 'directory'>,
   entries: readonly PlanEntry[],
 ): Promise<PlanEntry[]> {
+  const { drifts, target } = scope;
   const ofUser = new Map<Ref, PlanEntry[]>();
   for (const entry of entries)
     if (entry.kind === 'User' && entry.ref) ofUser.set(entry.ref, [...(ofUser.get(entry.ref) ?? []), entry]);
@@ -108,7 +110,7 @@ export async function waitingValues(
     return isExisting && mayWait ? [{ ref, changes }] : [];
   });
   const moved = await withHeldRemoval(
-    outbox,
+    scope,
     asked.map(({ ref }) => ref),
     createdIn(entries),
   );
@@ -162,14 +164,15 @@ const createdIn = (entries: readonly PlanEntry[]): ReadonlySet<Ref | null> =>
   new Set(entries.flatMap((entry) => (entry.action === 'create' && isChange(entry) ? [entry.ref] : [])));
 
 /**
- * Returns those of the users of whom the guard holds a removal from a group.
+ * Returns those of the users of whom the guard holds a removal from a group, without removals that the present settings leave.
  * @param made groups that are created again; held removals from the former groups end, so they are not looked up
  */
 export async function withHeldRemoval(
-  { guardStore, pendingRemovals }: Pick<ReconcileScope['outbox'], 'guardStore' | 'pendingRemovals'>,
+  scope: Pick<ReconcileScope, 'outbox' | 'directory' | 'target'>,
   users: readonly Ref[],
   made: ReadonlySet<Ref | null> = new Set(),
 ): Promise<Set<Ref>> {
+  const { guardStore, pendingRemovals } = scope.outbox;
   const found = new Set<Ref>();
   const all = [...new Set(users)];
   // Usually nothing is held. The check saves many reads in a first load, which has many additions.
@@ -183,9 +186,12 @@ export async function withHeldRemoval(
       })),
     );
     const verdicts = await guardStore.verdictsOn(removals.map(({ item }) => item));
-    removals.forEach(({ ref, item }, index) => {
-      if (verdicts[index] === 'held' && !made.has(item.ref)) found.add(ref);
-    });
+    const held = removals.filter(({ item }, index) => verdicts[index] === 'held' && !made.has(item.ref));
+    const left = await keptBySettings(
+      scope,
+      held.map(({ item }) => item.ref),
+    );
+    for (const { ref, item } of held) if (!left.has(item.ref)) found.add(ref);
   }
   return found;
 }

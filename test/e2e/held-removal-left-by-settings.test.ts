@@ -1,0 +1,93 @@
+// Tests changes of a person behind a held removal from a group that new settings do not want any more: the commands announce and
+// write these changes, because no decision is left to wait for.
+import '../support/load-modules.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const BOB = 'bob@acme.example';
+const EXCLUDED = { groups: { exclude: ['^ops$'] } };
+const UPSERT_ONLY = { policy: 'upsert-only' };
+
+let place: Place;
+let bob: string;
+let fin: string;
+beforeEach(async () => {
+  place = await openPlace({
+    target: {
+      guard: { removeMembers: { count: 0, percent: 0 } },
+      attributes: { level: { type: 'number', expression: '$number(title)', onEmpty: 'keep' } },
+    },
+  });
+  const { idp } = place;
+  bob = await idp.createUser(BOB, { title: '3' });
+  const ops = await idp.createGroup('ops', [bob]);
+  fin = await idp.createGroup('fin', []);
+  await place.idle();
+  await idp.patch(`/Groups/${ops}`, { op: 'remove', path: `members[value eq "${bob}"]` });
+  await place.idle();
+  expect((await run('approvals', 'list')).text).toContain('1 to take out of groups');
+}, 60_000);
+afterEach(() => place.stop());
+
+const run = (...args: string[]) => place.commands.run(...args);
+const words = async (...args: string[]): Promise<string> => (await run(...args)).text.replaceAll(/\s+/g, ' ');
+
+/** Pushes a new membership, and a value if given, and restarts with the settings. No worker runs from here on. */
+async function moveUnder(settings: object, title?: string): Promise<void> {
+  await place.stopApps();
+  await place.start('api');
+  await place.idp.patch(`/Groups/${fin}`, { op: 'add', path: 'members', value: [{ value: bob }] });
+  if (title !== undefined)
+    await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: title });
+  await place.stopApps();
+  const file = join(place.commands.folder, 'bridge.json');
+  const stored = JSON.parse(readFileSync(file, 'utf8'));
+  Object.assign(stored.targets.main, settings);
+  writeFileSync(file, JSON.stringify(stored));
+  await place.start('api');
+}
+
+/** Expects that the new membership is written and that nothing is held, while the former membership stays. */
+async function expectMoved(level: number): Promise<void> {
+  const account = await place.platform.user(BOB);
+  expect([...(account?.groups ?? [])].sort()).toEqual(['fin', 'ops']);
+  expect(account?.attributes.level).toBe(level);
+  expect((await run('approvals', 'list')).text).toContain('The guard holds nothing');
+}
+
+test.each([
+  ['groups.exclude leaves the group out', EXCLUDED],
+  ['the policy upsert-only leaves members', UPSERT_ONLY],
+])(
+  'a removal is held and then %s → plan announces the membership and the value, and reconcile writes both',
+  async (_, settings) => {
+    await moveUnder(settings, '7');
+    const plan = await run('plan');
+    expect(plan.text).toContain('2 changes. 1 membership to add, 1 attribute to set.');
+    expect(plan.text).not.toContain('waits for the held removal');
+    expect(plan.code).toBe(2);
+    const dryRun = await words('sync', BOB, '--dry-run');
+    expect(dryRun).toMatch(/would write:.* addMember bob@acme.example in fin/);
+    expect(dryRun).toContain('the present settings leave this membership');
+    expect(dryRun).not.toContain('held by the guard');
+    const { text, code } = await run('reconcile', '--yes', '--deadline', '30s');
+    expect(text).toContain('default → main: converged');
+    expect(code).toBe(0);
+    await expectMoved(7);
+  },
+  90_000,
+);
+
+test('a removal is held and then the policy leaves members → the first reconcile writes a pending membership', async () => {
+  await moveUnder(UPSERT_ONLY);
+  const { text } = await run('reconcile', '--yes', '--deadline', '30s');
+  expect(text).toContain('1 membership to add');
+  await expectMoved(3);
+}, 90_000);
+
+test('a removal is held and then the policy leaves members → sync of the person writes the membership and the value', async () => {
+  await moveUnder(UPSERT_ONLY, '7');
+  expect((await run('sync', BOB, '--timeout', '30')).text).not.toContain('held');
+  await expectMoved(7);
+}, 90_000);
