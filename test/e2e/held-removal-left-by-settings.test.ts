@@ -91,3 +91,8 @@ test('a removal is held and then the policy leaves members → sync of the perso
   expect((await run('sync', BOB, '--timeout', '30')).text).not.toContain('held');
   await expectMoved(7);
 }, 90_000);
+
+test('a removal is held in a group that the settings leave out since → plan does not count this group as linked or held', async () => {
+  await moveUnder(EXCLUDED);
+  expect(await words('plan')).toContain('groups: 1 in all: 0 linked, 1 pending, 0 missing');
+}, 90_000);

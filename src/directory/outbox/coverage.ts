@@ -86,6 +86,14 @@ const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
   orphan: undefined,
 };
 
+/** Subtracts a resource from the counts that contain it. @param state undefined: linked and synced */
+export function discount(coverage: Coverage, state: CoverState | undefined): void {
+  const part = state === undefined ? 'linked' : COUNTED_AS[state];
+  if (part === undefined) return;
+  coverage[part] = (coverage[part] ?? 0) - 1;
+  coverage.desired--;
+}
+
 /** Returns counts of zero, to which `count` adds. */
 export const noCoverage = (): Coverage => ({
   desired: 0,

@@ -1,6 +1,5 @@
 // Compares one connection with one target and makes the plan. It writes nothing: what the next run has to know
 // is returned as `findings`.
-import type { Coverage } from '../../directory/outbox/coverage.ts';
 import { isRepaired } from '../../directory/outbox/runs.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
@@ -31,7 +30,7 @@ import { asIfUnlinked } from '../tenant/as-if-unlinked.ts';
 import { applyRefusals } from '../compare/refusals.ts';
 import { withToBeHeld } from '../unwritten/to-be-held.ts';
 import { withoutUnwritten } from '../unwritten/unwritten.ts';
-import { scanGroups, type GroupChoice, type GroupScan } from '../scan/scan-groups.ts';
+import { scanGroups, withoutLeftOut, type GroupChoice, type GroupScan } from '../scan/scan-groups.ts';
 import type { UserScan } from '../scan/compare-user-page.ts';
 import { scanUsers } from '../scan/scan-users.ts';
 import { unmappedUsers, recognised, findingsOf, type RunFindings } from './run-findings.ts';
@@ -227,18 +226,6 @@ const inIso = ({ at, backupAt }: Restored): NonNullable<Plan['restored']> => ({
   at: new Date(at).toISOString(),
   backup: backupAt === undefined ? null : new Date(backupAt).toISOString(),
 });
-
-/** Returns the coverage without the groups that the settings leave out since their last sync. */
-function withoutLeftOut({ coverage, isListed }: GroupScan, leftOut: readonly { id: string }[]): Coverage {
-  const { desired, linked, seen } = coverage;
-  const shown = leftOut.filter(({ id }) => isListed(id)).length;
-  return {
-    ...coverage,
-    desired: desired - leftOut.length,
-    linked: linked - leftOut.length,
-    seen: seen === null ? null : seen - shown,
-  };
-}
 
 /**
  * Returns whether the platform defines an attribute with another type than the settings. Then the run does not

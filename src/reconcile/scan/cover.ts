@@ -26,12 +26,21 @@ export interface Cover {
   lost: Ref[];
   /** Resources out of scope or with a condition, such as a rejected approval. */
   atRest: Ref[];
+  /** States of the resources without a mark that are not linked and synced. */
+  unmarked: Map<Ref, CoverState>;
 }
 
 /** States of resources with a mark. */
 const MARKED: ReadonlySet<CoverState> = new Set(['pending', 'behindHeld']);
 
-const emptyCover = (): Cover => ({ coverage: noCoverage(), absent: [], pending: [], lost: [], atRest: [] });
+const emptyCover = (): Cover => ({
+  coverage: noCoverage(),
+  absent: [],
+  pending: [],
+  lost: [],
+  atRest: [],
+  unmarked: new Map(),
+});
 
 /** Classifies all resources of a kind; linked ones are only counted. Runs in parallel to the scan of the list. */
 export async function readCover(scan: ScanResult, kind: Kind): Promise<Cover> {
@@ -49,6 +58,7 @@ function addPortion(cover: Cover, portion: CoverPortion | BriefPortion): void {
   for (const { ref, state } of portion.others) {
     if (LOST.has(state)) cover.lost.push(ref);
     else cover[MARKED.has(state) ? 'pending' : 'atRest'].push(ref);
+    if (!MARKED.has(state)) cover.unmarked.set(ref, state);
   }
 }
 

@@ -1,6 +1,6 @@
 // Scans the list of groups without members, and selects the groups whose members are read: those that changed at the
 // platform since they were found equal, those with an unconfirmed removal, and a few others in turn.
-import { noCoverage, type Coverage } from '../../directory/outbox/coverage.ts';
+import { discount, noCoverage, type Coverage, type CoverState } from '../../directory/outbox/coverage.ts';
 import { parseLink } from '../../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
@@ -22,6 +22,8 @@ const SETTLED_MS = 5000;
 export interface GroupScan {
   proof: ListProof;
   coverage: Coverage;
+  /** As in `Cover`. */
+  unmarked: ReadonlyMap<Ref, CoverState>;
   /** Number of listed ids with a link that has no mark and no condition. */
   matched: number;
   /** Groups to verify one by one. */
@@ -80,6 +82,7 @@ async function addDesired(
 ): Promise<void> {
   const cover = await compareWithList(scan, 'Group', await readCover(scan, 'Group'), found);
   found.coverage = cover.coverage;
+  found.unmarked = cover.unmarked;
   const absent = found.proof.complete || choice.mapsAll ? cover.absent : [];
   const others = choice.mapsAll ? cover.atRest : [];
   const waiting = found.proof.complete ? await unlistedWaiting(scan, 'Group', found.isListed) : [];
@@ -96,6 +99,7 @@ async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupSca
   const draft: GroupScan = {
     proof: reader.verdict(),
     coverage: noCoverage(),
+    unmarked: new Map(),
     matched: 0,
     suspects: new Set(),
     withMembers: new Set(),
@@ -194,4 +198,19 @@ async function takeTurns(scan: ScanResult, found: GroupScan): Promise<void> {
     // The order of creation was read to its end from the first group on.
     if (start === 0) return;
   }
+}
+
+/** Returns the coverage without the groups that the settings leave out since their last sync. */
+export function withoutLeftOut(
+  { coverage, isListed, unmarked }: GroupScan,
+  leftOut: readonly { ref: Ref; id: string }[],
+): Coverage {
+  const rest = { ...coverage };
+  for (const { ref, id } of leftOut) {
+    const state = unmarked.get(ref);
+    discount(rest, state);
+    // `seen` counts only groups that are linked and synced.
+    if (state === undefined && rest.seen !== null && isListed(id)) rest.seen--;
+  }
+  return rest;
 }
