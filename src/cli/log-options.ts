@@ -80,7 +80,7 @@ export function printChecks(all: readonly LogCheck[], flags: LogFlags, cli: Cli)
     const said =
       broken === null
         ? `${counted(entries, 'entry', 'entries')}, none altered${without}`
-        : `altered or taken out at ${broken}: see the runbook, ScimBridgeLogBroken`;
+        : `altered or taken out at ${broken}: see ScimBridgeLogBroken in docs/alerts.md`;
     say(`${where}: ${said}`);
   }
 }

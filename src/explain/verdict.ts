@@ -1,6 +1,7 @@
 // Converts the facts about a resource to a status and sentences for operators. Pure; the first rule that matches gives the status.
 import type { ExplainedFacts, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
+import { DESTRUCTIVE } from '../reconcile/entry.ts';
 import { counted } from '../support/counted.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 import { doneByHandSummary, isDoneByHand } from './guard-reasons.ts';
@@ -157,7 +158,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
       if (facts.platform?.state === 'differs')
         return `${name} is not at ${target} as desired, read just now: ${bringsIt(facts)}.`;
       return link.platformId === null
-        ? `${name} has no ${what} at ${target} and nothing is on its way: see reasons.`
+        ? `${name} has no ${what} at ${target} and nothing is on its way: ${bringsIt(facts)}.`
         : `${name} differs at ${target} from what the settings now ask for: ${bringsIt(facts)}.`;
     case 'gone':
       return `${name} was deleted at the source${facts.deletedAt ? ` on ${facts.deletedAt}` : ''}; ${
@@ -233,7 +234,10 @@ function bringsIt({ condition, hold, target, platform, policy, ref, values }: Ex
   if (condition?.reason === 'Rejected') return `${run}, brings it, except what a person rejected`;
   const differing = values.filter(({ state }) => !isSettledValue(state));
   const unmappable = differing.filter(({ state }) => state === 'unmappable').length;
-  if (unmappable === 0) return `${run}, brings it`;
+  // A reconcile asks for all changes of the target together, so they may exceed a limit in which these alone fit.
+  const isAsked = differences.some(({ action }) => DESTRUCTIVE.has(action));
+  if (unmappable === 0)
+    return `${run}, brings it${isAsked ? ', unless the guard holds it with other changes of the run' : ''}`;
   return unmappable === differing.length && differences.length === 0
     ? 'no run brings it before the rule or the value is corrected'
     : `${run}, brings it, except what cannot be mapped`;

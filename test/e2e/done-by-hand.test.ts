@@ -129,7 +129,7 @@ test.each(['held', 'rejected'])(
     await place.idle();
     expect(await outputOf('exceptions')).toContain('crew');
     expect((await place.platform.group('crew'))?.members).toHaveLength(2);
-    expect(await outputOf('log', '--resource', ANN)).toContain('somebody else took this member out of crew');
+    expect(await outputOf('log', '--resource', ANN)).toContain('this member is not in crew at the platform');
     expect(await outputOf('log', '--resource', BOB)).not.toContain('somebody else');
     if (state === 'held')
       expect((await place.commands.run('approvals', 'list', '--json')).json[0].kinds.removeMembers).toBe(1);

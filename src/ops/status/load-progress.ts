@@ -110,7 +110,7 @@ function boundOf(
 }
 
 const BOUND_WORDS: Record<LoadBound, (target: string) => string> = {
-  hold: () => 'an order of hold stops it: scim-bridge release ends the hold',
+  hold: () => 'the hold stops it',
   address: () => 'the address of the platform changed: scim-bridge reconcile recognises the accounts',
   breaker: () => 'the platform fails, so only probes are sent',
   noWorker: () => 'no worker runs: start one',

@@ -126,7 +126,7 @@ export async function noteDone(
         action: 'none',
         status: 'skipped',
         reason: 'MadeByOthers',
-        message: `somebody else took ${out.length === 1 ? 'this member' : 'these members'} out of ${name} at the platform: nothing of it waits for a decision any more`,
+        message: `${out.length === 1 ? 'this member is' : 'these members are'} not in ${name} at the platform: nothing of it waits for a decision any more`,
       };
     }),
   );
