@@ -2,9 +2,9 @@
 -- The time that it takes does not depend on the number of marks.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, kinds, exceptions (reasons of exceptions) }
--- RETURN {"backlog", time of Redis, number of marks without those behind a held change (BEHIND_HELD), number of delivered marks, number of dead letters, time of the oldest
---        change that is not applied (or ''), hold (JSON as hold.lua stores it, or ''), last run (JSON, or ''), time of the last
---        successful run (or ''), held changes of each kind, [action of reconcile runs, number of its writes, ...],
+-- RETURN {"backlog", time of Redis, number of marks without those behind a held change (BEHIND_HELD), number of delivered marks,
+--        number of dead letters, time of the oldest change that is not applied (or ''), hold (JSON as hold.lua stores it, or
+--        ''), last run (JSON, or ''), time of the last successful run (or ''), held changes of each kind, [action of reconcile runs, number of its writes, ...],
 --        waiting marks of each priority, [number of exceptions, time of the oldest or ''] of each reason,
 --        marks that are due now, load (read_load), number of consecutive runs that failed or did not compare everything, time
 --        since which a schedule starts runs (or ''), longest time between two of them (or '')}

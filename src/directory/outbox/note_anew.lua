@@ -1,7 +1,7 @@
 -- Notes that the next reconcile run of a target maps everything, because resources may have been synced by other rules, or
 -- pushes have left no marks. `mapped:<target>` has the digest of the rules of the last run that did so, or a note: 'anew
--- number', 'returned number' after the target came back into the settings, or 'repaired number' after a repair of derived data. Each note has another number, so that a run that began before
--- it does not end it (note_mapped.lua).
+-- number', 'returned number' after the target came back into the settings, or 'repaired number' after a repair of derived data.
+-- Each note has another number, so that a run that began before the note does not end it (note_mapped.lua).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, rules (digest: nothing is noted if no run mapped everything, or it did so by these rules; absent: noted in
 --        any case), isBack (the target came back into the settings) }

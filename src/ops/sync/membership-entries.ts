@@ -22,8 +22,9 @@ export interface PendingToList {
 }
 
 /**
- * Returns entries for the pending memberships of a user; of a group those of accounts that nobody pushed, because its own comparison has the others. For a pending removal from a
- * group that the source deleted, the entry is the deletion of the group, as long as no decision of the guard prevents the deletion.
+ * Returns the entries that the comparison of one resource lacks. For a user: all pending memberships. If the source deleted the
+ * group of such a membership, the entry is the deletion of this group, unless a decision of the guard prevents the deletion. For a
+ * group: the pending removals of accounts that nobody pushed.
  */
 export async function membershipEntries(
   scope: ReconcileScope,
@@ -108,8 +109,9 @@ async function deletionsOf(
 const READ_AT_ONCE = 2;
 
 /**
- * Returns the pending removals of accounts that nobody pushed, which only `groups.members: authoritative` with the policy `sync`
- * writes. Left out are removals that the platform has already, and all of a group that is made or deleted as a whole.
+ * Returns the pending removals of accounts that nobody pushed. Returns none unless the settings are `groups.members: authoritative`
+ * and the policy `sync`, because no other settings remove such accounts. Returns none either for a group that is created or deleted
+ * as a whole. Members who are gone from the group at the platform are left out.
  */
 async function foreignRemovals(
   scope: ReconcileScope,

@@ -18,7 +18,7 @@ export interface LinkedMember {
   isListed?: boolean | undefined;
 }
 
-/** Statuses of a refused PATCH, of which the platform has applied nothing (RFC 7644 §3.5.2). */
+/** Statuses with which the platform refuses a PATCH and applies nothing of it (RFC 7644 §3.5.2). */
 const NOTHING_WRITTEN = [400, 403, 404, 409, 413, 422];
 
 /** One sentence for each PATCH that the platform answered with success but did not apply completely. */
@@ -67,7 +67,9 @@ export async function writeMembers(
         : `the platform answered success and kept ${ignored} in the group`,
     ];
   } catch (error) {
-    if (isStatus(error, ...NOTHING_WRITTEN)) await outbox.refuseAdditions(work, first);
+    // A platform that breaks the rule may have added some members of a longer PATCH, so those count as sent.
+    if (members.length === 1 && isStatus(error, ...NOTHING_WRITTEN))
+      await outbox.refuseAdditions(work, first);
     // The platform refuses one of the members (400, 404), or the size of the PATCH (413).
     const mayBeAboutOne = isStatus(error, 400, 404, 413);
     // A 404 may be about the group itself. For a single member, `handleRefused` finds out.
