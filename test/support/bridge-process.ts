@@ -38,28 +38,49 @@ export async function startBridgeProcess(
 ): Promise<BridgeProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
   const file = join(folder, 'bridge.json');
-  const port = await freePort();
+  let port = await freePort();
   writeSettings(settings);
   let output = '';
   let child: ChildProcess;
+  let hasServed = false;
 
   function writeSettings(next: object): void {
     const server = { ...(next as { server?: object }).server, port, host: '127.0.0.1' };
     writeFileSync(file, JSON.stringify({ ...next, server }), { mode: 0o600 });
   }
 
-  async function start(): Promise<void> {
+  /** Starts the process. @returns what it has printed since this start */
+  function spawnBridge(): () => string {
+    let printed = '';
     child = spawn(process.execPath, [MAIN, '--config', file, 'serve', '--role', role], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     });
-    const keep = (data: Buffer): void => void (output = (output + data.toString()).slice(-MOST_OUTPUT));
+    const keep = (data: Buffer): void => {
+      printed = (printed + data.toString()).slice(-2000);
+      output = (output + data.toString()).slice(-MOST_OUTPUT);
+    };
     child.stdout?.on('data', keep);
     child.stderr?.on('data', keep);
+    return () => printed;
+  }
+
+  async function start(): Promise<void> {
+    let printed = spawnBridge();
     await eventually(
       'the bridge is ready',
       async () => {
-        if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${output.slice(-2000)}`);
+        if (child.exitCode !== null) {
+          const error = new Error(`ended with ${child.exitCode}: ${printed()}`);
+          if (!printed().includes('EADDRINUSE')) throw error;
+          // Another process of the machine took the port before the bridge did. After the first start the port has to stay.
+          if (!hasServed) {
+            port = await freePort();
+            writeSettings(settings);
+          }
+          printed = spawnBridge();
+          throw error;
+        }
         const answer = await request(`http://127.0.0.1:${port}/readyz`);
         await answer.body.dump();
         return answer.statusCode === 200;
@@ -69,6 +90,7 @@ export async function startBridgeProcess(
       await end('SIGKILL');
       throw error;
     });
+    hasServed = true;
   }
 
   async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
