@@ -110,3 +110,17 @@ test.each(['held', 'rejected'])(
   },
   60_000,
 );
+
+test('a list that a push and a hand changed is planned once, from what the platform has', async () => {
+  const south = await place.idp.createGroup('region-south', []);
+  await place.idle();
+  const found = await place.idp.send('GET', `/Users?filter=userName eq "${ANN}"`);
+  const ann = String(found.body.Resources[0].id);
+  await place.stopApps();
+  await place.start('api');
+  await giveRegions(ANN, ['by hand']);
+  await place.idp.patch(`/Groups/${south}`, { op: 'add', path: 'members', value: [{ value: ann }] });
+  const { text } = await place.commands.run('plan');
+  expect(text.match(/setAttribute user ann/g)).toHaveLength(1);
+  expect(text).toContain('["by hand"] → ["region-eu","region-south"]');
+}, 60_000);

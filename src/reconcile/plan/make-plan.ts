@@ -107,7 +107,8 @@ export async function makePlan(
   const values = await verifyValues(scan, full);
   // []: verifySuspects reads all values of these users.
   for (const ref of values.suspects) users.suspects.set(ref, []);
-  const seen = [...users.settled, ...(await verifySuspects(scan, users, values.suspects)), ...verifiedGroups];
+  const alone = await verifySuspects(scan, users, values.suspects);
+  const seen = [...oncePerUser([...users.settled, ...alone]), ...verifiedGroups];
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
   const verified = applyRefusals(withLostCause(scan, seen), {
     blocked,
@@ -266,6 +267,14 @@ async function verifySuspects(
     found.push(...(await verifyUsers(scan, refs, options)));
   return found;
 }
+
+/**
+ * Returns the last result of each user: the list may have settled a user who was then verified alone, with all values, because a
+ * value that no list shows differs too or because a mark came meanwhile.
+ */
+const oncePerUser = (found: readonly VerifiedResource[]): VerifiedResource[] => [
+  ...new Map(found.map((each) => [each.ref, each])).values(),
+];
 
 /** Sets the cause `not applied` for lost resources. */
 const withLostCause = ({ lost }: ScanResult, verified: VerifiedResource[]): VerifiedResource[] =>
