@@ -30,8 +30,10 @@ export type DesiredState = ReturnType<typeof createDesiredState>;
 export function createDesiredState(
   deps: { redis: Redis; scripts: Scripts },
   options: {
+    /** Common start of all Redis keys of the service. */
     prefix: string;
     connection: string;
+    /** Names of the targets to which the connection is synced. */
     targets: string[];
     /** Returns the address of a target's platform. */
     addressOf: (target: string) => string;
@@ -58,6 +60,8 @@ export function createDesiredState(
   const known = createKnownTargets(deps, options);
   const fleet = createFleetStore(deps, options);
   const othersOf = options.othersOf ?? (() => []);
+  // Links of other connections to accounts of a target. A former connection was synced to the target, and the settings no longer
+  // have that pair (a feed, fleet/known-targets.ts).
   const elsewhere = createElsewhere(deps, {
     prefix: options.prefix,
     connection,
@@ -70,11 +74,11 @@ export function createDesiredState(
     hasLeft: async (other, target) =>
       isFedByNone(runningOf(await fleet.read()), { connection: other, target }),
   });
-  const all = { ...deps, keys };
+  const storeDeps = { ...deps, keys };
   const atEach = <Store>(create: (target: string) => Store): Map<string, Store> =>
     new Map(targets.map((target) => [target, create(target)]));
   const outboxes = atEach((target) =>
-    createOutbox(all, {
+    createOutbox(storeDeps, {
       target,
       leaseMs,
       rulesReadGroups,
@@ -96,42 +100,49 @@ export function createDesiredState(
     allLogs: async () => {
       const limits = log ? { limits: log } : {};
       const former = (await formerTargets()).map((target) => {
-        const formerLog = createProvisioningLog(all, { target, ...limits });
+        const formerLog = createProvisioningLog(storeDeps, { target, ...limits });
         return [target, { log: formerLog }] as const;
       });
       return new Map<string, Pick<ReturnType<typeof createOutbox>, 'log'>>([...outboxes, ...former]);
     },
     /** Audit entries of operators. */
-    acts: createActs(all),
+    acts: createActs(storeDeps),
     /** Last check of the hash chains of the logs. */
-    logChecks: createLastLogChecks(all),
+    logChecks: createLastLogChecks(storeDeps),
     /** Backup and restore of the connection. */
-    archive: createArchive(all),
-    directory: createDirectory(all, {
+    archive: createArchive(storeDeps),
+    /** Desired users and groups. */
+    directory: createDirectory(storeDeps, {
       targets,
       rulesReadGroups,
       events,
       uniqueExternalIds: options.uniqueExternalIds,
     }),
-    links: createLinks({ ...all, elsewhere }),
+    /** Accounts and groups at the targets to which the resources are linked. */
+    links: createLinks({ ...storeDeps, elsewhere }),
     /** Proof that derived data agrees with the records. */
-    proof: createProof(all, { targets, rulesReadGroups }),
+    proof: createProof(storeDeps, { targets, rulesReadGroups }),
     /** Removal of the data of persons who are no longer pushed. */
-    personData: createPersonData(all, { targetsOf: async () => [...targets, ...(await formerTargets())] }),
+    personData: createPersonData(storeDeps, {
+      targetsOf: async () => [...targets, ...(await formerTargets())],
+    }),
     /** Inbound tokens that operators created. */
-    tokens: createStoredTokens(all),
+    tokens: createStoredTokens(storeDeps),
     /** Security events that are not yet delivered. */
-    events: createEventStream(all),
+    events: createEventStream(storeDeps),
+    /** By target, like the four maps below: marks of resources that may differ there. */
     outboxes,
-    coverage: atEach((target) => createCoverageReader(all, { target, targets, rulesReadGroups })),
-    drifts: atEach((target) => createDriftNotes(all, { target })),
+    /** Counts of resources that are as desired, and of others. */
+    coverage: atEach((target) => createCoverageReader(storeDeps, { target, targets, rulesReadGroups })),
+    /** Differences that a comparison with the platform found. */
+    drifts: atEach((target) => createDriftNotes(storeDeps, { target })),
     /** Reconcile runs. */
-    runs: atEach((target) => createRunStore(all, { target })),
-    /** Handed-over work. */
+    runs: atEach((target) => createRunStore(storeDeps, { target })),
+    /** Handed-over work of closed accounts. */
     handovers: new Map(
       [...outboxes].map(([target, outbox]) => [
         target,
-        createHandoverStore({ ...all, log: outbox.log }, { target }),
+        createHandoverStore({ ...storeDeps, log: outbox.log }, { target }),
       ]),
     ),
     /** Redis channel on which scripts publish the name of a target with new marks. */

@@ -3,7 +3,8 @@
 
 /**
  * Content of each family. `<t>` is a target's name, a ref is `User:<id>` or `Group:<id>`. A folded value is in NFC and lower
- * case, the form in which names are compared.
+ * case, the form in which names are compared. A row that ends with `base x` has `x` in place of the connection's name. House
+ * words such as mark, link and held: docs/glossary.md.
  *
  * | family | type | content |
  * |---|---|---|
@@ -74,10 +75,8 @@
  * | events, eventsRefused | stream | security events to be delivered; those that the receiver refused (event-stream.ts) |
  * | eventCounts | hash | numbers of delivered, refused and dropped events, and the last delivery error |
  * | eventsLease | string | the process that pushes events |
- * | claim:<t>:<kind>:<platform id> | string | connection and ref that is about to be linked; base `target.<t>` instead of a
- * connection |
- * | budget:<t>, paused:<t> | string | request budget of a target; cause and end of a pause of its calls (budget.ts); base
- * `target.<t>` |
+ * | claim:<t>:<kind>:<platform id> | string | connection and ref that is about to be linked; base `target.<t>` |
+ * | budget:<t>, paused:<t> | string | request budget of a target; cause and end of a pause of its calls (budget.ts); base `target.<t>` |
  * | externalId:<t>:<digest> | string | exists for a while after an account got this externalId; base `target.<t>` |
  * | processes, lastBeats, versionsDifferSince, settingsDifferSince | hash, hash, string, string | processes of the service by id, the last beat by duty, since when versions and settings differ (fleet-store.ts); base `bridge.fleet` |
  * | knownTargets, removedTargets | hash | `connection target` → whether the settings have it (known-targets.ts); the same → number of its links, open accounts and groups; base `bridge.fleet` |
@@ -90,9 +89,11 @@
 export interface Keyspace {
   /** Common start of all keys of the connection, with the hash tag. */
   base: string;
+  /** Returns the key of a family, or of a family and an id. */
   key(family: string, id?: string): string;
 }
 
+/** @param connection name of the connection, or the `x` of a row that ends with `base x` */
 export function createKeyspace(prefix: string, connection: string): Keyspace {
   const base = `${prefix}:{${connection}}:`;
   return { base, key: (family, id) => (id === undefined ? base + family : `${base}${family}:${id}`) };

@@ -5,17 +5,27 @@ import { createKeyspace } from './keys.ts';
 import { createProcessLease, type ProcessLease } from './redis/lease.ts';
 import type { Scripts } from './redis/scripts.ts';
 
+/** `held`: changes that the guard holds. `breaker`: calls to a target are suspended. `reconcile`: runs in a row that failed. */
 export type NoticeSubject = 'held' | 'exceptions' | 'deadLetters' | 'breaker' | 'reconcile' | 'tokens';
 
 /** One condition that needs a person. It contains counts and names of the settings, never personal data. */
 export interface NoticeCondition {
   about: NoticeSubject;
+  /** null: the condition is not about one connection. */
   connection: string | null;
+  /** null: the condition is not about one target. */
   target: string | null;
-  /** Kind within `about`: for exceptions their reason, for tokens `expired` or `soon`; null: `about` has no kinds. */
+  /**
+   * For exceptions their reason, for tokens `expired` or `soon`, for `breaker` the HTTP status of the last failure as text, for
+   * `reconcile` the outcome of the last run; null for all others.
+   */
   reason: string | null;
+  /** Number of affected changes, resources, runs or tokens. */
   count: number;
-  /** Of tokens that expire soon: minus the passed limit in days; -7 is worse than -30, and is reported anew. Else 0. */
+  /**
+   * For tokens that expire soon: minus the warning limit in days that the first of them has reached, so -30, -7 or -1. A condition
+   * whose grade rises is reported again. 0 for all others.
+   */
   grade: number;
   /** Unix milliseconds of Redis; null: not known. */
   since: number | null;
@@ -32,7 +42,9 @@ export interface ToldCondition extends NoticeCondition {
 /** Reported conditions by their key (notices/conditions.ts). */
 export type ToldConditions = Record<string, ToldCondition>;
 
+/** A condition that began or ended since the last message. */
 export interface NoticeChange {
+  /** Key of the condition (notices/conditions.ts). */
   key: string;
   state: 'new' | 'resolved';
   condition: NoticeCondition & { since: number };
@@ -44,6 +56,7 @@ export interface NoticeMessage {
   /** Unix milliseconds by the clock of Redis. */
   at: number;
   changes: NoticeChange[];
+  /** Number of failed attempts to send the message. */
   attempts: number;
   /**
    * Time of the next attempt, Unix milliseconds by the clock of the process. The clock of Redis is not needed: only the process
@@ -62,6 +75,7 @@ export interface NoticePause {
 
 export interface NoticeChannelState {
   told: ToldConditions;
+  /** The message that is being sent; null: none. */
   message: NoticeMessage | null;
   pause: NoticePause | null;
   /** Unix milliseconds by the clock of the process; null: never. */
@@ -73,6 +87,7 @@ export interface NoticeChannelState {
 
 /** Time after which a channel that is no longer in the settings is forgotten. */
 const KEEP_MS = 30 * 86_400_000;
+/** State of a channel before its first message. */
 const NOTHING: NoticeChannelState = {
   told: {},
   message: null,
@@ -112,7 +127,7 @@ export function createNoticeStore(
   return { read, save, leaseOf };
 }
 
-/** A damaged field counts as absent: the receiver then gets a message twice rather than never. */
+/** Returns a stored field as a pair; none if it is damaged: the receiver then gets a message twice rather than never. */
 function parse([name, text]: [string, string]): [string, unknown][] {
   try {
     return name in NOTHING ? [[name, JSON.parse(text) as unknown]] : [];

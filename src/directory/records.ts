@@ -48,10 +48,10 @@ export interface PlacedRecord extends StoredRecord {
   place: number;
 }
 
-/** Computes the checksum of state, entries and text as lua/heads.lua does. @param rest entries, a line break, the text */
+/** Returns the checksum of a record as lua/heads.lua does: 12 hex digits. @param rest index entries, a line break, the text */
 const checksumOf = (state: string, rest: string): string => hash('sha1', `${state} ${rest}`).slice(0, 12);
 
-/** Returns the stored form of a new record with version 1. `entries`: its index entries as JSON. */
+/** Returns the stored form of a new record with version 1 (its parts: parseStored). @param entries index entries as JSON */
 export const firstRecord = (now: number, state: UserState, entries: string, text: string): string =>
   `1 ${now} ${now} ${state} ${checksumOf(state, `${entries}\n${text}`)} ${entries}\n${text}`;
 
@@ -105,7 +105,7 @@ export class ScannedRecord implements PlacedRecord {
   get lastModified(): number {
     return parseStored(this.id, this.#stored).lastModified;
   }
-  /** Undefined for an undamaged record. */
+  /** Undefined for an undamaged record; a getter of an optional property cannot declare that. */
   get damaged(): true {
     return parseStored(this.id, this.#stored).damaged as true;
   }
@@ -185,7 +185,7 @@ function entriesOfGroup({ displayName, externalId }: IndexedResource): IndexEntr
   return entries;
 }
 
-/** Returns the SCIM attribute of an index family. */
+/** Returns the SCIM attribute of an index family whose values are unique. */
 export function attributeOf(family: string): string {
   if (family === 'userNames') return 'userName';
   return family === 'displayNames' ? 'displayName' : 'externalId';

@@ -21,12 +21,13 @@ export type SessionStore = ReturnType<typeof createSessionStore>;
 
 export function createSessionStore(
   { redis, clock }: { redis: Redis; clock: Clock },
+  /** `idleMs`: time without a request of the person after which a session ends. */
   options: { prefix: string; idleMs: number },
 ) {
   // The dot keeps these keys apart from those of connections, whose names have no dot.
   const keys = createKeyspace(options.prefix, 'bridge.sessions');
   const keyOf = (id: string): string => keys.key('session', hash('sha256', id, 'base64url'));
-  /** At least 1, because Redis accepts no expiry of 0. */
+  /** Returns the milliseconds for which Redis keeps a session; at least 1, because Redis accepts no expiry of 0. */
   const lifetime = ({ endsAt }: Session): number =>
     Math.max(1, Math.min(options.idleMs, endsAt - clock.now()));
 

@@ -9,8 +9,9 @@ export interface StoredToken {
   /** SHA-256 of the secret, base64url. */
   digest: string;
   createdAt: number;
+  /** Name of the operator. */
   createdBy: string;
-  /** null = never. */
+  /** null: the token does not expire. */
   expiresAt: number | null;
 }
 
@@ -25,14 +26,14 @@ export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspa
   // Notifies the other processes; without the message they notice the change within a second.
   const notifyReplicas = async (): Promise<void> => void (await redis.publish(channel, ''));
 
-  /** @returns false when another token has the name */
+  /** Stores a token. @returns false when another token has the name */
   async function add({ name, ...rest }: StoredToken): Promise<boolean> {
     const added = (await redis.hsetnx(tokens, name, JSON.stringify(rest))) === 1;
     if (added) await notifyReplicas();
     return added;
   }
 
-  /** @returns false when there is no token with this name */
+  /** Deletes a token and the time of its last use. @returns false when there is no token with this name */
   async function remove(name: string): Promise<boolean> {
     const removed = (await redis.hdel(tokens, name)) === 1;
     await notifyReplicas();
@@ -40,6 +41,7 @@ export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspa
     return removed;
   }
 
+  /** Returns the stored tokens that can be read. */
   async function all(): Promise<StoredToken[]> {
     const found = await redis.hgetall(tokens);
     return Object.entries(found).flatMap(([name, text]) => parseToken(name, text) ?? []);

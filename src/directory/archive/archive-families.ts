@@ -6,6 +6,7 @@ const DERIVED =
 /**
  * Momentary keys, which a backup leaves out: leases, queues, events and caches. Without `unsentMembers` each pending addition
  * counts as sent. Marks are left out too, because a restore marks every resource that is not synced (ops/backup/restore.ts).
+ * `users` and `groups` are no momentary keys: a backup writes them first, apart from all other keys (`dump` of archive.ts).
  */
 const MOMENTARY =
   /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|guardFirst:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|mapped:.*|load:.*|loadSamples:.*|proofLast|proofTurn|memberSum|rebuilding|renamed:.*|readding:.*|groupsSeen:.*|unsentMembers:.*|events\w*|eventCounts|observedDrift:.*|forgetting|logReaders|logChecks|users|groups)$/;
@@ -44,6 +45,7 @@ export function logFamiliesOf(key: string): { chain: string; personal: string } 
 /** Returns whether a key is dumped together with its log. */
 export const isPartOfLog = (key: string): boolean => /^(acts|log)(Chain|Personal)(:[^:]+)?$/.test(key);
 
+/** Returns whether a key matches MOMENTARY. */
 export const isMomentary = (key: string): boolean => MOMENTARY.test(key);
 
 /**

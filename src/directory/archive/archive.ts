@@ -31,9 +31,11 @@ export interface ArchiveLine {
   items: unknown[];
 }
 
+/** Number of keys or items in a portion. */
 const PORTION = 200;
 /** Number of records or links in a portion: fewer than of other data, because one may have half a megabyte. */
 const LARGE_PORTION = 25;
+/** Matches the keys of records and links. */
 const IS_LARGE = /:(users|groups|links:[^:]*)$/;
 
 /** Keys that the service writes before anything was pushed. A connection that has only these counts as empty. */
@@ -100,8 +102,10 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     { chain, personal }: { chain: string; personal: string },
   ): AsyncGenerator<ArchiveLine> {
     const key = keys.key(name);
+    // Until `end`, no entry of a log is removed.
     const reading = await beginWholeRead(deps);
     const replies = await redis.multi().hgetall(keys.key(chain)).xrevrange(key, '+', '-', 'COUNT', 1).exec();
+    // `ends`: both ends of the hash chain (keys.ts). `last`: id of the newest entry.
     const [ends, [newest]] = (replies ?? []).map(([, reply]) => reply) as [object, [id: string][]];
     const [last] = newest ?? [];
     const hash = { family: 'plain', type: 'hash' } as const;
@@ -135,6 +139,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
 
   /** Restores one valid line. @returns number of restored items, and number of items that were left out */
   async function load(line: ArchiveLine): Promise<{ loaded: number; dropped: number }> {
+    // A backup of another release may contain keys that are momentary now.
     if (isMomentary(line.key ?? '')) return { loaded: 0, dropped: 0 };
     // An existing audit log is kept, because its hash chain must not be replaced.
     if (hasActs && /^acts/.test(line.key ?? '')) return { loaded: 0, dropped: 0 };

@@ -1,5 +1,5 @@
-// Compares the rules that the processes of the service announce. Resources that a process with other rules syncs, and pushes
-// that it takes, are not as the own rules want them.
+// Compares the mapping rules that the processes of the service announce in their heartbeats. A process with other rules syncs
+// resources in another way than this process would.
 import type { FeedRules, TargetFeed } from './known-targets.ts';
 
 /** Facts of a process about its settings; absent in a release that does not announce them. */
@@ -8,14 +8,14 @@ export interface Announcing {
   rules?: string;
 }
 
-/** Returns the rules as text for the beats of a process: a line for each connection and target. */
+/** Returns the rules as text for the heartbeats of a process: a line `connection target rules others` for each feed. */
 export const announced = (feeds: readonly FeedRules[]): string =>
   feeds
     .map(({ connection, target, rules, others }) => [connection, target, rules, others].join(' '))
     .sort()
     .join('\n');
 
-/** Returns whether all these processes announce these rules. */
+/** Returns whether all these processes announce the rules of the feed, a pair of connection and target. */
 export const agreeOn = (processes: readonly Announcing[], feed: Omit<FeedRules, 'others'>): boolean => {
   const own = `${feed.connection} ${feed.target} ${feed.rules}`;
   return processes.every((each) => linesOf(each, RULES).includes(own));
@@ -32,6 +32,7 @@ export function differingFeeds(processes: readonly Announcing[], { withOthers = 
   const counts = new Map<string, number>();
   for (const each of processes)
     for (const line of linesOf(each, withOthers ? ALL : RULES)) counts.set(line, (counts.get(line) ?? 0) + 1);
+  // Not every process announces a line that is counted less often than there are processes.
   const differing = [...counts].flatMap(([line, count]) =>
     count < processes.length ? [firstWords(line, FEED)] : [],
   );
@@ -42,8 +43,8 @@ export function differingFeeds(processes: readonly Announcing[], { withOthers = 
 }
 
 /**
- * Returns whether processes run, and all of them announce that they do not feed the target from the connection. Without a
- * process the settings of a command may be former ones.
+ * Returns whether processes run, and all of them announce that they do not sync the connection to the target. False without a
+ * process: a command then knows its own settings only, and those may be out of date.
  */
 export const isFedByNone = (processes: readonly Announcing[], { connection, target }: TargetFeed): boolean =>
   processes.length > 0 &&

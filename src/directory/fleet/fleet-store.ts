@@ -95,8 +95,8 @@ export function createFleetStore(
   const keys = createKeyspace(prefix, 'bridge.fleet');
 
   /**
-   * Stores a beat. While processes with different rules run, no run of their targets counts as complete: after the last beat
-   * that saw both, the next run maps everything.
+   * Stores a beat. While processes with different rules run, it notes at each beat that the next reconcile run of the affected
+   * targets has to map all resources (note_anew.lua), because they may have been synced by the rules of either process.
    */
   async function beat(id: string, facts: ProcessFacts & Announcing): Promise<void> {
     const args = {
@@ -116,6 +116,7 @@ export function createFleetStore(
     await redis.hdel(keys.key('processes'), id);
   }
 
+  /** Returns the fleet; a silent process is left out when another one has taken its place. */
   async function read(): Promise<FleetView> {
     // `''` for `versionsSince` or `settingsSince`: the processes do not differ.
     const [, now, processes, lastBeats, versionsSince, settingsSince] = await scripts.run(

@@ -19,7 +19,7 @@ export interface TargetFeed {
 export interface FeedRules extends TargetFeed {
   /** Digest of the rules by which resources are mapped (`mapped:<t>`). */
   rules: string;
-  /** Print of the other settings that decide about access, such as the limits of the guard. */
+  /** Digest of the other settings that decide about access, such as the limits of the guard. */
   others: string;
 }
 
@@ -40,7 +40,7 @@ export interface RemovedTarget extends TargetFeed {
 type FeedState = 'fed' | 'removed' | 'kept';
 /** Argument `rules` of note_anew.lua: the next run maps everything, by whichever rules the last one mapped. */
 const ANY_RULES = undefined;
-/** The same, if a run has mapped everything at all: no rules have this digest. */
+/** Another value of that argument: the next run maps everything, unless no run ever did. No rules have this digest. */
 const NO_RULES = '';
 type LinkCounts = Pick<RemovedTarget, 'accounts' | 'groups'> & { links: number };
 
@@ -56,24 +56,24 @@ export function createKnownTargets(
     redis.hgetall(knownKey) as Promise<Record<string, FeedState>>;
 
   /**
-   * Stores at the start of a process which targets its settings feed. The next run compares every resource of a target that is
-   * back, because changes that were pushed meanwhile have no marks there. So it does where this process has other rules than
-   * those by which everything was mapped, or not the target, because its work is not as those rules want it.
+   * Stores at the start of a process which targets its settings feed. It notes that the next reconcile run compares every
+   * resource in three cases. The target is back: pushes left no marks there meanwhile. This process has other rules than the last
+   * run that compared everything. The settings of this process lack the target: its pushes leave no marks there.
    */
   async function note(fed: readonly Omit<FeedRules, 'others'>[]): Promise<void> {
     const known = await readKnown();
     // Links may have been written by an older release, which did not store the targets.
     if (Object.keys(known).length === 0) for await (const each of linkedFeeds()) known[each] = 'fed';
-    const names = new Set(fed.map(toField));
+    const fedFields = new Set(fed.map(toField));
     for (const feed of fed) {
       const isBack = (known[toField(feed)] ?? 'fed') !== 'fed';
       await noteAnew(feed, isBack ? ANY_RULES : feed.rules, isBack);
     }
-    const removed = Object.entries(known).filter(([name]) => !names.has(name));
-    for (const [name] of removed) await noteAnew(toFeed(name), NO_RULES);
+    const removed = Object.entries(known).filter(([field]) => !fedFields.has(field));
+    for (const [field] of removed) await noteAnew(toFeed(field), NO_RULES);
     const states = [
-      ...[...names].map((name): [string, FeedState] => [name, 'fed']),
-      ...removed.map(([name, state]): [string, FeedState] => [name, state === 'fed' ? 'removed' : state]),
+      ...[...fedFields].map((field): [string, FeedState] => [field, 'fed']),
+      ...removed.map(([field, state]): [string, FeedState] => [field, state === 'fed' ? 'removed' : state]),
     ];
     if (states.length > 0) await redis.hset(knownKey, Object.fromEntries(states));
     await redis.del(countsKey);
@@ -107,11 +107,11 @@ export function createKnownTargets(
   /** Returns the removed targets at which open accounts are linked. @param fed the feeds in the settings */
   async function removed(fed: readonly TargetFeed[]): Promise<RemovedTarget[]> {
     const found: RemovedTarget[] = [];
-    for (const [name, state] of await readFormer(fed)) {
-      const feed = toFeed(name);
-      // The process that started last had former settings and stored the target as fed.
+    for (const [field, state] of await readFormer(fed)) {
+      const feed = toFeed(field);
+      // A process with former settings started last, and stored the target as fed.
       if (state === 'fed')
-        await redis.hset(knownKey, name, 'removed' satisfies FeedState).catch(ignoreStoreUnavailable);
+        await redis.hset(knownKey, field, 'removed' satisfies FeedState).catch(ignoreStoreUnavailable);
       const { accounts, groups } = await countsOf(feed);
       if (accounts > 0) found.push({ ...feed, accounts, groups, isKept: state === 'kept' });
     }
@@ -134,6 +134,7 @@ export function createKnownTargets(
     const counts = { links, accounts: 0, groups: 0 };
     for await (const { ref, link } of linksAt(feed)) {
       if (link && link.id === undefined) continue;
+      // An account may be open if its link is damaged, or if the write that closed it was not confirmed.
       if (ref.startsWith('Group:')) counts.groups++;
       else if (link?.core?.active !== false || link.unsure?.includes('active')) counts.accounts++;
     }
@@ -152,14 +153,15 @@ export function createKnownTargets(
       yield { ref, link: readableLink(text) };
   }
 
+  /** Returns the known feeds that are not in the settings. @param fed the feeds in the settings */
   async function readFormer(fed: readonly TargetFeed[]): Promise<[field: string, FeedState][]> {
-    const names = new Set(fed.map(toField));
-    return Object.entries(await readKnown()).filter(([name]) => !names.has(name));
+    const fields = new Set(fed.map(toField));
+    return Object.entries(await readKnown()).filter(([field]) => !fields.has(field));
   }
 
   /** Returns the targets that were fed and that the settings no longer have. @param fed the feeds in the settings */
   async function former(fed: readonly TargetFeed[]): Promise<TargetFeed[]> {
-    return (await readFormer(fed)).map(([name]) => toFeed(name));
+    return (await readFormer(fed)).map(([field]) => toFeed(field));
   }
 
   /**
@@ -173,7 +175,7 @@ export function createKnownTargets(
   return { note, noteLinked, removed, former, linksAt, keep };
 }
 
-/** Returns the hash field of a feed. Names of connections and targets contain no space. */
+/** Returns the hash field of a feed: `connection target`. Names of connections and targets contain no space. */
 const toField = ({ connection, target }: TargetFeed): string => `${connection} ${target}`;
 
 function toFeed(field: string): TargetFeed {

@@ -1,7 +1,7 @@
 -- Stores the beat of one process, its sign of life every five seconds. Removes processes that were silent for too long, and
 -- silent ones that this process replaces. `processes` has the last beat of each process, `lastBeats` that of each duty. A beat
 -- is its time in Unix milliseconds, a space, and the facts of the process as JSON.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { id (of the process), duties (of this process, such as worker: fleet-store.ts),
 --        silentMs (a process without a beat for this time counts as silent), forgetMs (and is removed after this time),
 --        most (number of stored processes) }, then the facts of the process as JSON (ProcessFacts in fleet-store.ts)

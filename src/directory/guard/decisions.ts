@@ -37,7 +37,9 @@ export type Decided =
   | { kind: 'unknown' };
 
 export interface DecisionOptions {
+  /** Remark of the operator. */
   note?: string | undefined;
+  /** Which part of the list is decided, in words, for display; absent: all. */
   selection?: string | undefined;
   /** The caller, where two persons have to approve; absent: one decides. */
   approver?: Approver | undefined;
@@ -45,7 +47,11 @@ export interface DecisionOptions {
   firstId?: string | undefined;
   /** Returns which changes of a page are decided; absent: all. */
   choose?: ((page: Destruction[]) => Destruction[] | Promise<Destruction[]>) | undefined;
-  /** Returns the audit entry. @param first the approval of the other person; `noted`: this one is the first of two */
+  /**
+   * Returns the audit entry.
+   * @param count number of decided changes
+   * @param first the approval of the other person; `noted`: this one is the first of two
+   */
   act?: ((count: number, first?: FirstApproval | 'noted') => object) | undefined;
   /** For tests: the number of portions after which the process ends. */
   portions?: number | undefined;
@@ -57,7 +63,7 @@ const KEPT = 50;
 const SHOWN = 200;
 /** Hexadecimal digits of a digest: with 128 bits two different choices do not share one. */
 const DIGEST_LENGTH = 32;
-/** Kinds of the request ids of marks that a decision makes; only an approval is the order of a write. */
+/** First word of the correlation id of a decision's marks; guard_move.lua compares this word. */
 const REQUEST_KINDS = { approve: 'approval', reject: 'rejection', withdraw: 'withdrawal' } as const;
 
 /** Lifetime of a selection whose decision was never stored. */
@@ -80,7 +86,8 @@ export function createDecisions(
   }
 
   /**
-   * Returns the list of changes that a decision under this id covers; undefined when there is none. `id` as for `decide`.
+   * Returns the list of changes that a decision under this id covers; undefined when there is none.
+   * @param id as for `decide`; its serial is the number of the approval
    */
   async function listOf(action: Decision['action'], id: string): Promise<ChangeList | undefined> {
     const [, name, number, last, part] = /^(.+)[.](\d+)(?:-(\d+))?(?:~([0-9a-f]+))?$/.exec(id) ?? [];
@@ -96,6 +103,7 @@ export function createDecisions(
       serial,
       upTo: last === undefined ? undefined : upTo,
       part,
+      // Whether the list contains all changes that are held now.
       isOpen: isOfOpenApproval && upTo >= current.upTo,
     });
     if (numbers.length === 0) return undefined;
@@ -147,7 +155,9 @@ export function createDecisions(
 
   /**
    * Stores a decision, or the first of two approvals, and moves the changes.
-   * @param id as listed: `<target>.<serial>-<last place>`; without the last place all that is held now
+   * @param id as listed: `<target>.<serial>-<last place>`, for a part followed by `~<digest>`; without the last place all changes
+   *   that are held now
+   * @param by name of the operator
    */
   async function decide(
     action: Decision['action'],
@@ -187,6 +197,7 @@ export function createDecisions(
     }
   }
 
+  /** Stores the first of two approvals. @returns `again`: another operator approved the list meanwhile */
   async function noteFirst(
     list: ChangeList,
     {
@@ -206,6 +217,7 @@ export function createDecisions(
     return tag === 'noted' ? { kind: 'noted', id: rest.id, items: rest.total } : { kind: tag };
   }
 
+  /** Stores a decision and moves its changes. @returns `again`: the list or the first approval has changed meanwhile */
   async function store(
     action: Decision['action'],
     list: ChangeList,
@@ -256,5 +268,6 @@ export function createDecisions(
   };
 }
 
+/** @param counts by position in DESTRUCTIVE_KINDS */
 const kindsOf = (counts: readonly number[]): Decision['kinds'] =>
   Object.fromEntries(DESTRUCTIVE_KINDS.map((kind, index) => [kind, counts[index] ?? 0])) as Decision['kinds'];

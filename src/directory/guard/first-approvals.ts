@@ -40,7 +40,9 @@ export interface FirstApproval extends Approver {
   /** `serial` of the list (held-changes.ts). */
   serial: number;
   source: ChangeList['source'];
+  /** Unix milliseconds of Redis. */
   at: number;
+  /** Remark of the person. */
   note?: string;
   /** Which part of the list was approved, in words; absent: all. */
   selection?: string;
@@ -131,7 +133,6 @@ export function createFirstApprovals(
     return false;
   }
 
-  /** Finds a first approval by its id. */
   async function find(id: string, source: ChangeList['source']): Promise<StoredFirstApproval | undefined> {
     const field = fieldOf({ id, source });
     return (await list()).find((each) => each.field === field);
@@ -183,4 +184,5 @@ export function createFirstApprovals(
   return { list, find, note, withdraw, choiceOf, chosenOf, coveredBy };
 }
 
+/** Changes of one page. */
 const PAGE = 1000;

@@ -24,6 +24,7 @@ export type Permission = 'allowed' | 'held' | 'rejected';
 /** Decision about the removal of a member: see guard_leavers.lua. */
 type MemberDecision = 'stays' | 'follows' | 'waits';
 
+/** Counts of each kind within the window, and the totals that percentages refer to (guard_counts.lua). */
 export interface GuardCounts {
   population: Population;
   kinds: Record<DestructiveKind, GuardCount & { approved: number; rejected: number }>;
@@ -32,7 +33,7 @@ export interface GuardCounts {
 /** Reply of guard_counts.lua. */
 type CountsReply = [tag: string, users: number, groups: number, memberships: number, ...ofKinds: number[][]];
 
-/** Allowances that let no change through (guard_take.lua). */
+/** Largest numbers of changes that are below every count, so that no change is allowed (guard_take.lua). */
 const NOTHING_ALLOWED = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, -1]));
 /** Time after which held changes are judged again, and approvals of unwritten changes expire. */
 const EXPIRY_MS = 72 * 3_600_000;
@@ -69,8 +70,8 @@ export function createGuardStore(
   }
 
   /**
-   * Asks for destructive writes; those that are not allowed are held. `whole`: all without an earlier verdict are allowed or
-   * none; those that were decided or counted before keep theirs.
+   * Asks for destructive writes; those that are not allowed are held.
+   * @param options.whole the items without an earlier verdict are allowed together or not at all; the others keep their verdict
    * @returns permissions in the order of `items`
    */
   async function take(
@@ -180,7 +181,7 @@ export function createGuardStore(
     return verdicts as Permission[];
   }
 
-  /** Returns the decisions about the removal of users from a group. */
+  /** Returns the decision about the removal of each user from a group, in the order of `users`. */
   async function decisionsOfMembers(users: string[]): Promise<MemberDecision[]> {
     const decisions: MemberDecision[] = [];
     for (const portion of inPortions(users, TAKE_PORTION)) {
@@ -229,10 +230,8 @@ export function createGuardStore(
     return places.map((place) => place !== null);
   }
 
-  /** Returns for each change whether it is held. */
   const areHeld = (items: Destruction[]): Promise<boolean[]> => areIn('guardHeld', items);
 
-  /** Returns for each change whether an operator rejected it. */
   const areRejected = (items: Destruction[]): Promise<boolean[]> => areIn('guardRejected', items);
 
   /** Returns for each change whether it needs no permission: an operator approved it, or it is counted already. */

@@ -1,5 +1,5 @@
 -- Returns the guard's counts of a target, and the totals that its percentages refer to.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, windowMs (duration of the guard's window), kinds }
 -- RETURN {"counts", users, groups, memberships, [used, waiting, held, approved, rejected] of each kind}
 --        users, groups: with those that were deleted within the window

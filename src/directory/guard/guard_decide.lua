@@ -1,6 +1,6 @@
 -- Stores an operator's decision about held changes with its audit entry, and notes what guard_move has to move. A rejected
 -- change can still be approved by the id of its approval.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, kinds, serial (number of the open approval; the changes held under it have larger places),
 --        upTo (largest place in the list that was shown; place: score of a held change), source: guardHeld|guardRejected,
 --        ranges: [[from, to]] (first and last scores of the list),
@@ -83,5 +83,5 @@ end
 redis.call('HSET', deciding, 'action', p.action, 'source', p.source, 'number', number, 'ranges', cjson.encode(p.ranges),
   'choice', p.choice or '', 'expires', string.format('%d', now + p.expiryMs), 'request', p.request)
 if first_field then redis.call('HDEL', firsts, first_field) end
-if p.act then write_chained('acts', nil, p.act) end
+if p.act then write_chained('acts', nil, p.act) end -- nil: the log of the connection, not of a target
 return { 'decided', counts, number }

@@ -1,6 +1,6 @@
 -- Ends a sync for the guard: removes one portion of the held, approved and rejected changes of its resource that the sync did
 -- not want any more, because they are written or no longer desired.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], ref, entries: ['kind subject'] (of lua/guard_items.lua; this sync did not want them),
 --        isGone (the resource is gone at the source and the platform) }
 -- RETURN {"ended", number of removed entries}
@@ -14,7 +14,7 @@ for _, entry in ipairs(p.entries) do
     and redis.call('ZSCORE', key('guardRejected', p.target .. ':removeMembers'), p.ref .. ' ' .. subject)
     and redis.call('SISMEMBER', key('members', group), subject) == 0
   if is_rejected_still then
-    -- The rejection came during this sync. As a kept removal the next sync reads and reports it.
+    -- The rejection came during this sync. The next sync reads and reports the removal as a kept one (lua/signs.lua).
     local sign = redis.call('HGET', key('pendingMembers', p.target .. ':' .. group), subject)
     if not sign or sign == UNCONFIRMED_REMOVAL then set_pending(group, subject, KEPT_REMOVAL) end
   else
@@ -22,5 +22,6 @@ for _, entry in ipairs(p.entries) do
     dropped = dropped + 1
   end
 end
+-- Closes the approval if no change is held any more (lua/guard_items.lua).
 guard_close(p.target)
 return { 'ended', dropped }

@@ -1,6 +1,6 @@
 -- Stores the first of two approvals (first-approvals.ts) with its audit entry. The changes stay held until a second person
 -- approves the same list.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, source: guardHeld|guardRejected (family of the changes), serial (number of the approval),
 --        field (of the hash `guardFirst:<target>`: source and id of the list), first (the first approval as first-approvals.ts
 --        stores it, without its time `at`), choice (id of the list of chosen changes; absent: all), expiryMs (of the first
@@ -17,5 +17,5 @@ p.first.at = clock()
 redis.call('HSET', firsts, p.field, cjson.encode(p.first))
 redis.call('PEXPIRE', firsts, p.expiryMs)
 if p.choice then redis.call('PEXPIRE', key('guardChoice', p.target .. ':' .. p.choice), p.expiryMs) end
-if p.act then write_chained('acts', nil, p.act) end
+if p.act then write_chained('acts', nil, p.act) end -- nil: the log of the connection, not of a target
 return { 'noted' }

@@ -1,6 +1,6 @@
--- Returns for each member that a group is to lose whether its removal is decided together with the deactivation of its account,
--- so that a leaver needs one decision and not one for each group.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- Returns for each member whom a group is to lose whether the removal is decided together with the deactivation of the member's
+-- account, so that a leaver needs one decision and not one for each group.
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, users (their ids) }
 -- RETURN {"decisions", [stays | follows | waits]}: `stays`: no deactivation is pending, or it was rejected, so the removal
 --        needs a decision of its own; `follows`: the deactivation is held; `waits`: no sync has asked the guard for it yet

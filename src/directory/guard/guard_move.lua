@@ -3,7 +3,7 @@
 -- decision; after a withdrawal the guard judges the changes anew. A removal of a member that was rejected is pending again.
 -- The last portion makes resources due that wait for a held change, stores how many changes were moved, and deletes
 -- guardDeciding.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], kinds, count (most changes of a portion) }
 -- RETURN {"moved", 1 when more changes are to be moved, else 0}
 -- NEEDS exceptions, guard_items, marks, pending_groups
@@ -14,7 +14,8 @@ local MOST_PUT_OFF = 500
 local MOST_READ = 1000
 -- The last decision as guard_decide.lua stored it: action approve|reject|withdraw; source, the family from which the changes
 -- are moved; number of the decision; ranges of scores in the source, [[from, to]] as JSON; choice, the id of the list of chosen
--- changes, '' for all; expires, the end of an approval; 'moved:<kind>', the number of changes that were moved.
+-- changes, '' for all; expires, the end of an approval; request, the correlation id of the marks that the decision sets;
+-- 'moved:<kind>', the number of changes that were moved.
 local deciding = key('guardDeciding', p.target)
 local action, source, number, ranges, choice, expires, request = unpack(redis.call('HMGET', deciding,
   'action', 'source', 'number', 'ranges', 'choice', 'expires', 'request'))
@@ -129,7 +130,7 @@ for ref, priority in pairs(priorities) do
   if own and action ~= 'reject' and (own == NO_REQUEST or string.find(own, other)) then p.request = NO_REQUEST
   elseif own and action ~= 'approve' then p.request = own
   else p.request = request end
-  mark(ref, priority)
+  mark(ref, priority) -- with p.request
 end
 for kind, count in pairs(moved) do redis.call('HINCRBY', deciding, 'moved:' .. kind, count) end
 if left == 0 then return { 'moved', 1 } end
@@ -141,6 +142,7 @@ for priority = DEACTIVATION, BEHIND_HELD do
   local from, to = string.format('(%d', priority * SPAN + now), string.format('(%d', (priority + 1) * SPAN)
   for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'LIMIT', 0, MOST_PUT_OFF)) do
     local link = redis.call('HGET', key('links', p.target), ref)
+    -- The condition in the text of the link (link.ts).
     local waits_for_decision = link and string.find(link, '"reason":"Held"', 1, true)
     if waits_for_decision then requeue(p.target, ref, math.min(priority, RECONCILE)) end
   end

@@ -1,6 +1,6 @@
 -- Judges destructive writes before a sync sends them. Allowed ones are counted, the others are held for approval. A sync with
 -- many writes calls this script in portions.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, items: [[kind, ref, subject or '']] (lua/guard_items.lua),
 --        allowances: { kind: largest number within the window, -1: hold all }, windowMs (duration of the window),
 --        expiryMs (of an approval without a decision), whole (all items without an earlier verdict are allowed, or none),

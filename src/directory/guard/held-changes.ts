@@ -15,7 +15,7 @@ export interface Destruction {
 /** A list of changes that an operator can decide about. */
 export interface ChangeList {
   source: 'guardHeld' | 'guardRejected';
-  /** Number of the approval. */
+  /** Number of the approval; the changes that are held under it have larger places. */
   serial: number;
   /** Last place of the list; changes that are held later are not part of it. */
   upTo: number;

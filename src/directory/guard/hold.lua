@@ -1,8 +1,8 @@
 -- Holds a target by order of an operator, or of a reconcile run that found another tenant at its address: no more marks are
 -- delivered to the queue, and running syncs lose their lease before their next step. `hold:<target>` has the order as JSON:
--- since, by, note. A hold of a run replaces that of an operator, whose release would let syncs write to the other tenant. Each
--- keeps the other one: the operator's is in `operator` and `operatorNote` then.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- since, by, note. If both hold the target, the hold of the run is in force, because a release by the operator would let syncs
+-- write to the other tenant. The order then keeps name and note of the operator in `operator` and `operatorNote`.
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, by (name of the operator; 'reconcile': a reconcile run), note (reason, for display) }
 -- RETURN {"held"} | {"already"}: another hold is in force
 local hold = key('hold', p.target)
@@ -19,12 +19,12 @@ if stored then
   end
 end
 redis.call('SET', hold, cjson.encode(order))
--- Keys of leases, up to a thousand: one command for a thousand leases costs less than a thousand commands. `inflight` has the
--- refs whose sync may be running.
+-- One command for many leases costs less than many commands. `inflight` has the refs whose sync may be running.
+local LEASES_AT_ONCE = 1000
 local leases = {}
 for index, ref in ipairs(redis.call('ZRANGE', key('inflight', p.target), 0, -1)) do
-  leases[(index - 1) % 1000 + 1] = key('lease', p.target .. ':' .. ref)
-  if #leases == 1000 then redis.call('DEL', unpack(leases)); leases = {} end
+  leases[(index - 1) % LEASES_AT_ONCE + 1] = key('lease', p.target .. ':' .. ref)
+  if #leases == LEASES_AT_ONCE then redis.call('DEL', unpack(leases)); leases = {} end
 end
 if #leases > 0 then redis.call('DEL', unpack(leases)) end
 return { 'held' }

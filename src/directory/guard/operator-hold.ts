@@ -1,13 +1,13 @@
-// Stores an operator's hold of a target, which stops all writes to it.
+// Stores the hold of a target, which stops all writes to the target: by an operator, or by a reconcile run that found another
+// tenant at the target's address.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
-/** An operator's hold of a target. */
 export interface Hold {
   /** Unix milliseconds of Redis. */
   since: number;
-  /** Name of the operator. */
+  /** Name of the operator; TENANT_HOLDER: a reconcile run. */
   by: string;
   /** Remark of the operator. */
   note?: string;
@@ -27,12 +27,13 @@ export const holdAdvice = (target: string, hold: Pick<Hold, 'by'>): string =>
   isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends it`;
 
 /**
- * Returns that a hold ended a run. The words do not say that the target is on hold now, because reports are stored and read later.
+ * Returns a text: a hold ended a run. The text does not say that the target is on hold now, because reports are stored and read
+ * later.
  */
 export const wasOnHold = (target: string, hold: Pick<Hold, 'by'>): string =>
   `the target was on hold: ${isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends a hold`}`;
 
-/** Returns that nothing is written to a target on hold, and until when. */
+/** Returns a text: nothing is written to the target on hold, and until when. */
 export const heldUntil = (target: string, hold: Pick<Hold, 'by'>): string =>
   isTenantHold(hold)
     ? `nothing is written. ${tenantAdvice(target)}`

@@ -1,11 +1,12 @@
 -- Ends the hold of an operator, or the one because of another tenant. The hold may have been replaced since the caller read it,
 -- so its holder is checked here. Relays are notified.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, tenant (true: the hold because of another tenant) }
 -- RETURN {"released"} | {"operator"}: the operator's hold that was kept beside is in force again | {"none"}: no such hold
 local hold = key('hold', p.target)
 local stored = redis.call('GET', hold)
 local order = stored and cjson.decode(stored)
+-- `by` of a hold because of another tenant is 'reconcile' (hold.lua).
 if not order or (order.by == 'reconcile') ~= p.tenant then return { 'none' } end
 if order.operator then
   redis.call('SET', hold, cjson.encode({ since = order.since, by = order.operator, note = order.operatorNote }))

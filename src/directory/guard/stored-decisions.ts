@@ -90,7 +90,8 @@ export function createStoredDecisions(
   /**
    * Returns the numbers of the rejections that an id names: the rejection with exactly this id; otherwise all rejections of
    * parts of this list. Without a last place, returns all rejections under the serial.
-   * @param list.isOpen true: the held changes. Their list had other last places when parts of it were rejected
+   * @param list.isOpen the list contains all changes that are held now. Parts of it may have been rejected while the list had
+   *   another last place, so rejections of parts count with every last place
    */
   async function rejectionsOf(list: {
     serial: number;
@@ -108,7 +109,10 @@ export function createStoredDecisions(
     return (isExact ? same : parts).map((each) => each.number);
   }
 
-  /** Returns how many changes a decision moved: the source may have taken a chosen change back meanwhile. */
+  /**
+   * Returns how many changes a decision moved: the source may have taken a chosen change back meanwhile. Undefined: the decision
+   * is not among the newest.
+   */
   async function movedBy(number: number): Promise<Decision['kinds'] | undefined> {
     const newest = await redis.lrange(keys.key('guardDecisions', target), 0, RECENT - 1);
     return newest

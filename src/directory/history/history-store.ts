@@ -35,7 +35,7 @@ export interface ReadRing<Kind extends RingKind> {
   series: Record<HistoryColumn<Kind>, Series>;
 }
 
-/** Pause after which one process of the fleet reads the levels again: shorter than a slot, so that each slot has levels. */
+/** Pause after which one process reads the levels (slots.ts) again: shorter than a slot, so that each slot has levels. */
 const LEVELS_PAUSE_MS = 4000;
 
 export type HistoryStore = ReturnType<typeof createHistoryStore>;

@@ -2,7 +2,7 @@
 -- for each range (last hour, day, month). A ring is a hash with a fixed number of slots; a slot is one step of time, with the
 -- number time / step. It is stored at the place slot number modulo number of slots, as 'slot number,value,value', one value for
 -- each column. A place with an older slot number is overwritten.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { rings: [{ name (kind.name), columnTypes: of each column "count" (of events) or "level" (a present number) }],
 --        ranges: [{ name, stepMs, slots (their number) }], pauseMs (between two reads of the levels) }, then for each ring its
 --        values by column, separated by commas; an absent value is empty

@@ -5,6 +5,7 @@ import { createChainedStream, type Placed, type StreamLimits } from './chained-s
 import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
+/** Orders that the audit log records; `approveFirst`: the first of two approvals. */
 export const ACTS = [
   'hold',
   'release',

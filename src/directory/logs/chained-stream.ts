@@ -239,7 +239,7 @@ const chainHash = (before: string, text: string): string => digest('sha1', befor
 
 /**
  * An entry as scripts take it: the chained part, which the hash chain covers, and the personal data, which can be removed later;
- * '' when there is none. The chained part has a digest of the personal data with a random salt, so that removed values cannot
+ * '' when there is none. The chained part has a digest `p` of the personal data with a random salt, so that removed values cannot
  * be guessed.
  */
 export type SplitEntry = [chained: string, personal: string];

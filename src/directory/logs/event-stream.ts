@@ -31,6 +31,7 @@ export interface StoredEvent {
 
 /** Refusal of an event by its receiver (RFC 8935 §2.4, RFC 8936 §2.2). */
 export interface EventRefusal {
+  /** Id of the event in the stream. */
   id: string;
   err: string;
   description: string;
@@ -62,6 +63,7 @@ const MOST_REFUSED = 1000;
 const REFUSED_AT_ONCE = 50;
 /** Largest number of attribute names that are returned of a refused event. */
 const NAMES_SHOWN = 100;
+/** Form of an id in the stream; a receiver may acknowledge other texts. */
 const EVENT_ID = /^\d{1,15}-\d{1,10}$/;
 
 export type EventStream = ReturnType<typeof createEventStream>;
@@ -76,6 +78,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   /** Returns the oldest pending events. */
   async function oldest(count: number): Promise<StoredEvent[]> {
     const found = await redis.xrange(stream, '-', '+', 'COUNT', count);
+    // The fields of an entry: `e`, the event as JSON.
     return found.map(([id, [, text = '{}']]) => parseEvent(id, text));
   }
 

@@ -43,6 +43,7 @@ const MOST_OPERATIONS = 50;
 const KEEP_SECONDS = 86_400;
 /** Lifetime of a result: short, because it contains personal data. */
 const KEEP_RESULT_SECONDS = 3600;
+/** Bytes of a result that are read at once. */
 const RESULT_PIECE_BYTES = 262_144;
 
 export type OperationStore = ReturnType<typeof createOperationStore>;
@@ -107,6 +108,7 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     for (const { id } of await all()) await redis.del(keys.key('operationResult', id));
   }
 
+  /** Asks the process of the operation to stop: the key exists, and its value is not read. */
   const cancel = async (id: string): Promise<void> => {
     await redis.set(keys.key('operationCancel', id), '1', 'EX', KEEP_SECONDS);
   };

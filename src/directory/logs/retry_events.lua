@@ -1,5 +1,5 @@
 -- Empties the list of security events that the receiver refused, by order of an operator.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { retry (true: each event is appended to the stream of events again; false: it is dropped) }
 -- RETURN {"done", number of events}
 local refusals = key('eventsRefused')

@@ -1,6 +1,6 @@
 -- Deletes security events that are too old, and returns the state of their stream. Each call with maxAgeMs renews the expiry of
 -- the keys, so that Redis deletes them after events are switched off.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { maxAgeMs (of an event that is not delivered; absent: delete nothing) }
 -- RETURN {"read", number of pending events, age of the oldest one in ms, number of stored refused events,
 --        [name, value, ...] of `eventCounts`: delivered, refused, dropped (deleted undelivered), and the last delivery error}

@@ -1,5 +1,5 @@
 -- Functions that store one item of a backup line and build its derived data. Each reads the line from `p` (load_archive.lua),
--- and returns whether the item was stored.
+-- and returns whether the item was stored. `key` and `p`: keys.lua.
 -- NEEDS archive_records
 
 -- Stores the place of a resource in the order of creation. `p.id`: kind.

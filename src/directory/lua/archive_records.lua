@@ -1,4 +1,4 @@
--- Stores the records and tombstones of a backup, with their index entries. `family`: `users` or `groups`.
+-- Stores the records and tombstones of a backup, with their index entries. `family`: `users` or `groups`. `key`: keys.lua.
 -- NEEDS references
 
 -- Numbers of stored items, and of items that were left out or replaced by a newer one.
@@ -27,8 +27,8 @@ local function load_record(family, id, text)
   local taken_family, holder = holder_of_another(entries, id)
   while taken_family do
     local other = parse(redis.call('HGET', key(family), holder))
-    local is_older = tonumber(other.modified) > tonumber(record.modified)
-    if is_older then
+    local is_this_older = tonumber(other.modified) > tonumber(record.modified)
+    if is_this_older then
       redis.call('HDEL', key(family), id)
       return false
     end

@@ -1,7 +1,9 @@
--- Returns the basis of a sync as text: the version of the record and, if mapping rules read the groups of users, a hash of the
--- groups. A link stores the basis of its last sync; a different basis without a mark means that a mark was lost.
+-- Returns the basis of a sync as text: the version of the record and, if mapping rules read the groups of users, the first 8 hex
+-- digits of a hash of the groups. A link stores the basis of its last sync; a different basis without a mark means that a mark
+-- was lost.
 -- `stored`: the record, whose first word is the version; false: deleted, which counts as version 0. `rules_read_groups`:
 -- whether mapping rules read the groups of users, so that a new group or a new name of a group changes what is desired.
+-- `key`: keys.lua.
 -- NEEDS groups
 local function basis_of(kind, id, stored, rules_read_groups)
   local version = stored and string.match(stored, '^%d+') or '0'

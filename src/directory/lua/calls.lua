@@ -1,4 +1,4 @@
--- Runs a script once for each call of a batch, each with its own arguments and reply.
+-- Runs a script once for each call of a batch, each with its own arguments and reply. `p`: keys.lua.
 -- NEEDS errors
 -- The last decoded arguments and their text. Equal arguments of several calls are decoded once; `p` of each call reads them
 -- through a metatable, so that a call can change its own `p` only.

@@ -11,6 +11,7 @@ local LOOKUPS = { emails = true, [SHARED] = true }
 -- The families that an entry may have; entries of a damaged record may have others.
 local INDEXES = { userNames = true, ['externalIds:User'] = true, emails = true, [SHARED] = true, displayNames = true,
   ['externalIds:Group'] = true }
+-- Returns the full name of an entry's family.
 local function family_of(entry) return FAMILIES[entry[1]] or entry[1] end
 
 -- Returns the index entries of a record; of a damaged record those that can be read.

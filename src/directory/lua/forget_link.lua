@@ -1,4 +1,5 @@
 -- Deletes the link of a resource to a platform id, and marks the resource, so that its next sync looks the account or group up.
+-- `key`: keys.lua.
 -- NEEDS exceptions, links, marks
 
 -- Returns whether the resource was linked to this platform id; if not, nothing is deleted. Reads p.targets and p.request.
@@ -8,7 +9,7 @@ local function forget_link(target, ref, platform_id)
   redis.call('HDEL', key('links', target), ref)
   -- Ends the lease of a running sync of this ref, because that sync would store the link again.
   redis.call('DEL', key('lease', target .. ':' .. ref))
-  set_exception(target, ref)
+  set_exception(target, ref) -- without a reason: ends its exception
   unlink(target, string.match(ref, '^(%a+)') .. ':' .. platform_id, ref)
   mark(ref, EDIT)
   return true

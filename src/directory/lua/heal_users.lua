@@ -1,5 +1,5 @@
 -- Adds new users to the groups that wait for them, and emits the events of these users. A reference is a member value that a
--- group got before its user was stored (references.lua).
+-- group got before its user was stored (references.lua). `key` and `p`: keys.lua.
 -- NEEDS named_groups, records, references, events
 
 -- Returns the keys of references to the user in `p` among the columns of index entries (index_columns.lua). In ARGV each value
@@ -24,6 +24,7 @@ local function heal_users(count, first, requests, indexes)
   for user = 1, count do
     local record = ARGV[first + 2 * user - 1]
     p = cjson.decode(ARGV[1])
+    -- The second word of a record is the time of its creation (heads.lua).
     p.id, p.now, p.request = ARGV[first + 2 * user - 2], string.match(record, '^%d+ (%d+)'), ARGV[requests + user - 1]
     if p.events then emit_event('User', p.id, parse(record), {}) end
     replies[user + 1] = 'stored ' .. (heal(p.id, references_of_user(indexes)) and named_groups_of(p.id) or '')

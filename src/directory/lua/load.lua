@@ -1,6 +1,6 @@
 -- Measures the progress of a load, a backlog far larger than in normal operation, so that an operator sees its remaining time.
 -- `load:<target>` has startedAt, sampledAt (Unix milliseconds) and done, the number of resources that were synced since the
--- start; `loadSamples:<target>` has 'milliseconds done' of the last minute.
+-- start; `loadSamples:<target>` has 'milliseconds done' of the last minute. `key`: keys.lua.
 
 -- Numbers of marks at which a load begins and ends.
 local LOAD_START, LOAD_END = 100, 10

@@ -3,6 +3,7 @@
 -- oldest entry (`start`) and the hash of the newest one (`end`). `<name>Personal:id` has the personal data of entries by entry
 -- id: a random salt and JSON. The text has only a digest of it, so the data can be removed without breaking the chain.
 -- `log`: { entries: [[text, its personal data or '']], maxEntries, maxAgeMs (limits of the stream) }
+-- `key` and `clock`: keys.lua.
 
 -- Removes the oldest entries that exceed the limits, and moves the start of the chain behind them. Removes none while a whole
 -- log is read (`logReaders`, whole-read.ts). Returns the number of removed entries.

@@ -1,7 +1,7 @@
 -- Marks resources that may differ from the desired state at a target, and decides when they are due. `marks` has
 -- the text of each mark (mark_texts.lua), `dirty` the refs that wait for delivery to the queue by dirty score (keys.lua), and
 -- `deliveries` the job of a ref that was delivered: 'delivery id priority' while the job waits, RUNNING and the priority while it
--- runs.
+-- runs. `key`, `clock` and `p`: keys.lua.
 -- NEEDS accepted_removals, mark_texts, synced
 local RUNNING = '- '
 

@@ -1,4 +1,4 @@
--- Carries out the steps of a membership change of the group `p.id` (put_group.lua).
+-- Carries out the steps of a membership change of the group `p.id` (put_group.lua). `key` and `p`: keys.lua.
 -- NEEDS references, resolve
 
 -- Net change by user or value: 1 added, -1 removed, 0 unchanged. Steps of one push may cancel each other, so the version of
@@ -13,7 +13,7 @@ local function drop_unresolved(value)
 end
 
 -- Carries out one step. `kind`: add, remove or replace; `values`: member values from the provider. A value that identifies no
--- stored user is kept as it is (references.lua).
+-- stored user is kept as it is (references.lua). `p.folded`: value -> its folded form (resolve.lua).
 local function apply_step(kind, values)
   local users = resolve_all(values)
   local found = {}

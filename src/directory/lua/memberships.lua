@@ -1,5 +1,5 @@
 -- Adds and removes memberships in both directions: users by group (`members`), and groups by user (`groupsOf`). Each Redis
--- command handles many members, because all members of a large group may change at once.
+-- command handles many members, because all members of a large group may change at once. `key` and `p`: keys.lua.
 -- NEEDS indexes, member_sum, pending_groups, records, spread
 
 -- Returns the number of members of a group, with the member values whose user is not stored (`unresolved`).

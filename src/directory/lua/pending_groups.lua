@@ -1,6 +1,7 @@
 -- Keeps pending memberships: memberships that are not yet written at a target. A membership has a sign (signs.lua):
 -- `pendingMembers` has the signs by group and user, `pendingGroups` the same signs by user and group. An unmanaged member is in
 -- `pendingMembers` only. `unsentMembers` has the users of a group whose addition is pending and was never sent to the platform.
+-- `key`, `clock` and `p`: keys.lua.
 -- NEEDS guard_items, marks, signs, spread
 
 -- Makes the resources due that waited for the removal of a user from a group: the user and, if no other removal is pending, the
@@ -46,7 +47,7 @@ end
 
 -- Stores a sign for distinct users of a group at a target. If it replaces a pending removal, resources that wait for that
 -- removal become due; nothing waits for a removal that is not written. If the members are wanted again, the guard's decision
--- about their removal ends.
+-- about their removal ends. `absence`: as for set_pending_all below.
 local function set_pending_at(target, group, users, sign, absence)
   if #users == 0 then return end
   local pending_members = key('pendingMembers', target .. ':' .. group)
@@ -59,7 +60,7 @@ local function set_pending_at(target, group, users, sign, absence)
     if not is_unmanaged(user) then redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign) end
     signs[2 * place - 1], signs[2 * place] = user, sign
     -- A user who joins may have an addition of an earlier membership, which was sent: a target that was out of the settings for a
-    -- while keeps it.
+    -- while keeps it. If the group or account is new at the platform (`new`), no earlier addition was sent to it.
     local may_be_sent = before[place] and not (absence == 'new' and before[place] == TO_ADD)
     local is_unsent = absence and not may_be_sent and not (absence == 'joined' and is_returned)
     local list = is_unsent and unsent or others

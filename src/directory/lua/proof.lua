@@ -1,5 +1,5 @@
 -- Collects the faults of one portion of derived data (proof/scans.ts). If `p.repair` is set, a fault is repaired at once: the
--- script is atomic, so the data cannot change between the check and the repair.
+-- script is atomic, so the data cannot change between the check and the repair. `key` and `p`: keys.lua.
 -- NEEDS heads, entries
 
 -- Faults of this portion, as `proved` returns them.

@@ -1,4 +1,4 @@
--- Parses and stores whole records (heads.lua); a caller that needs no text uses heads.lua alone.
+-- Parses and stores whole records (heads.lua); a caller that needs no text uses heads.lua alone. `key`: keys.lua.
 -- NEEDS heads
 
 -- Returns the fields of a record, with its `text`.

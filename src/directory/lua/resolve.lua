@@ -1,4 +1,4 @@
--- Resolves member values to users.
+-- Resolves member values to users. `key` and `p`: keys.lua.
 -- NEEDS spread
 
 -- Returns by member value the id of the user that it identifies. A value is a user's id; some providers send externalId or

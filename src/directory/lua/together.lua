@@ -1,6 +1,6 @@
 -- For scripts whose batched calls each change one user. In ARGV a call is: number of texts, arguments as JSON, texts
 -- (calls.lua); the first text is the id of the user. One HMGET reads a field of all users of the batch, and all users are
--- stored and marked at the end: one command for each user would be slower.
+-- stored and marked at the end: one command for each user would be slower. `key`, `clock` and `p`: keys.lua.
 -- NEEDS mark_texts, synced
 
 -- Fields that were read: family -> id -> value.
@@ -42,7 +42,7 @@ local function change_user(id, record, priority, is_back)
 end
 
 -- Stores and marks all changed users (calls.lua runs it last). If this fails, every call of the batch gets the error.
-function finish()
+function finish() -- declared in calls.lua
   local has_changes = #refs > 0
   if not has_changes then return end
   reset_synced_of_changed_targets()

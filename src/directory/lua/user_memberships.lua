@@ -1,4 +1,4 @@
--- Changes the pending memberships of one user after the sync has decided about the account.
+-- Changes the pending memberships of one user after the sync has decided about the account. `key` and `clock`: keys.lua.
 -- NEEDS marks, signs
 
 -- Drops the pending additions of the user to groups.

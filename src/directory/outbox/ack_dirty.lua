@@ -1,6 +1,6 @@
 -- Ends a sync: stores the link, releases the lease, and clears the mark if its generation is unchanged, which means that the
 -- resource did not change during the sync.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, ref, kind, id, fence, generation (of the mark that the sync began with), outcome: synced |
 --        held (by the guard) | blocked (a dead letter) | later (the sync goes on after delayMs), delayMs,
 --        behindHeld (of `later`: the resource waits for a held change of another one; groups whose held removals of this user
@@ -98,7 +98,7 @@ if p.outcome == 'synced' then
   local stored = redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id)
   local has_pending = p.kind == 'Group' and redis.call('EXISTS', key('pendingMembers', p.target .. ':' .. p.id)) == 1
   local is_written = stored and not p.forget and not has_pending
-  -- A brief scan skips resources in the `synced` set (lua/synced.lua).
+  -- A brief scan skips resources in the `synced` set (lua/synced.lua). settled_state returns nil for a synced resource.
   if is_written and not settled_state(p.target, p.kind, p.id, stored, link_text, p.rulesReadGroups) then
     redis.call('SADD', name_synced(p.target, p.kind), p.id)
   end

@@ -1,7 +1,7 @@
 -- Clears pending memberships of a group (lua/pending_groups.lua) that the platform has confirmed, unless the source reversed
 -- them meanwhile. A removal that an operator rejected, or of a protected user, is kept (KEPT_REMOVAL), so that each sync judges
 -- it. Users and groups that wait for them become due.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, users (their ids),
 --        ending (absent: written and shown), request, targets: [target], log (as append_log.lua) }
 --      ending 'kept': removals that are not written become kept ones (lua/signs.lua)

@@ -1,6 +1,6 @@
 -- Links a resource by order of an operator. All its memberships become pending and it is marked, so that every value is
 -- written once.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], ref, kind, id, platformId, request }, then the text of the link (link.ts)
 -- RETURN {"imported"} | {"unchanged"}: it is linked so already | {"taken"}: the platform id is linked to another stored
 --        resource | {"busy"}: a sync of the resource is running | {"unknown"}: the resource is not stored
@@ -20,7 +20,7 @@ if former then unlink(p.target, p.kind .. ':' .. former, p.ref) end
 if is_other then
   redis.call('HDEL', key('links', p.target), holder)
   redis.call('HDEL', key('groupsSeen', p.target), holder)
-  set_exception(p.target, holder)
+  set_exception(p.target, holder) -- without a reason: ends its exception
 end
 redis.call('HSET', key('links', p.target), p.ref, link_text)
 redis.call('HSET', key('linked', p.target), platform_key, p.ref)

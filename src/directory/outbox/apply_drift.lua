@@ -1,7 +1,7 @@
 -- Stores differences that a comparison with the platform has found (suspected drift), and marks their refs, so that a sync
 -- repairs them. A ref is skipped if its record or link changed since the difference was seen. `suspectedDrift` has the names of
 -- the values that differ, as a JSON list; `observedDrift` these names with the values of the platform, for the log.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: no run), drifts: [{ ref, kind, id,
 --        version (0: no record), link (SHA-1 of its text), names, observed (values of the names at the
 --        platform, as JSON text), add: [user], remove: [user, or @ and the platform id of an unmanaged member],
@@ -63,5 +63,6 @@ end
 
 local reply = { 'noted' }
 for index, drift in ipairs(p.drifts) do reply[index + 1] = note(drift) end
+-- Closes the approval if its last held change has ended (lua/guard_items.lua).
 if redis.call('EXISTS', key('guardApproval', p.target)) == 1 then guard_close(p.target) end
 return reply

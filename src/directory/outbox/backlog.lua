@@ -1,18 +1,20 @@
 -- Returns the backlog of a target: marks, dead letters, held changes, exceptions, and the last reconcile run. Writes nothing.
 -- The time that it takes does not depend on the number of marks.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, kinds, exceptions (reasons of exceptions) }
 -- RETURN {"backlog", time of Redis, number of marks without those behind a held change (BEHIND_HELD), number of delivered marks,
 --        number of dead letters, time of the oldest change that is not applied (or ''), hold (JSON as hold.lua stores it, or
---        ''), last run (JSON, or ''), time of the last successful run (or ''), held changes of each kind, [action of reconcile runs, number of its writes, ...],
---        waiting marks of each priority, [number of exceptions, time of the oldest or ''] of each reason,
---        marks that are due now, load (read_load), number of consecutive runs that failed or did not compare everything, time
---        since which a schedule starts runs (or ''), longest time between two of them (or '')}
+--        ''), last run (JSON, or ''), time of the last successful run (or ''), held changes of each kind, [action of reconcile
+--        runs, number of its writes, ...], waiting marks of each priority, [number of exceptions, time of the oldest or ''] of
+--        each reason, marks that are due now, load (read_load of lua/load.lua), number of consecutive runs that failed or did
+--        not compare everything, time since which a schedule starts runs (or ''), longest time between two of them (or '')}
 -- NEEDS load
+
 -- Time of the oldest change that is not applied. Delivered marks are in `accepted` by the time of their oldest change; of the
 -- others in `dirty` the due time is used, which is that time unless the sync was put off.
 local _, accepted_at = unpack(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES'))
 local oldest = tonumber(accepted_at)
+-- Notes the time of a change, if it is the oldest so far.
 local function note_age(time)
   if not oldest or time < oldest then oldest = time end
 end

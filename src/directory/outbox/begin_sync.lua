@@ -1,5 +1,5 @@
 -- Takes the lease of one ref and reads all data that its sync needs.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, ref, kind, id, leaseMs, priority (of the job), rulesReadGroups (lua/basis.lua),
 --        address (of the platform, lua/stopped.lua) }
 -- RETURN {"clean"}: no mark | {"busy"}: stopped, or another sync is running; the ref becomes due again |

@@ -14,7 +14,7 @@ export interface CallEnd {
   method?: string;
   /** Template of the address, such as `/api/scim/v2/Users/{id}`. */
   route?: string;
-  /** Name of the error, if the call failed. */
+  /** Name of the error, if the call failed (platform/errors.ts). */
   error?: string;
 }
 
@@ -51,7 +51,10 @@ const LONGEST_PROBE_MS = 2000;
 /** Time after which failures are forgotten; it is longer than every retry delay. */
 const KEEP_MS = 120_000;
 
-/** A tenant that lacks an address answers it with a web page. Only for SCIM addresses this is a failure of the target. */
+/**
+ * A tenant that lacks an address answers it with a web page. Only for SCIM addresses this is a failure of the target. The names
+ * of errors here are classes of platform/errors.ts.
+ */
 const isWebPage = ({ error }: CallEnd): boolean => error === 'EndpointAbsent';
 const isScim = ({ route = '' }: CallEnd): boolean => route.startsWith('/api/scim/');
 
@@ -144,6 +147,7 @@ export function createBreaker(
     const key = keys.key('breaker', target);
     const stored = await redis.hgetall(key);
     const others = refusedMethods(stored).filter((method) => method !== 'GET');
+    // The fields of an opening, and the weight of the failures (note_answer.lua).
     const opening = ['openedAt', 'probing', 'probeAt', 'probeMs', 'weight'];
     const gone = stored.partial ? opening : [...opening, 'status', 'since'];
     const end = redis.multi();

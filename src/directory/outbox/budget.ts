@@ -14,6 +14,7 @@ export interface Pause {
   asked: boolean;
 }
 
+/** Status of an answer that refuses the API key. */
 const REFUSED_KEY = 401;
 
 /** Returns whether the bridge pauses because the platform refused the key. */
@@ -32,6 +33,7 @@ export function createPauses(redis: Redis, options: { prefix: string; target: st
     await redis.set(key, JSON.stringify(pause), 'PX', length);
   }
 
+  /** Returns the pause that is in force; undefined: there is none. */
   const read = async (): Promise<Pause | undefined> => {
     const text = await redis.get(key);
     return text === null ? undefined : (JSON.parse(text) as Pause);
@@ -60,6 +62,7 @@ export function createBudget(
     /** Called with every wait in milliseconds, including 0. */
     onWait?: ((waitMs: number) => void) | undefined;
   },
+  /** `burst`: number of requests that may be sent at once after a time without requests. */
   options: { prefix: string; target: string; requestsPerSecond: number; burst: number },
 ) {
   const { redis, scripts, clock, onFailing, onWait } = deps;

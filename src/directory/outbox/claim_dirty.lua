@@ -1,7 +1,8 @@
 -- Takes due marks of a target for the queue: lost deliveries again under their old delivery id, then new ones by priority.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, limit (most marks), room (number of delivered marks from which only deactivations are taken),
---        refs (absent: all; else only these are taken), leaseMs (time after which a delivery without a sync counts as lost), address (of the platform, lua/stopped.lua) }
+--        refs (absent: all; else only these are taken), leaseMs (time after which a delivery without a sync counts as lost),
+--        address (of the platform, lua/stopped.lua) }
 -- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
 -- NEEDS load, marks, renamed, stopped
 -- Members of renamed groups that are still to be marked: the message makes the relay call this script again.
@@ -27,9 +28,10 @@ local function between(set, low, high, limit)
   return found
 end
 
--- Delivers a ref: the caller adds a job for each claim. `since`: time from which the age of the mark counts; nil: that of the mark.
+-- Delivers a ref: the caller adds a job for each claim. `since`: time from which the age of the mark counts; nil: the `since` of
+-- the mark.
 local function hand_over(ref, delivery, priority, since)
-  -- A mark is 'generation since request' (lua/mark_texts.lua). While its ref is not in the dirty set, `since` is kept in `accepted`.
+  -- A mark is 'generation since request' (lua/mark_texts.lua). `accepted` keeps `since` while the ref is not in the dirty set.
   local mark_text = redis.call('HGET', key('marks', p.target), ref)
   if mark_text then
     redis.call('ZADD', key('accepted', p.target), since or string.match(mark_text, '^%d+ (%d+)'), ref)

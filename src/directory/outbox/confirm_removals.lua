@@ -1,6 +1,6 @@
--- Ends the unconfirmed removals (lua/signs.lua) of members whom the platform did not show in the group any
--- more. A group that was synced since it was read is left out: the source may have added and removed the same member meanwhile.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- Ends the unconfirmed removals (lua/signs.lua) of members whom the platform did not show in the group any more. A
+-- group that was synced since it was read is left out: the source may have added and removed the same member meanwhile.
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, ref and id (of the group), link (SHA-1 of its text), users (as in `pendingMembers`) }
 -- RETURN {"confirmed", number of ended removals}
 -- NEEDS signs

@@ -1,5 +1,5 @@
 -- Takes a dead letter off the list by order of an operator. It is an exception until the next sync of the resource.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, ref }
 -- RETURN {"dismissed"} | {"unknown"}: no dead letter
 -- NEEDS exceptions

@@ -51,6 +51,7 @@ export interface Print {
   platformId: string;
   /** `hashOfLink` of the link's text. */
   link: string;
+  /** The fingerprint: a hash of the account as a list of the platform showed it. */
   print: string;
 }
 

@@ -1,5 +1,5 @@
 -- Deletes a link whose platform resource is gone, so that the next sync looks it up again.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], ref, platformId, request }
 -- RETURN {"forgotten"} | {"kept"}: the resource is not linked to this platform id
 -- NEEDS forget_link

@@ -1,6 +1,6 @@
 -- Deletes links after the target became another tenant. Their resources count as missing, so the run that forgets them brings
 -- them as to a new target, and so does every later run.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, refs }
 -- RETURN {"forgotten", number of links}
 -- NEEDS exceptions, link_states, links, synced
@@ -10,7 +10,7 @@ for _, ref in ipairs(p.refs) do
   if link then
     local platform_id = parse_link_head(link)
     redis.call('HDEL', key('links', p.target), ref)
-    set_exception(p.target, ref)
+    set_exception(p.target, ref) -- without a reason: ends its exception
     redis.call('ZREM', key('blocked', p.target), ref)
     redis.call('HDEL', key('suspectedDrift', p.target), ref)
     redis.call('HDEL', key('observedDrift', p.target), ref)

@@ -2,7 +2,7 @@
 -- group, to the group that takes its platform group over, the heir. The copies include the removals that an operator rejected
 -- or that the guard holds. Members of the heir are left out. The originals end with the link of the former group, so a killed
 -- sync loses nothing.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], former (its id), heir (its id), cursor, count }
 -- RETURN {"inherited", next cursor ('0': the last portion)}
 -- NEEDS numbers, pending_groups

@@ -1,7 +1,7 @@
 -- Compares fingerprints of accounts with those that were stored when the accounts were equal to their links (note_prints.lua),
 -- so that a reconcile does not compare these accounts again. The comparison runs in Redis, because transferring the stored
 -- fingerprints costs more.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, platformKeys: [kind:platform id, ...], prints: [fingerprint, ...] in the same order }; at most a few thousand
 -- RETURN {"others", position, ...}: accounts with another or no fingerprint, or with a mark; counted from 0
 
@@ -14,7 +14,7 @@ local marks = key('marks', p.target)
 local has_no_marks = redis.call('EXISTS', marks) == 0
 for index, stored in ipairs(linked) do
   local print = p.prints[index]
-  -- Compared in place, because a substring of each text would cost more than the comparison.
+  -- `stored` is 'ref fingerprint'. Compared in place from its end, because a substring would cost more than the comparison.
   local is_equal = stored and string.byte(stored, -#print - 1) == SPACE and string.find(stored, print, -#print, true)
   if is_equal and not has_no_marks then
     local ref = string.sub(stored, 1, -#print - 2)

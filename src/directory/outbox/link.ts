@@ -30,7 +30,7 @@ export interface Condition {
   isLeaver?: true;
 }
 
-/** Reasons of conditions that an operator decides. */
+/** Reasons of conditions that end by a decision of an operator. */
 const AWAITING: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
 
 /** Returns whether the guard holds a change of the resource, or a person rejected one; with a dead letter `besides` says so. */
@@ -59,8 +59,8 @@ const FORMER_SETTINGS = 'by settings that have changed meanwhile';
 export const isByFormerSettings = (text: string): boolean => text.includes(`, ${FORMER_SETTINGS}: `);
 
 /**
- * Returns the message of a condition without what other settings may have made untrue: the advice about another connection,
- * which may have left them.
+ * Returns the message of a condition. If other settings judged it, the advice about another connection, behind the first
+ * colon, is left out: that connection may no longer be in the settings.
  * @param settings print of the present ones
  */
 export const presentMessage = (condition: Condition, settings: string): string =>

@@ -23,6 +23,7 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Els
     return (await redis.hmget(keys.key('links', target), ...refs)).map((text) => parseLink(text ?? ''));
   }
 
+  /** Returns the link of a resource; an empty link if it has none. */
   async function get(target: string, ref: Ref): Promise<Link> {
     return parseLink((await redis.hget(keys.key('links', target), ref)) ?? '');
   }

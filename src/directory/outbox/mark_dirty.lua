@@ -1,6 +1,6 @@
 -- Marks refs for a sync without a change of the resource (retry, reconcile, order of an operator). A ref that is marked already
 -- keeps the request of its change, because an order for it only makes the sync happen now.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { targets, refs, priority, request }
 -- RETURN {"marked", number of refs}
 -- NEEDS marks

@@ -4,7 +4,7 @@
 -- last failure and the start of the failures; openedAt, probeAt (next probe), probeMs (interval) and probing (a probe is under
 -- way), only while it is open; and for 401 refusedKey, the mark of the refused API key, 'refused:<method>', accepted (the
 -- refused key succeeded with another method) and partial (the refusal was repeated after that).
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, weight (of the failure; 0: the platform answered), limit (weight at which the breaker opens), status and
 --        method (of the call), keyMark (digest of the API key of this process), grows (whether each probe interval is twice the
 --        last one), firstMs and longestMs (first and longest probe interval), keepMs (time without failures after which the

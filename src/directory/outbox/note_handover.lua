@@ -1,6 +1,6 @@
 -- Stores the state of a handover (the move of a closed account's workbooks and reports to the team) and of some of its items,
 -- together with their log entries.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, ref (of the user), anew (true: the stored state is deleted first), fields: [[name, text]] (of the hash
 --        `handover:<target>:<ref>`, handover-store.ts), log (as append_log.lua) }
 -- RETURN {"noted"}

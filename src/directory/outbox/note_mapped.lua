@@ -1,6 +1,6 @@
 -- Stores the digest of the mapping rules by which a reconcile run mapped all users, unless the stored value has changed
 -- since the run began: a repair, or a process with other rules, asks for one more run (note_anew.lua).
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, digest, before (the value when the run began; absent: there was none) }
 -- RETURN {"noted"} | {"changed"}: nothing was stored
 local name = key('mapped', p.target)

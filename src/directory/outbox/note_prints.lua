@@ -1,6 +1,6 @@
 -- Stores fingerprints of accounts that a comparison found equal to their links (lua/links.lua), if the links are unchanged
 -- since.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, prints: [['kind:platform id', ref, SHA-1 of the link's text, fingerprint]] }
 -- RETURN {"noted", number of stored fingerprints}
 -- NEEDS links

@@ -82,12 +82,10 @@ export function createOutbox(
       await run('mark_dirty', { refs: portion, ...order });
   }
 
-  /** Returns whether a resource has a dirty mark. */
   async function isMarked(ref: Ref): Promise<boolean> {
     return (await redis.hexists(keys.key('marks', target), ref)) === 1;
   }
 
-  /** Returns the resources that have a dirty mark. */
   async function marked(): Promise<Ref[]> {
     const refs = new Set<Ref>();
     const marks = keys.key('marks', target);

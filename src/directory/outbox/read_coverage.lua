@@ -1,6 +1,6 @@
 -- Returns the state of one portion of stored resources at a target: linked and synced, pending, or excluded for a known
 -- reason. So an operator and a reconcile see which resources are not as desired, and why.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets, kind, cursor (of the scan), count, rulesReadGroups (lua/basis.lua),
 --        brief (linked resources are only counted, and their reverse links are not checked),
 --        inOrder (with brief: reads the ids from `order:<kind>`, and no records of ids in the `synced` set) }

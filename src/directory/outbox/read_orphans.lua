@@ -1,5 +1,5 @@
 -- Finds resources that were deleted at the source and whose account may be open at a target. Writes nothing.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, cursor (in the tombstones), count }
 -- RETURN {"read", next cursor, [ref, state, ...]}; states: those of read_coverage.lua except `closed`, and orphan: the account
 --        may be open, and there is no mark that would close it

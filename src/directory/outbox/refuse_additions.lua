@@ -1,6 +1,6 @@
 -- Notes that the platform refused the first additions of users to a group, so that their additions count as never sent again
 -- (`unsentMembers`, lua/pending_groups.lua).
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, group (its id), users (their ids) }
 -- RETURN {"noted"}
 -- NEEDS signs, spread

@@ -1,6 +1,6 @@
 -- Makes one portion of the users with a pending membership of a group due. The group is a dead letter, so they no longer wait
 -- for it.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, id (of the group), cursor, count }
 -- RETURN {"requeued", next cursor}
 -- NEEDS marks

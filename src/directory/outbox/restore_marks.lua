@@ -1,10 +1,11 @@
 -- Marks resources that are not synced and have no mark (it was lost, or the target is new), and schedules marks that are
 -- neither in `dirty` nor in `inflight`. A leaver whose account may be open gets the highest priority.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], refs, request, priority (of the other refs) }
 -- RETURN {"restored", number of refs}
 -- NEEDS link_states, marks
 
+-- Returns the priority of the mark. `is_open`: whether the account may be active (lua/accepted_removals.lua).
 local function priority_of(ref)
   local kind, id = string.match(ref, '^(%a+):(.*)$')
   if kind ~= 'User' or not is_open(p.target, ref) then return p.priority end
@@ -14,6 +15,7 @@ local function priority_of(ref)
   return is_leaver and DEACTIVATION or p.priority
 end
 
+-- Marks a resource, or makes its mark due if nothing would deliver the mark (`stuck`, lua/link_states.lua).
 local function restore(ref)
   local priority = priority_of(ref)
   local is_marked = redis.call('HEXISTS', key('marks', p.target), ref) == 1

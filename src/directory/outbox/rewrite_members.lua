@@ -1,8 +1,8 @@
 -- Makes one portion of a group's members pending for a running sync, because the group was created again at the platform, and
 -- renews the lease. A killed sync leaves the link as it was, so the next one begins again.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, ref and id (of the group), fence, leaseMs, cursor, count, isNew (the platform group was created just now, so it has no
---        members), targets: [target], log (as append_log.lua) }
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- ARGV { target, ref and id (of the group), fence, leaseMs, cursor, count, isNew (the platform group was created just now, so
+--        it has no members), targets: [target], log (as append_log.lua) }
 -- RETURN {"rewritten", next cursor} | {"fenced"}: the lease was lost
 -- NEEDS log, pending_groups
 write_log(p.target, p.log)
@@ -17,5 +17,6 @@ for _, user in ipairs(users) do
   if not seen[user] then members[#members + 1] = user end
   seen[user] = true
 end
+-- 'new': the platform cannot have these members yet (lua/pending_groups.lua).
 set_pending_all(p.id, members, TO_ADD, p.isNew and 'new')
 return { 'rewritten', next_cursor }

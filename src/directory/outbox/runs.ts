@@ -13,6 +13,7 @@ import type { Scripts } from '../redis/scripts.ts';
  */
 export type Outcome = 'converged' | 'drifted' | 'held' | 'blocked' | 'unproven' | 'incomplete' | 'failed';
 
+/** Counts of the resources of each kind by state (coverage.ts). */
 export interface CoverageOfKinds {
   users: Coverage;
   groups: Coverage;
@@ -70,14 +71,14 @@ export interface RunState {
   convergedAt?: number;
 }
 
-/** Positions of reads with one call per resource; each run continues at the position of the last. */
+/** Reads with one call for each resource: values of users, members of groups. Each run continues where the last one ended. */
 export type Cursor = 'values' | 'members';
 
-/** Stored in place of the digest of `mappedBy` after a repair of derived data: the next run maps and reads everything. */
+/** Start of the text in place of the digest of `mappedBy` after a repair: the next run maps and reads everything. */
 export const REPAIRED = 'repaired';
-/** Stored in place of the digest of `mappedBy` when the next run has to map everything (note_anew.lua). */
+/** Start of the text in place of that digest when the next run has to map everything (note_anew.lua). */
 const ANEW = 'anew';
-/** Stored in place of it while no run has compared a target since the target came back into the settings. */
+/** Start of the text in place of that digest while no run has compared a target since it came back into the settings. */
 const RETURNED = 'returned';
 export const isRepaired = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(REPAIRED) ?? false;
 const isReturned = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(RETURNED) ?? false;
@@ -204,6 +205,7 @@ export function createRunStore(
   const groupsSeen = async (refs: Ref[]): Promise<(string | null)[]> =>
     refs.length === 0 ? [] : redis.hmget(keys.key('groupsSeen', target), ...refs);
 
+  /** Stores the platform's times of change of groups whose members were found equal. */
   async function noteGroupsSeen(seen: Map<Ref, string>): Promise<void> {
     for (const portion of inPortions([...seen], SEEN_PORTION))
       await scripts.run('note_groups_seen', keys.base, { target, seen: portion });

@@ -1,5 +1,5 @@
 -- Saves the link of a running sync before its next step, so that a killed sync loses nothing, and renews its lease.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, takenFrom,
 --        rewriteMemberships, isNew, surplus, requeueGroups, resumed, coalesceMs, suspectedDrift, platformKey,
 --        log (as append_log.lua) }, then the text of the link (link.ts)
@@ -54,6 +54,7 @@ elseif p.platformKey then
 end
 
 if p.rewriteMemberships then
+  -- 'new': the account cannot be in these groups yet (lua/pending_groups.lua).
   for _, group in ipairs(groups_of(p.id)) do set_pending(group, p.id, TO_ADD, p.isNew and 'new') end
 end
 for _, user in ipairs(p.surplus or {}) do set_removal(p.id, user, TO_REMOVE) end

@@ -20,6 +20,7 @@ export async function readWaiting(
   { offset, limit }: WaitingPage,
 ): Promise<WaitingResource[]> {
   const key = (family: string): string => keys.key(family, target);
+  /** Returns up to `count` refs from position `from` on, without those that wait for a held change of another resource. */
   const range = async (family: string, from: number, count: number): Promise<Ref[]> =>
     count <= 0
       ? []

@@ -1,7 +1,7 @@
 -- Removes the stored data of a deleted user at every target: tombstone, links, marks, dead letters, held changes,
 -- exceptions, and pending memberships. Marks the groups with a pending membership of the user, so that their next sync ends
 -- a condition about the user. The accounts at the platforms are not touched.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { ref, id, targets, request }
 -- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"}: the user is stored again, because
 --        the source pushed it | {"busy"}: a sync of the user is running

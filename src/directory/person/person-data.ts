@@ -27,7 +27,9 @@ export type EntryTest = (entry: string, personal: string) => boolean;
 export interface ForgetOrder {
   /** Names of the person. */
   names: string[];
+  /** The operator who gave the order. */
   actor: Actor;
+  /** Whether open accounts of the person at the platforms do not stop the order. */
   leaveAccounts: boolean;
   /** Time of the order, Unix milliseconds. */
   since: number;
@@ -101,6 +103,7 @@ export function createPersonData(
     for (const family of ['events', 'eventsRefused']) {
       const stream = keys.key(family);
       for await (const found of streamPortions(redis, stream, PORTION)) {
+        // The fields of an entry: `e`, the event as JSON.
         const theirs = found.filter(([, [, text = '{}']]) =>
           ids.has(String((JSON.parse(text) as { id?: string }).id)),
         );

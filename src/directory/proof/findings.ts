@@ -17,6 +17,7 @@ export interface Finding {
   examples: string[];
 }
 
+/** Largest number of examples of a finding. */
 const EXAMPLES = 5;
 /** Number of values for each fault: family, fault, resource, `1` if repaired, digest of the entry (lua/proof.lua). */
 const PARTS = 5;
@@ -28,6 +29,7 @@ export function createFindings() {
   // SCAN may return an entry twice, and two families may show the same fault from both sides.
   const counted = new Set<string>();
 
+  /** Adds the faults of one reply: PARTS texts for each. */
   function add(faults: readonly string[]): void {
     for (let at = 0; at + PARTS <= faults.length; at += PARTS) {
       const [family = '', fault = '', resource = '', repaired, entry = ''] = faults.slice(at, at + PARTS);

@@ -2,9 +2,9 @@
 -- set shows that this set was lost, because the script that removes the last member also removes the group from the user.
 -- Such a set is restored from `groupsOf`. `rebuilding` holds these groups until the last portion of a repair, so that a
 -- repair that was killed can be continued by the next one.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { targets, cursor, count, repair }
--- RETURN as prove_records.lua
+-- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
 -- NEEDS indexes, member_sum, proof, signs
 -- Time after which `rebuilding` expires, if no repair ends it.
 local REBUILD_MS = 24 * 60 * 60 * 1000

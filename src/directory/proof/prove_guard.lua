@@ -1,10 +1,10 @@
 -- Proves one portion of the guard's held, approved or rejected items, or of `guardItems` of a resource: each item ('ref' or
 -- 'ref subject') is an entry ('kind subject') of `guardItems` of its resource, and each entry there has an item
 -- (lua/guard_items.lua).
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, family: guardHeld | guardApproved | guardRejected | guardItems,
 --        id (kind of the items; for guardItems a ref), cursor, count, repair }
--- RETURN as prove_records.lua
+-- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
 -- NEEDS proof
 local is_of_resource = p.family == 'guardItems'
 local name = key(p.family, p.target .. ':' .. p.id)

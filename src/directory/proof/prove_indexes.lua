@@ -1,8 +1,8 @@
 -- Proves one portion of an index, of an order, or of the names of groups: each entry has a record that it belongs to.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { family (of an index (lua/entries.lua), order:User, order:Group or groupNames), kind, cursor, count,
 --        repair (whether faults are repaired) }
--- RETURN as prove_records.lua
+-- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
 -- NEEDS indexes, proof
 local is_order, is_name = string.sub(p.family, 1, 6) == 'order:', p.family == 'groupNames'
 local next_cursor, entries = unpack(redis.call(is_order and 'ZSCAN' or 'HSCAN', key(p.family), p.cursor, 'COUNT', p.count))

@@ -1,9 +1,9 @@
 -- Proves one portion of the links of a target, or of its reverse links (`linked`). A lost link is restored from its reverse
 -- link. The restored link contains only the platform id, so all memberships become pending and the next sync compares all
 -- values.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], family: links | linked, cursor, count, repair, request }
--- RETURN as prove_records.lua
+-- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
 -- NEEDS groups, links, pending_groups, proof
 local next_cursor, entries = unpack(redis.call('HSCAN', key(p.family, p.target), p.cursor, 'COUNT', p.count))
 local links, reverse_links = key('links', p.target), key('linked', p.target)

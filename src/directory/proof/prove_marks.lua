@@ -1,9 +1,9 @@
 -- Proves one portion of a family of a target whose fields or members are refs (keys.ts). A mark must be readable, and in `dirty`
 -- (waits) or `inflight` (in work). A ref of a family in MARKED must have a mark or a running sync; a ref of another family must
 -- have a record, a link or a mark.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], family, cursor, count, repair, request }
--- RETURN as prove_records.lua
+-- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
 -- NEEDS marks, proof
 
 -- Commands that scan the families; the other families are sorted sets.
@@ -13,6 +13,7 @@ local MARKED = { dirty = true, inflight = true, deliveries = true, accepted = tr
 local marks, name, command = key('marks', p.target), key(p.family, p.target), COMMANDS[p.family] or 'ZSCAN'
 local next_cursor, entries = unpack(redis.call(command, name, p.cursor, 'COUNT', p.count))
 
+-- Returns the score of a ref in a family; false: the family does not have the ref.
 local function score_of(family, ref) return redis.call('ZSCORE', key(family, p.target), ref) end
 local function is_syncing(ref) return redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 end
 
@@ -28,6 +29,7 @@ end
 local function prove_mark(ref, text)
   local since = string.match(text, '^%d+ (%d+) %S')
   if not since then
+    -- `renewed` builds a new mark (lua/mark_texts.lua).
     fault('marks', 'wrong', ref, function() redis.call('HSET', marks, ref, renewed(nil, clock(), p.request)) end)
   end
   if score_of('inflight', ref) then

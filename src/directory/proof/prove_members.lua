@@ -1,9 +1,9 @@
 -- Proves one portion of the members of a group, of its member values without a user (`unresolved`), or of the groups that
 -- wait for such a value (`references`). After its last portion a member set is added to the sum (lua/member_sum.lua).
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { family: members | unresolved | references, id (of the group; for references the value), cursor, count,
 --        repair (whether faults are repaired) }
--- RETURN as prove_records.lua
+-- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
 -- NEEDS indexes, member_sum, proof
 local name = key(p.family, p.id)
 local command = p.family == 'unresolved' and 'HSCAN' or 'SSCAN'

@@ -1,5 +1,5 @@
 -- Proves one portion of the records: checksum, index entries, id in `order:<kind>`, and the name of a group in `groupNames`.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { kind, cursor, count, repair (whether faults are repaired) }
 -- RETURN {"proved", next cursor, number of entries checked, [family, what, ref, 1 (repaired) or 0,
 --        digest of the entry, ...]}; for each fault five values: family, what and ref as lua/proof.lua says

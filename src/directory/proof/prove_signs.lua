@@ -1,10 +1,10 @@
 -- Proves one portion of the pending memberships of a group (`pendingMembers`) or of a user (`pendingGroups`). Both families
 -- must hold the same sign, and the sign must agree with the membership. A wrong addition is dropped and does not become a
 -- removal, because a reconcile finds memberships that only the platform has.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], family: pendingMembers | pendingGroups, id (of the group; for pendingGroups of the user),
 --        cursor, count, repair (whether faults are repaired), request }
--- RETURN as prove_records.lua
+-- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
 -- NEEDS pending_groups, proof
 local next_cursor, signs = unpack(redis.call('HSCAN', key(p.family, p.target .. ':' .. p.id), p.cursor, 'COUNT', p.count))
 

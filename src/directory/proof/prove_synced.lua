@@ -1,12 +1,13 @@
 -- Proves one portion of the `synced` set, the resources that brief scans skip (lua/synced.lua): each is stored, has no mark,
 -- and is synced (lua/link_states.lua).
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, kind, rulesReadGroups (lua/basis.lua), cursor, count, repair (whether faults are repaired) }
--- RETURN as prove_records.lua
+-- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
 -- NEEDS link_states, proof, synced
 local name = name_synced(p.target, p.kind)
 local next_cursor, synced_ids = unpack(redis.call('SSCAN', name, p.cursor, 'COUNT', p.count))
 
+-- Returns whether a resource is stored, has no mark, and is synced: then settled_state returns nil.
 local function is_synced(id)
   local ref, stored = p.kind .. ':' .. id, redis.call('HGET', key(RECORDS[p.kind]), id)
   if not stored or redis.call('HEXISTS', key('marks', p.target), ref) == 1 then return false end

@@ -8,6 +8,7 @@ export interface ProofScan {
   args: Record<string, unknown>;
 }
 
+/** Families that prove_indexes.lua checks, with the kind of their resources. */
 const INDEXES: [family: string, kind: 'User' | 'Group'][] = [
   ['userNames', 'User'],
   ['externalIds:User', 'User'],
@@ -33,9 +34,12 @@ export const scansOfRecords = (): ProofScan[] => [
   ...(['User', 'Group'] as const).map((kind) => ({ script: 'records', args: { kind, count: RECORDS } })),
 ];
 
+/** Families whose refs have a mark, and `marks` (prove_marks.lua). */
 const MARKS = ['dirty', 'inflight', 'deliveries', 'accepted', 'guardWaiting', 'marks'];
+/** Families whose refs need no mark, but a resource or a link. */
 const LISTS = ['blocked', 'alarms', 'suspectedDrift', 'groupsSeen'];
 
+/** Scans of the links and reverse links of a target, and of groups whose link was restored. */
 export const scansOfLinks = (target: string): ProofScan[] => [
   ...['links', 'linked'].map((family) => ({ script: 'links', args: { target, family } })),
   { script: 'readd', args: { target } },
@@ -47,8 +51,11 @@ export const scansOfMarks = (target: string): ProofScan[] => [
   ...['User', 'Group'].map((kind) => ({ script: 'synced', args: { target, kind } })),
 ];
 
+/** Families of members and member values; `id` of a key: a group, or the value of `references`. */
 const OF_GROUPS = ['members', 'unresolved', 'references'];
+/** Families of pending memberships. */
 const SIGNS = ['pendingMembers', 'pendingGroups'];
+/** Families of the guard's changes. */
 const HOLDS = ['guardHeld', 'guardApproved', 'guardRejected', 'guardItems'];
 
 /** Matches the keys of members and member values: one for each group or value. */

@@ -64,10 +64,12 @@ export function connectRedis(settings: RedisSettings, role: ConnectionRole, logg
 /** Returns the pause before an attempt to connect, counted from 1: it doubles from 100 ms on. */
 const pauseBefore = (attempt: number): number => Math.min(50 * 2 ** attempt, LONGEST_PAUSE_MS);
 
+/** Returns the options that one server and the nodes of a cluster share. */
 function common(role: ConnectionRole): ServerOptions {
   return {
     connectionName: `scim-bridge-${role}`,
     enableReadyCheck: true,
+    // null: a command is tried again until the connection is closed.
     maxRetriesPerRequest: role === 'commands' ? 0 : null,
     connectTimeout: CONNECT_LIMIT_MS,
     // A silent connection is replaced, because its server may hang. Queue connections wait for jobs and have no such limit.
@@ -82,7 +84,7 @@ function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionR
   const cluster = new Cluster(nodes, {
     redisOptions: { ...common(role), ...options },
     enableOfflineQueue: role !== 'commands',
-    // Zero makes pending commands to a lost node fail instead of being sent twice.
+    // Zero makes pending commands to a lost node fail instead of being sent twice; 100 ms is the default of ioredis.
     retryDelayOnFailover: role === 'commands' ? 0 : 100,
     clusterRetryStrategy: pauseBefore,
     // TLS certificates name the host, so host names must not be resolved to addresses.

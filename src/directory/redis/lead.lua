@@ -1,6 +1,6 @@
 -- Renews or releases the lease of a process for a duty that one process has at a time (lease.ts), or the lock of a reconcile
 -- run (runs.ts), if the caller holds it. The key of the lease has the name of its holder, and expires with the lease.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { lease (family of its key), name (of the caller), ttlMs (new duration; 0: release) }
 -- RETURN {"held"} | {"lost"}: it expired, or another process holds it
 local lease = key(p.lease)

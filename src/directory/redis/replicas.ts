@@ -21,6 +21,7 @@ interface ReplicaState {
   waiting: Promise<boolean> | undefined;
 }
 
+/** Interval at which replicas are counted. */
 const CHECK_MS = 5000;
 /** Longest wait for replicas. Other commands of the connection wait too. */
 const WAIT_MS = 1000;
@@ -57,6 +58,7 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
     return reply;
   }
 
+  /** Counts the replicas that have to confirm; a smaller number counts only after the grace of a lost replica. */
   async function countReplicas(base: string, state: ReplicaState): Promise<void> {
     state.countedAt = clock.now();
     const followers = countFollowers(String(await ask(base, 'INFO', 'replication')));
@@ -65,6 +67,7 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
     state.seenAt = clock.now();
   }
 
+  /** Waits for the replicas. @returns whether all of them have confirmed in time */
   const wait = (base: string, state: ReplicaState): Promise<boolean> =>
     // All calls of one turn of the event loop share one WAIT.
     (state.waiting ??= Promise.resolve().then(async () => {

@@ -81,6 +81,7 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
     return reply;
   }
 
+  /** Creates the runner of a script: it sends the calls of one turn together, and gives each call its own reply. */
   function addRunner(name: string, base: string): RunCall {
     const runner = batch(
       async (calls: Call[]) => {
@@ -112,7 +113,7 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
 const failure = (name: string, [, message]: ScriptReply | string): Error =>
   new Error(String(message), { cause: `script ${name}` });
 
-/** An Error among the replies is the failure of that item alone. */
+/** Sends a batch. An Error among the replies is the failure of that item alone. */
 type Send<Item, Reply> = (items: Item[]) => Promise<(Reply | Error)[]>;
 
 /**

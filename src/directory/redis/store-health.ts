@@ -13,6 +13,7 @@ export interface StoreHealth {
 export interface StoreExpectations {
   /** Returns the last error of the connection: the error of a command without a connection does not contain the reason. */
   lastError?: () => Error | undefined;
+  /** `redis.durability` of the settings: when Redis has to write its append-only file to the disk. */
   durability: 'everysec' | 'always';
   /** Key that is written to test whether Redis accepts writes; undefined: no test write. */
   probe?: string;
@@ -200,15 +201,15 @@ export async function takePulse(redis: Redis): Promise<StorePulse> {
         return { latencyMs, role: replication.get('role'), memory: memoryOf(parseInfo(memory)), refusal };
       }),
     );
-    const odd =
+    const reported =
       beats.find(({ role }) => role !== 'master') ?? beats.find(({ refusal }) => refusal) ?? beats[0];
-    if (!odd) return { up: false };
+    if (!reported) return { up: false };
     const memories = beats.map(({ memory }) => memory);
     return {
       up: true,
       latencyMs: Math.max(...beats.map(({ latencyMs }) => latencyMs)),
-      role: odd.role,
-      refusal: odd.refusal,
+      role: reported.role,
+      refusal: reported.refusal,
       memory: memories.reduce((fullest, each) => (fullness(each) > fullness(fullest) ? each : fullest)),
     };
   } catch {

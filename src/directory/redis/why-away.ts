@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { parseRedisAddress } from '../../support/redis-address.ts';
 import type { RedisSettings } from './redis-options.ts';
 
+/** Reason for each kind of error; the first match counts. */
 const REASONS: [RegExp, string][] = [
   [/ECONNREFUSED/, 'nothing listens there'],
   [/ENOTFOUND|EAI_AGAIN/, 'the host name is unknown'],
@@ -63,7 +64,10 @@ export function whereRedisIs({ url, cluster }: Pick<RedisSettings, 'url' | 'clus
   return hosts.map(({ host, port }) => `${host}:${port}`).join(', ');
 }
 
-/** Remembers the last error of a connection: later commands only say that there is no connection. */
+/**
+ * Remembers the last error of a connection, because later commands only say that there is no connection.
+ * @returns a function that returns this error; undefined while the connection is ready
+ */
 export function watchErrors(redis: Redis): () => Error | undefined {
   let last: Error | undefined;
   redis.on('error', (error: Error) => (last = error));

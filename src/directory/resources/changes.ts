@@ -7,7 +7,10 @@ export interface DirectoryOptions {
   targets: string[];
   /** Whether mapping rules read the groups of users: then a change of members or of a group's name marks the users too. */
   rulesReadGroups: boolean;
-  /** Security events to emit; undefined: none (lua/events.lua). */
+  /**
+   * Security events to emit; undefined: none (lua/events.lua). `mostPending`: largest number of stored events. `externalIds`:
+   * whether events contain them.
+   */
   events?: { mostPending: number; externalIds: boolean } | undefined;
   /** Whether externalIds of users are unique, as under the profile `okta`. */
   uniqueExternalIds?: boolean | undefined;

@@ -1,6 +1,6 @@
 -- Deletes a group: writes its tombstone, removes it from the indexes, removes its members and itself from parent groups, and
 -- marks every resource that changed.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { id, expected (version that the client knows; absent: any version), now, request, targets, rulesReadGroups,
 --        events (lua/events.lua; absent: none), most }
 --      rulesReadGroups: mapping rules read the groups of users, so the former members are marked too

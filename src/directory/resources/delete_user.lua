@@ -1,5 +1,5 @@
 -- Deletes a user: writes the tombstone, frees its names, removes it from every group, and marks all changed resources.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { id, expected (version that the client knows; absent: any version), now, request, targets, rulesReadGroups (ignored),
 --        events (lua/events.lua; absent: none) }
 -- RETURN {"removed", version} | {"stale"}: another version | {"missing"}

@@ -14,6 +14,7 @@ export interface UserWithGroups {
   groups: GroupName[];
 }
 
+/** `many`: the group has more members than the caller takes. */
 export type GroupMembers =
   | {
       kind: 'listed';
@@ -120,6 +121,7 @@ export function createDirectory(
   /** Returns whether the attribute has a selective index. */
   const findsFew = (kind: Kind, attribute: string): boolean => SELECTIVE.has(`${kind}.${attribute}`);
 
+  /** Reads users with their groups; `record` is undefined for an unknown id, and with `groupsOnly`. */
   const readUsers = async (by: { ids: string[]; groupsOnly?: boolean } | UniqueIndex): Promise<ReadUser[]> =>
     toUsers(await scripts.ask('read_users', keys.base, by), 'ids' in by ? by.ids : undefined);
 
@@ -244,8 +246,11 @@ function toUsers(lines: string, ids: string[] | undefined): ReadUser[] {
   return users;
 }
 
+/** An index of a unique user attribute, and the value to look up. */
 interface UniqueIndex {
+  /** Key family of the index. */
   family: string;
+  /** In the form of the index: folded for userNames. */
   value: string;
   /** Index of users that share the value. */
   lookup?: string;

@@ -34,10 +34,11 @@ export function createElsewhere(
   options: {
     prefix: string;
     connection: string;
+    /** Returns the other connections that the settings sync to the target. */
     othersOf: (target: string) => readonly string[];
-    /** Returns the connections that fed the target and that the settings no longer have there. */
+    /** Returns the connections that were synced to the target, and that the settings no longer have there. */
     formerOf: (target: string) => Promise<readonly string[]>;
-    /** Returns whether no process of the service feeds the target from this former connection, as an update may do. */
+    /** Returns whether no process syncs this former connection to the target; during an update one may still do so. */
     hasLeft: (former: string, target: string) => Promise<boolean>;
   },
 ) {
@@ -47,6 +48,7 @@ export function createElsewhere(
   const holderOf = (target: string, kind: Kind, platformId: string): Promise<Holder | undefined> =>
     holderAmong(othersOf(target), target, kind, platformId);
 
+  /** Returns the resource of the first of these connections that is linked to the account or group. */
   async function holderAmong(
     connections: readonly string[],
     target: string,

@@ -37,12 +37,14 @@ export function createGroupWrites(
   reads: Pick<LargeChangeDeps, 'versionOf' | 'membersOf'>,
 ) {
   const { base } = keys;
+  /** Returns the arguments that all changes share. */
   const argumentsOf = (method: Method) => {
-    const feed = events && { method, most: events.mostPending, externalIds: events.externalIds };
-    return { targets, rulesReadGroups, events: feed };
+    const emitted = events && { method, most: events.mostPending, externalIds: events.externalIds };
+    return { targets, rulesReadGroups, events: emitted };
   };
   const changeInPortions = createLargeChange({ ...reads, usersMeantBy });
 
+  /** Returns ids of the users that member values identify, in portions. */
   async function usersMeantBy(values: string[]): Promise<string[]> {
     const users: string[] = [];
     for (const [step] of portionsOf([{ kind: 'add', values }])) {
@@ -73,6 +75,7 @@ export function createGroupWrites(
   const changeMembers = ({ steps, ...change }: MemberChange): Promise<PutOutcome> =>
     changeGroup({ ...argumentsOf('patch'), ...change, priority: PRIORITIES.indexOf('edit') }, steps);
 
+  /** Changes a group with one script, or with several for very many memberships. @param text absent: the stored text is kept */
   async function changeGroup(
     args: { id: string; expected?: number | undefined; request?: string | undefined; priority: number },
     steps: MemberStep[],
@@ -103,6 +106,7 @@ export function createGroupWrites(
   async function remove(kind: Kind, removal: Removal): Promise<RemoveOutcome> {
     const script = kind === 'User' ? 'delete_user' : 'delete_group';
     let tag: string;
+    // `empty` changes the version, so the required one is compared before it only.
     for (let { expected } = removal; ; expected = undefined) {
       // The events of a deletion do not depend on the method.
       const args = { ...argumentsOf('patch'), ...removal, expected, most: MOST_AT_ONCE };
@@ -112,7 +116,7 @@ export function createGroupWrites(
     }
   }
 
-  /** Removes all members of a group. */
+  /** Removes all members of a group. `more`: its mark is postponed, because the deletion follows. */
   async function empty({ id, now, request }: Removal): Promise<void> {
     const args = {
       ...argumentsOf('patch'),

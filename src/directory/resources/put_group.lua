@@ -1,5 +1,5 @@
 -- Stores a group and changes its members, with indexes and marks, for a create, a PUT or a PATCH.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { id, expected (version that the client knows; 0: must not exist; absent: any version), now, request, targets, priority,
 --        rulesReadGroups (mapping rules read the groups of users: members of a renamed group are marked too),
 --        events (lua/events.lua; absent: none), displayName, entries: [[family, value]] (lua/entries.lua),
@@ -17,6 +17,7 @@ local MORE_FOLLOWS_MS = 5000
 local stored, text = redis.call('HGET', key('groups'), p.id), texts[1]
 local is_create = p.expected == 0
 if not stored and not is_create then return 'missing' end
+-- The fillers of a new group ('' and 'new') are replaced below, before the record is stored.
 local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }
 local is_stale = p.expected and record.version ~= p.expected
 if is_stale then return 'stale' end
@@ -25,6 +26,7 @@ for _, step in ipairs(p.steps) do
 end
 
 local is_first = record.version == 0
+-- tag: start of the reply, '' or 'renamed '.
 local before, changed, tag = record.text, false, ''
 -- A damaged record is written again, even with the same text.
 local has_new_text = text and (text ~= record.text or not is_sound(record, stored, #stored - #record.text + 1))

@@ -1,10 +1,10 @@
 -- Replaces a stored user with its index entries, adds it to groups that wait for it (lua/references.lua), and marks it. Runs
 -- for each call of a batch; lua/together.lua stores and marks the users at the end.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { targets, rulesReadGroups (lua/memberships.lua), events (lua/events.lua; absent: none) }, then id, now, request, the
 --      required version (empty: any), and the new record (lua/heads.lua): state, text, entries as JSON (lua/entries.lua)
--- RETURN 'stored|unchanged version created modified groups', with all groups of the user as JSON [id, displayName, ...] or nothing |
---        'taken family id', with the id of the holder | 'stale' | 'missing'
+-- RETURN 'stored|unchanged version created modified groups', with all groups of the user as JSON [id, displayName, ...] or
+--        nothing | 'taken family id', with the id of the holder | 'stale' | 'missing'
 -- NEEDS heads, outcomes, together
 p.id, p.now, p.request = texts[1], texts[2], texts[3]
 local expected, state, text, entries = tonumber(texts[4]), texts[5], texts[6], texts[7]

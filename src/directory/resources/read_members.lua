@@ -1,5 +1,5 @@
 -- Reads the members of a group, or their number when there are more than `most`.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { group (its id), most (members and member values without a user, together) }
 -- RETURN {'listed', ids of users, member values without a user (lua/references.lua)} | {'many', number of both}
 local count = redis.call('SCARD', key('members', p.group)) + redis.call('HLEN', key('unresolved', p.group))

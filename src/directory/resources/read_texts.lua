@@ -1,5 +1,5 @@
 -- Reads the records of the first ids, up to a limit of bytes, so that a reply does not fill the memory.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { family (of the records: users|groups), ids, bytes (limit of the records together) }
 -- RETURN stored records of the first ids (false for an unknown id), at least one, and more up to `bytes` bytes in total
 local fitting, size = {}, 0

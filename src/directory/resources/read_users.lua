@@ -1,5 +1,5 @@
 -- Reads users with their groups atomically: by id, or by a value of an index.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { ids, groupsOnly (reads no records), bytes (limit of the records together; at least one user is read) } or
 --      { family and value (of an index, lua/entries.lua), lookup (family of other users that share the value; absent: none) }
 -- RETURN three lines for each user: 'id groups', with the groups as JSON [group, displayName, ...] or nothing; the head of

@@ -25,6 +25,7 @@ export interface RecordPortion {
   read: number;
 }
 
+/** Reads the records of the first of these ids, up to `bytes` bytes. */
 export type ReadPortion = (kind: Kind, ids: string[], bytes: number) => Promise<RecordPortion>;
 
 /** Number of records in one portion of a scan. */
@@ -35,6 +36,7 @@ const SCAN_BYTES = 524_288;
 export function createReading({ redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
   const family = (kind: Kind): string => (kind === 'User' ? 'users' : 'groups');
 
+  /** Returns the stored records of the first ids (null for an unknown id), as many as fit into `bytes`, but at least one. */
   async function texts(kind: Kind, ids: string[], bytes: number): Promise<(string | null)[]> {
     const args = { family: family(kind), ids, bytes };
     return (await scripts.run('read_texts', keys.base, args)) as unknown as (string | null)[];

@@ -3,6 +3,7 @@ import { parseRef, refOf, type Kind, type Ref, type StoredRecord } from '../reco
 import { inPortions } from '../redis/portions.ts';
 import type { Directory } from './directory.ts';
 
+/** Records that are read at once. */
 const PORTION = 200;
 
 /** Returns the userName or displayName of each ref that has a sound record; reads in portions. */
@@ -24,6 +25,7 @@ export async function readRecordNames(
   return names;
 }
 
+/** Returns userName or displayName of a record; undefined for a damaged one. */
 function nameInRecord({ text, damaged }: StoredRecord): string | undefined {
   if (damaged) return undefined;
   const { userName, displayName } = JSON.parse(text || '{}') as Record<string, string | undefined>;

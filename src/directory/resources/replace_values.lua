@@ -1,5 +1,5 @@
 -- Replaces values of a user's plain core attributes inside the stored text, without decoding it, and marks the user.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { targets, events (lua/events.lua; absent: none) }, then id, now, request, and for each value the name of its
 --      attribute and its JSON. Runs for each call of a batch; lua/together.lua stores and marks the users at the end.
 -- RETURN {'stored|unchanged version created modified groups' as in put_user.lua, the stored record} | {'missing'} |

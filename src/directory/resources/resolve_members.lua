@@ -1,5 +1,5 @@
 -- Returns the users that member values identify.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { values (member values of the provider), folded (lua/resolve.lua) }
 -- RETURN {'users', id, ...}; an id is repeated when several values identify it
 -- NEEDS resolve

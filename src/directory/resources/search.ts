@@ -62,6 +62,7 @@ export function createNameSearch(
   /** Records that the next step reads; adapted to their size. */
   let records = FIRST_RECORDS;
 
+  /** Searches one portion of an index of names. @param hits number of hits so far @returns ids of the resources found */
   async function byKey(family: 'userNames' | 'displayNames', cursor: string, wanted: string, hits: number) {
     // A common text has many hits among few keys, so small steps suffice. The first step shows whether the text is common.
     const count = hits > 0 || cursor === '0' ? FEWEST_KEYS : MOST_KEYS;
@@ -70,6 +71,7 @@ export function createNameSearch(
     return { next, ids: pairsOf(flat).map(([, id]) => id) };
   }
 
+  /** Searches one portion of the records of users. @returns ids of users whose record may contain the text */
   async function byRecord(cursor: string, wanted: string) {
     const [, next, bytes, ...ids] = await scripts.run('search_users', keys.base, {
       cursor,

@@ -1,5 +1,5 @@
 -- Finds users whose record may contain a text, in one portion of a scan of all records. The caller checks the attributes.
--- KEYS key base; it and the arguments without explanation: lua/keys.lua
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { cursor, count (records of this portion), needles: texts to search for, of which one suffices,
 --        folded (true: the needles are lower-case ASCII, and letter case is ignored) }
 -- RETURN {"found", next cursor, bytes of the records that were searched, id, id, ...}

@@ -33,8 +33,8 @@ export function createUserWrites(
   const { base } = keys;
   /** Arguments that are the same for every change of a user, serialized once. */
   const argumentsOf = (method: Method): string => {
-    const feed = events && { method, most: events.mostPending, externalIds: events.externalIds };
-    return JSON.stringify({ targets, rulesReadGroups, events: feed });
+    const emitted = events && { method, most: events.mostPending, externalIds: events.externalIds };
+    return JSON.stringify({ targets, rulesReadGroups, events: emitted });
   };
   const common = { put: argumentsOf('put'), patch: argumentsOf('patch') };
   const storeNew = createUserBatch({ scripts, base }, common.put);
@@ -106,6 +106,7 @@ export function createUserBatch(
   { scripts, base }: { scripts: Scripts; base: string },
   common: string,
 ): (user: NewUser) => Promise<string> {
+  /** Stores a batch. Of two users with one name, the second is stored by a later script, which finds the first. */
   async function storeAll(users: NewUser[]): Promise<Replies> {
     const rival = firstRival(users);
     if (rival > 0) {
