@@ -87,6 +87,7 @@ describe('script calls batched into one Redis command', () => {
   });
 
   it('a failing call rejects alone, and the other calls of the batch succeed', async () => {
+    // A lone surrogate, which the script cannot decode from JSON.
     const half = { family: 'userNames', value: '\ud800' };
     const read = (by: object) => store.scripts.ask('read_users', store.keys.base, by);
     await put('ada');
@@ -99,6 +100,7 @@ describe('script calls batched into one Redis command', () => {
     // A replica whose primary is unreachable refuses writes with READONLY.
     const server = await startRedisServer(['replicaof 127.0.0.1 1']);
     const seen: string[] = [];
+    // Notes the error, and returns false: ioredis does not reconnect.
     const reconnectOnError = (error: Error): boolean => seen.push(error.message) < 0;
     const redis = new Redis({ port: server.port, reconnectOnError });
     const scripts = loadScripts(redis);

@@ -65,12 +65,15 @@ test.each([
   [[403, 403, 403, 403, 403, 403, 403, 403, 403, 403], true],
   [[403, 403, 403, 403, 403, 403, 403, 403, 403], false],
   [[403, 403, 403, 403, 403, 403, 403, 403, 403, 200, 403], false],
-])('the breaker is open after %j: %s', async (statuses, open) => {
-  const one = replica();
-  await calls(one, ...statuses);
-  expect(await isOpen(one)).toBe(open);
-  expect(await mayGo(one)).toBe(!open);
-});
+])(
+  'after calls answered with the statuses %j (0: no answer) the breaker is open: %s',
+  async (statuses, open) => {
+    const one = replica();
+    await calls(one, ...statuses);
+    expect(await isOpen(one)).toBe(open);
+    expect(await mayGo(one)).toBe(!open);
+  },
+);
 
 test('the breaker counts failures of all replicas together, and a success at any replica resets the count', async () => {
   const [one, two] = [replica(), replica()];
@@ -113,7 +116,11 @@ test('failures of calls that started before the breaker opened do not increase t
   const one = replica();
   await calls(one, 0, 0, 0, 0, 0);
   for (let n = 0; n < 8; n++) one.breaker.note({ status: 0 });
-  await eventually('all told', async () => Number(await store.redis.hget(key, 'weight')) === 26);
+  // 13 failures of weight 2.
+  await eventually(
+    'all results are stored',
+    async () => Number(await store.redis.hget(key, 'weight')) === 26,
+  );
   expect(await store.redis.hget(key, 'probeMs')).toBe('1000');
 });
 

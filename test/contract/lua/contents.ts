@@ -1,11 +1,12 @@
 // Reads all data of a store from Redis, so that two stores can be compared.
+import { PRIORITY_SPAN } from '../../../src/directory/records.ts';
 import type { Store } from './rig.ts';
 
-/** Returns the due refs with their priorities, without times, which depend on the clock of the server. */
-async function lanesOf(store: Store, key: string): Promise<string[]> {
-  const held = await store.redis.zrange(key, '0', '-1', 'WITHSCORES');
-  const refs = held.filter((_, at) => at % 2 === 0);
-  return refs.map((ref, at) => `${ref} ${Math.floor(Number(held[2 * at + 1]) / 1e13)}`).sort();
+/** Returns the refs in `dirty:<target>` with the numbers of their priorities, without times, which depend on the clock. */
+async function prioritiesOf(store: Store, key: string): Promise<string[]> {
+  const scored = await store.redis.zrange(key, '0', '-1', 'WITHSCORES');
+  const refs = scored.filter((_, at) => at % 2 === 0);
+  return refs.map((ref, at) => `${ref} ${Math.floor(Number(scored[2 * at + 1]) / PRIORITY_SPAN)}`).sort();
 }
 
 /** Returns all stored data without generations and times, which differ between runs. */
@@ -27,7 +28,7 @@ export async function contents(store: Store): Promise<Record<string, unknown>> {
               .join(','),
       ]);
       all[family] = Object.fromEntries(values);
-    } else if (family.startsWith('dirty')) all[family] = await lanesOf(store, key);
+    } else if (family.startsWith('dirty')) all[family] = await prioritiesOf(store, key);
     else if (family.startsWith('accepted')) all[family] = (await store.redis.zrange(key, '0', '-1')).sort();
     else if (type === 'zset') all[family] = await store.redis.zrange(key, '0', '-1');
     else if (type === 'set') all[family] = (await store.redis.smembers(key)).sort();

@@ -69,7 +69,7 @@ test('a repeated create call replies stale, alone or in a batch, also after a ch
   await expect(store.state.directory.count('User')).resolves.toBe(2);
 });
 
-test('a taken userName in a batch adds no command for the other users, and a userName freed by a rename can be taken', async () => {
+test('users of a batch with a taken userName get `taken` with its holder, and the others are stored; a userName freed by a rename can be taken', async () => {
   const store = await open();
   await create(store, 'ada', { userName: 'ada' });
   await store.putUser(idOf('ada'), { userName: 'countess' });

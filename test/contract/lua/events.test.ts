@@ -13,7 +13,8 @@ const ada = { userName: 'ada@x.com', externalId: 'A-1', name: { givenName: 'Ada'
 let store: Store;
 afterEach(() => store.close());
 
-const told = async () =>
+/** Returns of each pending event: resource with version, types, and paths of changed attributes. */
+const emitted = async () =>
   (await store.state.events.oldest(1000)).map(({ kind, resource, what, names, version }) => [
     `${kind}:${resource.replace(/0+$/, '')}@${version ?? 'gone'}`,
     what.join(' '),
@@ -27,7 +28,7 @@ test('security events contain the paths of changed attributes and no values', as
   await store.putUser(ADA, { ...ada, active: false, [EXTENSION]: { department: 'R&D' } });
   await store.putUser(ADA, { ...ada, active: true, [EXTENSION]: { department: 'Sales', division: 'EU' } });
   await store.remove('User', ADA);
-  expect(await told()).toEqual([
+  expect(await emitted()).toEqual([
     ['User:ada@1', 'create', 'active externalId name userName'],
     ['User:ada@2', 'put', `name ${EXTENSION}:department`],
     ['User:ada@3', 'put deactivate', 'active name'],
@@ -44,14 +45,14 @@ test('a write that changes nothing, is refused or conflicts adds no event', asyn
   store = await openStore(ON);
   await store.putUser(ADA, ada);
   await store.putGroup(TEAM, 'Team', [add(ADA)]);
-  const before = await told();
+  const before = await emitted();
   await store.putUser(ADA, ada);
   await store.putUser(BOB, { userName: 'ADA@x.com' });
   await store.members(TEAM, add(ADA), drop(BOB));
   await store.members(TEAM, drop(ADA), add(ADA));
   await store.putGroup(TEAM, 'Team', [replace(ADA)]);
   await store.remove('Group', idOf('nobody'));
-  expect(await told()).toEqual(before);
+  expect(await emitted()).toEqual(before);
 });
 
 test('a change of members emits an event of the group, also when it was caused by another request', async () => {
@@ -60,7 +61,7 @@ test('a change of members emits an event of the group, also when it was caused b
   await store.putUser(ADA, ada);
   await store.members(TEAM, add('later@x.com'));
   await store.remove('User', ADA);
-  expect(await told()).toEqual([
+  expect(await emitted()).toEqual([
     ['Group:team@1', 'create', 'displayName members'],
     ['User:ada@1', 'create', 'active externalId name userName'],
     ['Group:team@2', 'patch', 'members'],
@@ -128,7 +129,7 @@ test('each version of each resource emits one event in order under concurrent wr
 test('the oldest events are dropped beyond the limits of number and age, and are counted', async () => {
   store = await openStore({ events: { mostPending: 3, externalIds: false } });
   for (let at = 0; at < 5; at++) await store.putUser(ADA, { ...ada, title: `t${at}` });
-  expect((await told()).map(([of]) => of)).toEqual(['User:ada@3', 'User:ada@4', 'User:ada@5']);
+  expect((await emitted()).map(([of]) => of)).toEqual(['User:ada@3', 'User:ada@4', 'User:ada@5']);
   const { events } = store.state;
   await expect(events.expire(60_000)).resolves.toMatchObject({ pending: 3, dropped: 2 });
   await new Promise((resolve) => setTimeout(resolve, 10));

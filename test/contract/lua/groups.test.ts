@@ -244,7 +244,7 @@ describe('member changes in parallel', () => {
     expect(versions.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 2));
   });
 
-  it('a group deleted with an open reference gets no member when the user is created', async () => {
+  it('a group that is deleted while a member is added has no members afterwards', async () => {
     await store.putUser(ADA, { userName: 'ada' });
     for (let round = 0; round < 20; round++) {
       const group = idOf(`g${round}x`);

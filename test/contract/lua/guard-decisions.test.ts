@@ -23,7 +23,7 @@ it('an approval covers exactly the changes listed under its id, and none held la
   expect((await rig.guardStore.counts(24 * HOUR)).kinds.deactivate).toMatchObject({ used: 0, approved: 3 });
 });
 
-it('of two concurrent approvals of one list one is stored, and the other one is unknown', async () => {
+it('of two concurrent approvals of one list one is stored, and the other one returns `unknown`', async () => {
   await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
   const id = (await rig.guardStore.open())?.id ?? '';
   const answers = await Promise.all([
@@ -51,8 +51,11 @@ it('an approval of all held changes of a kind resets the count of the kind, and 
 
 describe('a decision whose process ends between two portions', () => {
   const MANY = 600;
+  /** Changes that one script moves (stored-decisions.ts). */
+  const PORTION = 120;
   const NOTE = { note: 'asked the HR team' };
   const allHeld = async () => (await rig.guardStore.counts(HOUR)).kinds.deactivate.held;
+  /** Holds MANY changes and one more, and moves one portion of a decision about the first MANY. @returns the id of their list */
   const halfDecided = async (
     action: 'approve' | 'reject',
     choose?: (page: Destruction[]) => Destruction[],
@@ -68,7 +71,7 @@ describe('a decision whose process ends between two portions', () => {
     'after an order to %s was interrupted, the next read applies it to the remaining changes of the order only',
     async (action) => {
       const id = await halfDecided(action);
-      expect(await allHeld()).toBe(MANY + 1 - 120);
+      expect(await allHeld()).toBe(MANY + 1 - PORTION);
       const [decision] = await rig.guardStore.decisions();
       expect(decision).toMatchObject({ id, action, ...NOTE, kinds: { deactivate: MANY } });
       await expect(rig.heldRefs()).resolves.toEqual([user(MANY)]);

@@ -6,6 +6,7 @@ import { DESTRUCTIVE_KINDS, type GuardSettings } from '../../../src/guard/judge.
 import { idOf, openStore, type Store } from './rig.ts';
 
 export const HOUR = 3_600_000;
+/** Returns settings with a window of a day and the same limits for each kind. */
 export const guard = (count: number, percent = 100): GuardSettings => ({
   windowMs: 24 * HOUR,
   deactivate: { count, percent },
@@ -13,9 +14,11 @@ export const guard = (count: number, percent = 100): GuardSettings => ({
   removeMembers: { count, percent },
   clearAttributes: { count, percent },
 });
+/** Returns the ref of a user; the user need not be stored. */
 export const user = (number: number): Ref => `User:${idOf(`u${number}-`)}`;
 export const deactivations = (...numbers: number[]): Destruction[] =>
   numbers.map((number) => ({ kind: 'deactivate', ref: user(number) }));
+/** Returns the whole numbers from `from` to `to - 1`. */
 export const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, index) => from + index);
 
@@ -23,9 +26,9 @@ export const range = (from: number, to: number): number[] =>
 export async function passTime({ redis, keys }: Store, ms: number): Promise<void> {
   for (const kind of DESTRUCTIVE_KINDS) {
     const used = keys.key('guardUsed', `main:${kind}`);
-    const held = await redis.zrange(used, '0', '-1', 'WITHSCORES');
-    for (let index = 0; index < held.length; index += 2) {
-      await redis.zadd(used, Number(held[index + 1]) - ms, held[index] ?? '');
+    const counted = await redis.zrange(used, '0', '-1', 'WITHSCORES');
+    for (let index = 0; index < counted.length; index += 2) {
+      await redis.zadd(used, Number(counted[index + 1]) - ms, counted[index] ?? '');
     }
   }
   const approval = keys.key('guardApproval', 'main');

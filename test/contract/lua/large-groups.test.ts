@@ -1,4 +1,5 @@
 // Tests changes of more memberships than one script makes: the result equals that of one script.
+import { PRIORITIES, PRIORITY_SPAN } from '../../../src/directory/records.ts';
 import { MOST_AT_ONCE } from '../../../src/directory/resources/large-changes.ts';
 import { add, drop, idOf, openStores, replace, type StoreOptions } from './rig.ts';
 
@@ -91,13 +92,14 @@ describe('a group with more members than one script call changes', () => {
       now: 1,
       request: 'r',
       targets: ['main'],
-      priority: 1,
+      priority: PRIORITIES.indexOf('edit'),
       most: MOST_AT_ONCE,
       folded: {},
     };
     await store.scripts.ask('put_group', store.keys.base, { ...portion, steps: [add('a')], more: true });
     await expect(store.claimRefs()).resolves.toEqual([]);
-    const due = Number(await store.redis.zscore(store.keys.key('dirty', 'main'), `Group:${G}`)) % 1e13;
+    const due =
+      Number(await store.redis.zscore(store.keys.key('dirty', 'main'), `Group:${G}`)) % PRIORITY_SPAN;
     expect(due - Date.now()).toBeGreaterThan(0);
     expect(due - Date.now()).toBeLessThanOrEqual(5000);
     await store.scripts.ask('put_group', store.keys.base, { ...portion, steps: [add('b')] });
@@ -164,6 +166,7 @@ describe('a group of 2,500 users at a target', () => {
     const store = await opened();
     const work = await store.begun(`Group:${G}`);
     const dirty = store.keys.key('dirty', 'main');
+    // Due time in the year 2255.
     const FAR = 9_000_000_000_000;
     for (const user of MEMBERS) await store.redis.zadd(dirty, 'XX', FAR, `User:${user}`);
     await expect(store.outbox.ack(work, { id: '7' }, { kind: 'blocked' })).resolves.toMatchObject({

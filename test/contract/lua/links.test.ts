@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBudget } from '../../../src/directory/outbox/budget.ts';
-import type { Ref } from '../../../src/directory/records.ts';
+import { PRIORITY_SPAN, type Ref } from '../../../src/directory/records.ts';
 import { systemClock } from '../../../src/support/sources.ts';
 import { eventually } from '../../support/eventually.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
@@ -15,7 +15,7 @@ const G = idOf('group');
 const USER: Ref = `User:${ADA}`;
 const GROUP: Ref = `Group:${G}`;
 
-describe('links and member notes', () => {
+describe('links and pending memberships', () => {
   let store: Store;
   beforeEach(async () => {
     store = await openStore();
@@ -78,7 +78,7 @@ describe('links and member notes', () => {
     expect(refs.sort()).toEqual([GROUP, USER, `User:${BOB}`].sort());
   });
 
-  it('a save with `rewriteMemberships` marks every membership of the user or group to be added again', async () => {
+  it('a save with `rewriteMemberships` makes every membership of the user or group pending again', async () => {
     await store.outbox.mark([USER, GROUP], 'edit');
     await store.outbox.save(await store.begun(USER), { id: 'new' }, { rewriteMemberships: true });
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[ADA, '+']]));
@@ -87,8 +87,8 @@ describe('links and member notes', () => {
       { id: 'new' },
       { rewriteMemberships: true, surplus: [BOB, idOf('gone')] },
     );
-    const marks = await store.outbox.pendingMembers(G);
-    expect(marks).toEqual(
+    const pending = await store.outbox.pendingMembers(G);
+    expect(pending).toEqual(
       new Map([
         [ADA, '+'],
         [BOB, '+'],
@@ -112,7 +112,8 @@ describe('links and member notes', () => {
   });
 
   it('a group whose members become ready during its sync is due later, to collect more; a change of the source makes it due at once', async () => {
-    const due = async () => Number(await store.redis.zscore(store.keys.key('dirty', 'main'), GROUP)) % 1e13;
+    const due = async () =>
+      Number(await store.redis.zscore(store.keys.key('dirty', 'main'), GROUP)) % PRIORITY_SPAN;
     const claimed = async (refs: Ref[]) => {
       await store.outbox.mark(refs, 'edit');
       await expect(store.claimRefs()).resolves.toEqual(expect.arrayContaining(refs));

@@ -20,6 +20,7 @@ describe('delivery of dirty marks to the queue', () => {
 
   const edit = (title: string) => store.putUser(ADA, { userName: 'ada', title });
   const leave = () => store.putUser(ADA, { userName: 'ada', active: false });
+  /** @param room number of delivered marks from which only deactivations are taken */
   const claim = (limit = 10, room = 1000) => store.outbox.claim(limit, room);
   const expireLease = (ref: Ref) => store.redis.pexpire(store.keys.key('lease', `main:${ref}`), 1);
   /** Simulates a lost worker: its lease has expired, and its job is due to be delivered again. */
@@ -61,9 +62,10 @@ describe('delivery of dirty marks to the queue', () => {
 
   it('the lag of a mark counts from the oldest unapplied change', async () => {
     await claim();
-    const held = await store.redis.hget(store.keys.key('marks', 'main'), USER);
-    const long = (held ?? '').replace(/^(\d+) \d+/, `$1 ${Date.now() - 60_000}`);
-    await store.redis.hset(store.keys.key('marks', 'main'), USER, long);
+    // A mark is `generation since request`.
+    const mark = await store.redis.hget(store.keys.key('marks', 'main'), USER);
+    const old = (mark ?? '').replace(/^(\d+) \d+/, `$1 ${Date.now() - 60_000}`);
+    await store.redis.hset(store.keys.key('marks', 'main'), USER, old);
     await edit('two');
     const ack = await store.outbox.ack(await store.begun(USER), {}, SYNCED);
     expect(ack.kind === 'cleared' && ack.lagMs).toBeGreaterThanOrEqual(60_000);
@@ -285,7 +287,8 @@ describe('delivery of dirty marks to the queue', () => {
     await put('n1', 'new');
     await put('e1', 'edit');
     await put('d1', 'deactivation');
-    const names = (claims: { ref: Ref }[]) => claims.map(({ ref }) => ref.slice(5).replace(/0+$/, ''));
+    const names = (claims: { ref: Ref }[]) =>
+      claims.map(({ ref }) => ref.slice('User:'.length).replace(/0+$/, ''));
     await expect(claim(10, 0).then(names)).resolves.toEqual(['d1']);
     await expect(claim(10, 2).then(names)).resolves.toEqual(['ada']);
     await expect(claim(10, 1000).then(names)).resolves.toEqual(['e1', 'n1']);

@@ -161,8 +161,8 @@ async function build(
     },
     membersOf: async (group) => (await directory.membersOf(group)).users.sort(),
     marks: async () => {
-      const held = await redis.hgetall(keys.key('marks', target));
-      return new Map(Object.entries(held).map(([ref, mark]) => [ref, mark.slice(0, mark.indexOf(' '))]));
+      const texts = await redis.hgetall(keys.key('marks', target));
+      return new Map(Object.entries(texts).map(([ref, mark]) => [ref, mark.slice(0, mark.indexOf(' '))]));
     },
     families: async () =>
       (await scanAll(redis, `${prefix}:*`)).map((key) => key.replace(keys.base, '')).sort(),

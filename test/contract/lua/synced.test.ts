@@ -12,6 +12,7 @@ describe('the set of synced resources', () => {
   const synced = (kind: 'User' | 'Group') =>
     store.redis.smembers(store.keys.key('synced', `main:${kind}`)).then((ids) => ids.sort());
   const loseMarks = () => store.redis.del(store.keys.key('marks', 'main'), store.keys.key('dirty', 'main'));
+  /** Scans the users briefly: those in the synced set are counted and not read. */
   async function scan(): Promise<{ linked: number; others: string[] }> {
     const result = { linked: 0, others: [] as string[] };
     for await (const { linked, others } of reader(store.state).briefly('User')) {
@@ -109,7 +110,7 @@ describe('the set of synced resources', () => {
     await expect(states()).resolves.toEqual(['held']);
   });
 
-  it('a deleted user is removed from the members of its groups', async () => {
+  it('a deleted user is removed from the synced set', async () => {
     await store.remove('User', ADA);
     await store.settleAll();
     await expect(synced('User')).resolves.toEqual([BOB]);

@@ -108,6 +108,7 @@ test('two changes of one user in a batch are both stored, and the mark has the h
     { kind: 'stored', version: 3, text: '{"userName":"bob","title":"six","active":false}' },
   ]);
   const { 'dirty:main': priorities, 'marks:main': marks } = await contents(store);
+  // 0: the priority `deactivation`.
   expect(priorities).toEqual(expect.arrayContaining([`User:${idOf('ada')} 0`, `User:${idOf('bob')} 0`]));
   expect(marks).toMatchObject({ [`User:${idOf('ada')}`]: 'r3', [`User:${idOf('bob')}`]: 'r6' });
 });

@@ -35,7 +35,7 @@ async function removeUnseen(): Promise<void> {
   await store.outbox.ack(work, work.link, { kind: 'synced' });
 }
 
-it('an unseen removal is not pending, and ends only when a read of the group confirms it', async () => {
+it('a removal that the answer does not show is not pending, and ends only when a read of the group confirms it', async () => {
   await removeUnseen();
   expect(await unconfirmed()).toEqual([ADA]);
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([]);
@@ -49,12 +49,12 @@ it('an unseen removal is not pending, and ends only when a read of the group con
   expect((await store.outbox.resourceStatus(`User:${ADA}`)).unconfirmedRemovals).toEqual([]);
 });
 
-it('a group with an unseen removal does not count as seen', async () => {
+it('after a removal that the answer does not show, the time of change is forgotten, so that a reconcile reads the group', async () => {
   await removeUnseen();
   expect(await runs.groupsSeen([GROUP])).toEqual([null]);
 });
 
-it('a group with an unseen addition does not count as seen, and nothing of it is unconfirmed', async () => {
+it('after an addition that the answer does not show, a reconcile reads the group, and no removal is unconfirmed', async () => {
   await store.members(G, drop(ADA), add(ADA));
   await store.outbox.mark([GROUP], 'edit');
   const work = await store.begun(GROUP);
@@ -63,7 +63,7 @@ it('a group with an unseen addition does not count as seen, and nothing of it is
   expect(await unconfirmed()).toEqual([]);
 });
 
-it('a member whom the source adds again is pending, and no unseen removal is left', async () => {
+it('a member whom the source adds again after an unconfirmed removal is pending, and a read confirms no removal', async () => {
   await removeUnseen();
   await store.members(G, add(ADA));
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '+']]);
@@ -71,7 +71,7 @@ it('a member whom the source adds again is pending, and no unseen removal is lef
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '+']]);
 });
 
-it('a removal that a killed worker did not acknowledge stays pending', async () => {
+it('a removal whose worker lost its lease before the acknowledgement stays pending', async () => {
   await store.members(G, drop(ADA));
   const work = await store.begun(GROUP);
   await store.redis.del(store.keys.key('lease', `main:${GROUP}`));

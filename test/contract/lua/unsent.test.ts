@@ -4,6 +4,7 @@ import { add, drop, idOf, openStore, type Store } from './rig.ts';
 const ADA = idOf('ada');
 const BOB = idOf('bob');
 const G = idOf('group');
+/** Link of a group that the bridge created; `o` is `a` for an adopted one (link.ts). */
 const CREATED = '{"id":"p1","o":"c"}';
 
 let store: Store;
@@ -19,13 +20,13 @@ afterEach(() => store.close());
 const setLink = (ref: string, text: string) => store.redis.hset(store.keys.key('links', 'main'), ref, text);
 const signs = async () => Object.fromEntries(await store.outbox.pendingMembers(G));
 
-it('a group that the bridge created: an unsent addition ends, and the removal of a written member becomes pending', async () => {
+it('in a group that the bridge created, an unsent addition ends, and the removal of a written member becomes pending', async () => {
   await setLink(`Group:${G}`, CREATED);
   await store.members(G, drop(ADA, BOB));
   expect(await signs()).toEqual({ [ADA]: '-' });
 });
 
-it('an adopted group may have had the member before: the unsent addition becomes a removal', async () => {
+it('in an adopted group, which may have had the member before, an unsent addition becomes a removal', async () => {
   await setLink(`Group:${G}`, '{"id":"p1","o":"a"}');
   await store.members(G, drop(BOB));
   expect(await signs()).toEqual({ [BOB]: '-' });
@@ -47,7 +48,7 @@ it('comparisons read a group again after an unsent addition ended', async () => 
 });
 
 it.each(['{"id":"p1","o"', 'null', '1', '"a"'])(
-  'a damaged link %s of the group: the removal of a member is stored with its pending sign',
+  'with the damaged link %s of the group, the removal of a member is stored with its pending sign',
   async (text) => {
     await setLink(`Group:${G}`, text);
     await store.members(G, drop(ADA));
@@ -56,7 +57,7 @@ it.each(['{"id":"p1","o"', 'null', '1', '"a"'])(
   },
 );
 
-it('a damaged link of a user: the deletion of the user is stored with its mark, and counts as a deactivation', async () => {
+it('with a damaged link of the user, the deletion of the user is stored with its mark, and counts as a deactivation', async () => {
   await setLink(`User:${ADA}`, '{"id":"p1"');
   await store.remove('User', ADA);
   expect(await store.state.directory.get('User', ADA)).toBeUndefined();

@@ -38,6 +38,7 @@ describe('users in the directory', () => {
     const alone: number[] = [];
     for await (const users of store.state.directory.usersIn([ADA, ids[0] ?? '']))
       alone.push(users[0]?.record.text.length ?? 0);
+    // Lengths of the texts: the titles and the rest of the JSON.
     expect(alone).toEqual([9_000_035, 1_500_034]);
   });
 

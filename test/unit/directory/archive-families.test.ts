@@ -17,7 +17,7 @@ test('the table of keys.ts is read with all its key families', () => {
   expect(keys.length).toBeGreaterThan(40);
 });
 
-test.each(keys)('the key family %s is either backed up or derived', (key) => {
+test.each(keys)('the key family %s is either part of a backup or rebuilt after a restore', (key) => {
   expect(archiveRuleOf(key)).not.toBe('unknown');
 });
 

@@ -30,7 +30,7 @@ describe('the stored form of records and links', () => {
       expect(parseStored('id', cut)).toMatchObject({ text: '', damaged: true });
   });
 
-  it('a ref is split into kind and id, for any id', () => {
+  it('a ref whose id has a colon is split at its first colon into kind and id', () => {
     expect(parseRef(refOf('Group', 'a:b'))).toEqual({ kind: 'Group', id: 'a:b' });
   });
 
@@ -38,7 +38,7 @@ describe('the stored form of records and links', () => {
     expect(PRIORITIES).toEqual(['deactivation', 'edit', 'new', 'reconcile']);
   });
 
-  it('a resource without a stored link has an empty link', () => {
+  it('an empty text is parsed as a link without fields, and another text as the link that it contains', () => {
     expect([parseLink(''), parseLink('{"id":"7"}')]).toEqual([{}, { id: '7' }]);
   });
 });
@@ -69,8 +69,14 @@ describe('the stored text of a link', () => {
     ['everything', ada],
     ['nothing', {}],
     ['an adopted group', { id: 'g', origin: 'adopted', core: { displayName: 'Sales' } }],
-    ['an address of its own', { core: { ...ada.core, emails: 'home@x.com', displayName: 'Countess' } }],
-    ['neither address nor names', { core: { userName: 'ada', displayName: 'undefined undefined' } }],
+    [
+      'an email address and a displayName that do not follow from other values',
+      { core: { ...ada.core, emails: 'home@x.com', displayName: 'Countess' } },
+    ],
+    [
+      'a displayName that looks like absent names',
+      { core: { userName: 'ada', displayName: 'undefined undefined' } },
+    ],
     ['a missing userName', { core: { emails: null } }],
   ])('a link with %s is read back as written', (_what, link) => {
     expect(parseLink(toLinkText(link))).toEqual(link);
@@ -88,9 +94,9 @@ describe('the stored text of a link', () => {
 
 describe('folding of names', () => {
   it.each([
-    ['letter case', 'ADA@X.com', 'ada@x.com'],
-    ['composed and decomposed letters', 'Zoe\u0308', 'zo\u00eb'],
-    ['Greek and Cyrillic', 'ΑДА', 'αда'],
+    ['letter case of ASCII letters', 'ADA@X.com', 'ada@x.com'],
+    ['composition of letters', 'Zoe\u0308', 'zo\u00eb'],
+    ['letter case of Greek and Cyrillic letters', 'ΑДА', 'αда'],
   ])('fold makes values equal that differ in %s', (_what, left, right) => {
     expect(fold(left)).toBe(fold(right));
   });
@@ -128,6 +134,7 @@ describe('index entries of users and groups', () => {
     ];
     expect(
       indexEntries('User', { userName: 'Ada', externalId: 'E-1', displayName: 'Ada L', emails }),
+      // Families with short names: USER_FAMILY of records.ts.
     ).toEqual([
       ['u', 'ada'],
       ['x', 'E-1'],
@@ -163,7 +170,7 @@ describe('index entries of users and groups', () => {
     expect(indexEntries('User', { userName: value, externalId: value, emails: value })).toEqual([]);
   });
 
-  it('the SCIM attribute of a taken value is read from its index entry', () => {
+  it('each index family has its SCIM attribute', () => {
     expect(['userNames', 'displayNames', 'externalIds:User', 'externalIds:Group'].map(attributeOf)).toEqual([
       'userName',
       'displayName',

@@ -40,6 +40,6 @@ test.each(texts)('the head of the Lua script %s includes no part twice', (_name,
   expect(lua).not.toContain('-- NEEDS');
 });
 
-test('no Lua script includes a part that it does not use', () => {
+test('a Lua script that needs no part includes no function of the optional parts, such as `heal`', () => {
   expect(texts.find(([name]) => name === 'known_equal')?.[1]).not.toContain('local function heal');
 });

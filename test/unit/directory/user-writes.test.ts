@@ -9,7 +9,7 @@ const newcomer = (id: string, userName = id) => ({
   request: 'r',
 });
 
-/** A Redis that answers once and is then unavailable. */
+/** Returns a batch on a Redis that replies once with `answer` and is then unavailable. */
 function storeOver(answer: unknown): ReturnType<typeof createUserBatch> {
   const answers = [answer];
   const send = () =>
@@ -29,6 +29,7 @@ test.each([
   'when a batch of new users fails, users stored or refused before the failure keep their result: %s',
   async (_, answer, newcomers, expected) => {
     const store = storeOver(answer);
+    // `lost`: the call rejects, because Redis is unavailable.
     const outcomes = await Promise.all(newcomers.map((each) => store(each).catch(() => 'lost')));
     expect(outcomes).toEqual(expected);
   },
