@@ -46,7 +46,7 @@
  * | exceptions:<t>:<reason> | zset | refs that differ from the desired state until a person acts, by time (exceptions.ts) |
  * | exceptionReasons:<t> | hash | ref → the reason of its list of exceptions |
  * | alarms:<t> | zset | ref by the time of its next sync without a change |
- * | hold:<t> | string | operator and time of a hold |
+ * | hold:<t> | string | time, holder (an operator or a reconcile run) and note of a hold (hold.lua) |
  * | handovers:<t> | zset | users whose work was handed over or moved back, by time |
  * | handover:<t>:<ref> | hash | `head`, and `TYPE:id` of each item → its former place and its state (handover-store.ts) |
  * | memberCount | string | number of all memberships |
@@ -69,7 +69,7 @@
  * | logPersonal:<t>, actsPersonal | hash | entry id → its personal data (chained-stream.ts) |
  * | logChecks | string | result of the last check of the hash chains of the logs (last-log-check.ts) |
  * | forgetting | hash | ref → order to forget a person that is not complete, with their names (person-data.ts) |
- * | logReaders | string | number of readers of whole logs; entries that are too old stay until they end (whole-read.ts) |
+ * | logReaders | string | number of readers of whole logs; no entry is removed until they end (whole-read.ts) |
  * | reconcileWrites:<t> | hash | action → number of writes that all runs together have ordered |
  * | tokens, tokenUses | hash | name → inbound token as a digest (stored-tokens.ts); name → time of last use |
  * | events, eventsRefused | stream | security events to be delivered; those that the receiver refused (event-stream.ts) |

@@ -1,4 +1,5 @@
--- Appends an order of an operator to the audit log (acts.ts). Without entries it only removes those that are too old.
+-- Appends an order of an operator to the audit log (acts.ts). Without entries it only removes those that
+-- exceed the limits.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { log: { entries, maxEntries, maxAgeMs } (lua/log.lua) }
 -- RETURN {"written", number of removed entries}

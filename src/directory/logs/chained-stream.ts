@@ -67,7 +67,7 @@ export function createChainedStream<Entry extends object>(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
   options: {
     name: string;
-    /** Script that appends entries, and removes those that are too old. */
+    /** Script that appends entries, and removes those that exceed the limits. */
     script: string;
     target?: string;
     limits: StreamLimits;
@@ -87,13 +87,13 @@ export function createChainedStream<Entry extends object>(
     entries: entries.map((entry) => splitEntry(entry, personalNames)),
   });
 
-  /** Appends entries. @returns number of removed entries that were older than the retention */
+  /** Appends entries. @returns number of removed entries, which exceeded the limits */
   async function append(entries: readonly Entry[]): Promise<number> {
     const [, removed] = await scripts.run(options.script, keys.base, { target, log: toArgs(entries) });
     return Number(removed);
   }
 
-  /** Removes entries that are older than the retention. Each script call removes one portion. */
+  /** Removes entries that exceed the limits. Each script call removes one portion. */
   async function trim(): Promise<void> {
     while ((await append([])) > 0);
   }

@@ -1,5 +1,5 @@
-// Counts the readers of whole logs. While there is one, entries that are too old stay, so that the reader finds no gap in
-// the hash chain (lua/log.lua).
+// Counts the readers of whole logs. While there is one, no entry of a log is removed, so that the reader finds no gap in the
+// hash chain (lua/log.lua).
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 
@@ -13,7 +13,7 @@ export interface WholeRead {
   end: () => Promise<void>;
 }
 
-/** Adds a reader. Entries that are too old stay until its `end`. */
+/** Adds a reader. No entry of a log is removed until its `end`. */
 export async function beginWholeRead({ redis, keys }: { redis: Redis; keys: Keyspace }): Promise<WholeRead> {
   const readers = keys.key('logReaders');
   await redis.multi().incr(readers).pexpire(readers, LONGEST_MS).exec();

@@ -46,8 +46,8 @@ local function has_followers(target, group)
   return false
 end
 
--- Returns why a resource without a mark is not as desired; nil: it is as desired. `closed`: the account is closed or out of
--- scope. `held`: for an operator's decision. `stale`: held, but no decision is open. `deadLetter`: in the list of dead letters
+-- Returns why a resource without a mark is not as desired; nil: it is as desired. `closed`: the user or group left (`departed`).
+-- `held`: for an operator's decision. `stale`: held, but no decision is open. `deadLetter`: in the list of dead letters
 -- (`blocked`). `exception`: every other condition of the link.
 local function rest_of(target, ref, link)
   -- Searching the text first spares most links the decoding.

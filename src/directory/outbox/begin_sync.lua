@@ -13,7 +13,7 @@
 --        basis: of the record as it is now (lua/basis.lua)
 -- NEEDS basis, marks, stopped
 -- `inflight`: refs that were delivered to the queue, by the time at which their job or worker counts as lost; `deliveries`:
--- their jobs (lua/marks.lua).
+-- their jobs; RUNNING, '- ', stands in place of the delivery id while a job runs (lua/marks.lua).
 local inflight, deliveries = key('inflight', p.target), key('deliveries', p.target)
 local mark_text = redis.call('HGET', key('marks', p.target), p.ref)
 if not mark_text then

@@ -41,7 +41,7 @@ export const isKeyRefused = ({ status }: BreakerState): boolean => status === 40
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
-/** Weight at which the breaker opens: five consecutive failures, or ten 401 and 403, which mean a refused API key. */
+/** Weight at which the breaker opens: five consecutive failures, 401 included, or ten 403, which may mean a refused API key. */
 const LIMIT = 10;
 const FAILURE = 2;
 const REFUSAL = 1;

@@ -26,7 +26,7 @@ export type CoverState =
   | 'behindHeld'
   /** The condition of the link says why. */
   | 'exception'
-  /** Inactive or out of scope. */
+  /** Out of scope at its last sync. A user who is inactive and in scope counts as linked. */
   | 'closed'
   /** Deleted, with an open account and without a mark. */
   | 'orphan';
@@ -36,7 +36,7 @@ export const LOST: ReadonlySet<CoverState> = new Set(['stuck', 'missing', 'stale
 
 /** Number of resources of one kind by state. `desired` is the sum of all others except `seen`. */
 export interface Coverage {
-  /** All stored resources but the closed ones, so a leaver counts until the account is closed. */
+  /** All stored resources but the `closed` ones, so a user who left the scope counts until the next sync has ended. */
   desired: number;
   linked: number;
   /** Linked and shown by the lists of the last run; null when no list was read. */
@@ -71,7 +71,7 @@ const PORTION = 200;
 /** Resources per script call when most records are not read. */
 const IDS_PORTION = 1000;
 
-/** The count that a state adds to; undefined: a closed account and an orphan are not desired. */
+/** The count that a state adds to; undefined: a resource out of scope and an orphan are not desired. */
 const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
   pending: 'pending',
   stuck: 'missing',

@@ -47,8 +47,9 @@ export const isBySettingsOfThen = (
 ): boolean => former !== undefined && former !== printFor(reason, settings);
 
 /**
- * Returns the part of a print that decides about a reason: other connections (after the dot) only about TakenByConnection. A
- * Conflict about an account of two connections (depart-user.ts) becomes TakenByConnection at the next sync, by `linkedTwice`.
+ * Returns the part of a print of settings (sync/settings-print.ts) that decides about a reason. The part behind the dot stands for
+ * the other connections of the target, and decides about TakenByConnection only. A Conflict about an account of two connections
+ * (depart-user.ts) needs no exception: the next sync makes it TakenByConnection.
  */
 export const printFor = (reason: string, settings: string): string =>
   reason === 'TakenByConnection' ? settings : settings.replace(/\..*/, '');

@@ -13,7 +13,7 @@ const SCAN_COUNT = 500;
 
 export type Links = ReturnType<typeof createLinks>;
 
-/** Reads links of one connection; only a running sync writes them (work.ts). */
+/** Reads links of one connection. They are written by syncs (work.ts), by orders of operators, and by restores and repairs. */
 export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Elsewhere }) {
   const { redis, keys, elsewhere } = deps;
 

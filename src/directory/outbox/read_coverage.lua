@@ -9,7 +9,7 @@
 --        stuck: marked, but neither in `dirty` nor in `inflight` | missing: neither link nor mark |
 --        stale: no mark, but changed since the last sync, or held without an open decision |
 --        astray: its platform id has no reverse link to it |
---        deadLetter | held: by the guard | exception: the link's condition says why | closed: inactive or out of scope
+--        deadLetter | held: by the guard | exception: the link's condition says why | closed: out of scope
 -- With `brief`, ids of resources that are synced are added to the `synced` set.
 -- NEEDS link_states, links, spread, synced
 local family = p.kind == 'User' and 'users' or 'groups'

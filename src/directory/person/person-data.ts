@@ -169,7 +169,7 @@ export function createPersonData(
     redis.hdel(keys.key('forgetting'), ...refs);
 
   /**
-   * Removes the stored data of a deleted user at every target, and marks the groups with a pending removal of the user.
+   * Removes the stored data of a deleted user at every target, and marks the groups with a pending membership of the user.
    * @param request correlation id of the marks
    */
   async function forgetUser(ref: Ref, request: string): Promise<ForgetUserOutcome> {

@@ -60,7 +60,7 @@ export function createLargeChange({ versionOf, membersOf, usersMeantBy }: LargeC
     expected: number | undefined,
     store: Store,
   ): Promise<PutOutcome> {
-    // Steps before a replacement have no effect.
+    // Steps before a replacement have no effect. -1: there is no replacement.
     const from = steps.findLastIndex(({ kind }) => kind === 'replace');
     const replaced = steps[from]?.values;
     let isFirst = true;

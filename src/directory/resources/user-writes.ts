@@ -39,7 +39,7 @@ export function createUserWrites(
   const common = { put: argumentsOf('put'), patch: argumentsOf('patch') };
   const storeNew = createUserBatch({ scripts, base }, common.put);
 
-  /** Stores a new user. `stale`: ioredis sent the command twice because the first reply was lost. */
+  /** Stores a new user. `stale`: an earlier attempt of this call, whose reply was lost, has stored the user. */
   async function createUser(creation: Creation): Promise<PutOutcome> {
     const { id, resource, text, now, request, shared } = creation;
     const entries = entriesOfUser(resource, shared);
