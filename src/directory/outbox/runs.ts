@@ -50,7 +50,7 @@ export interface Conflicts {
   reason: string;
 }
 
-/** Number of differences with one action and cause. */
+/** Number of differences with one action and cause (reconcile/entry.ts). */
 export interface DriftCount {
   action: string;
   cause: string;

@@ -15,6 +15,7 @@ local count = tonumber(ARGV[2])
 -- Positions in ARGV: records, requests, index entries.
 local first, requests, at = 4, 4 + 2 * count, 4 + 3 * count
 
+-- references: keys of references that may wait for these users; awaited: their number.
 local indexes, references, awaited = read_columns(ARGV[3], at)
 local has_refused = #refusals > 1 -- the first value is the tag
 if has_refused then return refusals end
