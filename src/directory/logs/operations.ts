@@ -81,7 +81,7 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     await redis.set(key, '', 'EX', KEEP_RESULT_SECONDS);
     let length = 0;
     for (const piece of pieces) {
-      // SETRANGE is idempotent, unlike APPEND: ioredis may repeat a command whose reply was lost.
+      // SETRANGE is idempotent, unlike APPEND: a result that is written again after a lost reply has every piece once.
       await redis.setrange(key, length, piece);
       length += piece.length;
     }
