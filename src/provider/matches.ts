@@ -1,5 +1,6 @@
 // Finds the resources that match a query, in bounded memory. Candidates come from an index or a scan; the filter is evaluated on
 // each of them.
+import { inPortions } from '../directory/redis/portions.ts';
 import { isSound, type Kind, type PlacedRecord } from '../directory/records.ts';
 import {
   equalityOf,
@@ -95,8 +96,7 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
     }
     // Groups are loaded one at a time, because one may have very many members.
     const most = kind === 'Group' && isNamed('members') ? 1 : records.length;
-    for (let at = 0; at < records.length; at += most) {
-      const some = records.slice(at, at + most);
+    for (const some of inPortions(records, most)) {
       const texts = await textsOf(kind, some, baseUrl, isNamed);
       for (const [index, record] of some.entries()) yield [record, JSON.parse(texts[index] as string)];
     }

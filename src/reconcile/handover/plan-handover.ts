@@ -2,6 +2,7 @@
 import type { HandoverHead } from '../../directory/outbox/handover-store.ts';
 import type { Link } from '../../directory/outbox/links.ts';
 import { fold, type Ref } from '../../directory/records.ts';
+import { inPortions } from '../../directory/redis/portions.ts';
 import { exactAccounts } from '../../sync/user/attributes.ts';
 import type { PlanEntry } from '../entry.ts';
 import { findHandoverPlace, platformProblem, readOwnedItems, type OwnedItem } from './handover-place.ts';
@@ -184,8 +185,7 @@ async function returnersOf({ links, target, handovers }: ReconcileScope): Promis
   for await (const refs of handovers.refs()) {
     const heads = await handovers.heads(refs);
     const out = refs.filter((ref) => heads.has(ref) && heads.get(ref)?.state !== 'returned');
-    for (let at = 0; at < out.length; at += PORTION) {
-      const portion = out.slice(at, at + PORTION);
+    for (const portion of inPortions(out, PORTION)) {
       const known = await links.getMany(target.name, portion);
       for (const [index, ref] of portion.entries()) {
         const head = heads.get(ref);

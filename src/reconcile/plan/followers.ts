@@ -1,6 +1,7 @@
 // Adds the entries that the sync of a created, adopted, relinked or returning resource causes: memberships and attribute definitions.
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { Link } from '../../directory/outbox/links.ts';
+import { inPortions } from '../../directory/redis/portions.ts';
 import { isChange, isPending, isProtected, NEWLY_LINKED, refusalOf, type PlanEntry } from '../entry.ts';
 import {
   definitionEntries,
@@ -164,9 +165,8 @@ async function withAllFollowers(
     for (const each of await membersOf(scan, parent, parents)) add(each);
   }
   const users = [...[...parents.values()].filter(({ kind }) => kind === 'User'), ...returning];
-  for (let start = 0; start < users.length; start += PORTION)
-    for (const each of await groupsOf(scan, users.slice(start, start + PORTION), parents, { memberOf, sent }))
-      add(each);
+  for (const portion of inPortions(users, PORTION))
+    for (const each of await groupsOf(scan, portion, parents, { memberOf, sent })) add(each);
   return [...ofDefinitions, ...kept.filter((entry) => !isOurs(entry)), ...followers];
 }
 

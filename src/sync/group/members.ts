@@ -3,6 +3,7 @@ import { platformIdOf } from '../../directory/outbox/links.ts';
 import type { Readiness } from '../../directory/outbox/pending-memberships.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { fold, parseRef, refOf } from '../../directory/records.ts';
+import { inPortions } from '../../directory/redis/portions.ts';
 import type { SyncContext } from '../context.ts';
 import { isGone } from '../calls/failures.ts';
 import { permit, refuse } from '../gate.ts';
@@ -76,7 +77,7 @@ export async function removeMembers(
 /** Removes members whose removal the guard has allowed. @returns sentences about members that the platform did not remove */
 export async function removePermitted(context: SyncContext, members: LinkedMember[]): Promise<Ignored> {
   const ignored: Ignored = [];
-  for (const portion of portions(members, PORTION))
+  for (const portion of inPortions(members, PORTION))
     ignored.push(...(await writeMembers(context, '-', portion)));
   if (members.length > 0) warnOfRoles(context, String(context.link.core?.displayName));
   return ignored;
@@ -86,7 +87,7 @@ export async function removePermitted(context: SyncContext, members: LinkedMembe
 export async function logLostMembers(context: SyncContext): Promise<void> {
   const { links, outbox, provisioning, target, work } = context;
   const users = leaving(await outbox.pendingMembers(work.id));
-  for (const portion of portions(users, PORTION)) {
+  for (const portion of inPortions(users, PORTION)) {
     const found = await links.getMany(
       target.name,
       portion.map((user) => refOf('User', user)),
@@ -118,7 +119,7 @@ async function reportRejected(context: SyncContext, pending: PendingMembers): Pr
 /** Returns those of the users whose removal from the group an operator rejected. */
 export async function rejectedAmong(context: SyncContext, users: string[]): Promise<string[]> {
   const found: string[] = [];
-  for (const portion of portions(users, READ_PORTION)) {
+  for (const portion of inPortions(users, READ_PORTION)) {
     const rejected = await context.outbox.guardStore.areRejected(
       portion.map((user) => ({ kind: 'removeMembers', ref: context.work.ref, subject: user })),
     );
@@ -133,7 +134,8 @@ type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | undefined];
 /** Returns for each user whether the removal needs a write. */
 export async function toLeavers(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
   const all: MaybeLeaver[] = [];
-  for (const portion of portions(users, READ_PORTION)) all.push(...(await toLeaversAtOnce(context, portion)));
+  for (const portion of inPortions(users, READ_PORTION))
+    all.push(...(await toLeaversAtOnce(context, portion)));
   return all;
 }
 
@@ -234,7 +236,7 @@ export async function addMembers(
 ): Promise<{ coalesceMs: number; underWay: number; ignored: Ignored }> {
   const { link, clock, outbox } = context;
   const states: Readiness[] = [];
-  for (const portion of portions(membersWithSign(pending, '+'), READ_PORTION))
+  for (const portion of inPortions(membersWithSign(pending, '+'), READ_PORTION))
     states.push(...(await outbox.readiness(portion)));
   const ready = states.filter((state) => state.ready);
   const underWay = states.filter((state) => !state.ready && state.underWay).length;
@@ -245,7 +247,7 @@ export async function addMembers(
   }
   delete link.coalescingSince;
   const ignored: Ignored = [];
-  for (const portion of portions(await lacking(context, ready), PORTION)) {
+  for (const portion of inPortions(await lacking(context, ready), PORTION)) {
     const members = portion.map(({ user, link: account, isListed }) => ({
       user,
       platformId: platformIdOf(account), // a ready member has an account
@@ -282,7 +284,7 @@ async function lacking(
   const isThere = (state: Readiness): boolean => present.has(state.link.id ?? '');
   // After a removal the list may still show a member who has to be added again, so the addition is written all the same.
   if (!link.adopting) return ready.map((state) => ({ ...state, isListed: isThere(state) }));
-  for (const portion of portions(ready.filter(isThere), READ_PORTION)) {
+  for (const portion of inPortions(ready.filter(isThere), READ_PORTION)) {
     const users = portion.map(({ user }) => user);
     await outbox.ackMembers(work, '+', users);
   }
@@ -296,10 +298,6 @@ export const membersWithSign = (pending: PendingMembers, sign: '+' | '-' | 'r'):
 /** Returns the members whom the source removed: signs `-` and `r`. */
 export const leaving = (pending: PendingMembers): string[] =>
   [...pending].filter(([, each]) => each !== '+').map(([user]) => user);
-
-function* portions<T>(items: T[], size: number): Generator<T[]> {
-  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
-}
 
 /**
  * Drops the pending additions and removals of members, or only those of one sign, because they will not be written and no

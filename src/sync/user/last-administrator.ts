@@ -1,6 +1,7 @@
 // Checks whether an account to be closed is the last active administrator. Its groups do not show this: a group mapping
 // never gives the role Admin, and never takes a role away (contract 12.6).
 import { fold } from '../../directory/records.ts';
+import { inPortions } from '../../directory/redis/portions.ts';
 import { EndpointAbsent, IncompleteList, PlatformError, PlatformResponse } from '../../platform/errors.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
 import type { SyncContext } from '../context.ts';
@@ -99,8 +100,8 @@ async function leavers(context: SyncContext): Promise<ReadonlySet<string>> {
   const { links, outbox, target, work } = context;
   const refs = (await outbox.guardStore.leavers()).filter((ref) => ref !== work.ref);
   const names = new Set([nameOf(context)]);
-  for (let at = 0; at < refs.length; at += LINKS_PORTION)
-    for (const { core } of await links.getMany(target.name, refs.slice(at, at + LINKS_PORTION)))
+  for (const portion of inPortions(refs, LINKS_PORTION))
+    for (const { core } of await links.getMany(target.name, portion))
       names.add(fold(String(core?.userName ?? '')));
   return names;
 }

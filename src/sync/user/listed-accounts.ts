@@ -4,6 +4,7 @@ import type { ListPage } from '../../platform/readers.ts';
 import type { CallOptions, PlatformClient } from '../../platform/client.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { fold } from '../../directory/records.ts';
+import { inPortions } from '../../directory/redis/portions.ts';
 import type { Clock } from '../../support/sources.ts';
 import { settledWithin } from '../../support/within.ts';
 
@@ -76,8 +77,7 @@ export async function readAccountList(
   const starts: number[] = [];
   for (let start = size; start < total; start += size - 1) starts.push(start);
   if (starts.length > (await worthPages())) return { kind: 'tooLong' };
-  for (let at = 0; at < starts.length; at += CONCURRENT_PAGES) {
-    const portion = starts.slice(at, at + CONCURRENT_PAGES);
+  for (const portion of inPortions(starts, CONCURRENT_PAGES)) {
     const pages = await Promise.all(
       portion.map((startIndex) => users.list({ startIndex, count: size }, call)),
     );
