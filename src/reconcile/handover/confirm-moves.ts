@@ -20,23 +20,25 @@ export async function confirmMoves(
   { current, refused }: { current: ReadonlySet<string>; refused: ReadonlyMap<string, string> },
   { signal, request }: HandoverOptions,
 ): Promise<{ moved: number; open: number }> {
-  const { folder: to } = head;
+  /** Stores the items with a log entry for each. */
+  const noteLogged = (done: HandedItem[], status: 'success' | 'failure'): Promise<void> =>
+    scope.handovers.note(ref, {
+      items: done,
+      entries: done.map((item) => {
+        const move = { action: 'handOver', status, request, from: item.from, to: head.folder } as const;
+        return handoverEntry(scope, ref, head, item, { ...move, why: item.reason });
+      }),
+    });
   const content = await contentOfPersonFolder(scope, head, { signal });
   const moved = items
     .filter((item) => content?.has(itemKey(item)))
     .map((item): HandedItem => ({ ...withoutReason(item), state: 'moved' }));
-  const action = 'handOver' as const;
-  await scope.handovers.note(ref, {
-    items: moved,
-    entries: moved.map((item) =>
-      handoverEntry(scope, ref, head, item, { action, status: 'success', request, from: item.from, to }),
-    ),
-  });
+  await noteLogged(moved, 'success');
   const missed = items.filter((item) => !content?.has(itemKey(item)));
   const left = missed.filter((item) => !current.has(itemKey(item)));
   await scope.handovers.note(ref, { items: left.map((item) => ({ ...withoutReason(item), state: 'left' })) });
   // Items that the platform refused to move.
-  const kept = missed.flatMap((item): (HandedItem & { reason: string })[] => {
+  const kept = missed.flatMap((item): HandedItem[] => {
     const reason = refused.get(itemKey(item));
     return reason === undefined ? [] : [{ ...item, state: 'refused', reason }];
   });
@@ -45,27 +47,9 @@ export async function confirmMoves(
     (item) => items.find((one) => itemKey(one) === itemKey(item))?.reason !== item.reason,
   );
   await scope.handovers.note(ref, { items: kept.filter((item) => !fresh.includes(item)) });
-  await scope.handovers.note(ref, {
-    items: fresh,
-    entries: fresh.map((item) =>
-      handoverEntry(scope, ref, head, item, {
-        action,
-        status: 'failure',
-        request,
-        from: item.from,
-        to,
-        why: item.reason,
-      }),
-    ),
-  });
+  await noteLogged(fresh, 'failure');
   return { moved: moved.length, open: missed.length - kept.length - left.length };
 }
 
 /** Returns the item without the reason of a refusal. */
-const withoutReason = ({ type, id, name, from, state }: HandedItem): HandedItem => ({
-  type,
-  id,
-  name,
-  from,
-  state,
-});
+const withoutReason = ({ reason: _, ...item }: HandedItem): HandedItem => item;

@@ -2,7 +2,7 @@
 import { itemKey, type HandedItem, type HandoverHead } from '../../directory/outbox/handover-store.ts';
 import type { LogEntry } from '../../directory/logs/provisioning-log.ts';
 import type { Ref } from '../../directory/records.ts';
-import { PlatformAborted, PlatformError, PlatformResponse } from '../../platform/errors.ts';
+import { PlatformResponse } from '../../platform/errors.ts';
 import { platformProblem, readPlaces } from './handover-place.ts';
 import { contentOfPersonFolder, handoverEntry, whyStopped, type HandoverOptions } from './handover-steps.ts';
 import type { ReconcileScope } from '../scope.ts';
@@ -41,12 +41,12 @@ export async function giveBack(
     if (!here?.has(itemKey(item))) continue;
     problem = await whyStopped(scope, options.signal);
     if (problem !== undefined) break;
-    const move = await moveBack(scope, head, item, options);
-    if (move.kind === 'stopped') {
-      problem = move.problem;
+    try {
+      aims.set(itemKey(item), await moveBack(scope, head, item, options));
+    } catch (error) {
+      problem = platformProblem(error);
       break;
     }
-    aims.set(itemKey(item), move.to);
   }
   const ended = await confirmReturns(scope, ref, head, items, { here, aims }, options);
   if (problem !== undefined || ended.open > 0)
@@ -59,29 +59,25 @@ export async function giveBack(
   return { returned: ended.returned, left: ended.left };
 }
 
-/** Moves an item to its former folder, or to the root if the platform no longer has that folder. */
+/**
+ * Moves an item to its former folder, or to the root if the platform no longer has that folder.
+ * @returns the id of the folder; null: the root
+ */
 async function moveBack(
   { target }: ReconcileScope,
   { deployment }: HandoverHead,
   { type, id, from }: HandedItem,
   options: HandoverOptions,
-): Promise<{ kind: 'sent'; to: string | null } | { kind: 'stopped'; problem: string }> {
-  const { workspace } = target.client;
-  try {
-    await workspace.move(deployment, { type, id, folderId: from }, options);
-    return { kind: 'sent', to: from };
-  } catch (error) {
-    if (!(error instanceof PlatformError) || error instanceof PlatformAborted) throw error;
-    // After a 404 the former folder may be gone, so the root is tried. Any other failure stops the move.
-    const isGone = error instanceof PlatformResponse && error.status === 404 && from !== null;
-    if (!isGone) return { kind: 'stopped', problem: platformProblem(error) };
-  }
-  try {
-    await workspace.move(deployment, { type, id, folderId: null }, options);
-    return { kind: 'sent', to: null };
-  } catch (error) {
-    return { kind: 'stopped', problem: platformProblem(error) };
-  }
+): Promise<string | null> {
+  const moveTo = async (folderId: string | null): Promise<string | null> => {
+    await target.client.workspace.move(deployment, { type, id, folderId }, options);
+    return folderId;
+  };
+  return moveTo(from).catch((error: unknown) => {
+    // After a 404 the former folder may be gone, so the root is tried.
+    if (from !== null && error instanceof PlatformResponse && error.status === 404) return moveTo(null);
+    throw error;
+  });
 }
 
 interface Sent {
@@ -112,8 +108,8 @@ async function confirmReturns(
   const close = (item: HandedItem, state: 'returned' | 'left', to: string | null, why?: string): void => {
     done.push({ ...item, state, ...(why === undefined ? {} : { reason: why }) });
     const status = state === 'returned' ? ('success' as const) : ('skipped' as const);
-    const move = { action: 'giveBack' as const, status, request, from: head.folder ?? null, to };
-    entries.push(handoverEntry(scope, ref, head, item, why === undefined ? move : { ...move, why }));
+    const move = { action: 'giveBack' as const, status, request, from: head.folder ?? null, to, why };
+    entries.push(handoverEntry(scope, ref, head, item, move));
     count[state] += 1;
   };
   for (const item of items) {

@@ -18,8 +18,8 @@ interface Ended {
   /** Numbers of items. */
   moved: number;
   refused: number;
-  /** Reason why the handovers stop, as a sentence. */
-  problem?: string;
+  /** Reason why the handovers stop, as a sentence; undefined: they go on. */
+  problem: string | undefined;
 }
 
 /**
@@ -36,9 +36,8 @@ export async function handOverPerson(
 ): Promise<Ended> {
   const { handovers } = scope;
   const { ref } = person;
-  const nothing: Ended = { moved: 0, refused: 0 };
-  const stopped = await whyStopped(scope, options.signal);
-  if (stopped !== undefined) return { ...nothing, problem: stopped };
+  const nothing: Ended = { moved: 0, refused: 0, problem: await whyStopped(scope, options.signal) };
+  if (nothing.problem !== undefined) return nothing;
   const begun = await beginHandover(scope, place, person, options);
   // The account is open or has changed since the plan.
   if (!begun) return nothing;
@@ -58,19 +57,13 @@ export async function handOverPerson(
   // elsewhere by another user.
   const current = new Set(items.map(itemKey));
   const interrupted = begun.items.filter((item) => item.state === 'planned' && !current.has(itemKey(item)));
-  const ended = await confirmMoves(
-    scope,
-    ref,
-    head,
-    [...interrupted, ...items],
-    { current, refused },
-    options,
-  );
+  const all = [...interrupted, ...items];
+  const ended = await confirmMoves(scope, ref, head, all, { current, refused }, options);
   if (problem === undefined && ended.open === 0)
     await handovers.note(ref, {
       head: { ...head, state: 'moved', endedAt: scope.clock.now(), refused: refused.size },
     });
-  return { moved: ended.moved, refused: refused.size, ...(problem === undefined ? {} : { problem }) };
+  return { moved: ended.moved, refused: refused.size, problem };
 }
 
 /**

@@ -58,7 +58,7 @@ export function handoverEntry(
     request: string;
     from: string | null;
     to: string | null;
-    why?: string;
+    why: string | undefined;
   },
 ): LogEntry {
   const { action, status, request, from, to, why } = move;

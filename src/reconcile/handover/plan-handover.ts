@@ -191,17 +191,8 @@ async function returnersOf({ links, target, handovers }: ReconcileScope): Promis
         const head = heads.get(ref);
         if (!head || !isOpenAgain(known[index] ?? {}, head)) continue;
         const closedAt = new Date(head.closedAt).toISOString();
-        const { name, account, folderName = '' } = head;
-        found.push({
-          ref,
-          name,
-          account,
-          state: 'return',
-          closedAt,
-          at: closedAt,
-          folder: folderName,
-          items: [],
-        });
+        const { name, account, folderName: folder = '' } = head;
+        found.push({ ref, name, account, state: 'return', closedAt, at: closedAt, folder, items: [] });
       }
     }
   }
