@@ -63,3 +63,24 @@ test('sync of a group exits 2 and names a new member whose value the platform ca
   ]);
   expect(await members()).toEqual([BOB]);
 }, 60_000);
+
+test('sync of a group whose new member still has to leave another group names the sync of the member, which writes both', async () => {
+  const former = await place.idp.createGroup('former', [ann]);
+  await place.idle();
+  await place.stopApps();
+  await place.start('api');
+  await place.idp.patch(`/Groups/${former}`, { op: 'remove', path: `members[value eq "${ann}"]` });
+  await join();
+  const command = `scim-bridge sync User:${ann}`;
+  expect(await told('sync', 'crew', '--dry-run')).toEqual([
+    0,
+    expect.stringContaining(`waits for the sync of the member: ${command}`),
+  ]);
+  expect(await told('sync', 'crew')).toEqual([
+    2,
+    expect.stringContaining(`waiting: 1 membership is not written yet: ${ANN}; ${command} syncs the member`),
+  ]);
+  expect(await members()).toEqual([BOB]);
+  expect((await told('sync', `User:${ann}`))[0]).toBe(0);
+  expect(await members()).toEqual([BOB, ANN]);
+}, 60_000);

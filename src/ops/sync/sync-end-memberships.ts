@@ -82,7 +82,7 @@ async function waitingMembers({ drifts, outbox }: ReconcileScope, ref: Ref): Pro
 
 /**
  * Replaces the end of a person or group with memberships that are not written yet. Nothing writes them while the last sync of the
- * other side, the group or the member, was refused, until somebody acts.
+ * other side, the group or the member, was refused, until somebody acts. A member may also have to leave another group first.
  * @param others the groups of the person, or the members of the group
  */
 async function withUnwrittenMemberships(
@@ -90,10 +90,15 @@ async function withUnwrittenMemberships(
   end: SyncEnd,
   others: Ref[],
 ): Promise<SyncEnd> {
-  const { drifts } = scope;
+  const { drifts, outbox } = scope;
   const observed = await drifts.readLinks(others);
   const refused = observed.filter(({ text, marked }) => refusalOf(parseLink(text), marked));
-  const found = refused.length > 0 ? refused : observed.filter(({ marked }) => marked);
+  const later: typeof observed = [];
+  for (const other of refused.length > 0 ? [] : observed) {
+    const { kind, id } = parseRef(other.ref);
+    if (other.marked || (kind === 'User' && (await outbox.pendingRemovals(id)).length > 0)) later.push(other);
+  }
+  const found = refused.length > 0 ? refused : later;
   const [first] = found;
   if (first === undefined) return end;
   const names = firstOf(

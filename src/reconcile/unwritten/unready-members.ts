@@ -9,7 +9,8 @@ const PORTION = 1000;
 
 /**
  * Returns the entries of one group; an addition that the sync of the group does not write gets the effect `report`, with the
- * command that writes the addition. Such a member has a mark, and is not ready (`outbox.readiness`).
+ * command that writes the addition. Such a member is not ready (`outbox.readiness`), and has a mark or has to leave another group
+ * first, which the sync of the member includes.
  * @param entries with those of the members whose account the command makes anew: their additions are written
  */
 export async function withUnreadyMembersReported(
@@ -25,7 +26,7 @@ export async function withUnreadyMembersReported(
   const unready = new Set<string>();
   for (const portion of inPortions(users, PORTION))
     for (const { user, ready, underWay } of await outbox.readiness(portion))
-      if (!ready && underWay) unready.add(user);
+      if (!ready && (underWay || (await outbox.pendingRemovals(user)).length > 0)) unready.add(user);
   return entries.map((entry) => {
     const member = addedIn(entry);
     if (member === undefined || !unready.has(parseRef(member).id)) return entry;
