@@ -1,7 +1,7 @@
 // Describes the memberships of a user or group, with the causes of those that wait. Signs of pending memberships
 // (docs/glossary.md): `+` to gain, `-` to lose, `r` a kept removal, which a decision or a protection keeps from being written.
 import { isUnmanaged } from '../directory/member-names.ts';
-import { conditionText, parseLink, type Link } from '../directory/outbox/links.ts';
+import { conditionText, parseLink, presentMessage, type Link } from '../directory/outbox/links.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';
@@ -51,7 +51,13 @@ export async function membershipsOfUser(
     const sign = pendingGroups.get(group);
     const shown = { ref: refOf('Group', group), name: name ?? String(link.core?.displayName ?? group) };
     if (!isWanted) return { ...shown, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
-    const removed = removals[index] && REMOVAL[removals[index]];
+    const decided = removals[index] && REMOVAL[removals[index]];
+    // Other settings may not want a held removal any more, which the condition of the group tells.
+    const because =
+      link.condition &&
+      decided &&
+      presentMessage({ ...link.condition, message: decided.because }, outbox.settings);
+    const removed = decided && { ...decided, because: because ?? decided.because };
     // A kept removal: a person rejected it, or the user is protected.
     if (sign === 'r') return { ...shown, state: 'toRemove', ...(removed ?? PROTECTED) };
     if (sign === '-') {

@@ -1,5 +1,6 @@
 // Converts the facts about a resource to a status and sentences for operators. Pure; the first rule that matches gives the status.
 import type { ExplainedFacts, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
+import { isHeldByFormerSettings } from '../directory/outbox/link.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { DESTRUCTIVE } from '../reconcile/entry.ts';
 import { counted } from '../support/counted.ts';
@@ -131,7 +132,11 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
     case 'held':
       if (condition?.reason === 'LastAdministrator')
         return `The guard holds the deactivation of ${name} at ${target}: no other active administrator would be left there, as of its last sync.`;
-      return `The guard holds a part of what shall happen to ${name} at ${target}: a person has to approve or reject it.`;
+      return `The guard holds a part of what shall happen to ${name} at ${target}: a person has to approve or reject it${
+        isHeldByFormerSettings(condition?.message ?? '')
+          ? ', unless the present settings do not want it any more'
+          : ''
+      }.`;
     case 'stopped':
       return `A change of ${name} waits because ${
         facts.hold

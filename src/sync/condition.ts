@@ -41,6 +41,7 @@ const DECISION = /^(approval|rejection|withdrawal):/;
 
 /** Reasons that other settings of the target may remove. */
 const BY_SETTINGS: ReadonlySet<string> = new Set([
+  'Held',
   'AttributesNotWritten',
   'NotAdopted',
   'Conflict',

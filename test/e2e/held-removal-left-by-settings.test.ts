@@ -96,3 +96,33 @@ test('a removal is held in a group that the settings leave out since → plan do
   await moveUnder(EXCLUDED);
   expect(await words('plan')).toContain('groups: 1 in all: 0 linked, 1 pending, 0 missing');
 }, 90_000);
+
+test.each([
+  ['groups.exclude leaves the group out', EXCLUDED],
+  ['the policy upsert-only leaves members', UPSERT_ONLY],
+])(
+  'a removal is held and then %s → every command says that the settings have changed, and sync of the new group writes nothing and names the sync of the person, which writes',
+  async (_, settings) => {
+    const changed =
+      'the settings have changed since the guard held it: the next reconcile, or scim-bridge sync';
+    expect(await words('exceptions')).not.toContain(changed);
+    await moveUnder(settings);
+    for (const command of [['plan'], ['exceptions'], ['status'], ['explain', 'ops']])
+      expect(await words(...command)).toContain(changed);
+    expect(await words('explain', 'ops')).toContain('unless the present settings do not want it any more');
+    const member = `scim-bridge sync User:${bob}`;
+    expect(await words('sync', `Group:${fin}`, '--dry-run')).toContain(
+      `waits for the sync of the member: ${member}`,
+    );
+    const sync = await run('sync', `Group:${fin}`, '--timeout', '20');
+    expect(sync.text).toContain(
+      `waiting: 1 membership is not written yet: ${BOB}; ${member} syncs the member`,
+    );
+    expect(sync.code).toBe(2);
+    expect((await place.platform.user(BOB))?.groups).toEqual(['ops']);
+    expect((await run('sync', `User:${bob}`, '--timeout', '30')).code).toBe(0);
+    await expectMoved(3);
+    expect(await words('exceptions')).toBe('No exceptions.');
+  },
+  90_000,
+);
