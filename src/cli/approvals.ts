@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import type { Decision } from '../directory/guard/stored-decisions.ts';
 import type { TargetConfig } from '../config/schema/target.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import {
   decideApproval,
@@ -149,6 +150,8 @@ export function approvalsCommand(program: Command, cli: Cli): void {
           const actor = actorOf(cli, flags);
           const administrators =
             action === 'approve' ? await lastAdministrators(states, approval, settingsOf, selection) : [];
+          const deletedGroups =
+            action === 'approve' ? await groupsToDelete(states, approval, settingsOf, selection) : [];
           // The decision covers the changes that were shown, and none that came since.
           const order = { ...actor, identity: `command ${actor.by}`, action, selection };
           const decided = await decideApproval(states, approval.id, settingsOf, order);
@@ -170,8 +173,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
               action === 'withdraw' ? await rejectionsInForce(states, approval, settingsOf) : [];
             if (rejected.length > 0) say(`Still rejected: ${rejected.join(', ')}.`);
             for (const name of administrators) say(heldAgainText(name));
-            // A deletion was approved while other changes stay held.
-            if (action === 'approve' && decided.kinds.delete > 0 && decided.remaining > 0)
+            if (await isSomeHeld(states, approval, deletedGroups))
               say(
                 'A group is deleted only after the removals of all its members are approved: see scim-bridge approvals list.',
               );
@@ -207,6 +209,30 @@ async function lastAdministrators(
   const only = { ...selection, causes: [cause] as const };
   const found = await previewDecision(states, id, settingsOf, 'approve', only, EXAMPLES);
   return found?.items.map(({ name }) => name) ?? [];
+}
+
+/** Returns the groups whose deletion an order approves, among the first `MOST_CHANGES` deletions of the order. */
+async function groupsToDelete(
+  states: readonly DesiredState[],
+  approval: Approval,
+  settingsOf: (target: string) => TargetConfig | undefined,
+  selection: ChangeSelection,
+): Promise<Ref[]> {
+  if (approval.kinds.delete === 0 || selection.kinds?.includes('delete') === false) return [];
+  const only = { ...selection, kinds: ['delete'] as const };
+  const found = await previewDecision(states, approval.id, settingsOf, 'approve', only, MOST_CHANGES);
+  return found?.items.map(({ ref }) => ref).filter((ref) => parseRef(ref).kind === 'Group') ?? [];
+}
+
+/** Returns whether the guard still holds a change of some of these groups: the removal of a member, if their deletion is approved. */
+async function isSomeHeld(
+  states: readonly DesiredState[],
+  { connection, target }: Approval,
+  groups: readonly Ref[],
+): Promise<boolean> {
+  const outbox = states.find((state) => state.connection === connection)?.outboxes.get(target);
+  const found = outbox ? await Promise.all(groups.map((ref) => outbox.exceptionOf(ref))) : [];
+  return found.some((exception) => exception?.reason === 'Held');
 }
 
 const heldAgainText = (name: string): string =>

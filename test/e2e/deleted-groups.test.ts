@@ -106,6 +106,26 @@ test('approved removals of members of a deleted group are written while its dele
   await expect(place.platform.group('beta')).resolves.toBeUndefined();
 }, 120_000);
 
+test('approve of the deletion of a person says nothing about groups while other changes stay held', async () => {
+  const none = { count: 0, percent: 0 };
+  place = await openPlace({
+    target: { guard: { removeMembers: none, delete: none }, users: { deprovision: 'delete' } },
+  });
+  for (const name of NAMES.slice(0, 3)) ids.set(name, await place.idp.createUser(name));
+  group = await place.idp.createGroup('beta', [ids.get(P1) ?? '', ids.get(P2) ?? '']);
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${ids.get(P0) ?? ''}`);
+  await remove();
+  await expect(held()).resolves.toContain('  held  2 to delete, 2 to take out of groups  ');
+  const ofPerson = await decide('approve', await heldId(), '--person', P0);
+  expect(ofPerson).toContain('3 changes are still held at main.');
+  expect(ofPerson).not.toContain('A group is deleted');
+  await expect(place.platform.user(P0)).resolves.toBeUndefined();
+  // The approval has the deletion of beta, and one removal from it stays held.
+  const ofGroup = await decide('approve', await heldId(), '--kind', 'delete');
+  expect(ofGroup).toContain('A group is deleted only after the removals of all its members are approved');
+}, 120_000);
+
 test('a new group that takes over a deleted group at the platform keeps its rejected and held removals of former members', async () => {
   await open({ removeMembers: { count: 1, percent: 100 } });
   await leave(P0);
