@@ -17,8 +17,24 @@ const ALONE: Room = { page: 36, reasons: 8, reason: 4, isWide: true };
 const BESIDE: Room = { page: 24, reasons: 6, reason: 4, isWide: true };
 /** Three such pages fit a screen of 60 lines. */
 const NARROW: Room = { page: 19, reasons: 4, reason: 3, isWide: false };
-/** Largest number of lines of each other part at the start of a page. */
-const MOST = { head: 2, summary: 2, link: 2 };
+
+/** Largest numbers of lines of the texts at the top of a page. */
+interface TopLimits extends Pick<Room, 'reasons' | 'reason'> {
+  head: number;
+  summary: number;
+  stored: number;
+  link: number;
+}
+/** Limits on a page that has no room for every text. */
+const SHORT = { head: 2, summary: 3, stored: 2, link: 2 };
+const UNLIMITED: TopLimits = {
+  head: Infinity,
+  summary: Infinity,
+  reasons: Infinity,
+  reason: Infinity,
+  stored: Infinity,
+  link: Infinity,
+};
 
 /** Returns the room of each of several pages. */
 const roomOf = (pages: number): Room => (pages === 1 ? ALONE : pages === 2 ? BESIDE : NARROW);
@@ -67,28 +83,17 @@ interface EarlierPage {
   parts: PageParts;
 }
 
-/** Returns a page of at most `room.page` lines: head, summary, reasons, record and link, then lists that share the other lines. */
+/**
+ * Returns a page of at most `room.page` lines: head, summary, reasons, record and link, then lists that share the other lines.
+ * The texts above the lists are cut only if they would take more than half of a page that is too small for everything.
+ */
 function page(
   parts: PageParts,
   found: Explanation,
   { room, earlier }: { room: Room; earlier: EarlierPage[] },
 ): string[] {
   const short = shortener(found);
-  const text = (line: string, lines: number, indent = ''): string[] =>
-    wrapLines(short(line), { columns: LINE_COLUMNS, most: lines, indent });
-  const reasons = parts.reasons.map((reason) => text(`  - ${reason}`, room.reason, '    '));
-  const shownReasons = fitting(reasons, room.reasons);
-  const leftOut = reasons.length - shownReasons.length;
-  const isStoredShown = earlier.some((each) => each.parts.stored === parts.stored);
-  const top = [
-    ...(earlier.length > 0 ? [`${found.connection} → ${found.target}`] : text(parts.head, MOST.head)),
-    ...text(parts.summary, MOST.summary, '  '),
-    ...shownReasons.flat(),
-    ...(leftOut > 0 ? [`  … and ${leftOut} more ${leftOut === 1 ? 'reason' : 'reasons'}`] : []),
-    ...(room.isWide ? [''] : []),
-    ...(isStoredShown ? [] : text(parts.stored, 1)),
-    ...text(parts.link, MOST.link, '  '),
-  ];
+  const gap = room.isWide ? [''] : [];
   const sections = sectionsOf(parts)
     .map((section, at) => {
       const { title, rows } = section;
@@ -97,20 +102,70 @@ function page(
       return { ...section, title: `${title}: as at ${same.target}`, rows: [], isShown: true };
     })
     .filter(({ isShown }) => isShown);
-  const gap = room.isWide ? [''] : [];
-  // The titles take a line each, and the last line names the options that show everything.
+  const titles = (1 + gap.length) * sections.length;
+  const rowCount = sections.reduce((sum, { rows }) => sum + rows.length, 0);
+  const whole = topOf(parts, found, { short, gap, earlier, limits: UNLIMITED });
+  // The last line names the options that show everything.
+  const isRoomy =
+    whole.lines.length <= room.page / 2 || whole.lines.length + titles + rowCount + 1 <= room.page;
+  const top = isRoomy ? whole : topOf(parts, found, { short, gap, earlier, limits: { ...SHORT, ...room } });
   const shares = sharesOf(
     sections.map(({ rows }) => rows.length),
-    room.page - top.length - (1 + gap.length) * sections.length - 1,
+    room.page - top.lines.length - titles - 1,
   );
-  const isWhole = leftOut === 0 && sections.every(({ rows }, at) => fits(rows.map(short), shares[at] ?? 0));
+  const isWhole = top.isWhole && sections.every(({ rows }, at) => fits(rows.map(short), shares[at] ?? 0));
   const lists = sections.flatMap(({ title, rows, newestLast }, at) => [
     ...gap,
     title,
     ...someRows(rows, shares[at] ?? 0, newestLast).map((row) => toLine(short(row))),
   ]);
   const more = room === ALONE ? '' : `More: --target ${found.target}. `;
-  return [...top, ...lists, ...(isWhole ? [] : [`${more}Everything: --all, or --json.`])];
+  return [...top.lines, ...lists, ...(isWhole ? [] : [`${more}Everything: --all, or --json.`])];
+}
+
+/** Returns the lines of a page above its lists, and whether they contain every text in full. */
+function topOf(
+  parts: PageParts,
+  found: Explanation,
+  {
+    short,
+    gap,
+    earlier,
+    limits,
+  }: { short: (text: string) => string; gap: string[]; earlier: EarlierPage[]; limits: TopLimits },
+): { lines: string[]; isWhole: boolean } {
+  let isWhole = true;
+  const text = (line: string, most: number, indent = ''): string[] => {
+    const cut = withoutMiddle(short(line), most, indent);
+    isWhole &&= cut.isWhole;
+    return cut.lines;
+  };
+  const reasons = parts.reasons.map((reason) => text(`  - ${reason}`, limits.reason, '    '));
+  const shownReasons = fitting(reasons, limits.reasons);
+  const leftOut = reasons.length - shownReasons.length;
+  const isStoredShown = earlier.some((each) => each.parts.stored === parts.stored);
+  const lines = [
+    ...(earlier.length > 0 ? [`${found.connection} → ${found.target}`] : text(parts.head, limits.head)),
+    ...text(parts.summary, limits.summary, '  '),
+    ...shownReasons.flat(),
+    ...(leftOut > 0 ? [`  … and ${leftOut} more ${leftOut === 1 ? 'reason' : 'reasons'}`] : []),
+    ...gap,
+    ...(isStoredShown ? [] : text(parts.stored, limits.stored, '  ')),
+    ...text(parts.link, limits.link, '  '),
+  ];
+  return { lines, isWhole: isWhole && leftOut === 0 };
+}
+
+/**
+ * Returns at most `most` lines, two or more, of a text. A longer text loses its middle, because its last words are the advice.
+ */
+function withoutMiddle(text: string, most: number, indent: string): { lines: string[]; isWhole: boolean } {
+  const wrap = (columns: number): string[] => wrapLines(text, { columns, most: Infinity, indent });
+  const whole = wrap(LINE_COLUMNS);
+  if (whole.length <= most) return { lines: whole, isWhole: true };
+  // The first line gets two more columns.
+  const [first = '', ...others] = wrap(LINE_COLUMNS - 2);
+  return { lines: [`${first} …`, ...others.slice(1 - most)], isWhole: false };
 }
 
 /** Returns the lists of a page, from the first to the last. */

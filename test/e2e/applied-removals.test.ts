@@ -121,6 +121,20 @@ test('an account that nobody pushed is in a group by hand, and the guard holds o
   expect(await dryRun()).toEqual([0, expect.stringContaining('equal already')]);
 }, 60_000);
 
+test('explain of a group whose unmanaged member the guard will hold prints the sentence with the advice in full', async () => {
+  const { id } = await byHand('POST', '/Users', {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: 'stranger@acme.example',
+    active: true,
+  });
+  await addToCrew(id);
+  const { text } = await place.commands.run('explain', 'crew');
+  expect(text.replaceAll(/\s+/g, ' ')).toMatch(
+    /reconcile that repairs, or scim-bridge sync Group:\w+, asks the guard, which will hold it: a person has to approve it then[.] /,
+  );
+  expect(text).not.toContain('…');
+}, 30_000);
+
 test('groups.members is authoritative, and a person is in a group by hand → verify-access tells the group as a difference, with the reason of explain; with owned it is none', async () => {
   const access = async (): Promise<[number, string]> => {
     const { code, text } = await place.commands.run('verify-access', ANN);

@@ -55,6 +55,26 @@ test('explain prints a command with a long id whole on one line', () => {
   expect(lines({ reasons: [reason] }).find((line) => line.includes(command))).toBeDefined();
 });
 
+test('explain prints every reason in full when few values and groups leave room on the page', () => {
+  const reasons = Array.from(
+    { length: 5 },
+    (_, at) => `Fact ${at} ${'and more '.repeat(50)}so do this ${at}.`,
+  );
+  const page = lines({ reasons });
+  expect(page.length).toBeLessThanOrEqual(36);
+  // `…` at the start of the summary is the sign of a change that is on its way.
+  expect(page.join('\n').match(/…/g)).toHaveLength(1);
+  for (const at of reasons.keys()) expect(page.join('\n')).toContain(`so do this ${at}.`);
+});
+
+test('explain on a full page cuts the middle of a long reason and keeps its last words', () => {
+  const reason = `Fact ${'and more '.repeat(150)}so do this.`;
+  const page = lines({ ...stuckAt('main'), reasons: [reason] });
+  expect(page.length).toBeLessThanOrEqual(36);
+  expect(page.join('\n')).toMatch(/Fact .* …\n[^]*so do this[.]\n/);
+  expect(page.at(-1)).toBe('Everything: --all, or --json.');
+});
+
 const stuckAt = (target: string) => ({
   target,
   verdict: 'held',
