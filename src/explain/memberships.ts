@@ -29,14 +29,16 @@ export async function membershipsOfUser(
   const leaving = [...pendingGroups.keys()].filter((group) => !joined.some((each) => each.id === group));
   const ids = [...joined.map((group) => group.id), ...leaving];
   const { guardStore } = outbox;
+  const refs = ids.map((group) => refOf('Group', group));
   const [[own], groups, removals, deletions, [account], names] = await Promise.all([
     drifts.readLinks([ref]),
-    links.getMany(
-      target.name,
-      ids.map((group) => refOf('Group', group)),
-    ),
+    links
+      .getMany(target.name, refs)
+      .then((found) =>
+        Promise.all(found.map((link, at) => withPresentCondition(outbox, refs[at] as Ref, link))),
+      ),
     guardStore.verdictsOn(ids.map((group) => removal(group, id))),
-    guardStore.verdictsOn(ids.map((group) => ({ kind: 'delete', ref: refOf('Group', group) }))),
+    guardStore.verdictsOn(refs.map((group) => ({ kind: 'delete', ref: group }))),
     guardStore.decisionsOfMembers([id]),
     readRecordNames(
       directory,

@@ -127,3 +127,30 @@ test('the source takes a held removal back, or an operator rejects it → the va
   await place.idle();
   expect((await platform.user(BOB))?.attributes.country).toBe('IT');
 }, 60_000);
+
+test('a dead letter gets a newer push and waits for a held removal → explain, sync and verify-access name the held removal, not the former refusal', async () => {
+  const { idp, commands } = place;
+  const dan = await idp.createUser('dan@acme.example', { title: '3' });
+  const field = await idp.createGroup('field', [dan, bob]);
+  await place.idle();
+  await idp.patch(`/Users/${dan}`, { op: 'replace', path: 'title', value: 'high' });
+  await place.idle();
+  const explained = async (): Promise<string> => {
+    const [{ summary, reasons }] = (await commands.run('explain', dan, '--json')).json;
+    return [summary, ...reasons].join(' ');
+  };
+  expect(await explained()).toContain(`scim-bridge dead-letters retry User:${dan}`);
+  await idp.patch(`/Groups/${field}`, { op: 'remove', path: `members[value eq "${dan}"]` });
+  await place.idle();
+  // The value of the former refusal is corrected.
+  await idp.patch(`/Users/${dan}`, { op: 'replace', path: 'title', value: '5' });
+  await untilBehindHeld(dan);
+  const { text, code } = await commands.run('sync', dan);
+  expect(text).toMatch(/held: the guard holds the removal from 1 group: field: scim-bridge approvals show/);
+  expect(code).toBe(2);
+  const told = await explained();
+  expect(told).toMatch(/The approval \S+ holds changes of its group field: scim-bridge approvals show/);
+  const access = (await commands.run('verify-access', dan)).text;
+  expect(access).toContain('a change waits to be applied: the guard holds the removal from field');
+  for (const words of [told, access]) expect(words).not.toMatch(/AttributesNotWritten|cannot become|retry/);
+}, 60_000);

@@ -1,27 +1,33 @@
-// Corrects the condition of a link by the guard: a decision ends or changes it at once, the link only with the next sync.
+// Corrects the condition of a link by what is stored since its last sync: a decision about a held change, or a new change of a
+// dead letter. The link follows with the next sync that completes.
 import type { Condition, Link } from '../../directory/outbox/links.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { ResourceStatus } from '../../directory/outbox/resource-status.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
+import { refusalOf } from '../../reconcile/entry.ts';
 import { decisionsOf, wasBehindHold } from '../../sync/gate.ts';
 
 /** Reasons of conditions that a decision of an operator ends. */
 const DECIDABLE: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
 
 /**
- * Returns the link with the condition that holds now: what the guard holds, or a person rejected, is read from the guard. A
- * link that waits behind the held change of another resource is returned as it is.
+ * Returns the link with the condition that holds now: what the guard holds, or a person rejected, is read from the guard. The
+ * refusal of a former dead letter is left out, because the next sync judges the record anew and `dead-letters retry` finds no
+ * dead letter. A link that waits behind the held change of another resource is returned as it is.
  * @param status of the resource, if the caller has read it
  */
 export async function withPresentCondition(
   outbox: Pick<Outbox, 'guardStore' | 'resourceStatus'>,
   ref: Ref,
   link: Link,
-  status?: Pick<ResourceStatus, 'guard' | 'pendingMemberships'>,
+  status?: Pick<ResourceStatus, 'blockedSince' | 'guard' | 'mark' | 'pendingMemberships'>,
 ): Promise<Link> {
   const { condition, ...rest } = link;
-  if (!condition || !DECIDABLE.has(condition.reason) || wasBehindHold(link)) return link;
-  const { guard, pendingMemberships } = status ?? (await outbox.resourceStatus(ref));
+  // A write that the platform ignores is tried again, so its condition belongs to the mark.
+  const isRefusal = refusalOf(link) !== undefined && condition?.reason !== 'NotApplied';
+  if (!condition || !(isRefusal || DECIDABLE.has(condition.reason)) || wasBehindHold(link)) return link;
+  const { blockedSince, guard, mark, pendingMemberships } = status ?? (await outbox.resourceStatus(ref));
+  if (isRefusal && (!mark || blockedSince !== null)) return link;
   const isClosingHeld = guard.some(({ kind, state }) => kind === 'deactivate' && state === 'held');
   if (condition.reason === 'LastAdministrator' && isClosingHeld) return link;
   const refused = guard.flatMap(({ kind, state }) =>
@@ -36,7 +42,8 @@ export async function withPresentCondition(
   const followers = found.filter((decision) => decision === 'follows').length;
   const decisions = decisionsOf(refused, { followers, isLeaver: condition.isLeaver === true });
   if (!decisions) return rest;
-  const present: Condition = { ...condition, ...decisions };
+  const { besides: _, ...before } = condition;
+  const present: Condition = { ...before, ...decisions };
   // `isLeaver` is about a held or rejected deactivation. Other changes neither delay nor prevent the deletion of the account.
   if (guard.every(({ kind, state }) => kind !== 'deactivate' || state === 'approved'))
     delete present.isLeaver;
