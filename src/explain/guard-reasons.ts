@@ -201,8 +201,13 @@ export function partlyDone(facts: ExplainedFacts): string | undefined {
   return `${counted(done, 'change')} of these ${done === 1 ? 'is' : 'are'} done at the platform already, ${doneBy(facts)}: the next reconcile, or scim-bridge sync ${facts.ref}, takes ${done === 1 ? 'it' : 'them'} off the list.`;
 }
 
-/** Returns a sentence with the groups from which somebody has already removed the person at the platform. */
-export function leftReason({ leftByHand, restored }: ExplainedFacts): string | undefined {
+/**
+ * Returns a sentence with the groups in which the person is no member at the platform any more, although the removal is pending or
+ * was rejected: somebody removed the person there, or the account is gone.
+ */
+export function leftReason({ leftByHand, platform, restored }: ExplainedFacts): string | undefined {
   if (leftByHand.length === 0) return undefined;
+  if (platform?.accountGone)
+    return `Nothing is left to remove from ${someOf(leftByHand)}: the membership ended with the account.`;
   return `Its removal from ${someOf(leftByHand)} was made at the platform ${doneBy({ restored })}: the next reconcile takes it off the list of what waits or was rejected.`;
 }

@@ -105,7 +105,7 @@ function linkText({
           ...(lastWrite === null || isInTimeline ? [] : [`last written ${lastWrite}`]),
         ];
   const equal =
-    (platform?.done ?? 0) > 0 || leftByHand.length > 0
+    (platform?.done ?? 0) > 0 || (leftByHand.length > 0 && !platform?.accountGone)
       ? `, read now: changed there ${doneBy({ restored })}`
       : `, read now: ${platform?.accountGone ? 'it does not exist any more' : 'as last written'}`;
   const unread = redisRefusalOf(fleet) ? ', it was not read now' : ', it could not be read now';

@@ -60,6 +60,7 @@ export function createContext(
       provisioning.append();
       await outbox.save(work, context.link, options);
       lease.heldUntil = renewedAt + outbox.leaseMs;
+      if (options.isNew) work.pendingGroups.clear();
       if (options.rewriteMemberships) for (const group of work.groups) work.pendingGroups.set(group.id, '+');
     },
     attempt: async (names, operation, run, { why, ignoredText } = {}) => {

@@ -7,7 +7,7 @@
 --      formerId: the platform id that the link had
 --      takenFrom: the former resource that was linked to the platform id
 --      rewriteMemberships: the account was created again at the platform, so all its memberships have to be written
---      isNew: the account was created just now, so it is in no group
+--      isNew: the account was created just now, so it is in no group, and pending removals of the user end
 --      surplus: users who are members at the platform and were removed at the source while the group was out of scope
 --      requeueGroups: the user may gain memberships now, so groups with a pending addition of the user become due
 --      resumed: groups whose removal of this user was skipped while the user was protected; each becomes pending again
@@ -15,7 +15,7 @@
 --      suspectedDrift: the suspected drift that the sync has read; a note that was added since stays
 --      platformKey: kind:platform id of the link; the fingerprint of the account under this key is removed
 -- RETURN {"saved"} | {"fenced"}: the lease was lost, and nothing was stored but the log
--- NEEDS forget_link, groups, links, log, marks, pending_groups
+-- NEEDS forget_link, groups, guard_items, links, log, marks, pending_groups
 
 -- A sync of a group reads all its pending members, so the more there are, the longer it collects: COLLECT_MS milliseconds for
 -- each, at most COLLECT_LIMIT_MS. Without this a first load of a large group would cost the square of its size.
@@ -31,6 +31,15 @@ local function inherit_removals_of(former)
       mark('Group:' .. group, EDIT)
     end
   end
+end
+
+-- Ends the removals of the user, with the guard's decisions about them, because these memberships ended with the former account.
+-- The groups are marked, because their conditions may be about these removals.
+local function end_removals_of_former_account()
+  for _, group in ipairs(redis.call('HKEYS', key('pendingGroups', p.target .. ':' .. p.id))) do
+    if end_decided_removal(p.target, group, p.id) then mark('Group:' .. group, EDIT) end
+  end
+  if redis.call('EXISTS', key('guardApproval', p.target)) == 1 then guard_close(p.target) end
 end
 
 local link_text = texts[1]
@@ -54,6 +63,7 @@ elseif p.platformKey then
 end
 
 if p.rewriteMemberships then
+  if p.isNew then end_removals_of_former_account() end
   -- 'new': the account cannot be in these groups yet (lua/pending_groups.lua).
   for _, group in ipairs(groups_of(p.id)) do set_pending(group, p.id, TO_ADD, p.isNew and 'new') end
 end

@@ -77,7 +77,7 @@ export interface SaveOptions {
   takenFrom?: Ref | undefined;
   /** The account or group was created again, so all memberships become pending. */
   rewriteMemberships?: boolean;
-  /** With `rewriteMemberships`: the account or group was created just now, so it has no memberships. */
+  /** With `rewriteMemberships`: the account or group was created just now, so it has no memberships. Removals of a user end. */
   isNew?: boolean;
   /** Members of the group that only the platform has. */
   surplus?: string[];

@@ -181,7 +181,7 @@ export const explanationSchema: JsonSchema = {
     ),
     leftByHand: described(
       arrayOf(textField),
-      'Groups that the person is out of at the platform, although the removal was held or rejected.',
+      'Groups that the person is out of at the platform, although the removal is pending, held or rejected.',
     ),
     members: nullOr(
       objectOf<Part<'members'>>()({

@@ -41,9 +41,7 @@ export async function membershipEntries(
     group: refOf('Group', id),
     action: sign === '+' ? ('addMember' as const) : ('removeMember' as const),
   }));
-  const missing = entries.filter(
-    ({ group, action }) => !shown.has(`${action} ${group}`) && !done.includes(group),
-  );
+  const missing = entries.filter(({ group, action }) => !shown.has(`${action} ${group}`));
   const refs = missing.map(({ group }) => group);
   const [names, groups, account] = await Promise.all([
     readRecordNames(directory, refs),
@@ -61,6 +59,7 @@ export async function membershipEntries(
     if (source === undefined && link.id === undefined) return [];
     const deletion = deletions.get(group);
     if (deletion) return deletion;
+    if (done.includes(group)) return [];
     const isAdded = action === 'addMember';
     const refusal = refusalOf(link);
     return {

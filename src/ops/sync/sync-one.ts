@@ -123,7 +123,11 @@ export async function syncOne(
       ? [entry.ref]
       : [],
   );
-  const steps = createSteps(scope, [ref, ...others], options.onStep);
+  // Such a group may have no membership of this person any more, so only its own entry in the log tells the deletion.
+  const deleted = (memberships ?? []).flatMap((entry) =>
+    entry.action === 'delete' && entry.ref ? [entry.ref] : [],
+  );
+  const steps = createSteps(scope, [ref, ...others, ...deleted], options.onStep);
   await steps.start();
   const { actor } = options;
   await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });

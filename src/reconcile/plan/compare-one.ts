@@ -1,6 +1,6 @@
 // Compares one user or group with the platform; writes nothing.
 import type { Link } from '../../directory/outbox/links.ts';
-import type { Ref } from '../../directory/records.ts';
+import { refOf, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { ObservedAccount } from '../compare/compare.ts';
 import { compareMemberships, groupsUnderOtherName } from '../compare/compare-memberships.ts';
@@ -23,7 +23,10 @@ export interface ComparedOne {
   entries: PlanEntry[];
   /** Held or rejected changes that the platform has already. */
   done: DoneChanges | undefined;
-  /** Pending memberships that the platform has already: of a user the groups, of a group the members. */
+  /**
+   * Pending memberships that the platform has already: of a user the groups, of a group the members. A removal is one of them too when
+   * the account is gone, because its memberships ended with it.
+   */
   pendingDone?: readonly Ref[] | undefined;
   /** Number of groups of a user that were not compared, because they are too many. */
   notCompared?: number;
@@ -76,9 +79,15 @@ export async function compareOne(
   const entries = await withFollowers(scan, own, verified);
   const link = await scope.links.get(scope.target.name, ref);
   const { done, account, areValuesUnread } = user;
-  if (user.version === undefined) return readAlone(scan, entries, link);
+  if (user.version === undefined) return readAlone(scan, entries, link, pendingMemberships);
   const isGone = link.id !== undefined && account === undefined;
-  const common = { done, account, areValuesUnread, isGone };
+  const common = {
+    done,
+    account,
+    areValuesUnread,
+    isGone,
+    ...(isGone && { pendingDone: removalsIn(pendingMemberships) }),
+  };
   if (!comparesMemberships(user, entries, link)) {
     // The sync adds the user to these groups, whose names decide about the access.
     const joined = entries.flatMap(({ action, ref: group, platformId }) =>
@@ -110,11 +119,23 @@ async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Pr
   return found;
 }
 
+/** Returns the groups with a pending removal of the user. */
+const removalsIn = (pending: ReadonlyMap<string, string>): Ref[] =>
+  [...pending].flatMap(([group, sign]) => (sign === '+' ? [] : [refOf('Group', group)]));
+
 /** Reads the account of a user whom no run compares, as a protected one. @returns null when it could not be read */
-async function readAlone(scan: ScanResult, entries: PlanEntry[], link: Link): Promise<ComparedOne | null> {
+async function readAlone(
+  scan: ScanResult,
+  entries: PlanEntry[],
+  link: Link,
+  pending: ReadonlyMap<string, string>,
+): Promise<ComparedOne | null> {
   const user = await readLinkedUser(scan, link);
   if (user === 'unknown') return null;
-  if (user === 'absent') return { entries, done: undefined, isGone: link.id !== undefined };
+  if (user === 'absent') {
+    const isGone = link.id !== undefined;
+    return { entries, done: undefined, isGone, ...(isGone && { pendingDone: removalsIn(pending) }) };
+  }
   const values = await readValues(scan, link, user);
   if (values === 'unknown') return null;
   const account = { user, values };
