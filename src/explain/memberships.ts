@@ -118,8 +118,9 @@ export async function membershipsOfGroup(
   const pending = signs.slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
   const leaving = pending.flatMap(([user, sign]) => (sign === '-' ? [user] : []));
-  const [names, moving, decisions, removals, links] = await Promise.all([
+  const [names, unmanaged, moving, decisions, removals, links] = await Promise.all([
     readRecordNames(directory, refs),
+    outbox.unmanagedNames.namesOf(pending.map(([user]) => user)),
     withHeldRemoval(
       scope,
       refs.filter((_, index) => pending[index]?.[1] === '+'),
@@ -136,7 +137,7 @@ export async function membershipsOfGroup(
     const because = sign === '+' ? (outside ?? whyNotReady(link, outbox.settings)) : undefined;
     return {
       ref,
-      name: String(link.core?.userName ?? names.get(ref) ?? user),
+      name: String(link.core?.userName ?? names.get(ref) ?? unmanaged.get(user) ?? user),
       state: outside === undefined ? stateOf(sign) : 'notForTarget',
       ...(sign === 'r' ? (removals[index] ? REMOVAL[removals[index]] : PROTECTED) : {}),
       ...(sign === '-' && removals[index] === 'held' ? { because: REMOVAL.held.because } : {}),

@@ -5,7 +5,7 @@ import type { FoundResource } from '../ops/find.ts';
 import { managedEntries } from '../reconcile/compare/compare-memberships.ts';
 import { isChange, isProtected } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { isProtectedName } from '../sync/group/members.ts';
+import { isProtectedName } from '../sync/group/leavers.ts';
 import type { Reading } from './account.ts';
 import type { DesiredAccess, LeavingGroup } from './desired-access.ts';
 

@@ -13,6 +13,7 @@ import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
 import { createPendingMemberships } from './pending-memberships.ts';
 import { readResourceStatus } from './resource-status.ts';
+import { createUnmanagedNames } from './unmanaged-names.ts';
 import { countWaiting, readWaiting, type WaitingPage } from './waiting.ts';
 import { createWork, type DueWork } from './work.ts';
 
@@ -206,6 +207,7 @@ export function createOutbox(
     exceptionOf: (ref: Ref) => readException(deps, target, ref),
     leaseMs,
     guardStore: createGuardStore(deps, { target }),
+    unmanagedNames: createUnmanagedNames(deps, target),
     log,
     claim,
     ...createWork({ scripts, keys, log }, { target, leaseMs, rulesReadGroups, address }),

@@ -1,7 +1,8 @@
 // Selects a part of an approval: by person, kind, cause, group or resource.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
-import { parseRef, type Kind, type Ref } from '../../directory/records.ts';
+import { unmanagedId } from '../../directory/member-names.ts';
+import { fold, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import { findForOrder, formerWithName, idToRef, refIn, toSearched, type Searched } from '../find.ts';
 import { describeChanges, refsOf, type HeldCause } from './held-change.ts';
@@ -10,7 +11,10 @@ import { describeChanges, refsOf, type HeldCause } from './held-change.ts';
 export interface ChangeSelection {
   /** Resources, such as `User:3f…`. */
   refs?: readonly string[] | undefined;
-  /** Names, addresses or ids; a change of the account or of a membership of the person fits. */
+  /**
+   * Names, addresses or ids; a change of the account or of a membership of the person fits. The userName or platform id of an unmanaged
+   * member selects its removal from groups.
+   */
   persons?: readonly string[] | undefined;
   kinds?: readonly DestructiveKind[] | undefined;
   causes?: readonly HeldCause[] | undefined;
@@ -58,9 +62,12 @@ export async function createSelector(
   const { refs, kinds, causes } = selection;
   // The settings of another target may give the name to another group.
   const searched = toSearched([state]).map((each) => ({ ...each, targets: [target] }));
-  const persons = selection.persons && (await refsNamed(searched, 'User', selection.persons, approval));
-  const groups = selection.groups && (await refsNamed(searched, 'Group', selection.groups, approval));
   const personNames = await namesAmong(state, selection.persons);
+  const unmanaged = await unmanagedNamed(state, target, personNames);
+  const members = new Set([...unmanaged.values()].flat());
+  const persons =
+    selection.persons && (await refsNamed(searched, 'User', selection.persons, approval, unmanaged));
+  const groups = selection.groups && (await refsNamed(searched, 'Group', selection.groups, approval));
   const groupNames = await namesAmong(state, selection.groups);
   const former = groups && (await formerMembers(state, target, groups));
   return async (page) => {
@@ -74,7 +81,8 @@ export async function createSelector(
       if (refs && !refs.includes(item.ref)) return false;
       if (kinds && !kinds.includes(item.kind)) return false;
       const concerned = refsOf(item);
-      if (people && !concerned.some((ref) => people.has(ref))) return false;
+      if (people && !concerned.some((ref) => people.has(ref)) && !members.has(item.subject ?? ''))
+        return false;
       if (!teams) return true;
       return concerned.some(
         (ref) => teams.has(ref) || former?.has(ref) || groupsOf?.get(ref)?.some((group) => teams.has(group)),
@@ -98,17 +106,40 @@ async function namesAmong(state: DesiredState, given: readonly string[] = []): P
   return meant.filter((text) => !refIn(text));
 }
 
-/** Returns the persons or groups with these names. @throws UnknownSelection when a name has none */
+/**
+ * Returns the unmanaged members (`@<platform id>`, src/directory/member-names.ts) that each text selects: by the userName that their
+ * removal was judged with, or by the platform id. A text that selects none is left out.
+ */
+async function unmanagedNamed(
+  { outboxes }: DesiredState,
+  target: string,
+  texts: readonly string[],
+): Promise<Map<string, string[]>> {
+  const names = texts.length === 0 ? undefined : await outboxes.get(target)?.unmanagedNames.all();
+  const found = new Map<string, string[]>();
+  for (const text of texts)
+    for (const [member, name] of names ?? [])
+      if (fold(name) === fold(text) || unmanagedId(member) === text)
+        found.set(text, [...(found.get(text) ?? []), member]);
+  return found;
+}
+
+/**
+ * Returns the persons or groups with these names.
+ * @param unmanaged names that unmanaged members have; a person need not have them
+ * @throws UnknownSelection when a name has none
+ */
 async function refsNamed(
   searched: readonly Searched[],
   kind: 'User' | 'Group',
   names: readonly string[],
   approval: string,
+  unmanaged: ReadonlyMap<string, unknown> = new Map(),
 ): Promise<Set<Ref>> {
   const refs = new Set<Ref>();
   for (const name of names) {
     const found = (await findForOrder(searched, name)).filter((each) => each.kind === kind);
-    if (found.length === 0)
+    if (found.length === 0 && !unmanaged.has(name.trim()))
       throw new UnknownSelection(
         `No ${kind === 'User' ? 'person' : 'group'} is known as ${name} in the connection ${searched[0]?.connection ?? ''}. For the names in it see scim-bridge approvals show ${approval}.`,
       );

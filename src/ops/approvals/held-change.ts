@@ -28,13 +28,13 @@ export type HeldCause = (typeof HELD_CAUSES)[number];
 export interface HeldChange {
   kind: DestructiveKind;
   ref: Ref;
-  /** Id of the removed member, or name of the cleared attribute. */
+  /** Id of the removed member, `@<platform id>` of an unmanaged one, or name of the cleared attribute. */
   subject?: string;
   /** userName or displayName, as last applied. */
   name: string;
   /** Address of the user, or of the removed member. */
   mail?: string;
-  /** userName of the member, or the attribute. */
+  /** userName of the member, `@<platform id>` of an unmanaged member whose name is not known, or the attribute. */
   member?: string;
   /** Absent: the resource has changed at the source since the decision, so the cause of that time is not known. */
   cause?: HeldCause;
@@ -96,14 +96,19 @@ export async function describeChanges(
     return changedAt > decided;
   };
   const deletesLeavers = state.outboxes.get(target)?.deletesLeavers ?? false;
-  const known = await readKnown(state, target, [...new Set(items.flatMap(refsOf))]);
+  const [known, unmanaged] = await Promise.all([
+    readKnown(state, target, [...new Set(items.flatMap(refsOf))]),
+    state.outboxes.get(target)?.unmanagedNames.namesOf(items.flatMap(({ subject = '' }) => subject)),
+  ]);
   return items.map((item) => {
     const one = known.get(item.ref);
     const member = removedUser(item);
     const account = member && known.get(member);
     const cause = causeOf(item, one, account);
     const mail = mailOf(member ? account : one);
-    const memberName = member ? nameOf(member, account) : item.subject;
+    const memberName = member
+      ? nameOf(member, account)
+      : (unmanaged?.get(item.subject ?? '') ?? item.subject);
     const names = {
       name: nameOf(item.ref, one),
       ...(mail === undefined ? {} : { mail }),

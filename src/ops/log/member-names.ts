@@ -1,5 +1,7 @@
-// Names the members of log entries, which store opaque ids, by the links and records as they are now.
+// Names the members of log entries, which store opaque ids, by the links and records as they are now; an unmanaged member by the
+// userName that its removal was judged with.
 import type { DesiredState } from '../../directory/desired-state.ts';
+import { isUnmanaged } from '../../directory/member-names.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
 import type { LocatedEntry } from './provisioning-log.ts';
@@ -8,13 +10,16 @@ import type { LocatedEntry } from './provisioning-log.ts';
 export type NameMembers = (entry: LocatedEntry, most: number) => Promise<string[]>;
 
 export function createMemberNames(
-  states: readonly Pick<DesiredState, 'connection' | 'directory' | 'links'>[],
+  states: readonly Pick<DesiredState, 'connection' | 'directory' | 'links' | 'outboxes'>[],
 ): NameMembers {
   const known = new Map<string, string>();
   return async ({ connection, target, members = [] }, most) => {
     const state = states.find((each) => each.connection === connection);
     const ids = members.slice(0, most);
     const keyOf = (id: string): string => `${connection} ${target} ${id}`;
+    const lacking = ids.filter((id) => isUnmanaged(id) && !known.has(keyOf(id)));
+    const unmanaged = await state?.outboxes.get(target)?.unmanagedNames.namesOf(lacking);
+    for (const id of lacking) known.set(keyOf(id), unmanaged?.get(id) ?? id);
     const refs = ids.filter((id) => !known.has(keyOf(id))).map((id): Ref => refOf('User', id));
     if (state && refs.length > 0) {
       const [links, names] = await Promise.all([

@@ -11,6 +11,7 @@ import type { Exists } from '../user/find-user.ts';
 import { ended, permit, refuse } from '../gate.ts';
 import { noteLeavers, takeUpLeavers } from './left-members.ts';
 import type { LinkedMember } from './member-writes.ts';
+import { toLeavers } from './leavers.ts';
 import {
   dropPendingMembers,
   leaving,
@@ -20,7 +21,6 @@ import {
   removeMembers,
   removePermitted,
   throwIfIgnored,
-  toLeavers,
   type PendingMembers,
 } from './members.ts';
 import type { SyncOutcome } from '../outcome.ts';

@@ -1,12 +1,11 @@
 // Decides which pending members of a group are removed and added now, and in which portions.
 import { platformIdOf } from '../../directory/outbox/links.ts';
 import type { Readiness } from '../../directory/outbox/pending-memberships.ts';
-import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
-import { fold, parseRef, refOf } from '../../directory/records.ts';
+import { fold, refOf } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { SyncContext } from '../context.ts';
-import { isGone } from '../calls/failures.ts';
 import { permit, refuse } from '../gate.ts';
+import { toLeavers, type Leaver } from './leavers.ts';
 import { writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { LISTED_AS_PROTECTED } from '../target.ts';
 import { WriteIgnored } from '../outcome.ts';
@@ -23,13 +22,6 @@ const COALESCE_LIMIT_MS = 3000;
  * is protected.
  */
 export type PendingMembers = Map<string, string>;
-
-/** A member to be removed; `isOpen`: the account may be active, so the removal takes access away. */
-interface Leaver extends LinkedMember {
-  isOpen: boolean;
-  /** The platform answered the last change of the account with success, but did not apply it. */
-  isIgnored?: boolean;
-}
 
 /**
  * Removes members that the source no longer has, if the guard allows it. The removal of a user whose account is to be
@@ -128,59 +120,6 @@ export async function rejectedAmong(context: SyncContext, users: string[]): Prom
   return found;
 }
 
-/** A member to be removed, or `protected`: the membership stays; undefined: a user without account has none. */
-type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | undefined];
-
-/** Returns for each user whether the removal needs a write. */
-export async function toLeavers(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
-  const all: MaybeLeaver[] = [];
-  for (const portion of inPortions(users, READ_PORTION))
-    all.push(...(await toLeaversAtOnce(context, portion)));
-  return all;
-}
-
-/** Does the work of `toLeavers` for at most READ_PORTION users. */
-async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
-  const { links, target } = context;
-  const found = await links.getMany(
-    target.name,
-    users.map((user) => refOf('User', user)),
-  );
-  return Promise.all(
-    users.map(async (user, index): Promise<MaybeLeaver> => {
-      if (isUnmanaged(user)) return [user, await toUnmanagedLeaver(context, user)];
-      const link = found[index];
-      if (link?.id === undefined) return [user, undefined];
-      if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
-      const isOpen = link.core?.active !== false || (link.unsure ?? []).includes('active');
-      const isIgnored = link.condition?.reason === 'NotApplied';
-      return [user, { user, platformId: link.id, isOpen, isIgnored }];
-    }),
-  );
-}
-
-/**
- * Returns the account as a leaver; undefined when it must not be removed: the user who has it by now is a member at the
- * source, it is protected or gone, or `groups.members` is no longer authoritative.
- */
-async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {
-  const { directory, links, target, call, work } = context;
-  if (target.policy.groups.members !== 'authoritative') return undefined;
-  const platformId = unmanagedId(user);
-  const holder = await links.holderOf(target.name, 'User', platformId);
-  const [groups = []] = holder === undefined ? [] : await directory.groupsOf([parseRef(holder).id]);
-  if (groups.some(({ id }) => id === work.id)) return undefined;
-  try {
-    const account = await target.client.users.get(platformId, call);
-    const isKeyOwner = (await target.catalogue.keyOwner(call.signal)) === account.userName.toLowerCase();
-    if (isKeyOwner || isProtectedName(context, account.userName)) return undefined;
-    return { user, platformId, isOpen: account.active !== false };
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
-}
-
 /**
  * Asks the guard for the removals that take access away. The removal of a closed account takes none, so it is allowed at
  * once.
@@ -209,10 +148,6 @@ async function permitted(
     isWaiting: decisions.includes('waits'),
   };
 }
-
-/** Returns whether `users.protected` lists a userName. */
-export const isProtectedName = ({ target }: Pick<SyncContext, 'target'>, userName: string): boolean =>
-  target.policy.users.protected.some((each) => fold(each) === fold(userName));
 
 /** Logs a warning: the platform gives roles by group name and never takes them away (contract 12.6). */
 export function warnOfRoles({ target, logger, work }: SyncContext, ...names: string[]): void {

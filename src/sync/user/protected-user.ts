@@ -3,7 +3,7 @@ import type { Link } from '../../directory/outbox/links.ts';
 import { fold } from '../../directory/records.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
-import { isProtectedName } from '../group/members.ts';
+import { isProtectedName } from '../group/leavers.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { LISTED_AS_PROTECTED } from '../target.ts';
 import { removal } from '../names/succession.ts';

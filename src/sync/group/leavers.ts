@@ -1,0 +1,76 @@
+// Tells of members whom the source removed from a group whether they have a membership that the bridge removes.
+import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
+import { fold, parseRef, refOf } from '../../directory/records.ts';
+import { inPortions } from '../../directory/redis/portions.ts';
+import { isGone } from '../calls/failures.ts';
+import type { SyncContext } from '../context.ts';
+import type { LinkedMember } from './member-writes.ts';
+
+/** Most members whose state one command reads from Redis. */
+const READ_PORTION = 1000;
+
+/** A member to be removed; `isOpen`: the account may be active, so the removal takes access away. */
+export interface Leaver extends LinkedMember {
+  isOpen: boolean;
+  /** The platform answered the last change of the account with success, but did not apply it. */
+  isIgnored?: boolean;
+}
+
+/** A member to be removed, or `protected`: the membership stays; undefined: a user without account has none. */
+type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | undefined];
+
+/** Returns for each user whether the removal needs a write. */
+export async function toLeavers(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
+  const all: MaybeLeaver[] = [];
+  for (const portion of inPortions(users, READ_PORTION))
+    all.push(...(await toLeaversAtOnce(context, portion)));
+  return all;
+}
+
+/** Does the work of `toLeavers` for at most READ_PORTION users. */
+async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
+  const { links, target } = context;
+  const found = await links.getMany(
+    target.name,
+    users.map((user) => refOf('User', user)),
+  );
+  return Promise.all(
+    users.map(async (user, index): Promise<MaybeLeaver> => {
+      if (isUnmanaged(user)) return [user, await toUnmanagedLeaver(context, user)];
+      const link = found[index];
+      if (link?.id === undefined) return [user, undefined];
+      if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
+      const isOpen = link.core?.active !== false || (link.unsure ?? []).includes('active');
+      const isIgnored = link.condition?.reason === 'NotApplied';
+      return [user, { user, platformId: link.id, isOpen, isIgnored }];
+    }),
+  );
+}
+
+/**
+ * Returns the account as a leaver; undefined when it must not be removed: the user who has it by now is a member at the
+ * source, it is protected or gone, or `groups.members` is no longer authoritative. Stores the userName, because nothing else that the
+ * bridge keeps names such an account.
+ */
+async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {
+  const { clock, directory, links, outbox, target, call, work } = context;
+  if (target.policy.groups.members !== 'authoritative') return undefined;
+  const platformId = unmanagedId(user);
+  const holder = await links.holderOf(target.name, 'User', platformId);
+  const [groups = []] = holder === undefined ? [] : await directory.groupsOf([parseRef(holder).id]);
+  if (groups.some(({ id }) => id === work.id)) return undefined;
+  try {
+    const account = await target.client.users.get(platformId, call);
+    const isKeyOwner = (await target.catalogue.keyOwner(call.signal)) === account.userName.toLowerCase();
+    if (isKeyOwner || isProtectedName(context, account.userName)) return undefined;
+    await outbox.unmanagedNames.note(user, account.userName, clock.now());
+    return { user, platformId, isOpen: account.active !== false };
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Returns whether `users.protected` lists a userName. */
+export const isProtectedName = ({ target }: Pick<SyncContext, 'target'>, userName: string): boolean =>
+  target.policy.users.protected.some((each) => fold(each) === fold(userName));

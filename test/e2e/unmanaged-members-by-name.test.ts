@@ -1,0 +1,71 @@
+// Tests that approvals and the log name an account that nobody pushed and that `groups.members: authoritative` takes out of a group.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+/** An account that the sandbox has from the beginning. */
+const VIEWER = 'viewer@acme.example';
+
+let place: Place;
+let approval: string;
+let viewer: string;
+beforeAll(async () => {
+  place = await openPlace({
+    target: {
+      groups: { members: 'authoritative' },
+      guard: { removeMembers: { count: 0, percent: 0 } },
+    },
+  });
+  const [ann, bob] = [await place.idp.createUser(ANN), await place.idp.createUser('bob@acme.example')];
+  const crew = await place.idp.createGroup('crew', [ann, bob]);
+  await place.idle();
+  viewer = (await place.platform.user(VIEWER))?.scimId ?? '';
+  await byHand(place, 'PATCH', `/Groups/${(await place.platform.group('crew'))?.scimId}`, {
+    op: 'add',
+    path: 'members',
+    value: [{ value: viewer }],
+  });
+  await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${bob}"]` });
+  await place.commands.run('reconcile', '--yes');
+  approval = (await place.commands.run('approvals', 'list', '--json')).json[0].id;
+}, 60_000);
+afterAll(() => place.stop());
+
+const told = async (...args: string[]): Promise<[code: number, text: string]> => {
+  const { code, text } = await place.commands.run(...args);
+  return [code, text.replaceAll(/\s+/g, ' ')];
+};
+const LEAVES = `${VIEWER} leaves crew: a member at the platform that the source does not have`;
+
+test('the removal of an account that nobody pushed is held → approvals show and explain name the account', async () => {
+  const [code, text] = await told('approvals', 'show', approval);
+  expect([code, text]).toEqual([0, expect.stringContaining(LEAVES)]);
+  expect(text).toContain('bob@acme.example leaves crew: removed from the group at the source');
+  expect((await told('explain', 'crew'))[1]).toContain(`- ${VIEWER} (as above)`);
+});
+
+test.each(['viewer@acme.example', 'Viewer@ACME.example', 'the platform id'])(
+  'approvals show --person with %s of an account that nobody pushed → the removal of this account alone',
+  async (name) => {
+    const person = name === 'the platform id' ? viewer : name;
+    const [code, text] = await told('approvals', 'show', approval, '--person', person);
+    expect([code, text]).toEqual([0, expect.stringContaining(LEAVES)]);
+    expect(text).not.toContain('bob@acme.example leaves');
+  },
+);
+
+test('approvals show --person with a name that no account has → exit 1', async () => {
+  expect(await told('approvals', 'show', approval, '--person', 'nobody@acme.example')).toEqual([
+    1,
+    expect.stringContaining('No person is known as nobody@acme.example'),
+  ]);
+});
+
+test('the removal of an account that nobody pushed is approved by its name → it alone is written, and the log names it', async () => {
+  const [code, text] = await told('approvals', 'approve', approval, '--person', VIEWER, '--yes');
+  expect([code, text]).toEqual([0, expect.stringContaining('Approved: 1 of')]);
+  await place.idle();
+  expect((await place.platform.group('crew'))?.members).toEqual([ANN, 'bob@acme.example']);
+  expect((await told('log'))[1]).toContain(`crew removeMembers 1 member: ${VIEWER}`);
+}, 30_000);
