@@ -84,7 +84,7 @@ export function createGroups(deps: ProviderDeps) {
 
   /** POST (RFC 7644 §3.3). @throws 409 uniqueness when displayName or externalId is taken */
   async function create(body: unknown, context: RequestContext): Promise<Answer> {
-    const resource = parseResource(groupType, body, { operation: 'create', profile });
+    const resource = parseResource(groupType, body, profile);
     const members = membersOf(body, profile) ?? [];
     const id = ids.resource();
     const text = JSON.stringify(resource);
@@ -148,7 +148,7 @@ export function createGroups(deps: ProviderDeps) {
 
   /** PUT (RFC 7644 §3.5.1). Without a `members` key the members are kept, because some providers omit the key. */
   async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
-    const resource = parseResource(groupType, body, { operation: 'replace', profile });
+    const resource = parseResource(groupType, body, profile);
     const members = membersOf(body, profile);
     if (members) checkMemberLengths(members, limits);
     const keepsMembers = members === undefined && profile.name !== 'rfc';

@@ -54,7 +54,7 @@ export function createUsers(deps: ProviderDeps) {
 
   /** POST (RFC 7644 §3.3). @throws 409 uniqueness when userName or externalId is taken */
   async function create(body: unknown, context: RequestContext): Promise<Answer> {
-    const resource = parseResource(userType, body, { operation: 'create', profile });
+    const resource = parseResource(userType, body, profile);
     const id = ids.resource();
     const now = clock.now();
     const text = JSON.stringify(resource);
@@ -162,7 +162,7 @@ export function createUsers(deps: ProviderDeps) {
 
   /** PUT (RFC 7644 §3.5.1): replaces the resource by the body; without `active` the user keeps the stored one. */
   async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
-    const resource = parseResource(userType, body, { operation: 'replace', profile });
+    const resource = parseResource(userType, body, profile);
     return replaceWith(id, resource, context, { keepsActive: resource.active === undefined });
   }
 

@@ -10,6 +10,7 @@ export type AttributePath =
       readonly kind: 'attribute';
       readonly section: Section;
       readonly field: Field;
+      /** Sub-attribute; undefined when the attribute itself is named. */
       readonly sub: Field | undefined;
       /** An attribute of an extension was named without its URN. */
       readonly unqualified: boolean;
@@ -38,6 +39,7 @@ export function resolveAttribute(type: ResourceType, text: string): AttributePat
   return /^[A-Za-z]/.test(text) && !/\s/.test(text) ? UNKNOWN : MALFORMED;
 }
 
+/** Resolves a name in one schema; a name without URN (`qualified` false) also in the extensions. */
 function resolveIn(type: ResourceType, section: Section, text: string, qualified: boolean): AttributePath {
   if (section.schema.open) return resolveOpen(section, text);
   const dot = text.indexOf('.');

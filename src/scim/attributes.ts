@@ -31,7 +31,7 @@ export interface Schema {
   readonly attributes: readonly Attribute[];
   /**
    * Makes the schema that of an open extension: a resource may also have attributes in it that the schema does not declare. Their
-   * values are scalars or arrays of scalars. These undeclared attributes are called members; their names regard case.
+   * values are scalars or arrays of scalars. These undeclared attributes are called members; their names are case-sensitive.
    */
   readonly open?: boolean;
 }
@@ -85,6 +85,7 @@ export interface Section {
   readonly urn: string;
   /** The URN in lower case. */
   readonly key: string;
+  /** Whether this is the core schema, not an extension. */
   readonly core: boolean;
   /** Whether every resource must have this extension. */
   readonly required: boolean;

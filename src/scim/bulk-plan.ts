@@ -6,6 +6,7 @@ import type { JsonObject } from './json.ts';
 /** One step: `run` an operation with this data, or `complete` a created resource with the data that was left out. */
 export interface BulkStep {
   readonly kind: 'run' | 'complete';
+  /** Position of the operation in the request, from 0. */
   readonly index: number;
   readonly data: unknown;
   /** Whether `data` contains bulkIds. */
@@ -28,7 +29,7 @@ interface Node {
   /** Number of operations in `needs` and `follows` that this one still waits for. */
   blockers: number;
   hasRun: boolean;
-  /** Set when this creation was split to resolve a circular reference. */
+  /** Set when this creation was split to resolve a circular reference: the data of its steps `run` and `complete`. */
   parts?: { readonly now: JsonObject; readonly later: JsonObject };
 }
 

@@ -3,14 +3,14 @@ import { isObject, type JsonObject } from './json.ts';
 
 const PREFIX = 'bulkId:';
 /** `bulkId:x` alone, or at the end of a resource address as in `$ref`. */
-const REFERENCE = /^(\S*\/(?:Users|Groups)\/)?bulkId:(.+)$/s;
+const REFERENCE = /^(?<address>\S*\/(?:Users|Groups)\/)?bulkId:(?<name>.+)$/s;
 /** Nesting limit of the search; deeper data is refused by the validation. */
 const MAX_DEPTH = 40;
 
-/** Returns the bulkId and the address before it; undefined for text without a bulkId. */
+/** Returns the bulkId and the address before it, `''` for none; undefined for text without a bulkId. */
 function parse(text: string): { address: string; name: string } | undefined {
-  const found = text.includes(PREFIX) ? REFERENCE.exec(text) : null;
-  return found?.[2] === undefined ? undefined : { address: found[1] ?? '', name: found[2] };
+  const groups = text.includes(PREFIX) ? REFERENCE.exec(text)?.groups : undefined;
+  return groups?.name === undefined ? undefined : { address: groups.address ?? '', name: groups.name };
 }
 
 /** Returns the bulkId of a text; undefined when it has none. */

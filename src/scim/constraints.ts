@@ -200,7 +200,7 @@ export function checkMemberLengths(values: Iterable<string>, limits: LengthLimit
     if (isLongName(value, limits)) throw tooLong('members.value', limits.nameCharacters, 'characters');
 }
 
-/** Checks every text in a value. `before`: the stored value at the same path. */
+/** Checks every text in a value. `path`: SCIM path for the error, empty for a resource. `before`: stored value at this path. */
 function checkValues(value: unknown, path: string, most: number, before: unknown): void {
   if (typeof value === 'string') {
     if (isLongText(value, most) && value !== before) throw tooLong(path, most, 'bytes');

@@ -4,9 +4,9 @@ import { invalidCursor } from './errors.ts';
 
 /** Position of the last resource of a page. Its place in the order of creation never changes, so the next page starts behind it. */
 export interface CursorPosition {
-  /** Name of its resource type. */
+  /** Name of its resource type; `sorted` in a sorted list (provider/pages.ts). */
   readonly type: string;
-  /** Its place in the order of creation of that type. */
+  /** Its place in the order of creation of that type; in a sorted list its position there, from 1. */
   readonly after: number;
   /** Number of all matches, counted for the first page. Undefined when each page can count them again at little cost. */
   readonly totalResults: number | undefined;
@@ -15,7 +15,10 @@ export interface CursorPosition {
 const MAX_LENGTH = 300;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** Hashes the query that a cursor belongs to. Attributes and page size are left out, because they may change between pages. */
+/**
+ * Hashes the query that a cursor belongs to, to 96 bits in 16 characters. Attributes and page size are left out, because they
+ * may change between pages.
+ */
 const queryHash = (query: readonly (string | undefined)[]): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16);
 
@@ -26,7 +29,7 @@ export function toCursor(position: CursorPosition, query: readonly (string | und
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** @throws 400 invalidCursor when the text is no cursor of this service or belongs to another query */
+/** Decodes a cursor. @throws 400 invalidCursor when the text is no cursor of this service or belongs to another query */
 export function parseCursor(text: string, query: readonly (string | undefined)[]): CursorPosition {
   const parts = text.length <= MAX_LENGTH && BASE64URL.test(text) ? parseJson(text) : undefined;
   const [type, after, totalResults, hash] = Array.isArray(parts) ? (parts as unknown[]) : [];

@@ -38,6 +38,9 @@ export class ScimError extends Error {
   }
 }
 
+/** Returns client text for the `detail` of an error, cut to 200 characters. */
+export const excerpt = (text: string): string => text.slice(0, 200);
+
 const badRequest =
   (scimType: ScimType) =>
   (detail: string): ScimError =>

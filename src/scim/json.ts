@@ -65,7 +65,11 @@ export function messageOf(body: unknown, urn: string, profile: Profile): JsonObj
   return body;
 }
 
-/** Returns the operations of a PatchOp or BulkRequest. @param tooMany returns the error above `most` operations */
+/**
+ * Returns the operations of a PatchOp or BulkRequest.
+ * @param tooMany returns the error for more than `most` operations
+ * @throws that error, 400 invalidSyntax without a list, 400 invalidValue for an empty one
+ */
 export function operationsOf(
   message: JsonObject,
   profile: Profile,
@@ -121,7 +125,7 @@ export const isNumberText = (text: string): boolean => NUMBER_TEXT.test(text);
 
 const NUMBER_TEXT = /^-?\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
 
-/** Returns whether an open schema accepts the name; names such as `__proto__` are refused. */
+/** Returns whether an open schema (attributes.ts) accepts the name of a member; names such as `__proto__` are refused. */
 export function isMemberName(name: string): boolean {
   return MEMBER_NAME.test(name) && !FORBIDDEN_NAMES.has(name);
 }

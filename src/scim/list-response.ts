@@ -35,14 +35,18 @@ const PARAMETERS = [
   'excludedAttributes',
 ] as const;
 type Parameter = (typeof PARAMETERS)[number];
+/** Parameters that list names. */
+const NAME_LISTS: ReadonlySet<Parameter> = new Set(['attributes', 'excludedAttributes']);
 
-/** The parameters of a list before they are checked: all text in a URL, numbers in a `.search` body. */
+/** The parameters of a list before they are checked: all are text in a URL; a `.search` body may have numbers and lists. */
 export type RawListQuery = Readonly<Partial<Record<Parameter, unknown>>>;
 
 const isAbsent = (raw: unknown): boolean => raw === undefined || raw === null || raw === '';
 
+/** Returns a whole number, `fallback` without one. @throws the error that `refuse` creates */
 function integer(name: string, raw: unknown, fallback: number, refuse = invalidValue): number {
   if (isAbsent(raw)) return fallback;
+  // Up to 15 digits a number is exact.
   const value = typeof raw === 'string' && /^\s*[+-]?\d{1,15}\s*$/.test(raw) ? Number(raw) : raw;
   if (typeof value === 'number' && Number.isInteger(value)) return value;
   throw refuse(`"${name}" must be an integer.`);
@@ -111,7 +115,7 @@ export function readQuery(query: URLSearchParams): Partial<Record<Parameter, str
     if (name === undefined) continue;
     const before = raw[name];
     if (before === undefined) raw[name] = value;
-    else if (name === 'attributes' || name === 'excludedAttributes') raw[name] = `${before},${value}`;
+    else if (NAME_LISTS.has(name)) raw[name] = `${before},${value}`;
   }
   return raw;
 }
@@ -164,7 +168,8 @@ export function listResponseText(resourcesJson: readonly string[], position: Lis
   return `${empty.slice(0, -2)}${resourcesJson.join(',')}]}`;
 }
 
-function names(name: string, raw: unknown): unknown {
+/** Returns a list of names as in a URL, separated by commas; any other value unchanged. */
+function joined(name: string, raw: unknown): unknown {
   if (!Array.isArray(raw)) return raw;
   if (raw.some((item) => typeof item !== 'string')) throw invalidValue(`"${name}" must list names.`);
   return raw.join(',');
@@ -178,7 +183,7 @@ export function parseSearchRequest(body: unknown, limits: ListLimits, profile: P
   const message = messageOf(body, SEARCH_REQUEST_URN, profile);
   const raw = PARAMETERS.map((name) => {
     const value = member(message, name);
-    return [name, name.endsWith('ttributes') ? names(name, value) : value];
+    return [name, NAME_LISTS.has(name) ? joined(name, value) : value];
   });
   return toListQuery(Object.fromEntries(raw) as RawListQuery, limits);
 }

@@ -3,11 +3,12 @@
 import { resolveAttribute, type AttributePath } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
 import { findField, toCurrentUrn, type ResourceType } from './resource-type.ts';
-import { invalidPath } from './errors.ts';
+import { excerpt, invalidPath } from './errors.ts';
 import type { Filter } from './filter/filter.ts';
 import { parseElementFilter } from './filter/parser.ts';
 import type { Profile } from './profiles.ts';
 
+/** Values of a declared attribute: of the elements that `filter` selects, or of all; whole, or only the sub-attribute `sub`. */
 export interface AttributeTarget {
   readonly kind: 'attribute';
   readonly section: Section;
@@ -30,7 +31,7 @@ const MAX_LENGTH = 4096;
 const VALUE_FILTER = /^\[\s*[A-Za-z(][^]*\](\.[A-Za-z$_][A-Za-z0-9$_-]*)?$/;
 
 function malformed(text: string): Error {
-  return invalidPath(`"${text.slice(0, 200)}" is not a valid path.`);
+  return invalidPath(`"${excerpt(text)}" is not a valid path.`);
 }
 
 function toTarget(found: AttributePath, text: string, profile: Profile): PatchTarget {

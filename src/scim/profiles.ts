@@ -1,6 +1,10 @@
 // Lists the deviations of identity providers from the RFC. Code that accepts a deviation calls `profile.allows(name)`,
 // which also counts it. Sources: `gh:o/r#n` is an issue of a public repository.
 
+/**
+ * `rfc` refuses all deviations, `lenient` accepts all. `auto` is for an unknown provider: it accepts all, `replace-creates` with a
+ * limit, and the log suggests a profile (`suggestProfile`). The others are for the provider of their name.
+ */
 export type ProfileName = 'auto' | 'rfc' | 'entra' | 'okta' | 'lenient';
 
 interface Deviation {
@@ -165,7 +169,7 @@ export const deviations: readonly Deviation[] = Object.entries(table).map(([name
 export interface Profile {
   readonly name: ProfileName;
   /**
-   * Whether an externalId identifies one person. Okta's does: Okta renames with a POST of the same externalId
+   * Whether an externalId identifies one person. Under `okta` it does: Okta renames with a POST of the same externalId
    * (gh:growthbook/growthbook#1680). RFC 7643 requires no uniqueness, and Entra's default (mailNickname) can be reused.
    */
   readonly hasUniqueExternalIds: boolean;

@@ -40,6 +40,7 @@ function withoutFilter(item: string): string {
   return (open < 0 ? item : item.slice(0, open) + rest).trim();
 }
 
+/** Adds a path to the names. A whole attribute that was added before includes its sub-attributes. */
 function add(names: Names, steps: readonly string[]): void {
   const [first, ...rest] = steps;
   if (first === undefined || names.get(first) === true) return;
@@ -52,6 +53,7 @@ function add(names: Names, steps: readonly string[]): void {
   if (inner !== true) add(inner, rest);
 }
 
+/** Returns the keys that lead to the named value; none for a name that selects nothing. */
 function stepsOf(type: ResourceType, item: string): readonly string[] {
   const found = resolveAttribute(type, item);
   if (found.kind === 'section') return found.section.core ? [] : [found.section.urn];

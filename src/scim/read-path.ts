@@ -1,4 +1,4 @@
-// Reads values of a resource by a PATCH path, for mappings of attributes.
+// Reads values of a resource by a PATCH path, for the attribute mappings in the settings.
 import { invalidPath } from './errors.ts';
 import { evaluateFilter } from './filter/evaluate.ts';
 import { parsePath } from './path.ts';
@@ -25,6 +25,7 @@ const listOf = (value: unknown): unknown[] => {
  * @throws 400 invalidPath when no schema declares the attribute
  */
 export function readPath(type: ResourceType, text: string): (resource: Resource) => unknown[] {
+  // `lenient`: the settings may name an attribute of an extension without its URN.
   const target = parsePath(type, text, profileOf('lenient'));
   if (target.kind === 'unknown') throw invalidPath(`No schema declares "${text}".`);
   const { section } = target;

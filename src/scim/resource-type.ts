@@ -37,6 +37,7 @@ export interface PlacedField {
 
 export interface ResourceType extends ResourceTypeDefinition {
   readonly core: Section;
+  /** The extensions. */
   readonly sections: readonly Section[];
   /** Core schema and extensions, longest URN first, because a URN may be a prefix of another. */
   readonly byUrn: readonly Section[];

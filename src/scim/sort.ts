@@ -1,7 +1,7 @@
 // Resolves `sortBy` to a sort key and compares keys (RFC 7644 §3.4.2.3).
 import { resolveAttribute, type AttributePath } from './attribute-path.ts';
 import type { Field } from './attributes.ts';
-import { invalidValue } from './errors.ts';
+import { excerpt, invalidValue } from './errors.ts';
 import { foldCase } from './json.ts';
 import type { Profile } from './profiles.ts';
 import type { ResourceType } from './resource-type.ts';
@@ -20,7 +20,7 @@ const KEY_CHARACTERS = 256;
 const UNSORTED: Sort = { keyOf: () => undefined };
 
 const refused = (sortBy: string, why: string): Error =>
-  invalidValue(`"sortBy" cannot be "${sortBy.slice(0, 200)}": ${why}.`);
+  invalidValue(`"sortBy" cannot be "${excerpt(sortBy)}": ${why}.`);
 
 /**
  * Resolves `sortBy`. A complex attribute needs a sub-attribute; a multi-valued one is sorted by its `value`. An unknown
@@ -31,6 +31,7 @@ export function parseSort(type: ResourceType, sortBy: string, profile: Profile):
   const found = resolveAttribute(type, sortBy.trim());
   if (found.kind === 'malformed') throw refused(sortBy, 'it is not in attribute notation');
   if (found.kind === 'section') throw refused(sortBy, 'it is a schema');
+  // An undeclared member of an open extension has no definition, so its texts are compared case-sensitively.
   if (found.kind === 'member') {
     const steps = [found.section.urn, found.name];
     return { keyOf: (resource) => toKey(valueAt(resource, steps), undefined) };
@@ -48,7 +49,10 @@ export function parseSort(type: ResourceType, sortBy: string, profile: Profile):
   return { keyOf: (resource) => toKey(valueAt(resource, steps), leaf) };
 }
 
-/** Returns whether no answer shows the attribute, so that the order of a list must not reveal it, or the name needs a URN. */
+/**
+ * Returns whether sortBy must not find the attribute. No answer shows an attribute with `returned: never`, so the order of a
+ * list must not reveal it. Under some profiles an attribute of an extension needs its URN.
+ */
 function isHidden(found: AttributePath & { kind: 'attribute' }, profile: Profile): boolean {
   if (found.field.attribute.returned === 'never' || found.sub?.attribute.returned === 'never') return true;
   return found.unqualified && !profile.allows('unqualified-extension');

@@ -24,8 +24,10 @@ export function spanningType(type: ResourceType, others: readonly ResourceType[]
   };
 }
 
+/** Returns `core` with the names of `others` added to its lookups. */
 function withNames(core: Section, others: readonly Section[]): Section {
   const byName = new Map<string, Field>();
+  // If several types have a name, the attribute of `core` counts, else that of the first type.
   for (const { fields } of [...others].reverse())
     for (const [name, field] of fields.byName) byName.set(name, field);
   for (const [name, field] of core.fields.byName) byName.set(name, field);

@@ -23,7 +23,8 @@ function readSection(section: Section, raw: unknown, extensions: JsonObject, pro
     extensions[section.urn] = raw;
     return;
   }
-  // The extension is copied, because the stored object may be part of the request body.
+  // A body can name an extension twice, for example by its URN and by path keys. The earlier values are kept, in a copy,
+  // because their object may be part of the request body.
   const first = Object.hasOwn(extensions, section.urn) ? (extensions[section.urn] as JsonObject) : {};
   const members = { ...first };
   extensions[section.urn] = members;
@@ -72,6 +73,7 @@ function readForeignKey(
   }
 }
 
+/** @throws 400 invalidValue when `schemas` lacks the core URN or lists an unknown one, unless the profile allows that */
 function checkSchemas(type: ResourceType, body: JsonObject, profile: Profile): void {
   const listed = member(body, 'schemas');
   const urns = Array.isArray(listed) ? (listed as unknown[]) : [];
@@ -88,20 +90,13 @@ function checkSchemas(type: ResourceType, body: JsonObject, profile: Profile): v
     throw invalidValue('"schemas" lists a schema that this service does not have.');
 }
 
-export interface BodyContext {
-  /** RFC 7644 §3.5.1 treats immutable attributes of a PUT differently from those of a POST. */
-  readonly operation: 'create' | 'replace';
-  readonly profile: Profile;
-}
-
 /**
  * Returns the canonical resource of a POST or PUT body (RFC 7644 §3.3 and §3.5.1), without `id` and `meta`, which the
- * server sets, without `password`, which is never stored, and without group members (see `membersOf`).
+ * server sets, without `password`, which is never stored, and without group members (`membersOf` in patch/members.ts).
  * @throws 400 invalidSyntax when the body is no object, 400 invalidValue when a value does not fit its schema
  */
-export function parseResource(type: ResourceType, body: unknown, context: BodyContext): Resource {
+export function parseResource(type: ResourceType, body: unknown, profile: Profile): Resource {
   if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
-  const { profile } = context;
   checkBody(body);
   checkSchemas(type, body, profile);
   const values = new Array<unknown>(type.core.fields.list.length);

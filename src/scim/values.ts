@@ -101,7 +101,7 @@ function staysAsSent({ attribute, keepsText }: Field, raw: unknown): boolean {
   return typeof raw === 'boolean' && attribute.type === 'boolean' && !attribute.multiValued;
 }
 
-/** Returns whether the object is canonical already: all its values are stored unchanged, and its keys are in schema order. */
+/** Returns whether the object is canonical already: not empty, all values stored unchanged, and the keys in schema order. */
 export function isStored(fields: Fields, raw: JsonObject): boolean {
   let last = -1;
   for (const name of Object.keys(raw)) {
@@ -118,6 +118,7 @@ export function readParts(field: Field, raw: JsonObject, target: JsonObject, pro
   if (!parts) throw notA(field, 'a simple value');
   for (const key of Object.keys(raw)) {
     const part = findField(parts, key);
+    // `allows` only counts the deviation here.
     if (!part) profile.allows('unknown-attribute');
     else if (part.attribute.mutability !== 'readOnly') target[part.name] = readPart(part, raw[key], profile);
   }
@@ -225,8 +226,7 @@ export function readValue(field: Field, raw: unknown, profile: Profile): unknown
   }
   const input = toComplexInput(field, raw, profile);
   if (!input || !field.parts) return undefined;
-  // The sub-attributes of a stored value are in order.
-  if (isStored(field.parts, input)) return settleComplex(field, input, profile, true);
+  if (isStored(field.parts, input)) return settleComplex(field, input, profile, { isOrdered: true });
   const parts: JsonObject = {};
   readParts(field, input, parts, profile);
   return settleComplex(field, parts, profile);
@@ -237,7 +237,7 @@ export function settleComplex(
   field: Field,
   parts: JsonObject,
   profile: Profile,
-  isOrdered = false,
+  { isOrdered = false } = {},
 ): JsonObject | undefined {
   if (!field.parts) return undefined;
   if (parts.value === '' && field.isReference && profile.allows('empty-reference')) return undefined;

@@ -35,6 +35,7 @@ function compare(comparison: Comparison, resource: unknown): boolean {
 }
 
 // Returns whether `test` is true for any value at the path. Lists are searched; a simple element counts as its `value`.
+// `index`: the step of the path that is taken from `node`.
 function someValue(
   node: unknown,
   steps: readonly string[],

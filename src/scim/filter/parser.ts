@@ -1,6 +1,6 @@
 // Parses a filter to a tree by recursive descent with limited depth (RFC 7644 §3.4.2.2).
 import type { Fields } from '../attributes.ts';
-import { invalidFilter } from '../errors.ts';
+import { excerpt, invalidFilter } from '../errors.ts';
 import type { Profile } from '../profiles.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { toComparison } from './comparison.ts';
@@ -23,6 +23,7 @@ const OPERATORS: ReadonlySet<string> = new Set(['eq', 'ne', 'co', 'sw', 'ew', 'g
 interface Parsing {
   readonly lexer: Lexer;
   readonly profile: Profile;
+  /** Number of open brackets. */
   depth: number;
 }
 
@@ -136,8 +137,7 @@ export function parseFilter(type: ResourceType, text: string, profile: Profile):
   const parsing: Parsing = { lexer: createLexer(text), profile, depth: 0 };
   const filter = parseOr(parsing, resourceScope(type, profile));
   const rest = parsing.lexer.next();
-  if (rest.kind !== 'end')
-    throw invalidFilter(`Unexpected "${rest.text.slice(0, 200)}" at position ${rest.at}.`);
+  if (rest.kind !== 'end') throw invalidFilter(`Unexpected "${excerpt(rest.text)}" at position ${rest.at}.`);
   return filter;
 }
 

@@ -2,7 +2,7 @@
 import { resolveAttribute, type AttributePath } from '../attribute-path.ts';
 import type { Field, Fields, Section } from '../attributes.ts';
 import { findField, type ResourceType } from '../resource-type.ts';
-import { invalidFilter } from '../errors.ts';
+import { excerpt, invalidFilter } from '../errors.ts';
 import type { Profile } from '../profiles.ts';
 import type { FilterAttribute } from './filter.ts';
 import type { Token } from './lexer.ts';
@@ -17,6 +17,7 @@ export interface NameScope {
 export interface Located {
   /** Undefined for an undeclared member of an open extension. */
   readonly field: Field | undefined;
+  /** Canonical keys that lead to the value. */
   readonly steps: readonly string[];
   /** Path without an implied `.value`. */
   readonly path: string;
@@ -25,9 +26,7 @@ export interface Located {
 }
 
 function unknown(token: Token): Error {
-  return invalidFilter(
-    `"${token.text.slice(0, 200)}" at position ${token.at} is not an attribute known here.`,
-  );
+  return invalidFilter(`"${excerpt(token.text)}" at position ${token.at} is not an attribute known here.`);
 }
 
 /** Resolves names at a resource. */
@@ -92,13 +91,11 @@ export function toComparable(located: Located, token: Token): FilterAttribute {
   if (located.field?.attribute.type !== 'complex') return toAttribute(located);
   const value = located.field.parts?.byName.get('value');
   if (!value)
-    throw invalidFilter(
-      `"${token.text.slice(0, 200)}" at position ${token.at} is complex: name a sub-attribute.`,
-    );
+    throw invalidFilter(`"${excerpt(token.text)}" at position ${token.at} is complex: name a sub-attribute.`);
   return { steps: [...located.steps, value.name], field: value, key: value.path.toLowerCase() };
 }
 
 /** Creates the 400 invalidFilter for `[…]` behind an attribute that has no elements. */
 export function unknownElement(token: Token): Error {
-  return invalidFilter(`"${token.text.slice(0, 200)}" at position ${token.at} has no elements to select.`);
+  return invalidFilter(`"${excerpt(token.text)}" at position ${token.at} has no elements to select.`);
 }

@@ -9,6 +9,7 @@ import { orderParts } from '../resource-type.ts';
 import { fromElements, readElement, readElements, readValue } from '../values.ts';
 import type { PatchOperation } from './operation.ts';
 
+/** One PATCH operation on a multi-valued attribute: its operation, the parts of its path, and its value. */
 interface Change {
   readonly op: PatchOperation['op'];
   readonly field: Field;
@@ -18,6 +19,7 @@ interface Change {
   readonly profile: Profile;
 }
 
+/** Returns the current list as objects; a simple value becomes `{value}`. */
 function toElements(field: Field, current: unknown): JsonObject[] {
   if (!Array.isArray(current)) return [];
   if (field.attribute.type === 'complex') return current as JsonObject[];
@@ -35,6 +37,7 @@ export function isListed(field: Field, element: JsonObject, listed: JsonObject):
   return names.every((name) => isEqual(field.parts?.byName.get(name), element[name], listed[name]));
 }
 
+/** Returns the elements that `isListed` finds for none of the listed ones, in one pass: both lists may be long. */
 function withoutListed(
   field: Field,
   elements: readonly JsonObject[],
@@ -146,7 +149,7 @@ function addElement(change: Change, elements: readonly JsonObject[]): JsonObject
     throw noTarget(`No value of "${field.path}" matches the filter.`);
   }
   const start = requiredMembers(filter);
-  // Only a filter of equalities says what the new element contains.
+  // The new element starts with the values of the filter's equalities. If these do not satisfy the filter, nothing is created.
   if (filter && !evaluateFilter(filter, start)) {
     throw noTarget(`No value of "${field.path}" matches, and the filter does not say which value to create.`);
   }

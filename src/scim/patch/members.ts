@@ -78,7 +78,8 @@ function partSteps(
   return [...expectedSteps(op, named, profile), { kind: 'add', values: named }];
 }
 
-// The RFC requires the replaced member to exist; profiles with `replace-creates` skip that check.
+// RFC 7644 §3.5.2.3 requires that a replaced member exists. Only the profile `rfc` checks this; the others accept
+// `replace-creates`.
 const expectedSteps = (op: PatchOperation['op'], values: string[], profile: Profile): PatchMemberStep[] =>
   op === 'replace' && profile.name === 'rfc' ? [{ kind: 'expect', values }] : [];
 

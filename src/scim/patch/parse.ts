@@ -17,6 +17,7 @@ interface Parsing {
   readonly op: PatchOperation['op'];
   /** Counted from 1, for error details. */
   readonly position: number;
+  /** The result, to which the functions below add. */
   readonly operations: PatchOperation[];
 }
 
@@ -146,6 +147,7 @@ function pushReadOnlyPart(
   throw mutability(`Operation ${position}: attribute "${sub.path}" is read-only.`);
 }
 
+/** Adds the operations of one entry of `Operations`. */
 function parseOperation(
   type: ResourceType,
   raw: unknown,

@@ -18,6 +18,7 @@ export interface CustomAttribute {
 }
 
 export interface CustomSchema {
+  /** URN. */
   readonly id: string;
   readonly name: string;
   readonly description: string;
@@ -27,6 +28,7 @@ export interface CustomSchema {
   readonly attributes: readonly CustomAttribute[];
 }
 
+/** An extension of a resource type. `required`: every resource must have values of it. */
 export interface Extension {
   readonly schema: Schema;
   readonly required: boolean;

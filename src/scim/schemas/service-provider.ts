@@ -8,9 +8,11 @@ type Characteristics = Parameters<typeof attribute>[2];
 const shown = (name: string, description: string, characteristics: Characteristics = {}): Attribute =>
   attribute(name, description, { mutability: 'readOnly', ...characteristics });
 
+/** Creates a required complex attribute; `flag` and `number` a required boolean and integer, `address` a reference. */
 const complex = (name: string, description: string, ...subAttributes: Attribute[]): Attribute =>
   shown(name, description, { type: 'complex', required: true, subAttributes });
 
+/** Characteristics of a required text, which is compared with case. */
 const required = { required: true, caseExact: true } as const;
 const flag = (name: string, description: string): Attribute =>
   shown(name, description, { type: 'boolean', required: true });
@@ -105,7 +107,7 @@ const resourceTypeSchema: Schema = {
   ],
 };
 
-/** Attributes of an attribute definition; a complex attribute repeats them for each sub-attribute. */
+/** Attributes of an attribute definition. The definition of a complex attribute has them for each sub-attribute too. */
 const characteristics: readonly Attribute[] = [
   shown('name', 'Name of the attribute.', required),
   shown('type', 'Data type.', {

@@ -172,7 +172,7 @@ describe('PATCH of custom attributes', () => {
     ['pathless, URN as key', { op: 'add', value: { [PERSON]: { tag: 'new' } } }, { tag: 'new' }],
     ['pathless, path as key', { op: 'replace', value: { [`${PERSON}:remote`]: 'False' } }, { remote: false }],
     ['the extension as path', { op: 'replace', path: PERSON, value: { remote: true } }, { remote: true }],
-  ])('PATCH gives a custom attribute the expected value: %s', async (what, operation, expected) => {
+  ])('PATCH of custom attributes, %s: %j gives the values %j', async (what, operation, expected) => {
     const before = { seat: { building: 'n' }, skills: ['sql'], phones: [{ value: '1', type: 'desk' }] };
     const after = await patched(what.replaceAll(/\W/g, '-'), before, operation);
     expect(after).toEqual({ costCode: 'A-1', ...(what === 'one value of a list' ? {} : before), ...expected });
@@ -238,7 +238,7 @@ describe('filters and sorting', () => {
     [`${PERSON}:phones[type eq "desk" and value sw "f"]`, ['f1', 'f2', 'f3']],
     [`${PERSON}:phones eq "f3"`, ['f3']],
     [`${PERSON.toLowerCase()}:COSTCODE eq "y"`, ['f3']],
-  ])('the filter %s finds users by custom attributes', async (filter, expected) => {
+  ])('the filter %s on custom attributes finds the users %j', async (filter, expected) => {
     expect(named(await scim.find('/Users', filter))).toEqual(expected.map((name) => `${name}@x.example`));
   });
 
@@ -276,16 +276,13 @@ describe('attributes in answers (RFC 7643 §7, returned)', () => {
     [`attributes=${PERSON}`, { costCode: 'A-1', tag: 'always', remote: true }],
     [`excludedAttributes=${PERSON}:tag,${PERSON}:remote`, { costCode: 'A-1', tag: 'always' }],
     [`excludedAttributes=${PERSON}`, { tag: 'always' }],
-  ])(
-    'custom attributes are in SCIM answers as their characteristic `returned` says: %s',
-    async (query, expected) => {
-      expect(await shown(query)).toEqual(expected);
-      const list = await scim.get(
-        `/Users?filter=${encodeURIComponent('userName eq "shown@x.example"')}&${query}`,
-      );
-      expect(list.body.Resources[0][PERSON]).toEqual(expected);
-    },
-  );
+  ])('GET and list with "%s" return the custom attributes %j', async (query, expected) => {
+    expect(await shown(query)).toEqual(expected);
+    const list = await scim.get(
+      `/Users?filter=${encodeURIComponent('userName eq "shown@x.example"')}&${query}`,
+    );
+    expect(list.body.Resources[0][PERSON]).toEqual(expected);
+  });
 });
 
 test('mapped custom attributes reach the platform, and a user without an attribute made required later can still be deactivated', async () => {

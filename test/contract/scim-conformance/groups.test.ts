@@ -117,7 +117,7 @@ describe.each<[string, object[], () => string[]]>([
         .replaceAll('/C"', `/${c}"`),
     );
 
-  test('the operations set the expected members, and the version stays if no member changed', async () => {
+  test('PATCH leaves exactly the members of the case, and keeps the version if no member changed', async () => {
     const group = await scim.group(`g${++serial}`, [a, b]);
     const answer = await scim.patch(`/Groups/${group.id}`, ...named(JSON.stringify(operations)));
     expect([200, 204]).toContain(answer.status);

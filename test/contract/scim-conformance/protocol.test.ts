@@ -90,7 +90,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
     }
   });
 
-  test('a feature that is not offered answers 501 and is announced as unsupported', async () => {
+  test('/Me without a JWT answers 501, and changes of passwords are announced as unsupported', async () => {
     expect((await scim.get('/Me')).status).toBe(501);
     expect((await scim.get('/ServiceProviderConfig')).body.changePassword.supported).toBe(false);
   });

@@ -224,7 +224,7 @@ describe('patch (RFC 7644 §3.5.2)', () => {
     ['read-only groups by path', { op: 'add', path: 'groups', value: [{ value: 'admins' }] }, 'mutability'],
     ['a value of the wrong type', { op: 'replace', path: 'active', value: 'maybe' }, 'invalidValue'],
     ['no value', { op: 'add', path: 'title' }, 'invalidValue'],
-  ])('PATCH with %s is 400 with its scimType (RFC 7644 §3.12)', async (_what, operation, scimType) => {
+  ])('PATCH with %s, %j, answers 400 %s (RFC 7644 §3.12)', async (_what, operation, scimType) => {
     const user =
       (await scim.find('/Users', 'userName eq "refused@x.example"'))[0] ??
       (await scim.user('refused@x.example'));

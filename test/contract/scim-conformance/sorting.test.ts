@@ -53,17 +53,20 @@ describe('the order of sorted lists', () => {
     ['meta.created', 'dacbe', ''],
     [`${CUSTOM}:level`, 'cbdae', 'daebc'],
     [`${ENTERPRISE}:employeeNumber`, 'edacb', 'dacbe'],
-  ])('a list is sorted as expected: %s', async (sortBy, ascending, descending) => {
-    for (const [order, expected] of [
-      ['', ascending],
-      ['&sortOrder=ascending', ascending],
-      ['&sortOrder=descending', descending],
-    ] as const) {
-      const { status, body } = await scim.get(`/Users?sortBy=${sortBy}${order}`);
-      expect([status, body.totalResults, body.Resources.length]).toEqual([200, 5, 5]);
-      if (expected) expect(initials(body.Resources)).toBe(expected);
-    }
-  });
+  ])(
+    'a list with sortBy=%s has the order %s, and %s when descending',
+    async (sortBy, ascending, descending) => {
+      for (const [order, expected] of [
+        ['', ascending],
+        ['&sortOrder=ascending', ascending],
+        ['&sortOrder=descending', descending],
+      ] as const) {
+        const { status, body } = await scim.get(`/Users?sortBy=${sortBy}${order}`);
+        expect([status, body.totalResults, body.Resources.length]).toEqual([200, 5, 5]);
+        if (expected) expect(initials(body.Resources)).toBe(expected);
+      }
+    },
+  );
 
   test('groups are sorted, also by attributes stored outside the record', async () => {
     expect(initials((await scim.get('/Groups?sortBy=displayName')).body.Resources)).toBe('etz');

@@ -263,7 +263,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       ['replace of an absent attribute', {}, at('replace', 'nickName', 'n'), { nickName: 'n' }],
       ['replace by value path', { emails: [email('w', 'work'), email('h', 'home')] }, at('replace', 'emails[type eq "work"].value', 'n'), { emails: [email('n', 'work'), email('h', 'home')] }],
       ['a new primary', { emails: [email('a', 'work', { primary: true })] }, at('add', 'emails', [email('b', 'home', { primary: true })]), { emails: [email('a', 'work', { primary: false }), email('b', 'home', { primary: true })] }],
-    ])('PATCH of a user returns the expected user: %s', async (_what, before, operation, after) => {
+    ])('PATCH of a user, %s: the user %j changed by %j has %j', async (_what, before, operation, after) => {
       expect(await patch(before, operation)).toMatchObject({ status: 200, body: after });
     }); // prettier-ignore
 

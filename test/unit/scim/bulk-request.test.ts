@@ -83,7 +83,7 @@ describe('the message (RFC 7644 §3.7)', () => {
     expect(refusal(() => parseBulkRequest(body, rfc))).toBe(expected);
   });
 
-  test('lenient profiles accept enterprise attributes without URN, empty, and with numbers as text', () => {
+  test('the profile auto accepts a Bulk request without message schema, without operations, and with failOnErrors as text', () => {
     expect(parseBulkRequest({ operations: [], failOnErrors: '3' }, auto)).toEqual({
       failOnErrors: 3,
       operations: [],
@@ -105,7 +105,7 @@ describe('the message (RFC 7644 §3.7)', () => {
     [{ method: 'DELETE', path: '/Users/\ud800' }, 404],
     [{ method: 'DELETE', path: `/Users/${'x'.repeat(1001)}` }, 404],
     [{ method: 'DELETE' }, 404],
-  ])('an error in %j affects that operation only', (raw, status) => {
+  ])('the operation %j of a Bulk request has an error of its own with status %d', (raw, status) => {
     expect(parse([raw]).operations[0]?.fault).toMatchObject({ status });
   });
 
@@ -156,7 +156,7 @@ describe('references (RFC 7644 §3.7.2)', () => {
     expect(() => replaceReferences(deep, new Map([['a', '1']]))).not.toThrow();
   });
 
-  test('a forward reference may be in members and complex attributes, not in simple values', () => {
+  test('a creation is split when members or complex attributes hold a forward reference, and is not when a simple value does', () => {
     const pending = (name: string): boolean => name === 'a';
     const manager = { manager: { value: 'bulkId:a' }, department: 'd' };
     const members = [{ value: 'bulkId:a' }, { value: 'bulkId:known' }];

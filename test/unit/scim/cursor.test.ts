@@ -20,7 +20,7 @@ describe('cursors (RFC 9865 §2)', () => {
   const position = { type: 'User', after: 1234567890123, totalResults: 70 };
   const cursor = toCursor(position, QUERY);
 
-  test('cursors round-trip with and without totalResults, in URL-safe characters', () => {
+  test('a cursor has URL-safe characters and is decoded to its position, with and without totalResults', () => {
     expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(parseCursor(cursor, QUERY)).toEqual(position);
     const uncounted = { ...position, totalResults: undefined };
@@ -32,7 +32,7 @@ describe('cursors (RFC 9865 §2)', () => {
   });
 
   test.each([[['User', 'userName sw "b"']], [['Group', 'userName sw "a"']], [['User']], [[]]])(
-    'a cursor is refused with another query: %j',
+    'a cursor used with another query is refused: %j',
     (query) => {
       expect(refusal(() => parseCursor(cursor, query))).toBe('400 invalidCursor');
     },
@@ -73,7 +73,7 @@ describe('cursor parameters (RFC 9865 §2, §2.1)', () => {
     ['cursor=abc&count=9999', { startIndex: 1, count: 500, cursor: 'abc' }],
     ['cursor=abc&startIndex=', { startIndex: 1, count: 100, cursor: 'abc' }],
   ];
-  test.each(accepted)('cursor parameters give the expected query: %s', (query, expected) => {
+  test.each(accepted)('the list parameters %s are read as the query %j', (query, expected) => {
     expect(parseListQuery(new URLSearchParams(query), limits)).toEqual(expected);
   });
 
@@ -85,11 +85,11 @@ describe('cursor parameters (RFC 9865 §2, §2.1)', () => {
     ['cursor=abc&startIndex=5', '400 invalidValue'],
     ['count=ten', '400 invalidValue'],
   ];
-  test.each(refused)('the cursor parameters %s are refused: %s', (query, expected) => {
+  test.each(refused)('the list parameters %s answer %s', (query, expected) => {
     expect(refusal(() => parseListQuery(new URLSearchParams(query), limits))).toBe(expected);
   });
 
-  test('cursor parameters work in a .search body too', () => {
+  test('cursor and count in a .search body are read as in a URL', () => {
     const schemas = ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'];
     expect(parseSearchRequest({ schemas, cursor: '', count: 2 }, limits, rfc)).toEqual({
       startIndex: 1,
@@ -144,7 +144,7 @@ describe('names in a query over several types (RFC 7644 §3.4.2.1)', () => {
     expect(key(users, 'members')).toBeUndefined();
   });
 
-  test('a query over both types does not change the resource types', () => {
+  test('after a query over both types, each single type still does not know the attributes of the other', () => {
     expect(refusal(() => parseFilter(userType, 'members pr', rfc))).toBe('400 invalidFilter');
     expect(refusal(() => parseFilter(groupType, 'userName pr', rfc))).toBe('400 invalidFilter');
   });

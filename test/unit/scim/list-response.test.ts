@@ -26,19 +26,19 @@ describe('list parameters (RFC 7644 §3.4.2.4)', () => {
     ['attributes=id&excludedAttributes=members', { startIndex: 1, count: 100, attributes: 'id', excludedAttributes: 'members' }],
     ['sortBy=userName&sortOrder=Descending', { startIndex: 1, count: 100, sortBy: 'userName', sortOrder: 'descending' }],
   ]; // prettier-ignore
-  test.each(queries)('list parameters give the expected query: %s', (query, expected) => {
+  test.each(queries)('the list parameters "%s" are read as the query %j', (query, expected) => {
     expect(parseListQuery(new URLSearchParams(query), limits)).toEqual(expected);
   });
 
   test.each(['filter=', 'filter=%20', 'Filter='])(
-    'a list request with %s is refused, because it would list every user',
+    'a list request with %s answers 400 invalidFilter instead of a list of every user',
     (query) => {
       expect(refusal(() => parseListQuery(new URLSearchParams(query), limits))).toBe('400 invalidFilter');
     },
   );
 
   test.each(['count=ten', 'startIndex=1.5', 'count=1e3', 'count=99999999999999999999', 'sortOrder=up'])(
-    'the list parameter %s is refused',
+    'the list parameter %s answers 400 invalidValue',
     (query) => {
       expect(refusal(() => parseListQuery(new URLSearchParams(query), limits))).toBe('400 invalidValue');
     },
@@ -70,7 +70,7 @@ describe('POST /.search (RFC 7644 §3.4.3)', () => {
     [{ attributes: [1] }, '400 invalidValue'],
     [{ attributes: {} }, '400 invalidValue'],
   ];
-  test.each(bad)('.search refuses %j', (body, expected) => {
+  test.each(bad)('.search with the body %j answers %s', (body, expected) => {
     expect(refusal(() => parseSearchRequest(body, limits, auto))).toBe(expected);
   });
 

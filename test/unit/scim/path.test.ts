@@ -53,7 +53,7 @@ describe('paths of PATCH operations (RFC 7644 §3.5.2, figure 7)', () => {
     ['name.constructor', 'unknown'],
     ['name.__proto__', 'unknown'],
   ];
-  test.each(paths)('the PATCH path %s is parsed', (text, expected) => {
+  test.each(paths)('the PATCH path "%s" leads to %s', (text, expected) => {
     expect(shape(text)).toBe(expected);
   });
 
@@ -80,11 +80,11 @@ describe('paths of PATCH operations (RFC 7644 §3.5.2, figure 7)', () => {
     [`${ENTERPRISE}:`, '400 invalidPath'],
     [`emails[value eq "${'x'.repeat(5000)}"]`, '400 invalidPath'],
   ];
-  test.each(bad)('the PATCH path %s is refused', (text, expected) => {
+  test.each(bad)('the PATCH path "%s" answers %s', (text, expected) => {
     expect(refusal(() => parsePath(userType, text, auto))).toBe(expected);
   });
 
-  test('of URNs with a common prefix the longest match is used', () => {
+  test('a path that begins with two registered URNs is resolved by the longer one', () => {
     const schema = (id: string, name: string): Schema => ({
       id,
       name,
@@ -103,7 +103,7 @@ describe('paths of PATCH operations (RFC 7644 §3.5.2, figure 7)', () => {
     expect(shape('urn:X:1.0', type)).toBe('section urn:x:1.0');
   });
 
-  test('the profile rfc does not guess the extension of an attribute without URN', () => {
+  test('under the profile rfc the path manager without its URN is an unknown attribute', () => {
     expect(parsePath(userType, 'manager', rfc).kind).toBe('unknown');
   });
 });

@@ -35,10 +35,13 @@ const paths: [string, unknown[]][] = [
   [`${ATTRIBUTES}:toString`, []],
   ['schemas', jo.schemas],
 ];
-test.each(paths)('readPath reads %s', (text, expected) => {
+test.each(paths)('the path %s gives the values %j', (text, expected) => {
   expect(readPath(userType, text)(jo)).toEqual(expected);
 });
 
-test.each(['foo', 'name.foo', '', 'urn:x:y'])('readPath refuses "%s"', (text) => {
-  expect(refusal(() => readPath(userType, text))).toBe('400 invalidPath');
-});
+test.each(['foo', 'name.foo', '', 'urn:x:y'])(
+  'the path "%s" in a mapping is refused with 400 invalidPath',
+  (text) => {
+    expect(refusal(() => readPath(userType, text))).toBe('400 invalidPath');
+  },
+);

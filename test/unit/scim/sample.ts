@@ -34,11 +34,7 @@ export const rfc = profileOf('rfc');
 
 /** Returns a canonical user made from a POST body under `auto`. */
 export function user(body: object): Resource {
-  return parseResource(
-    userType,
-    { schemas: [USER], userName: 'jo', ...body },
-    { operation: 'create', profile: auto },
-  );
+  return parseResource(userType, { schemas: [USER], userName: 'jo', ...body }, auto);
 }
 
 export const patchOp = (...operations: unknown[]): object => ({

@@ -39,7 +39,7 @@ describe('compared values (RFC 7644 §3.4.2.3)', () => {
     [`${ATTRIBUTES}:free`, 'Text'],
     [`${ATTRIBUTES}:none`, undefined],
   ];
-  test.each(cases)('the sort key of %s is read', (sortBy, expected) => {
+  test.each(cases)('sortBy %s gives the sort key %p', (sortBy, expected) => {
     expect(keyOf(sortBy, jo)).toBe(expected);
   });
 

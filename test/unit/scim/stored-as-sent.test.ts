@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { parseResource } from '../../../src/scim/index.ts';
 import { ATTRIBUTES, auto, ENTERPRISE, USER, userType } from './sample.ts';
 
-const parse = (body: unknown) => parseResource(userType, body, { operation: 'create', profile: auto });
+const parse = (body: unknown) => parseResource(userType, body, auto);
 
 /** Returns the same object with keys in another order, some in lower case, and some with empty values. */
 const anyForm = (members: Record<string, unknown>) =>

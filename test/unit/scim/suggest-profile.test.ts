@@ -11,7 +11,7 @@ test.each([
     { 'string-booleans': 500, 'unknown-attribute': 500, 'missing-schema': 9 },
     undefined,
   ],
-  ['fewer deviations than a habit', { 'operation-case': 4 }, undefined],
+  ['four capitalised operations, one less than is enough', { 'operation-case': 4 }, undefined],
   ['capitalised operations', { 'operation-case': 5 }, 'entra'],
   [
     'few deviations of each kind that Entra has',
@@ -26,7 +26,11 @@ test.each([
   ],
   ['templates of OneLogin', { 'manager-id': 5, 'string-booleans': 5 }, 'lenient'],
   ['Entra with a single managerId', { 'operation-case': 500, 'manager-id': 1 }, 'lenient'],
-  ['Entra with fewer read-only ids than a habit', { 'operation-case': 500, 'read-only-ignored': 4 }, 'entra'],
+  [
+    'Entra with four read-only ids, one less than is enough',
+    { 'operation-case': 500, 'read-only-ignored': 4 },
+    'entra',
+  ],
   ['deviations of Entra and of Okta', { 'operation-case': 500, 'read-only-ignored': 5 }, 'lenient'],
 ] as const)('the profile that fits the counted deviations is suggested: %s', (_, counts, expected) => {
   expect(seen(counts)).toBe(expected);
@@ -47,7 +51,7 @@ test('the suggested profile accepts every deviation that was seen', () => {
   }
 });
 
-test('the hint in the error for a refused deviation names a profile that accepts it', () => {
+test('the profile that a deviation hints at accepts this deviation', () => {
   for (const { name, hint } of deviations) {
     if (hint) expect(profileOf(hint).allows(name)).toBe(true);
   }

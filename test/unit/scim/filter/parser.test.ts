@@ -113,7 +113,7 @@ describe('the equality that an index can answer', () => {
     ['userName pr', undefined],
     ['active eq true', undefined],
   ];
-  test.each(equalities)('the equality in %s can be answered by an index', (text, expected) => {
+  test.each(equalities)('the filter %s requires the equality %j', (text, expected) => {
     expect(equalityOf(parseFilter(userType, text, auto))).toEqual(expected);
   });
 

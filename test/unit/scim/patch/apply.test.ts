@@ -50,7 +50,7 @@ describe('add (RFC 7644 §3.5.2.1)', () => {
     ['undeclared list', { op: 'add', path: `${ATTRIBUTES}:free`, value: ['b', 'c'] }, { [ATTRIBUTES]: { free: ['a', 'b', 'c'] } }],
     ['undeclared list, one value', { op: 'add', path: `${ATTRIBUTES}:free`, value: 'c' }, { [ATTRIBUTES]: { free: ['a', 'b', 'c'] } }],
   ]; // prettier-ignore
-  test.each(situations)('PATCH add gives the expected resource: %s', (_name, operation, expected) => {
+  test.each(situations)('PATCH add, %s: %j leaves %j', (_name, operation, expected) => {
     expectShows(one(operation), expected);
   });
 });
@@ -76,7 +76,7 @@ describe('replace (RFC 7644 §3.5.2.3)', () => {
     ['list of numbers', { op: 'replace', path: `${ATTRIBUTES}:levels`, value: ['7'] }, { [ATTRIBUTES]: { levels: [7] } }],
     ['undeclared value changes its type', { op: 'replace', path: `${ATTRIBUTES}:free`, value: 1 }, { [ATTRIBUTES]: { free: 1 } }],
   ]; // prettier-ignore
-  test.each(situations)('PATCH replace gives the expected resource: %s', (_name, operation, expected) => {
+  test.each(situations)('PATCH replace, %s: %j leaves %j', (_name, operation, expected) => {
     expectShows(one(operation), expected);
   });
 
@@ -92,7 +92,7 @@ describe('replace (RFC 7644 §3.5.2.3)', () => {
     }
   });
 
-  test('PATCH add with a filter that has no equality answers noTarget', () => {
+  test('PATCH add whose filter no element matches adds one made of the equalities of the filter, or answers noTarget if these do not satisfy the filter', () => {
     const operation = { op: 'add', path: 'emails[type ne "work" and type ne "home"].value', value: '1' };
     expect(one(operation).emails).toEqual([WORK, HOME, { value: '1' }]);
     const either = { op: 'add', path: 'emails[type eq "a" or type eq "b"].value', value: '1' };
@@ -125,7 +125,7 @@ describe('remove (RFC 7644 §3.5.2.2)', () => {
     ['extension attribute', { op: 'remove', path: `${ENTERPRISE}:department` }, { [ENTERPRISE]: { costCenter: '1' } }],
     ['extension root', { op: 'remove', path: ENTERPRISE }, { [ENTERPRISE]: undefined }],
   ]; // prettier-ignore
-  test.each(situations)('PATCH remove gives the expected resource: %s', (_name, operation, expected) => {
+  test.each(situations)('PATCH remove, %s: %j leaves %j', (_name, operation, expected) => {
     expectShows(one(operation), expected);
   });
 });
@@ -154,11 +154,11 @@ describe('refused PATCH operations', () => {
     ],
     ['extension root with text', { op: 'replace', path: ENTERPRISE, value: 'x' }, '400 invalidValue'],
   ];
-  test.each(bad)('PATCH is refused: %s', (_name, operation, expected) => {
+  test.each(bad)('PATCH is refused, %s: %j answers %s', (_name, operation, expected) => {
     expect(refusal(() => one(operation))).toBe(expected);
   });
 
-  test('one invalid operation leaves the whole resource unchanged', () => {
+  test('a PATCH with one valid and one invalid operation leaves the whole resource unchanged', () => {
     const before = JSON.stringify(start);
     const operations = [
       { op: 'replace', path: 'title', value: 'X' },
@@ -205,7 +205,7 @@ test('PATCH keeps id, meta and externalId of a stored resource', () => {
   expect(Object.keys(result).at(-1)).toBe('meta');
 });
 
-test('setting an existing element as primary clears primary of the others', () => {
+test('a PATCH that makes an existing element primary clears primary of the other elements', () => {
   const primaryLast = user({ emails: [{ value: 'a' }, { value: 'b', primary: true }] });
   const result = patched(primaryLast, [
     { op: 'add', path: 'emails', value: [{ value: 'a', primary: true }] },
@@ -216,7 +216,7 @@ test('setting an existing element as primary clears primary of the others', () =
   ]);
 });
 
-test('removing the value of an element removes the element', () => {
+test('PATCH remove of the value of an element removes the whole element', () => {
   const named = user({ emails: [{ value: 'a', type: 'work', display: 'A' }, HOME] });
   expect(patched(named, [{ op: 'Remove', path: 'emails[type eq "work"].value' }]).emails).toEqual([HOME]);
 });

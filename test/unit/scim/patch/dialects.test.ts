@@ -92,7 +92,7 @@ describe('Entra, default shape', () => {
     ],
   ];
   test.each(situations)(
-    'a PATCH as Entra sends it gives the expected user: %s',
+    'a PATCH as Entra sends it, %s: %j leaves the user with %j',
     (_name, operation, expected) => {
       expectShows(patched(start, [operation], 'auto'), expected);
       expectShows(patched(start, [operation], 'entra'), expected);
@@ -225,7 +225,7 @@ describe('every shape in which providers send manager', () => {
     ['remove with another value', { op: 'remove', path: 'manager', value: '6' }, { value: '5' }],
   ];
   test.each(shapes)(
-    'a PATCH of manager in a form that providers send gives the expected manager: %s',
+    'a PATCH of manager as providers send it, %s: %j gives the manager %p',
     (_name, operation, expected) => {
       const managed = user({ [ENTERPRISE]: { department: 'x', manager: '5' } });
       expect(enterprise(patched(managed, [operation])).manager).toEqual(expected);

@@ -42,14 +42,11 @@ describe('conversion of PATCH operations to member steps', () => {
     ['replace of the value of a member by itself', { op: 'replace', path: 'members[value eq "9"].value', value: '9' }, [{ kind: 'add', values: ['9'] }]],
     ['add by filter', { op: 'add', path: 'members[value eq "9"]', value: { type: 'User' } }, [{ kind: 'add', values: ['9'] }]],
   ]; // prettier-ignore
-  test.each(situations)(
-    'a PATCH of members gives the expected member steps: %s',
-    (_name, operation, expected) => {
-      expect(steps(operation)).toEqual(expected);
-    },
-  );
+  test.each(situations)('a PATCH of members, %s: %j gives the steps %j', (_name, operation, expected) => {
+    expect(steps(operation)).toEqual(expected);
+  });
 
-  test('a PATCH filter on members other than by value is evaluated for each member', () => {
+  test('PATCH remove by a filter on type and display gives one step with the filter, which is evaluated on each member', () => {
     const [step] = steps({ op: 'remove', path: 'members[type eq "Group" and display co "x"]' });
     expect(step?.kind).toBe('removeWhere');
     if (step?.kind !== 'removeWhere') return;
@@ -93,7 +90,7 @@ describe('conversion of PATCH operations to member steps', () => {
     ['a member with empty value', { op: 'add', path: 'members', value: [{ value: '' }] }],
     ['a member that is null', { op: 'add', path: 'members', value: [null] }],
   ];
-  test.each(bad)('member operations refuse %s', (_name, operation) => {
+  test.each(bad)('PATCH add of %s answers 400 invalidValue', (_name, operation) => {
     expect(refusal(() => steps(operation))).toBe('400 invalidValue');
   });
 
@@ -107,7 +104,7 @@ describe('conversion of PATCH operations to member steps', () => {
 });
 
 describe('displayName of a group', () => {
-  test('displayName of a group cannot be removed', () => {
+  test('PATCH remove of the displayName of a group answers 400 mutability', () => {
     const operations = parsePatch(groupType, patchOp({ op: 'remove', path: 'displayName' }), auto);
     const group: Resource = { schemas: [GROUP], displayName: 'Old' };
     expect(refusal(() => applyPatch(groupType, group, operations, auto))).toBe('400 mutability');
@@ -127,9 +124,12 @@ describe('membersOf a POST or PUT body', () => {
     ['bare text', { Members: ['1'] }, ['1']],
     ['no object', 'x', undefined],
   ];
-  test.each(bodies)('the members of a POST or PUT body are read: %s', (_name, body, expected) => {
-    expect(membersOf(body)).toEqual(expected);
-  });
+  test.each(bodies)(
+    'the members of a POST or PUT body are read, %s: %j gives %j',
+    (_name, body, expected) => {
+      expect(membersOf(body)).toEqual(expected);
+    },
+  );
 
   test('a member without a usable value is 400 invalidValue', () => {
     expect(refusal(() => membersOf({ members: [{ value: {} }] }))).toBe('400 invalidValue');

@@ -17,7 +17,7 @@ describe('PATCH messages', () => {
     ['stray id in the body', { ...patchOp({ op: 'remove', path: 'title' }), id: '1' }, 'accepted', 'accepted'],
   ]; // prettier-ignore
   test.each(bodies)(
-    'a PATCH message is accepted or refused with its error: %s',
+    'a PATCH message with %s: %j is %s under auto and %s under rfc',
     (_name, body, lenient, strict) => {
       expect(refusal(() => parse(body))).toBe(lenient);
       expect(refusal(() => parse(body, rfc))).toBe(strict);
@@ -63,7 +63,7 @@ describe('PATCH operations', () => {
     ['forbidden member, nested', { op: 'add', value: { [ATTRIBUTES]: { prototype: 1 } } }, '400 invalidPath', '400 invalidPath'],
   ]; // prettier-ignore
   test.each(operations)(
-    'a PATCH operation is parsed, or refused with its error: %s',
+    'a PATCH operation with %s: %j is %s under auto and %s under rfc',
     (_name, operation, lenient, strict) => {
       expect(refusal(() => parse(patchOp(operation)))).toBe(lenient);
       expect(refusal(() => parse(patchOp(operation), rfc))).toBe(strict);
