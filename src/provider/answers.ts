@@ -26,7 +26,7 @@ export const locationOf = (type: ResourceType, id: string, baseUrl: string): str
 
 /**
  * Adds `id`, `meta` and `extra` to the stored text. `extra` is the JSON text of a user's groups or a group's members, from
- * the comma before its key.
+ * the comma before its key, or empty.
  */
 function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra: string): string {
   const created = new Date(record.created).toISOString();
@@ -43,6 +43,7 @@ function projected(type: ResourceType, text: string, projection: Projection | un
   return JSON.stringify(project(type, JSON.parse(text) as Resource, projection));
 }
 
+/** Returns the groups of a user for `splice`. */
 function groupsJson(groups: GroupName[], baseUrl: string): string {
   if (groups.length === 0) return '';
   const values = groups.map(({ id, displayName }) => ({
@@ -54,7 +55,10 @@ function groupsJson(groups: GroupName[], baseUrl: string): string {
   return `,"groups":${JSON.stringify(values)}`;
 }
 
-/** Identity providers expect `members` on every group, empty or not (authentik skips additions without it). */
+/**
+ * Returns the members of a group for `splice`. Identity providers expect `members` on every group, empty or not (authentik skips
+ * additions without it).
+ */
 function membersJson({ users, unresolved }: GroupMemberValues, baseUrl: string): string {
   const address = JSON.stringify(`${baseUrl}/Users/`).slice(1, -1);
   // Concatenated text takes less memory than an object for each member. Ids are letters and digits and need no escaping.
@@ -91,7 +95,7 @@ export function groupText(
 /** Number of attempts of a write. Each attempt fails when another write changed the version after the read. */
 export const WRITE_ATTEMPTS = 100;
 
-/** Creates the 404 for a resource. */
+/** Creates the 404 for a resource. Of a longer id the message has the first 100 characters. */
 export const missing = (kind: Kind, id: string): Error =>
   notFound(`${kind} ${JSON.stringify(id.slice(0, 100))} not found.`);
 
@@ -156,7 +160,7 @@ export function requireMatch(record: StoredRecord, { ifMatch }: RequestContext):
   }
 }
 
-/** Creates the 503 for too many concurrent writers of one resource; nothing was changed. */
+/** Creates the 503, to be retried after 1 s, for too many concurrent writers of one resource; nothing was changed. */
 export const contended = (): Error => unavailable('Too many parallel changes of this resource.', 1);
 
 /** Marks a switch as exhaustive: the compiler refuses it when a case is missing. */

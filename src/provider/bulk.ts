@@ -36,6 +36,7 @@ interface BulkState {
   readonly context: RequestContext;
 }
 
+/** Status of a successful operation, by method. */
 const SUCCESS = new Map([
   ['POST', '201'],
   ['PUT', '200'],

@@ -6,7 +6,9 @@ import type { Slice } from '../support/pace.ts';
 import type { Serially } from '../support/serially.ts';
 import type { Turns } from '../support/limits.ts';
 
+/** Dependencies of the SCIM operations of one connection. */
 export interface ProviderDeps {
+  /** Stored users and groups of the connection. */
   directory: Directory;
   userType: ResourceType;
   groupType: ResourceType;
@@ -18,7 +20,7 @@ export interface ProviderDeps {
   /** Limits of concurrent requests: `singles` for one resource, `lists` for lists and searches. */
   singles: Turns;
   lists: Turns;
-  /** Starts a long calculation that pauses regularly, so that short requests are served. */
+  /** Starts a long calculation that pauses regularly, so that short requests are served (support/pace.ts). */
   pace: () => Slice;
   clock: Clock;
   ids: Ids;
@@ -47,7 +49,7 @@ export interface RequestContext {
   ifNoneMatch?: string | undefined;
 }
 
-/** An answer ready to be sent. `text` is JSON; without it the answer has no body. */
+/** An answer ready to be sent. `text` is JSON; without it the answer has no body. `location` and `etag` are headers. */
 export interface Answer {
   status: number;
   text?: string;

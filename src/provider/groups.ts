@@ -65,7 +65,8 @@ export function createGroups(deps: ProviderDeps) {
   /**
    * Returns the text of a group with its members. The answer to a write leaves out the members when there are too many,
    * because the write is done and an error would make the client repeat it.
-   * @throws 400 tooMany when a read asks for too many members, Busy when a read is not admitted in time
+   * @param isRead whether the text answers a read, not a write
+   * @throws 400 tooMany when a read asks for too many members, Busy (answered with 503) when a read is not admitted in time
    */
   async function textOf(record: StoredRecord, context: RequestContext, isRead: boolean): Promise<string> {
     const projection = parseProjection(groupType, context);
@@ -178,6 +179,7 @@ export function createGroups(deps: ProviderDeps) {
     steps: readonly PatchMemberStep[],
     context: RequestContext,
   ): Promise<StoredVersion> {
+    // `changesMembersOnly` has excluded all other kinds of steps.
     const change = { id, now: clock.now(), request: context.request, steps: steps as DirectoryStep[] };
     const stored = toStored('Group', id, await directory.changeMembers(change));
     if (!stored) throw contended();

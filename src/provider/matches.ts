@@ -88,6 +88,7 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
     records: PlacedRecord[],
   ): AsyncGenerator<[record: PlacedRecord, resource: unknown]> {
     const queryText = `${query.filterText ?? ''} ${query.sortBy ?? ''}`.toLowerCase();
+    // A name within a quoted value counts too: then something is loaded in vain.
     const isNamed = (name: string): boolean => queryText.includes(name);
     if (!ADDED.some(isNamed)) {
       for (const record of records)

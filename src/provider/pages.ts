@@ -66,6 +66,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     for (const { kind } of wanted) {
       const { total, records } = await directory.page(kind, skip + 1, left, pageBytes);
       const taken = records.filter((record) => page.take(kind, record)).length;
+      // Resources of this type that belong on the page.
       const due = Math.max(0, Math.min(left, total - skip));
       // The next type begins only after all resources of this type.
       left = taken < due ? 0 : left - taken;
@@ -125,6 +126,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
       const next = wanted.findIndex((each, index) => index > at && each.kind !== kind);
       const ids = wanted.slice(at, next < 0 ? undefined : next).map(({ id }) => id);
       const { records, read } = await directory.portion(kind, ids, pageBytes);
+      // Fewer were read than asked: their bytes have reached pageBytes.
       if (!records.every((record) => page.take(kind, record)) || read < ids.length) break;
       at += read;
     }
@@ -152,6 +154,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     const from = query.cursor ? parseCursor(query.cursor, identity) : undefined;
     const start = from ? wanted.findIndex(({ kind }) => kind === from.type) : 0;
     if (start < 0) throw invalidCursor('The cursor is not valid: start again with an empty one.');
+    // Undefined for the first page with a filter: then all matches are counted below.
     const counted = query.filterText === undefined ? await countOf(wanted) : from?.totalResults;
     const { found, take } = createPage<PlacedRecord>(query.count);
     let seen = 0;

@@ -19,6 +19,7 @@ export async function removeResource(
       requireMatch(record, context);
       expected = record.version;
     }
+    // `toStored` returns undefined when another write came between; then the removal is tried again.
     if (toStored(kind, id, await directory.remove(kind, { ...removal, expected }))) return { status: 204 };
   }
   throw contended();

@@ -41,6 +41,7 @@ export function createSearch(deps: ProviderDeps) {
     User: { kind: 'User', names: userType },
     Group: { kind: 'Group', names: groupType },
   };
+  // For a search over both types: a filter may name attributes of either.
   const all: readonly QueriedType[] = [
     { kind: 'User', names: spanningType(userType, [groupType]) },
     { kind: 'Group', names: spanningType(groupType, [userType]) },
@@ -55,6 +56,7 @@ export function createSearch(deps: ProviderDeps) {
       kind === 'User' && query.cursor === undefined && wanted.filter?.kind === 'compare';
     const found = isPlainEquality && equality ? await singles.run(() => usersOf(equality)) : undefined;
     if (!found) {
+      // A list with a selective index costs as little as a request for one resource.
       const turns = equality && directory.findsFew(kind, equality.attribute) ? singles : lists;
       const signal = context.untilLeft?.();
       return turns.run(() => answer([wanted], { query, baseUrl: context.baseUrl, signal }), signal);
@@ -75,7 +77,7 @@ export function createSearch(deps: ProviderDeps) {
     return lists.run(() => answer(wanted, { query, baseUrl, signal }), signal);
   }
 
-  /** Builds the page and its answer. */
+  /** Builds the page of a query over these types, and its answer. */
   async function answer(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<Answer> {
     const { found, position } = await pageOf(wanted, asked);
     const texts = await shownTexts(found, asked);

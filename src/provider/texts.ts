@@ -30,6 +30,7 @@ export function createTexts({ directory, userType, groupType }: ProviderDeps) {
     const texts: string[] = [];
     for (const [index, record] of records.entries()) {
       const few = members[index];
+      // `listed`: these are all members, because there are at most FEW_MEMBERS.
       const all = few?.kind === 'listed' ? few : await directory.membersOf(record.id);
       texts.push(groupText(groupType, record, all, baseUrl, projection));
     }

@@ -97,6 +97,7 @@ export function createUsers(deps: ProviderDeps) {
    * Returns whether a POST reactivates an inactive user. Providers re-hire by POST (gh:better-auth/better-auth#11111), and 409
    * would leave the person without account. A different userName is another person unless externalIds are unique; that
    * person must not get the id, account and groups of the inactive user.
+   * @param holder id of the user who has the userName or externalId of the POST
    */
   async function isRevival(holder: string, resource: Resource): Promise<boolean> {
     if (!reviveInactive) return false;
@@ -142,7 +143,7 @@ export function createUsers(deps: ProviderDeps) {
   }
 
   /**
-   * Stores the resource if the stored version is `expected`, or without a check when `expected` is undefined.
+   * Stores the resource if the stored version is `expected`, or without that check when `expected` is undefined.
    * @returns undefined when another version is stored
    */
   async function write(
@@ -168,7 +169,7 @@ export function createUsers(deps: ProviderDeps) {
 
   /**
    * Replaces the resource by a parsed one.
-   * @param options.keepsActive whether `active` stays as stored, so that a client that never sends it brings back no leaver
+   * @param options.keepsActive whether `active` stays as stored, so that a client that never sends `active` reactivates nobody
    * @throws 404, 409, 412
    */
   async function replaceWith(
@@ -210,7 +211,7 @@ export function createUsers(deps: ProviderDeps) {
     const projection = projectionOf(context);
     const operations = parsePatch(userType, body, profile);
     const next = (before: Resource): Resource => applyPatch(userType, before, operations, profile);
-    // With If-Match the stored version is checked first.
+    // With If-Match the user is read, because the stored version has to be checked first.
     const values = context.ifMatch === undefined ? plainValues(userType, operations) : undefined;
     const answered = await inTurn(id, async () => {
       const replaced = values && (await replaceValues(id, values, context));
