@@ -14,6 +14,7 @@ import { createClientAddress, type ClientAddress } from './middleware/client-add
 import { createJsonBody } from './middleware/json-body.ts';
 
 export interface EventsConnection {
+  /** Pending events of the connection as signed tokens, and the public keys for them. */
   feed: Feed;
   /**
    * Poll delivery. Undefined when the bridge pushes the events; then only the public keys are served. `token` is called at
@@ -92,6 +93,7 @@ function createReceiverCheck(
 const answerPoll =
   (ask: Poll, answers: ByteShare): RequestHandler =>
   async (request, response) => {
+    // Text is the fault of a malformed request.
     const parsed = parsePollRequest(request.body);
     if (typeof parsed === 'string') throw invalidValue(parsed);
     const text = JSON.stringify(await ask(parsed, untilClosed(response)));

@@ -12,6 +12,7 @@ export interface Check {
   ok: boolean;
   /** One sentence with advice for each fault; empty when healthy. */
   findings: string[];
+  /** Further values, for operators only. */
   [detail: string]: unknown;
 }
 

@@ -40,8 +40,9 @@ export function protectMetrics(
   deps: Parameters<typeof createProblemHandler>[0],
   checkAdmin: AdminCheck | undefined,
 ): Router {
-  // Undefined only for an empty list.
+  // `toNetworks` returns undefined for an empty list only.
   const networks = toNetworks(PRIVATE_NETWORKS) as BlockList;
+  // Without trusted proxies the client address is that of the peer.
   const peerOf = createClientAddress([]);
   const check: RequestHandler = (request, _response, next) => {
     const { 'x-forwarded-for': forwardedFor, forwarded } = request.headers;

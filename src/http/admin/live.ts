@@ -18,6 +18,7 @@ const RETRY_AFTER_SECONDS = 10;
 
 export interface LiveStreams {
   /**
+   * Opens a stream, which ends when the caller may no longer call.
    * @param signal aborted when the client disconnects
    * @throws Problem 503 when too many streams are open
    */

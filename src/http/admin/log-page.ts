@@ -76,7 +76,10 @@ const exportAnswers = {
   schema: textField,
 };
 
-/** Schemas of the result of a check of a hash chain. */
+/**
+ * Schemas of the result of a check of a hash chain: number of entries, and the id of the first entry that does not fit (null: all
+ * fit; `the end`: the last entries are missing).
+ */
 export const chainCheckFields = {
   entries: integerField,
   forgotten: { ...integerField, description: 'Entries whose personal data was removed by an order.' },

@@ -29,6 +29,7 @@ export function openApiDocument(routes: readonly AdminRoute[]): JsonSchema {
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/admin/v1' }],
+    // One of the two is enough; neither has OAuth scopes.
     security: [{ adminToken: [] }, { session: [] }],
     paths,
     components: {

@@ -41,6 +41,7 @@ export type Operations = ReturnType<typeof createOperations>;
  * operations run one after the other.
  */
 const MOST_OPERATIONS = 4;
+/** Pause between two heartbeats of a running operation. */
 const BEAT_MS = 1000;
 /** An operation without a heartbeat for this time counts as lost: its process has ended. */
 const LOST_MS = 30_000;
@@ -50,6 +51,7 @@ const RETRY_SECONDS = 10;
 export function createOperations(deps: { store: OperationStore; clock: Clock; ids: Ids; logger: Logger }) {
   const { store, clock, ids, logger } = deps;
   const oneAfterAnother = createSerially();
+  /** Operations that run or wait, by id. `end` cancels; `done` resolves when the final state is stored. */
   const running = new Map<string, { end: AbortController; done: Promise<void> }>();
 
   /** Starts an operation and returns its first state. @throws Problem 429 when too many run or wait */

@@ -25,10 +25,13 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Dependencies of the routes. */
 export interface AdminContext {
+  /** The stores of each connection. */
   states: readonly DesiredState[];
+  /** Each connection with each of its targets, for comparisons and syncs. */
   scopes: readonly ScheduledScope[];
   /** Names of all targets in the settings. */
   targets: readonly string[];
+  /** Targets that each connection feeds or has fed, also those that left the settings. */
   knownTargets: KnownTargets;
   /** Targets that the settings have, with their connections. */
   fed: readonly TargetFeed[];
@@ -38,11 +41,13 @@ export interface AdminContext {
   compileTried: CompileTried;
   /** Circuit breakers by target. */
   breakers: Map<string, Pick<Breaker, 'read'>>;
+  /** Reads which processes of the service run. */
   readFleet: ReadFleet;
   /** Time of the next scheduled reconcile; null without a schedule. */
   nextReconcile: (now: number) => number | null;
   /** Digest of the mapping rules in the settings, by target. */
   digests: ReadonlyMap<string, string>;
+  /** Numbers of the last hour, day and month. */
   history: HistorySources;
   /** Platform address and token of each target. */
   addresses: Readonly<Record<string, TargetAddress>>;
@@ -56,11 +61,13 @@ export interface AdminContext {
     /** Sends a sample message to each of these channels. */
     test: (channels: readonly string[], actor: Actor, signal: AbortSignal) => Promise<NoticeTestResult[]>;
   };
+  /** Long operations of this process. */
   operations: Operations;
   /** Opens a stream of the live status (live.ts). */
   openLive: (caller: Pick<AdminCaller, 'isStillValid'>, signal: AbortSignal) => AdminAnswer;
   /** Counts the desired, linked and missing resources. */
   coverageOf: ReadCoverage;
+  /** Exports of logs, one at a time in this process. */
   logExports: LogExports;
   clock: Clock;
   ids: Ids;
@@ -127,6 +134,7 @@ export interface AdminRoute {
   summary: string;
   /** Right that the caller needs. Default: `read` for GET, `operate` for other methods. */
   right?: Right;
+  /** Descriptions of the parameters of the path. */
   params?: Record<string, string>;
   query?: Record<string, Parameter>;
   /** Schema of the body; undefined: the route takes no body. */
@@ -206,7 +214,7 @@ export function stateOf({ states }: AdminContext, connection: string): DesiredSt
   throw new Problem(404, `There is no connection ${connection}. The settings have: ${names}.`);
 }
 
-/** Returns a function that returns the policy of a target; undefined for an unknown one. */
+/** Returns a function that returns the policy of a target (sync/target.ts); undefined for an unknown one. */
 export const policyOf =
   ({ scopes }: Pick<AdminContext, 'scopes'>) =>
   (target: string) =>

@@ -1,4 +1,5 @@
-// Defines the named JSON Schemas of the admin API for its OpenAPI document.
+// Defines the named JSON Schemas of the admin API for its OpenAPI document. The TypeScript type that a schema names explains its
+// fields.
 import type { EventDelivery } from '../../directory/logs/event-stream.ts';
 import type { Coverage } from '../../directory/outbox/coverage.ts';
 import { EXCEPTION_REASONS, type ExceptionCounts } from '../../directory/outbox/exceptions.ts';

@@ -51,7 +51,7 @@ export function createAdmission({
   limits: AdmissionLimits;
   maxBodyBytes: number;
 }): Admission {
-  // A share is at most half of a budget, so twice the size of a body and four times that of a page: one body of the largest size, or two full pages, always fit into it.
+  // A share is at most half of its budget. One body of the largest size, and two full pages, always fit into a share.
   const bodies = createByteBudget(Math.max(limits.inFlightBytes, 2 * maxBodyBytes));
   const answers = createByteBudget(Math.max(limits.inFlightBytes, 4 * limits.pageBytes));
   const lists = createTurns({ atOnce: limits.lists, ...LIST_QUEUE });

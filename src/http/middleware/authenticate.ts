@@ -65,7 +65,8 @@ export function createAuthenticate(deps: AuthenticateDeps, options: Authenticate
       next();
       return;
     }
-    // 401 makes an identity provider stop provisioning. A token that cannot be checked yet gets 503, so the provider retries.
+    // 401 makes an identity provider stop provisioning. A created token (`hasTokenPrefix`) cannot be checked before the tokens in
+    // Redis were read; until then such a token gets 503, so that the provider retries.
     if (!keyring.isComplete && hasTokenPrefix(presented)) throw undecided();
     if (!jwt || !isJwtShaped(presented)) throw refusal(request, response, presented, now);
     jwt.verifier

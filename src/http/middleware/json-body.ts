@@ -19,6 +19,7 @@ import type { Admitted } from '../admission/admission.ts';
 export interface JsonBodyOptions {
   /** Largest body in bytes, after decompression. */
   limit: number;
+  /** Share of the connection in the limits of the process. */
   admitted: Pick<Admitted, 'bodies' | 'largeBodies'>;
 }
 

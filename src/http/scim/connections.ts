@@ -17,7 +17,7 @@ export interface ScimConnection {
   settings: AuthenticateOptions & {
     name: string;
     profile: ProfileName;
-    /** Undefined: the profile decides. */
+    /** As in `ProviderDeps`; undefined: yes, except under the profile `rfc`. */
     reviveInactive?: boolean;
   };
   directory: Directory;
@@ -39,6 +39,7 @@ export function createScimRouters(
   },
   connections: ScimConnection[],
   server: {
+    /** Configured address of the service; null: the Host header of each request is used. */
     publicUrl: string | null;
     maxBodyBytes: number;
     limits: LengthLimits & { userBodyBytes: number; pageBytes: number; inFlightBytes: number };

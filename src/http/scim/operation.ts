@@ -26,7 +26,10 @@ const ON_COLLECTION = new Map<string, ScimOperation>([
 ]);
 const DISCOVERY = new Set(['serviceproviderconfig', 'resourcetypes', 'schemas']);
 
-/** Returns the operation that method and path name; `other` for an address that SCIM does not have. @param path path below the SCIM root, such as `/Users/2819c223?attributes=id` */
+/**
+ * Returns the operation that method and path name; `other` for an address that SCIM does not have.
+ * @param path path below the SCIM root, such as `/Users/2819c223?attributes=id`
+ */
 export function operationOf(method: string | undefined, path: string): ScimOperation {
   const query = path.indexOf('?');
   const [, endpoint = '', id = '', rest] = (query < 0 ? path : path.slice(0, query)).split('/', 4);

@@ -1,4 +1,4 @@
-// Sends SCIM responses, and holds the small helpers that routers share. `response.send` of Express is not used: it would
+// Sends SCIM responses, and creates handlers and signals that routers share. `response.send` of Express is not used: it would
 // compute an ETag of its own from the text.
 import type { RequestHandler, Response } from 'express';
 import type { Answer } from '../../provider/context.ts';

@@ -54,6 +54,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   const discovery = createDiscovery(deps, options.maxBodyBytes);
   const bulk = createBulk(resources, deps.profile);
   const { admitted, maxBodyBytes } = options;
+  // Readers of request bodies. A search body is read with the smaller limit, that of users.
   const json = {
     Users: createJsonBody({ limit: Math.min(options.limits.userBodyBytes, maxBodyBytes), admitted }),
     Groups: createJsonBody({ limit: maxBodyBytes, admitted }),
@@ -88,7 +89,8 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     async (request: Request, response: Response, _next: NextFunction) => {
       send(response, await admitted.singles.run(() => make(request)), admitted.answers);
     };
-  // Lists do not wait for a turn here. The provider limits them, because only it knows whether an index answers a list.
+  // Lists do not wait for a turn here. The provider limits them, because only it knows whether an index answers a list. A list is
+  // refused at once when a full page of unread bytes would not fit into the share of the connection.
   const answerList =
     (make: (request: Request, context: RequestContext) => Promise<Answer>): RequestHandler =>
     async (request, response) => {
@@ -145,6 +147,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
       .all(allowOnly('GET', 'PUT', 'PATCH', 'DELETE'));
   }
 
+  // Discovery documents need no token, because they contain nothing about stored users and groups.
   const documents: Record<string, RequestHandler[]> = {
     '/ServiceProviderConfig': [answer((request) => discovery.config(baseUrl(request)))],
     '/ResourceTypes': [noFilter, answer((request) => discovery.resourceTypes(baseUrl(request)))],

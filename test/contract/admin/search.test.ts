@@ -60,7 +60,7 @@ test.each([
   ['**', []],
   ['schemas', []],
   ['nobody', []],
-])('the search text %s finds the expected users and groups', async (text, expected) => {
+])('the search text %s finds exactly %j', async (text, expected) => {
   expect(await names(text)).toEqual(expected);
 });
 

@@ -258,7 +258,7 @@ test.each([
   ['a number for a truth value', { returnImmediately: 1 }],
   ['text for a list', { ack: 'a' }],
   ['no code', { setErrs: { a: { description: 'b' } } }],
-])('a poll for security events with %s is refused', async (_what, body) => {
+])('a poll for security events with %s answers 400 with a detail', async (_what, body) => {
   const { status, detail } = await poll(body);
   expect([status, typeof detail]).toEqual([400, 'string']);
 });

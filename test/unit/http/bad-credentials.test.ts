@@ -5,7 +5,7 @@ const NOW = 1_800_000_000_000;
 const create = (maxAddresses = 100) => createBadCredentials({ burst: 3, perSecond: 1, maxAddresses });
 const times = (count: number, note: () => number): number[] => Array.from({ length: count }, note);
 
-test('the first three wrong tokens are not delayed, the fourth is delayed, and only for that address', () => {
+test('with a burst of three, the fourth wrong token of an address has to wait a second, and another address does not', () => {
   const bad = create();
   expect(times(4, () => bad.note('1.2.3.4', NOW))).toEqual([0, 0, 0, 1000]);
   expect(bad.note('1.2.3.5', NOW)).toBe(0);
@@ -24,7 +24,7 @@ test.each([
   expect(bad.note(other, NOW) > 0).toBe(same);
 });
 
-test('the number of addresses remembered for wrong tokens is bounded, and the oldest is dropped first', () => {
+test('with room for two addresses, a third one makes the address with the oldest attempt forgotten', () => {
   const bad = create(2);
   times(3, () => bad.note('a', NOW));
   times(3, () => bad.note('b', NOW));

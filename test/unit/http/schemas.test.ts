@@ -17,7 +17,7 @@ test('no named schema of the admin API requires a field that it does not describ
   expect(undescribed(SCHEMAS, 'schemas')).toEqual([]);
 });
 
-test('the tests refuse JSON of a command with a field that the schema lacks, also in its parts', () => {
+test('checkCommandJson refuses the JSON of a command with a field that its schema lacks', () => {
   const finding = { area: 'redis', level: 'ok', message: 'answers', advice: null };
   expect(() => checkCommandJson(['doctor', '--json'], [[finding]])).not.toThrow();
   expect(() => checkCommandJson(['doctor', '--json'], [[{ ...finding, extra: 1 }]])).toThrow(

@@ -28,6 +28,7 @@ interface PageQuery {
   group?: string;
 }
 
+/** Number of changes on a page without `limit`. */
 const DEFAULT_LIMIT = 100;
 
 /** Schema of a list of a selection. */
@@ -91,6 +92,7 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
     handle: async ({ params: { id = '' }, query }) => {
       const { offset, limit = DEFAULT_LIMIT, ...only } = query;
       const selection = {
+        // An absent field selects all.
         refs: only.ref && [only.ref],
         persons: only.person && [only.person],
         kinds: only.kind && [only.kind],
@@ -152,6 +154,7 @@ function decisionRoute(
     },
     refuses: { ...refuses, 400: UNKNOWN, 409: CONFLICT },
     handle: async (selection, operator, { params: { id = '' }, caller }) => {
+      // All holders of the admin token count as one person.
       const identity = caller.person ?? TOKEN_IDENTITY;
       const decision = { action, identity, ...operator, selection };
       const decided = await decideApproval(context.states, id, policyOf(context), decision).catch(

@@ -1,4 +1,4 @@
-// Routes of doctor, of its comparison of derived data, and of verify-access.
+// Routes of doctor, of its comparison of derived data with the records (docs/proof.md), and of verify-access.
 import type { AccessQuestion } from '../../../verify-access/verify-access.ts';
 import { Problem } from '../problem.ts';
 import {

@@ -95,7 +95,7 @@ async function start(
   return accepted(await context.operations.start({ kind, target, by }, work));
 }
 
-/** Waits for the rate limit are not told: an operation has no field for them. */
+/** Gets each wait for the rate limit, and drops it: an operation has no field for waits. */
 const ignoreWaits = (): void => undefined;
 
 /** Returns the scopes of one target, or all. */
@@ -138,6 +138,7 @@ async function plan(context: AdminContext, order: Order, work: OperationWork): P
       full: order.full ?? false,
       signal: work.signal,
       onProgress: progressOf(each, work),
+      // Reads the audit log of the platform, which tells who caused a difference.
       readTrail: each.readTrail,
     };
     const made = await planWhileAnswering(each.scope, options, ignoreWaits);

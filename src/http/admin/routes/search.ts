@@ -10,8 +10,9 @@ interface SearchOrder {
   limit?: number;
 }
 
+/** Number of hits of an answer: by default, and at most. */
 const DEFAULT_LIMIT = 50;
-const MOST = 200;
+const MOST_HITS = 200;
 
 export const searchRoutes = (context: AdminContext): AdminRoute[] => [
   postRoute<SearchOrder>('/search', 'search', {
@@ -32,7 +33,7 @@ export const searchRoutes = (context: AdminContext): AdminRoute[] => [
           description: 'Where the search continues: next of the previous answer.',
         },
         limit: limitField(
-          MOST,
+          MOST_HITS,
           'Number of hits after which the search pauses. The answer may have a few more.',
           DEFAULT_LIMIT,
         ),

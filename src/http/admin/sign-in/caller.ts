@@ -85,7 +85,7 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
       mark: '',
       rights: rightsOf(roles),
       via: 'proxy',
-      // The headers of the proxy are valid for their request only.
+      // A proxy cannot be asked again after the request. A stream of the live status ends by itself (live.ts).
       isStillValid: () => Promise.resolve(true),
     };
   }
