@@ -99,6 +99,7 @@ function circularFrom(start: Node): Node[] {
   let node: Node | undefined = start;
   while (node && !visited.has(node)) {
     visited.add(node);
+    // A creation that was split has run, and stays blocked until it is complete.
     node = first(node.needs, isOpen) ?? first(node.follows, isBlocked);
   }
   const nodes = [...visited];

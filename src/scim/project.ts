@@ -152,6 +152,7 @@ function projectSection(
     const named = field?.attribute.returned === 'request' && whole === true ? undefined : chosen;
     if (!isShown(field, named, projection)) continue;
     const shown = partsOf(value, field, chosen, projection);
+    // An attribute of which no selected part has a value is left out.
     if (shown === value || !isEmpty(shown)) result[name] = shown;
   }
   return result;
