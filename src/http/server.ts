@@ -16,7 +16,7 @@ import {
 import express, { type Request, type Response, type Router } from 'express';
 import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
-import { notFound } from '../scim/index.ts';
+import { errorBody, notFound, payloadTooLarge } from '../scim/index.ts';
 import { createErrorHandler } from './middleware/errors.ts';
 import { createRequestContext, type OnAnswered, setRequestIdHeader } from './middleware/request-context.ts';
 
@@ -217,11 +217,9 @@ function onePerSocket(app: RequestListener): RequestListener {
 const MANY_CHUNKS = 500;
 const SMALL_CHUNK_BYTES = 128;
 
-const REFUSAL = JSON.stringify({
-  schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
-  status: '413',
-  detail: 'The body comes in too many small chunks: send larger ones.',
-});
+const REFUSAL = JSON.stringify(
+  errorBody(payloadTooLarge('The body comes in too many small chunks: send larger ones.')),
+);
 /** The complete HTTP response with REFUSAL, written to the socket directly. */
 const REFUSAL_RESPONSE = [
   'HTTP/1.1 413 Payload Too Large',

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => bridge.stop());
 afterEach(() => expectUnharmed(scim));
 
-/** Sends a request and expects its answer within three seconds, and the answer of another client in the same time. */
+/** Sends a request and expects its answer within LIMIT_MS, and that of another client, sent at the same time, too. */
 async function timely(send: () => Promise<Answer>): Promise<Answer> {
   const startedAt = Date.now();
   const pending = send();
@@ -78,7 +78,7 @@ describe('very long texts', () => {
     expect([400, 414, 431]).toContain((await scim.get(`/Users?filter=${encodeURIComponent(filter)}`)).status);
   });
 
-  test('a filter of 4,000 characters on attributes without an index is answered in time', async () => {
+  test('a filter of 4,000 characters on attributes without an index is answered within 10 s', async () => {
     await Promise.all(Array.from({ length: 300 }, (_, n) => scim.user(`scan${n}@x.example`)));
     const filter = Array.from({ length: 180 }, (_, n) => `title co "${n}"`).join(' or ');
     const answer = await timely(() => scim.post('/Users/.search', { filter }));
@@ -126,7 +126,7 @@ describe('very many operations, values and parameters', () => {
     expect((await scim.get(`/Users/${id}`)).body.meta.version).toBe(meta.version);
   });
 
-  test('a pathless operation with 3,000 keys that are value paths is answered in time', async () => {
+  test('a pathless operation with 3,000 keys that are value paths is answered within 10 s', async () => {
     const { id } = await scim.user('keys@x.example');
     const value = Object.fromEntries(
       Array.from({ length: 3000 }, (_, n) => [`emails[type eq "t${n}"].value`, `${n}@x.example`]),
@@ -135,7 +135,7 @@ describe('very many operations, values and parameters', () => {
     expect([200, 400, 413]).toContain(answer.status);
   }, 120_000);
 
-  test('a pathless operation with 50,000 unknown keys is answered in time', async () => {
+  test('a pathless operation with 50,000 unknown keys is answered within 10 s', async () => {
     const { id } = await scim.user('unknown-keys@x.example');
     const value = Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`unknown${n}`, n]));
     expect([200, 400]).toContain(
@@ -143,7 +143,7 @@ describe('very many operations, values and parameters', () => {
     );
   }, 60_000);
 
-  test('a user with 5,000 e-mails, and 1,000 operations on them, are answered in time', async () => {
+  test('a user with 5,000 e-mails, and 1,000 operations on them, are answered within 10 s', async () => {
     const emails = Array.from({ length: 5000 }, (_, n) => ({ value: `${n}@x.example`, type: `t${n}` }));
     const created = await timely(() => scim.post('/Users', userBody('emails@x.example', { emails })));
     expect([201, 400, 413]).toContain(created.status);
@@ -157,7 +157,7 @@ describe('very many operations, values and parameters', () => {
     expect([200, 400, 413]).toContain(answer.status);
   }, 120_000);
 
-  test('1,000 operations that append 10 values each are answered in time', async () => {
+  test('1,000 operations that append 10 values each are answered within 10 s', async () => {
     const { id } = await scim.user('append@x.example');
     const operations = Array.from({ length: 1000 }, (_, n) => ({
       op: 'add',
@@ -176,7 +176,7 @@ describe('very many operations, values and parameters', () => {
     expect((await scim.get(`/Groups/${id}`)).body.members).toHaveLength(10_000);
   });
 
-  test('a list of 20,000 schemas, or of 50,000 parameters, is answered in time', async () => {
+  test('a list of 20,000 schemas, or of 50,000 parameters, is answered within 10 s', async () => {
     const schemas = Array.from({ length: 20_000 }, (_, n) => `urn:x:${n}`);
     expect((await timely(() => scim.post('/Users', userBody('schemas@x.example', { schemas })))).status).toBe(
       201,

@@ -281,7 +281,7 @@ describe('bodies of an unexpected JSON type', () => {
     expect(await scim.find('/Users', 'userName eq "last"')).toHaveLength(1);
   });
 
-  test('a request on a second connection of the same client is answered', async () => {
+  test('after these bodies the bridge answers under /connections/default/scim/v2 too', async () => {
     const other = createClient(bridge.app.port, '/connections/default/scim/v2');
     expect((await other.get('/Users?count=0')).status).toBe(200);
   });

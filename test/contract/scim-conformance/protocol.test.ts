@@ -135,7 +135,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
     expect((await scim.send('HEAD', '/Users/nobody')).status).toBe(404);
   });
 
-  test('without a token every address answers 401, and the body does not tell what exists', async () => {
+  test('without a token GET of a stored and of an unknown user answers 401 with the same body', async () => {
     const { id } = await scim.user('hidden@x.example');
     const none = { authorization: undefined };
     const there = await scim.get(`/Users/${id}`, none);

@@ -12,6 +12,7 @@ interface Order {
   leaveAccount?: boolean;
 }
 
+/** Kinds of removed data; the report has the number of each (ops/person/forget.ts). */
 const counts = [
   'tombstones',
   'links',
