@@ -4,9 +4,9 @@ import { invalidCursor } from './errors.ts';
 
 /** Position of the last resource of a page. Its place in the order of creation never changes, so the next page starts behind it. */
 export interface CursorPosition {
-  /** Name of its resource type; `sorted` in a sorted list (provider/pages.ts). */
+  /** Name of the type of that resource; `sorted` in a sorted list (provider/pages.ts). */
   readonly type: string;
-  /** Its place in the order of creation of that type; in a sorted list its position there, from 1. */
+  /** Place of that resource in the order of creation of its type; in a sorted list the position there, from 1. */
   readonly after: number;
   /** Number of all matches, counted for the first page. Undefined when each page can count them again at little cost. */
   readonly totalResults: number | undefined;
