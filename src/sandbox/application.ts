@@ -35,7 +35,7 @@ function answerError(render: (problem: SandboxProblem) => HandlerReply): ErrorRe
   };
 }
 
-/** Adds the request to the log and completes the entry when the answer is sent or the socket is closed. */
+/** Adds the request to the log, completes the entry when the answer is sent or the socket closed, and stores the Visit. */
 function logRequest(runtime: SandboxRuntime): RequestHandler {
   return (request, response, next) => {
     const arrivedMs = performance.now();
@@ -47,9 +47,10 @@ function logRequest(runtime: SandboxRuntime): RequestHandler {
     const visit: Visit = { entry, mediaType: 'application/json' };
     response.locals['visit'] = visit;
     response.on('close', () => {
-      // In tenths of a millisecond.
+      // Milliseconds, rounded to tenths.
       entry.durationMs = Math.round((performance.now() - arrivedMs) * 10) / 10;
       if (response.writableEnded) entry.status = response.statusCode;
+      // The request may have changed the state, which is then saved (`--data`).
       if (request.method !== 'GET' && request.method !== 'HEAD') runtime.changed();
     });
     next();
@@ -67,12 +68,13 @@ function injectRefusal(runtime: SandboxRuntime): RequestHandler {
     else if (fault.refusal.kind === 'drop' || fault.refusal.kind === 'hold')
       await closeSilently(request, fault.refusal);
     else if (fault.refusal.kind === 'html')
+      // A web page where the client expects JSON, as from a proxy or a login page.
       response.status(200).type('html').send('<!doctype html><title>App</title>');
     else {
       const { status, retryAfter } = fault.refusal;
       const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
       const message = status === 429 ? 'Too many requests' : 'Injected fault';
-      // An injected status has no `scimType`.
+      // Undefined: an injected status has no `scimType`.
       throw new SandboxProblem(status, message, undefined, headers);
     }
   };
@@ -112,6 +114,7 @@ export function createApplication(runtime: SandboxRuntime, families: readonly Ap
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
+  // Only texts and lists of texts: `a[b]=c` is the parameter `a[b]`, not an object.
   app.set('query parser', 'simple');
   app.use(logRequest(runtime));
   app.use((request, response, next) => {

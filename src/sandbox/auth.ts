@@ -12,11 +12,11 @@ export interface Caller {
 }
 
 function unauthorized(message: string): SandboxProblem {
-  // RFC 7644 has a `scimType` for 400 and 409 only.
+  // Undefined: RFC 7644 has a `scimType` for 400 and 409 only.
   return new SandboxProblem(401, message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }
 
-/** Returns true for a request that a proxy marks as plain http; it is refused with 400 (ASSUMED-03). */
+/** Returns true for a request that the first proxy marks as plain http; it is refused with 400 (ASSUMED-03). */
 export function isMarkedPlain(request: Request): boolean {
   const marked = request.headers['x-forwarded-proto'];
   const first = (Array.isArray(marked) ? marked[0] : marked)?.split(',')[0]?.trim().toLowerCase();
@@ -51,7 +51,7 @@ export function authenticate(
   return { user, credential };
 }
 
-/** Throws 403 unless the caller is an administrator (ASSUMED-08). */
+/** Throws 403 unless the caller is an administrator (ASSUMED-08); comes after checks of body and objects (ASSUMED-52). */
 export function requireAdmin(caller: Caller): void {
   if (!caller.user.isAdmin) throw new SandboxProblem(403, 'Administrator rights are required');
 }

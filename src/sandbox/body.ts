@@ -1,4 +1,4 @@
-// Parses JSON request bodies after authentication (contract 4.0, row GEN-07).
+// Parses JSON request bodies after authentication (contract 4.0, row GEN-07 of docs/platform-coverage.md).
 import express, { type RequestHandler } from 'express';
 import { visitOf } from './call.ts';
 import { SandboxProblem } from './problem.ts';
@@ -31,7 +31,7 @@ function isTooDeep(body: unknown): boolean {
 
 /**
  * Parses JSON bodies up to 64 MB, because a group with many thousand members is one body. A body that is not JSON
- * is refused with 400; with `ignoresOthers` it is ignored.
+ * is refused with 400; for GET, and with `ignoresOthers`, it is ignored.
  */
 export function readBody(runtime: SandboxRuntime, ignoresOthers = false): RequestHandler[] {
   // Not strict: JSON other than objects and arrays is parsed, and refused later by requireObject.

@@ -18,11 +18,11 @@ export interface HandlerReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Results of the middleware that runs before the routes. */
+/** A request in progress: results of the middleware that runs before the routes. */
 export interface Visit {
   /** Entry of the request log. */
   readonly entry: RequestEntry;
-  /** Faults that were decided for this request. */
+  /** Faults that are injected into this request; absent until they are decided. */
   fault?: InjectedFault;
   /** Absent before the authentication, and in families with callers of their own kind. */
   caller?: Caller;

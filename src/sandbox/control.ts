@@ -19,14 +19,15 @@ export interface ControlDeps {
   readonly reset: (seed: string | undefined) => ReadyLine;
 }
 
+/** Answers an error with its HTTP status, 500 for an error without one. */
 const refuse: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (response.headersSent) {
     next(error);
     return;
   }
-  const known =
+  const status =
     error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : 500;
-  response.status(known).json({ error: error instanceof Error ? error.message : String(error) });
+  response.status(status).json({ error: error instanceof Error ? error.message : String(error) });
 };
 
 /** Serves `GET /state`: all parts, or the comma-separated parts of `?only=`. */
@@ -43,7 +44,7 @@ function readState(runtime: SandboxRuntime, request: Request): SandboxJsonObject
   };
 }
 
-/** Largest offset of the clock, two hundred years; JavaScript has dates up to the year 275760 only. */
+/** Largest offset of the clock, two hundred years: every date then stays well before 275760, the last year of JavaScript. */
 const FARTHEST_MS = 200 * 366 * 86_400_000;
 
 function advanceClock(runtime: SandboxRuntime, request: Request): SandboxJsonObject {
@@ -54,6 +55,7 @@ function advanceClock(runtime: SandboxRuntime, request: Request): SandboxJsonObj
   if (Math.abs(runtime.clock.offsetMs() + wholeMs) > FARTHEST_MS)
     throw new SandboxProblem(400, 'advanceMs must not lead more than two hundred years away');
   runtime.clock.advance(wholeMs);
+  // Removes the external users of chat whose lifetime has ended by the new time.
   removeExpired(currentStateOf(runtime));
   return { nowMs: runtime.clock.now(), offsetMs: runtime.clock.offsetMs() };
 }
@@ -84,6 +86,7 @@ function revoke(runtime: SandboxRuntime, name: string): SandboxJsonObject {
 export function createControl({ runtime, secrets, reset }: ControlDeps): Express {
   const app = express();
   app.disable('x-powered-by');
+  // Every body is parsed as JSON, whatever its media type.
   app.use(express.json({ limit: '64mb', type: () => true }));
   app.use((request, response, next) => {
     // Saves the state (`--data`).

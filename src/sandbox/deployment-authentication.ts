@@ -30,6 +30,7 @@ export interface TokenChecker {
 /** Asymmetric algorithms only: a public key must not be accepted as an HMAC secret. */
 const KEY_SET_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'EdDSA'];
 
+/** Returns the claims of a token that a key of the set signed and that is valid at `nowMs`; null for any other token. */
 async function verifyByKeySet(
   keys: JSONWebKeySet['keys'],
   token: string,

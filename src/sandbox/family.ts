@@ -29,5 +29,6 @@ export interface ApiFamily {
   readonly authenticate: (request: Request) => Caller | undefined | Promise<Caller | undefined>;
   /** Returns the reply for a refusal in the family's error form. */
   readonly render: (problem: SandboxProblem) => HandlerReply;
+  /** Returns the media type of the answer. */
   readonly mediaType: (request: Request) => string;
 }

@@ -24,7 +24,9 @@ const CHANCES = [
 export type ChanceName = (typeof CHANCES)[number];
 
 export interface FaultSet {
-  readonly latencyMs: readonly [number, number] | undefined;
+  /** Shortest and longest wait before the request is handled, milliseconds; undefined = no wait. */
+  readonly latencyMs: readonly [from: number, to: number] | undefined;
+  /** Age of the state that reads show, milliseconds; undefined = live. */
   readonly staleReadsMs: number | undefined;
   readonly chances: ReadonlyMap<ChanceName, Chance>;
 }
@@ -41,7 +43,9 @@ export interface FaultRule {
 }
 
 export interface FaultPlan {
+  /** Seed of the random numbers, a whole number of up to 32 bits. */
   readonly seed: number;
+  /** Faults of all requests. */
   readonly everywhere: FaultSet;
   readonly rules: readonly FaultRule[];
 }

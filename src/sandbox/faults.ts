@@ -32,6 +32,7 @@ export interface InjectedFault {
 export interface Faults {
   /** Replaces all faults (body of `PATCH /faults`) and restarts the random numbers; throws SandboxProblem 400. */
   set(body: unknown): void;
+  /** Returns the body that was set last. */
   current(): unknown;
   /** True while a fault asks for stale reads. */
   readsMayLag(): boolean;

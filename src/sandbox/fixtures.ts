@@ -12,6 +12,7 @@ import type { CurrentState } from './state.ts';
 import { createPerson } from './users/people.ts';
 import { makeFolder, makeGrant, makeReport, makeWorkbook } from './workspace/fixtures.ts';
 
+/** Creates a user. The role Admin is stored as `isAdmin` (records.ts); without `roles` the user gets the default role. */
 function makeUser(current: CurrentState, source: SandboxJsonObject): SandboxJsonObject {
   const userName = requireText(source, 'userName');
   const named = optionalTexts(source, 'roles');
@@ -54,6 +55,7 @@ function noteLogin(current: CurrentState, owner: UserRecord): void {
 
 function makeCredential(kind: Credential['kind']): MakeFixture {
   return (current, source, secrets) => {
+    // API keys begin with `sk-` (contract 1.1).
     const secret = secrets.fresh(kind === 'apiKey' ? 'sk-' : '');
     const deployments = own(source, 'deployments') ?? null;
     const scope = Array.isArray(deployments) ? new Set(deployments.map((id: unknown) => String(id))) : null;

@@ -49,7 +49,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
 const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
-// Null counts as absent in these, too; another type is 400 `invalidValue`.
+// The next three functions return an optional property. Null counts as absent; a value of another type is 400 `invalidValue`.
 export const textOrNull = (source: SandboxJsonObject, name: string): string | null =>
   optionalOf(source, name, isText, 'text');
 export const optionalBoolean = (source: SandboxJsonObject, name: string): boolean | undefined =>

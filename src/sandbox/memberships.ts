@@ -27,7 +27,9 @@ function undo(ids: Set<number>, id: number, joined: boolean): void {
 }
 
 export function createMemberships(deps: RecentChangesDeps): Memberships {
+  /** User ids by group id. */
   const members = new Map<number, Set<number>>();
+  /** Group ids by user id. */
   const groups = new Map<number, Set<number>>();
   const changes = createRecentChanges<{ groupId: number; userId: number; joined: boolean }>(deps);
 

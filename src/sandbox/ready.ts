@@ -15,13 +15,16 @@ export interface ReadyLine {
   /** PEM of the sandbox's own certificate; with TLS only. */
   readonly certificate?: string;
   readonly fixtures: {
+    /** API keys by name. */
     readonly apiKeys: Readonly<Record<string, string>>;
     readonly oauthToken: string;
     readonly deployments: readonly {
       readonly id: string;
       readonly name: string;
       readonly apiSecret: string;
+      /** Ids of the chat agents. */
       readonly agents: readonly string[];
+      /** Whether chat accepts tokens of this deployment. */
       readonly tokenAuthentication: boolean;
     }[];
     readonly users: { readonly admin: Person; readonly viewer: Person };
@@ -36,6 +39,7 @@ export interface Addresses {
   readonly dataPath: string;
 }
 
+/** Name of the sandbox's only tenant in chat addresses. */
 export const ACCOUNT_NAME = 'acme';
 
 /** Returns a user of the seed; id 0 and no name after that user was deleted, as in a restored state. */

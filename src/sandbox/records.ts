@@ -21,6 +21,7 @@ export interface EmailEntry {
   readonly primary?: boolean;
 }
 
+/** A name by which a user logs in, with the system that it comes from. */
 export interface Alias {
   readonly id: number;
   readonly username: string;
@@ -48,8 +49,10 @@ export interface UserRecord {
   readonly isDeactivated: boolean;
   /** Role names without Admin, which is `isAdmin`. */
   readonly roles: ReadonlySet<string>;
+  /** Tenant-wide permissions beside the roles, such as `AuditLogManage`. */
   readonly permissions: ReadonlySet<string>;
   readonly aliases: readonly Alias[];
+  /** Settings of the console, such as `theme` (users/me.ts); null = never set. */
   readonly settings: SandboxJsonObject | null;
   /** Stored attribute values by definition id. */
   readonly values: ReadonlyMap<number, StoredAttributeValue>;
@@ -61,6 +64,7 @@ export interface UserRecord {
 
 export interface GroupRecord {
   readonly id: number;
+  /** Id in SCIM, unless the setting `scimIdStyle` is numeric. */
   readonly uuid: string;
   readonly displayName: string;
   readonly externalId: string | null;
@@ -68,7 +72,7 @@ export interface GroupRecord {
   readonly updatedAtMs: number;
 }
 
-/** A custom role of the tenant. */
+/** A role of the tenant, built-in or custom. `policies` grant actions on resources; built-in roles have none here. */
 export interface TenantRole {
   readonly id: number;
   readonly name: string;

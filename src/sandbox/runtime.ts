@@ -14,7 +14,7 @@ export interface SandboxRuntime {
   platformUrl: string;
   /** Base path of the data API on the platform's listener. */
   readonly dataPath: string;
-  /** Called after a change outside of tables and requests, so that it is saved (`--data`). */
+  /** Called after every change of state, settings or clock; saves them (`--data`). */
   changed: () => void;
   /** Core Data: queries over the data model. */
   readonly coreData: CoreData;

@@ -12,7 +12,7 @@ import { plantWorkspace } from './workspace/seed.ts';
 
 const DAY_MS = 86_400_000;
 const COUNTRIES = ['DE', 'FR', 'US', 'JP', 'BR'];
-/** Users per team group of the large seed. */
+/** Users in each team of the large seed; a team is a group. */
 const TEAM_SIZE = 50;
 
 /** Credentials of the seed; the ready line names the API keys (docs/sandbox.md). */
@@ -79,6 +79,7 @@ function addSmall(current: CurrentState, secrets: Secrets): void {
   };
   state.attributes.put({ id: state.attributes.nextId(), type: 'string', ...country });
   for (const { name, owner, deployments, isExpired, kind = 'apiKey' } of CREDENTIALS) {
+    // API keys begin with `sk-` (contract 1.1).
     const secret = kind === 'apiKey' ? secrets.named(`key ${name}`, 'sk-') : secrets.named(`oauth ${name}`);
     state.credentials.set(secret, {
       kind,

@@ -101,7 +101,7 @@ function dataPathOf({ dataPath, vendorNames }: SandboxOptions): string {
 /** Creates the runtime with an empty state, which `startSandbox` replaces by a seed or the stored state. */
 function createSandboxRuntime(options: SandboxOptions): SandboxRuntime {
   const clock = createSandboxClock(options.clock);
-  // Read at each call, because a reset replaces the settings object.
+  // The settings are read at each call, because a reset replaces the settings object.
   const coreData: CoreData = createCoreData({
     now: () => clock.now(),
     settings: () => runtime.settings,
@@ -174,7 +174,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     folder &&
     saveRuntime(runtime, folder, { secrets, seed: () => seed, warn: options.warn ?? (() => undefined) });
   runtime.changed = () => keeper?.changed();
-  // Saves a new seed.
+  // Saves the seed if the folder had no state yet.
   runtime.changed();
 
   const certificate = options.tls ? await certificateFor(host, folder) : undefined;

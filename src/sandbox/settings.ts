@@ -4,7 +4,7 @@ import { isJsonObject, own, type SandboxJsonObject } from './json.ts';
 import { SandboxProblem } from './problem.ts';
 
 export interface SandboxSettings {
-  /** Features that the tenant has bought (contract 1.1, 4.0, 4.6, 6.1). */
+  /** Features that the tenant has bought; `hosted`: the vendor runs the platform (contract 1.1, 4.0, 4.6, 6.1). */
   readonly plan: Readonly<Record<'chat' | 'audit' | 'scim' | 'hosted', boolean>>;
   /** Whether the audit log can be exported; off = 403 (ASSUMED-67). */
   readonly auditLogEnabled: boolean;
@@ -137,12 +137,12 @@ const isFlag: Check = (value) => typeof value === 'boolean';
 const isCount: Check = (value) => Number.isInteger(value) && Number(value) >= 0;
 const isTextList: Check = (value) => Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** Checks of settings for which a value of the kind of their default, a flag or a count, is not enough. */
+/** Checks of settings that need more than the type of their default; all others are flags or counts. */
 const CHECKS: Readonly<Partial<Record<string, Check>>> = {
   plan: (value) =>
     isJsonObject(value) &&
     Object.entries(value).every(([name, on]) => Object.hasOwn(DEFAULT_SETTINGS.plan, name) && isFlag(on)),
-  // Admin is never a valid default (contract 2.2, row ROLE-10).
+  // Admin is never a valid default (contract 2.2, row ROLE-10 of docs/platform-coverage.md).
   defaultRole: (value) => typeof value === 'string' && value !== '' && value.toLowerCase() !== 'admin',
   groupsRolesMap: (value) => isJsonObject(value) && Object.values(value).every(isTextList),
   scimIdStyle: (value) => value === 'uuid' || value === 'numeric',

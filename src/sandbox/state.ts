@@ -90,7 +90,7 @@ export function createState(deps: RecentChangesDeps) {
     audit: createAuditRecords(),
     threads: createTable<ThreadRecord>(THREAD_KEYS, deps),
     externalUsers: createTable<ExternalUserRecord>(EXTERNAL_USER_KEYS, deps),
-    // 0 is in the past, so the first chat request looks at all external users.
+    // Time of the next check for expired external users. 0 is in the past, so the first chat request checks all of them.
     externalExpiry: { dueMs: 0 } satisfies ExternalExpiry,
     /** Agents to which a test gave a behaviour (AgentScript); other agents are not stored. */
     agents: createTable<AgentRecord>({ agentId: (agent) => [agent.agentId] }, deps),

@@ -80,6 +80,7 @@ export function createTable<T extends TableRow>(keys: Keys<T>, deps: RecentChang
     find: (name, key) => (indexes.get(name)?.at(key) ?? []).flatMap((id) => records.get(id) ?? []),
   };
 
+  /** Returns the table at an earlier time: the live one without the changes since then. */
   function past(cutoffMs: number): TableView<T> {
     const former = new Map<number, T | undefined>();
     // Applied from newest to oldest, so the oldest change after the cut-off decides.

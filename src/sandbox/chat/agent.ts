@@ -25,10 +25,13 @@ export type Choose = (
 export interface AgentTask {
   readonly question: string;
   readonly chatId: string;
+  /** Access to data with the caller's rights. */
   readonly data: AgentData;
+  /** Names of tools and graph nodes. */
   readonly names: ChatNames;
   /** Development mode adds `thinking` to the records. */
   readonly showsThinking: boolean;
+  /** Behaviour that a test gave to the agent; empty without one. */
   readonly script: AgentScript;
   readonly choose: Choose;
 }
@@ -57,12 +60,14 @@ function createMessage(task: AgentTask) {
   let thinking = '';
   const base = { id, role: 'assistant' as const, isStructuredResponse: false };
   return {
+    /** Returns the record of one increment: `more` of the answer, `thought` of the thinking. */
     delta(graphPath: readonly string[], more: string, thought = ''): Draft {
       content += more;
       thinking += thought;
       const shown = task.showsThinking && thought !== '' ? { thinking: thought } : {};
       return { ...base, content: more, ...shown, graphPath, isDelta: true, isInProcess: true };
     },
+    /** Returns the record of the whole message. */
     complete(graphPath: readonly string[]): Draft {
       const shown = task.showsThinking ? { thinking } : {};
       return { ...base, content, ...shown, graphPath, isDelta: false, isInProcess: false };
@@ -135,7 +140,7 @@ function toInput(task: AgentTask, sqlQuery: string, choice: Choice | null): SqlI
   };
 }
 
-/** Runs the query. @returns the text of the answer */
+/** Runs the query; `choice` null = the query comes from the script. @returns the text of the answer */
 async function* runQuery(
   task: AgentTask,
   sqlQuery: string,

@@ -17,7 +17,7 @@ import { errorLine, freshMessageId, stateLine } from './stream.ts';
 import { noteEnd, noteQuery, noteStart } from './threads.ts';
 import type { AgentData, Rows } from './tools.ts';
 
-/** Settings shared by all agents of a sandbox. */
+/** Shared by all agents of a sandbox: the specified or the vendor's names, and the selection of members by words or a model. */
 export interface ChatStyle {
   readonly names: ChatNames;
   readonly choose: Choose;
@@ -38,6 +38,7 @@ interface Job extends ChatQuestion {
   readonly script: AgentScript;
 }
 
+/** Returns the run's state with the present settings and time. */
 const now = (job: Job): CurrentState => ({ ...currentStateOf(job.runtime), state: job.state });
 
 /** Runs queries with the rights that the caller has when the query starts, and records every query. */
@@ -86,6 +87,7 @@ function finish(job: Job, outcome: RunOutcome, failure?: { error: string; hidesM
     .messages()
     .filter(({ toolCall }) => !toolCall || toolCall.result !== undefined)
     .map((message) => ({ ...message, isDelta: false, isInProcess: false }));
+  // The `sort` of the closing line.
   const lastSort = run.lastSort() + 1;
   const ended = noteEnd(state, thread.id, {
     nowMs: job.runtime.clock.now(),

@@ -23,6 +23,7 @@ export type ChatProof =
 export interface ChatCaller {
   readonly deployment: DeploymentRecord;
   readonly agentId: string;
+  /** The credential that the request was authenticated by. */
   readonly proof: ChatProof;
 }
 

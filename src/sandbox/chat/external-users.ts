@@ -18,6 +18,7 @@ export interface RequestedExternalUser extends Pick<
 
 /** Removes the users whose lifetime has elapsed, with their threads (ASSUMED-98). */
 export function removeExpired({ state, nowMs }: CurrentState): void {
+  // Before the earliest expiry no user can have expired.
   if (nowMs < state.externalExpiry.dueMs) return;
   let dueMs = Infinity;
   for (const { id, externalId, expiresAtMs } of state.externalUsers.rows()) {

@@ -34,6 +34,7 @@ export function createChatFamily(
     names: options.vendorNames ? VENDOR_NAMES : SPECIFIED_NAMES,
     choose: options.chatModel ? createModelChoice(options.chatModel) : chooseMembers,
   };
+  // Set by `authenticate`, read by the routes.
   const callers = new WeakMap<Request, ChatCaller>();
   function callerOf(request: Request): ChatCaller {
     const caller = callers.get(request);

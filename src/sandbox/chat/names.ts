@@ -3,7 +3,9 @@
 export interface ChatNames {
   /** Header of the token, lower case. */
   readonly tokenHeader: string;
+  /** Name of the tool that reads the model. */
   readonly metaTool: string;
+  /** Name of the tool that runs SQL over the model. */
   readonly sqlTool: string;
   /** Graph node of the agent that works with data. */
   readonly analyst: string;

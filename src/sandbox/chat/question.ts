@@ -42,6 +42,7 @@ export function wordsOf(text: string): string[] {
   return (parted.match(/[\p{L}\d]+/gu) ?? []).map(singular);
 }
 
+/** Returns `count` for the member `orders.count`. */
 export function shortName(member: MemberDocument): string {
   return member.name.slice(member.name.lastIndexOf('.') + 1);
 }

@@ -15,11 +15,16 @@ export interface MessageRecord {
   readonly id: string;
   readonly role: 'user' | 'assistant';
   readonly content: string;
+  /** Reasoning of the agent; in development mode only. */
   readonly thinking?: string;
   readonly toolCall?: ToolCallRecord;
+  /** Nodes of the agent that made the record; `['final']` = the answer itself. Absent for messages of the user. */
   readonly graphPath?: readonly string[];
+  /** True when `content` is an increment, not the whole text. */
   readonly isDelta: boolean;
+  /** True while further records of the message or tool call follow. */
   readonly isInProcess: boolean;
+  /** Always false here: the sandbox's agent answers in text. */
   readonly isStructuredResponse?: boolean;
   /** Place in the thread; it rises with every record (ASSUMED-90). */
   readonly sort: number;

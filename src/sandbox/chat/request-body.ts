@@ -25,8 +25,11 @@ export interface RequestedSession {
   readonly ephemeralTtlSeconds: number | undefined;
 }
 
+/** Body of a stream request except for the session. Ask has `input` and `messageId`, null when not sent. */
 export interface StreamBody extends Ask {
+  /** Null = a new thread. */
   readonly chatId: string | null;
+  /** Null = the production branch. */
   readonly activeBranchName: string | null;
   readonly isDefaultBranch: boolean;
 }

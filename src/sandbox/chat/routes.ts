@@ -75,6 +75,7 @@ function converse({ runtime, style }: ChatDeps, turn: Turn): { opening: string; 
   const { current, caller, session, body } = turn;
   const { state, nowMs } = current;
   const found = findThread(current, caller, session, body);
+  // Creates or updates the external user; throws 429 beyond the limit.
   session.admit(current);
   const { id: deploymentId } = caller.deployment;
   const thread =
@@ -96,6 +97,7 @@ function converse({ runtime, style }: ChatDeps, turn: Turn): { opening: string; 
     return { opening, lines: openingWith(opening, run.follow()) };
   }
   const { input } = body;
+  // The decisions `read` and `replay` answer with the stored messages.
   if (decision !== 'start' || input === null) return stored();
   const before = { chatId, isStreaming: false, messages: thread.messages };
   const opening = cutoffLine(before, thread.lastSort);

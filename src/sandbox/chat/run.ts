@@ -7,6 +7,7 @@ export type Draft = Omit<MessageRecord, 'sort'>;
 
 export interface Run {
   readonly chatId: string;
+  /** Id of the question that is answered; null = the client sent none. */
   readonly messageId: string | null;
   /**
    * Platform ids of the users whose deletion or deactivation ends the run: the internal user who asked, and the

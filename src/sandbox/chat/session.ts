@@ -37,7 +37,7 @@ function isKeyValid({ state, nowMs }: CurrentState, { secret }: Credential): boo
   return state.users.get(credential.ownerId)?.isDeactivated === false;
 }
 
-/** Finds a user by username or e-mail, lower-cased and trimmed (contract 6.2); throws 400 (ASSUMED-84). */
+/** Finds an internal user by username (contract 6.2), else by an e-mail that only one user has; throws 400 (ASSUMED-84). */
 function requireInternal({ state }: CurrentState, internalId: string): UserRecord {
   const name = internalId.trim().toLowerCase();
   const [byName] = state.users.find('userName', name);
@@ -60,6 +60,7 @@ function internalSession(current: CurrentState, internalId: string, credential: 
     keyName: credential.name,
     userIds: new Set([id, credential.ownerId]),
     tokenFingerprint: null,
+    // An internal user exists already.
     admit: () => undefined,
     hasAccess: (now) => present(now) !== undefined && isKeyValid(now, credential),
     context: (now) => {
@@ -98,6 +99,7 @@ function requireGroups(current: CurrentState, groups: readonly string[]): void {
   if (unknown !== undefined) throw new SandboxProblem(400, `No group of the name ${unknown}`);
 }
 
+/** Builds the session of an external user; `more` has the parts that depend on the credential. */
 function externalSession(
   requested: RequestedExternalUser,
   proof: ChatProof,
@@ -128,7 +130,8 @@ function keySession(
   const { credential } = proof;
   requireGroups(current, settings.groups ?? []);
   const given = contextOfClaims(settings.securityContext ?? {});
-  // Groups of the request replace those of its securityContext; its attributes are added to them, and count more.
+  // Groups of the request replace the groups of its securityContext. Attributes are merged; of two values with one name the
+  // one outside of the securityContext counts.
   const context: CoreDataSecurityContext = {
     groups: settings.groups ?? given.groups,
     userAttributes: { ...given.userAttributes, ...typedAttributes(current, settings) },

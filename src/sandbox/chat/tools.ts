@@ -18,7 +18,7 @@ export interface Rows {
   readonly totalRows: number;
 }
 
-/** Input of the SQL tool, with the properties of contract 6.6. */
+/** Input of the SQL tool. `memoryId` is the id of the thread; `vegaSpec` is a chart as JSON text (contract 6.6). */
 export interface SqlInput {
   readonly sqlQuery: string;
   readonly queryTitle: string;
@@ -47,7 +47,7 @@ export function toMetaResult(cubes: readonly CubeDocument[], searchQuery: string
   };
 }
 
-/** Returns the result of the SQL tool. */
+/** Returns the result of the SQL tool: its input without `memoryId`, and the rows. */
 export function toSqlResult(input: SqlInput, rows: Rows): SandboxJsonObject {
   const { memoryId: _memoryId, ...shownInput } = input;
   return {

@@ -55,11 +55,13 @@ function cellsOf(event: AuditRecord): string[] {
  * and lower case are the same (ASSUMED-66).
  */
 function cellsTest(call: Call): (cells: readonly string[]) => boolean {
+  // An empty parameter is no filter.
   const wanted = (name: string): string | undefined => queryText(call, name)?.toLowerCase() || undefined;
   const eventName = wanted('eventName');
   const userEmail = wanted('userEmail');
   const search = wanted('search');
   return (cells) => {
+    // In the order of COLUMNS.
     const [, email = '', name = ''] = cells;
     if (eventName !== undefined && name.toLowerCase() !== eventName) return false;
     if (userEmail !== undefined && email.toLowerCase() !== userEmail) return false;
@@ -92,6 +94,7 @@ function eventsBetween(call: Call, start: number, end: number): AuditRecord[] {
     .map((event, index) => ({ event, index, atMs: Date.parse(event.timestamp) }))
     .filter(({ atMs }) => atMs >= Math.max(start, oldest) && atMs <= end);
   timed.sort((left, right) => right.atMs - left.atMs || right.index - left.index);
+  // The fault `truncateLists` leaves the oldest events out.
   const cut = call.fault.truncation;
   return timed.slice(0, cut ? Math.floor(timed.length * cut.keep) : undefined).map(({ event }) => event);
 }

@@ -4,7 +4,7 @@ import { bodyOf, pathText, type Call, type Handler, type HandlerReply } from '..
 import type { SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 
-/** Returns the storage key of a call's collection; it contains the deployment id when the path has one. */
+/** Returns the storage key of a collection such as `env-vars`; it contains the deployment id when the path has one. */
 function keyOf(call: Call, name: string): string {
   const deploymentId = pathText(call, 'deploymentId');
   return deploymentId === '' ? name : `${name}/${deploymentId}`;

@@ -18,7 +18,7 @@ import { deploymentOf, accessibleDeployment, requirePermission } from './reach.t
 import { noteRun } from './releases.ts';
 import { toImage, wantedRelease } from './versions.ts';
 
-/** Returns the settings record of an answer. */
+/** Returns the Deployment of the specification. A deployment of the sandbox is `ready` as soon as it is created. */
 export function toSettingsView(call: Call, deployment: DeploymentRecord): SandboxJsonObject {
   const { channel, version, isHeld } = deployment.release;
   return {
@@ -101,6 +101,7 @@ export function updateDeployment(call: Call): HandlerReply {
     release: releaseAfter(call, deployment, change),
   };
   call.state.deployments.set(deployment.id, changed);
+  // The version stays listed after the deployment has left it.
   noteRun(call.state, changed.release);
   const { channel, version } = changed.release;
   audit(call, 'Updated deployment configuration', { name: changed.name, channel, version }, changed.name);

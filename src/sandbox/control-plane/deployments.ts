@@ -13,6 +13,7 @@ export interface NewDeployment {
   readonly branches: readonly NewBranch[];
   /** Agents of the chat; when absent, one agent with the deployment's id. */
   readonly agents?: readonly string[];
+  /** Whether chat accepts tokens of this deployment; default false. */
   readonly tokenAuthentication?: boolean;
   readonly createdAtMs?: number;
   /** A listed version of a channel; default: the newest of the channel `latest`. */
@@ -43,6 +44,7 @@ export function createDeployment(current: CurrentState, given: NewDeployment): D
       ...branch,
       id: firstBranchId + index,
       isStagingEnabled: false,
+      // In place of a commit hash: the sandbox has no Git repository.
       lastHash: createHash('sha1').update(`${id}/${branch.name}`).digest('hex'),
     })),
     release,

@@ -48,6 +48,7 @@ export async function usageToken(call: Call): Promise<HandlerReply> {
   return {
     status: 200,
     body: {
+      // The scope `meta` allows metadata, no queries.
       token: await signToken(deployment, { scope: ['meta'] }, times),
       apiUrl: call.dataApiUrl,
       deploymentId: Number(deployment.id),

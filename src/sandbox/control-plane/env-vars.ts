@@ -37,6 +37,7 @@ function variableOf(source: SandboxJsonObject): SandboxJsonObject {
 /** Handles `PUT {items: [{name, value}]}`: other variables stay; 200 with all, 400, 403, 404. */
 export function putVariables(call: Call): HandlerReply {
   const body = bodyOf(call);
+  // An answer has the list under both names, and a client may send either back.
   const changes = objectList(body, Object.hasOwn(body, 'items') ? 'items' : 'data').map(variableOf);
   const deployment = deploymentOf(call);
   requirePermission(call, 'DeploymentUpdate', deployment.id);

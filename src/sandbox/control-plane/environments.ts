@@ -59,7 +59,7 @@ function addressesOf(
   return { url, sql: { host: `${name}.${hostname}`, ...sql } };
 }
 
-/** Returns the record of the specification. */
+/** Returns the record of the platform's specification (contract 0). */
 function showEnvironment(call: Call, deployment: DeploymentRecord, environment: Environment): unknown {
   const { id, name, type } = environment;
   const { url, sql } = addressesOf(call, deployment, environment);
@@ -71,7 +71,7 @@ function showEnvironment(call: Call, deployment: DeploymentRecord, environment: 
   };
 }
 
-/** Returns the record of the published document: credentials as a list, the branch by name. */
+/** Returns the record of the vendor's published document (contract 0): credentials as a list, the branch by name. */
 function showItem(call: Call, deployment: DeploymentRecord, environment: Environment): unknown {
   const { id, name, type, branch } = environment;
   const { url, sql } = addressesOf(call, deployment, environment);

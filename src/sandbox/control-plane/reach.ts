@@ -16,6 +16,7 @@ const GRANTED: Readonly<Record<string, readonly DeploymentAction[]>> = {
   manage: ['DeploymentRead', 'SchemaUpdate', 'DeploymentUpdate'],
 };
 
+/** Returns true when a list of a policy names `wanted` or, by `*`, everything. */
 const includes = (list: unknown, wanted: string): boolean =>
   Array.isArray(list) && (list.includes(wanted) || list.includes('*'));
 

@@ -20,6 +20,7 @@ export function readAppConfig(): HandlerReply {
   return { status: 200, body: { appTheme: {}, applyThemeGlobally: false, creatorMode: false } };
 }
 
+/** Returns the settings. After a change `call.settings` still has the former value, so the new one is passed. */
 function settingsReply(call: Call, auditLogEnabled = call.settings.auditLogEnabled): HandlerReply {
   return { status: 200, body: { auditLogEnabled, hasSupportAccess: false } };
 }

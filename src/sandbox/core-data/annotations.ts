@@ -82,7 +82,7 @@ export function visibleCubes(model: Model, context: CoreDataSecurityContext): Cu
   const visible = model.cubes.filter(({ isPublic }) => isPublic).map((cube) => visiblePart(cube, context));
   return inOrder(
     visible.filter(
-      ({ measures, dimensions, segments }) => measures.length + dimensions.length + segments.length,
+      ({ measures, dimensions, segments }) => measures.length + dimensions.length + segments.length > 0,
     ),
   );
 }

@@ -74,7 +74,8 @@ async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSett
           // The count only numbers the filters in a refusal; SQL has no list of filters before those of policies.
           filterCount: 0,
         }),
-        columnOf: (_one, member) => member,
+        // The client's SQL names a column by its member, without the cube.
+        columnOf: (_cube, member) => member,
       }),
     // As the engine reads a time: `2026-01-31 12:00:00.000`.
     now: new Date(nowMs).toISOString().slice(0, -1).replace('T', ' '),

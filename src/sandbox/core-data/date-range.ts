@@ -8,6 +8,7 @@ import { userError } from './members.ts';
 export type Span = readonly [from: string, to: string];
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
+/** A date with a time in the forms of ISO 8601: year, month, day, hours, minutes, seconds, fraction, offset. */
 const MOMENT =
   /^(\d{4})-?(\d{2})-?(\d{2})[T ](\d{2}):?(\d{2})(?::?(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
 /** A date or a moment; any other text in a filter is taken as words. */
@@ -48,6 +49,7 @@ export function wallClock(ms: number, timezone: string): Date {
   );
 }
 
+/** Returns the time in the UTC fields as the engine reads it: `2026-01-31 12:00:00.000`. */
 const toText = (date: Date): string => date.toISOString().slice(0, -1).replace('T', ' ');
 const invalidDate = (): Error =>
   userError('Error: invalid input syntax for type timestamp with time zone: "Invalid date"');
@@ -61,10 +63,12 @@ function readMoment(text: string): { ms: number; hasOffset: boolean } {
     return { ms: Date.parse(/^\d{4}(-\d{2})?$/.test(text) ? text : `${text} UTC`), hasOffset: false };
   // The point and three digits of the fraction: milliseconds.
   const time = hours === undefined ? '00:00:00' : `${hours}:${minutes}:${seconds}${fraction.slice(0, 4)}`;
+  // `+0200` and `+02` become `+02:00`.
   const zone =
     offset === undefined || offset === 'Z'
       ? 'Z'
       : `${offset.slice(0, 3)}:${offset.slice(3).replace(':', '') || '00'}`;
+  // False for a day that the month does not have.
   const isDay = !Number.isNaN(Date.parse(date)) && toText(new Date(date)).slice(0, 10) === date;
   return { ms: isDay ? Date.parse(`${date}T${time}${zone}`) : NaN, hasOffset: offset !== undefined };
 }

@@ -9,9 +9,11 @@ type TimeUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quart
 const UNITS = 'day|week|month|year|quarter|hour|minute|second';
 const ONE_UNIT = new RegExp(`(this|last|next)\\s+(${UNITS})`);
 const SEVERAL_UNITS = new RegExp(`(last|next)\\s+(\\d+)\\s+(${UNITS})`);
+/** `3 days ago`, `an hour from now`. */
 const AGO = new RegExp(
   `\\b(\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten) (${UNITS})s? (ago|from now|later)\\b`,
 );
+/** `in 2 weeks`. */
 const AHEAD = new RegExp(`\\bin (\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten) (${UNITS})s?\\b`);
 /** `past week`, `this 3 months`, `+2 days`: a moment at that distance. */
 const RELATIVE = new RegExp(`(?:^|\\s)(past|this|next|last|after|[+-])\\s*(?:(\\d+)\\s+)?(${UNITS})s?\\b`);
@@ -19,6 +21,7 @@ const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MONTH_NAMES =
   '(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
+/** `3 of March 2026`, `Mar. 3 2026`, `March`. */
 const BY_MONTH = new RegExp(`\\b(?:(\\d{1,2}) (?:of )?)?${MONTH_NAMES}\\.?(?: (\\d{1,2}))?(?: (\\d{4}))?\\b`);
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const BY_WEEKDAY = /\b(?:(this|last|next) )?(sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:day)?\b/;
@@ -100,6 +103,7 @@ function byWeekday(text: string, now: Date): Date | undefined {
     const fromMonday = (day: number): number => (day + 6) % 7;
     return addUnits('day', now, 7 + fromMonday(wanted) - fromMonday(present));
   }
+  // More than half a week ahead, the same day of the past week is nearer.
   return addUnits('day', now, which === undefined && forward > 3 ? forward - 7 : forward);
 }
 

@@ -15,7 +15,7 @@ export interface SegmentDocument {
 
 export interface MemberDocument extends SegmentDocument {
   readonly type: MemberType;
-  /** Measures only. */
+  /** Aggregation; of measures only. */
   readonly aggType?: string;
   readonly [property: string]: unknown;
 }
@@ -35,6 +35,7 @@ export interface CubeDocument {
 /** Public cubes and views with a matching policy, cubes first, then by name. */
 export interface MetaDocument {
   readonly cubes: readonly CubeDocument[];
+  /** Name of the model. */
   readonly compilerId: string;
 }
 

@@ -74,6 +74,7 @@ function engineMessage(error: unknown): string {
   return message.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
 }
 
+/** Reads all rows; a failure ends the reading, and the rows before it are returned. */
 async function collect(result: DuckDBResult, bounds: Bounds, keepsNumbers: boolean): Promise<QueryAnswer> {
   const columns = result
     .columnNames()

@@ -12,7 +12,7 @@ export function listDataSources({ name }: Model): unknown {
   return { data: { data_sources: [{ name: 'default', type: 'duckdb', database: name, schema: 'main' }] } };
 }
 
-/** Returns a whole number of the query; throws SandboxProblem 400 (ASSUMED-49). */
+/** Returns a query parameter as a whole number, `absent` without it; throws SandboxProblem 400 (ASSUMED-49). */
 function countIn(request: Request, name: string, absent: number): number {
   const sent = Object.hasOwn(request.query, name) ? request.query[name] : undefined;
   const text: unknown = Array.isArray(sent) ? sent[0] : sent;

@@ -57,6 +57,7 @@ function requestIdOf(request: Request): string | null {
 
 /** Builds the family; each request opens one session. */
 export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
+  // Set by `authenticate`, read by the routes.
   const sessions = new WeakMap<Request, CoreDataSession>();
   const slow = createSlowQueries<unknown>();
 
@@ -87,6 +88,7 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
 
   const answerLoad: Answer = async ({ deployment, context }, request, branchName) => {
     const source = sourceOf(request.method, request.body, request.query);
+    // A repeated request gets the result of the first one, but only with the same rights.
     const key = JSON.stringify([deployment.id, branchName, context, source]);
     const waited = await slow.ask(key, runtime.settings.dataContinueWaitMs, () =>
       load(source, runtime.coreData.open(deployment, branchName, context)),
@@ -160,6 +162,7 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
     mounts: mountsOf(runtime),
     routers: mountsOf(runtime).map(createRoutes),
     before: allowOrigins,
+    // As Cube does; the query is then missing, which is 400.
     ignoresOtherBodies: true,
     // A path that Cube does not have is answered with the web page of its framework.
     notFound: (request, response) => {

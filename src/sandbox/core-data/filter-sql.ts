@@ -36,6 +36,7 @@ function textMatch(
   return values.map((value) => `${word}(${text}, lower(CAST(${bind(value)} AS VARCHAR)))`).join(' OR ');
 }
 
+/** Returns the placeholder of the first or the last moment of the range. */
 type End = (which: 'from' | 'to') => string;
 
 /** Date operators as SQL over the column and the ends of the range; an end is bound only where it is used. */

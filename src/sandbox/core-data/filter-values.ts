@@ -94,6 +94,7 @@ function fittingMoment(value: string): string {
   }
 }
 
+/** Writes `2026-01-31 12:00:00.000` with a T, as the answer shows it. */
 const toLocal = (moment: string): string => moment.replace(' ', 'T');
 
 /** Resolves words in the values of a date operator. @throws 400 */

@@ -15,6 +15,7 @@ interface Interval {
 /** Returns the SQL of the beginning of the interval that contains the time of a column. */
 export type TimeBucket = (column: string) => string;
 
+// Length of each unit: those of the calendar in months and days, the others in seconds.
 const MONTHS: Partial<Record<Unit, number>> = { month: 1, quarter: 3, year: 12 };
 const DAYS: Partial<Record<Unit, number>> = { day: 1, week: 7 };
 const SECONDS: Partial<Record<Unit, number>> = { second: 1, minute: 60, hour: 3600 };

@@ -9,9 +9,11 @@ import { evaluatedNames, rowAccessOf, type RowAccess } from './row-access.ts';
 import type { CoreDataSecurityContext } from './security-context.ts';
 
 export interface TimeDimension extends FoundMember<Dimension> {
+  /** Null = the time only limits the rows and is no column of the answer. */
   readonly granularity: string | null;
   /** Truncates the time to the granularity. */
   readonly bucket: TimeBucket;
+  /** First and last moment of the rows; null = all times. */
   readonly span: Span | null;
 }
 
@@ -45,7 +47,9 @@ export interface Query {
 
 export interface QueryBounds {
   readonly nowMs: number;
+  /** `limit` of a query that has none. */
   readonly defaultLimit: number;
+  /** Largest `limit` that is accepted. */
   readonly maxLimit: number;
 }
 

@@ -8,6 +8,7 @@ import { columnsOf } from './load-sql.ts';
 
 type Rows = readonly (readonly Cell[])[];
 
+/** A column under its name in the answer; `cellOf` returns its cell of a row. */
 type NamedColumn = readonly [name: string, cellOf: (row: readonly Cell[]) => Cell];
 
 /** Returns the span as the column `compareDateRange` shows it. */
@@ -18,6 +19,7 @@ const spanText = (query: Query): string =>
 const isAtLeastAsFine = (one: string, other: string): boolean =>
   GRANULARITIES.findIndex((name) => name === one) <= GRANULARITIES.findIndex((name) => name === other);
 
+/** Returns `2026-01-31T12:00:00.000` for a moment as the engine reads it. */
 const isoOf = (moment: string): string => {
   const text = moment.replace(' ', 'T');
   return text.includes('.') ? text : `${text}.000`;

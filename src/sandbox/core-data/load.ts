@@ -20,6 +20,7 @@ interface QueryRequest {
   readonly isMulti: boolean;
 }
 
+/** Largest number of queries or date ranges in one request. */
 const MAX_QUERIES = 10;
 const ROLES: Readonly<Record<QueryType, ResultRole>> = {
   regularQuery: 'single',

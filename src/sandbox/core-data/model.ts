@@ -144,6 +144,7 @@ export interface Sampling {
 export interface Model {
   readonly name: string;
   readonly cubes: readonly Cube[];
+  /** Returns the tables with their rows for one branch. */
   readonly sample: (sampling: Sampling) => readonly ModelTable[];
 }
 

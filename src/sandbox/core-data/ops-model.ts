@@ -2,6 +2,7 @@
 import type { Cube, Model, Sampling, ModelTable } from './model.ts';
 import { between, tableColumns, sampledMoment, pick, pickCountry, policiesByCountry } from './sampling.ts';
 
+/** Severities with their shares; the sum is 1. */
 const SEVERITIES = [
   ['low', 0.5],
   ['medium', 0.3],

@@ -8,7 +8,7 @@ import type { PolicyTest } from './policy-condition.ts';
 export type EvaluatedFilter = Readonly<Record<string, unknown>>;
 
 const ATTRIBUTE = `(?:security_?[cC]ontext\\.cube_?[cC]loud\\.)?user_?[aA]ttributes\\.([A-Za-z_][A-Za-z0-9_]*)`;
-/** A value such as `{ userAttributes.country }`. */
+/** A value such as `{ userAttributes.country }`; Cube's longer form and its snake case are accepted too. */
 const TEMPLATE = new RegExp(`^\\{\\s*${ATTRIBUTE}\\s*\\}$`);
 /** All values of a filter, such as `userAttributes.countries`. */
 const LIST_REFERENCE = new RegExp(`^${ATTRIBUTE}$`);

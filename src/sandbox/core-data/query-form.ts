@@ -23,6 +23,7 @@ export interface TimeDimensionForm {
 /** A query whose form is valid; its names are not resolved yet. */
 export interface QueryForm {
   readonly measures?: readonly string[];
+  /** Names such as `orders.country`, or with a granularity such as `orders.created_at.month`. */
   readonly dimensions?: readonly string[];
   readonly segments?: readonly string[];
   readonly timeDimensions?: readonly TimeDimensionForm[];

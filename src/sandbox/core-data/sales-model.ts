@@ -10,6 +10,7 @@ import {
   policiesByCountry,
 } from './sampling.ts';
 
+/** States of orders, and tiers of customers below, with their shares; each sum is 1. */
 const STATUSES = [
   ['completed', 0.5],
   ['shipped', 0.2],

@@ -25,6 +25,7 @@ export const COUNTRIES = [
 
 /** Returns a random number generator seeded by a text: FNV-1a for the seed, xorshift for the numbers. */
 export function createDice(text: string): () => number {
+  // The two constants are the offset basis and the prime of FNV-1a with 32 bits.
   let state = 0x811c9dc5;
   for (const sign of text) state = Math.imul(state ^ (sign.codePointAt(0) ?? 0), 0x01000193);
   // From the state 0 xorshift would return nothing but zeros.

@@ -8,6 +8,7 @@ import type { DeploymentRecord } from '../records.ts';
 import type { CurrentState } from '../state.ts';
 import { contextOfClaims, type CoreDataSecurityContext } from './security-context.ts';
 
+/** Scopes of the data API: `meta` metadata, `data` queries, `sql` the SQL text of queries (contract 5.5). */
 export type ApiScope = 'meta' | 'data' | 'sql';
 
 export interface CoreDataSession {

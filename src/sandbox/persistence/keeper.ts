@@ -8,8 +8,8 @@ import { readSnapshot, snapshotPieces, type Surroundings } from './snapshot.ts';
 import { createWriteBehind, type WriteBehind } from './write-behind.ts';
 
 /**
- * Fills the empty `state` from the folder and makes it the current one; undefined when the folder has no
- * snapshot. Throws for a damaged snapshot.
+ * Fills the empty `state` from the folder and makes it the current one. Returns the seed, settings, clock offset and
+ * secrets of the snapshot; undefined when the folder has no snapshot. Throws for a damaged snapshot.
  */
 export async function restoreRuntime(
   runtime: SandboxRuntime,

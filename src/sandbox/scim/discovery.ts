@@ -10,6 +10,7 @@ const CONFIG_URN = 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'
 
 /** Returns all documents as a list, or the document that the path names (404 when unknown). */
 function answerDocuments(call: Call, documents: readonly SandboxJsonObject[]): HandlerReply {
+  // The route of the list has no `{id}`, for which pathText returns ''.
   const id = pathText(call, 'id');
   if (id === '') {
     const total = documents.length;

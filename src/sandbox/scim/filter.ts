@@ -47,7 +47,7 @@ function parseScimFilter(filter: string): Clause[] {
 }
 
 /**
- * Returns the matching rows in order of creation.
+ * Returns the matching rows in order of creation. `grammar` has the filterable attributes by name in lower case.
  * @throws 400 for an unknown attribute or a literal of another type
  */
 export function findMatches<T extends TableRow>(
@@ -57,15 +57,15 @@ export function findMatches<T extends TableRow>(
 ): T[] {
   let rows: T[] | undefined;
   for (const { attribute, literal } of parseScimFilter(filter)) {
-    const target = grammar.get(attribute);
-    if (!target) throw invalid(`${attribute} cannot be filtered by`);
-    if ('find' in target) {
+    const filterable = grammar.get(attribute);
+    if (!filterable) throw invalid(`${attribute} cannot be filtered by`);
+    if ('find' in filterable) {
       if (typeof literal !== 'string') throw invalid(`${attribute} is text`);
-      const found = target.find(literal);
+      const found = filterable.find(literal);
       rows = rows?.filter((row) => found.includes(row)) ?? found;
     } else {
       if (typeof literal !== 'boolean') throw invalid(`${attribute} is true or false`);
-      rows = (rows ?? table.rows()).filter((row) => target.test(row, literal));
+      rows = (rows ?? table.rows()).filter((row) => filterable.test(row, literal));
     }
   }
   // Set by now: a filter has at least one clause.

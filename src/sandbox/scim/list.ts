@@ -93,6 +93,7 @@ export function answerList<T extends TableRow>(
   const excluded = excludedAttributes(call);
   const matches = filter === undefined ? table.rows() : findMatches(filter, table, new Map(filters));
   const rows = matches.slice(startIndex - 1, end);
+  // The fault `truncateLists` leaves rows out; in the mode `total` the total hides that.
   const cut = call.fault.truncation;
   const page = cut ? rows.slice(0, Math.floor(rows.length * cut.keep)) : rows;
   const isShortened = cut?.mode === 'total' && page.length < rows.length;

@@ -5,6 +5,7 @@ import { PATCH_URN } from './urns.ts';
 
 export interface ParsedPatchOperation {
   readonly op: 'add' | 'remove' | 'replace';
+  /** Undefined = the value is an object whose properties are changed. */
   readonly path: string | undefined;
   readonly value: unknown;
 }

@@ -16,8 +16,10 @@ export interface GroupChange {
 }
 
 const READ_ONLY = new Set(['id', 'meta', 'schemas']);
+/** `members[value eq "<SCIM id>"]`. */
 const ONE_MEMBER = /^members\[\s*value\s+eq\s+"([^"]*)"\s*\]$/i;
 
+/** Returns the SCIM ids in the value of an operation, one member or a list of members. @throws 400 */
 function memberIds(value: unknown): string[] {
   const entries: unknown[] = Array.isArray(value) ? value : [value];
   return entries.map((entry) => {
@@ -41,7 +43,7 @@ export function requireMembers(current: CurrentState, value: unknown): number[] 
   return [...new Set(ids)];
 }
 
-/** Returns the platform ids of those that exist; removing a user who does not exist is not an error (ASSUMED-20). */
+/** Returns the platform ids of the users that exist; removing a user who does not exist is not an error (ASSUMED-20). */
 function existingUsers(current: CurrentState, ids: readonly string[]): number[] {
   return ids.flatMap((id) => findByScimId(current.state.users, current.settings, id)?.id ?? []);
 }
@@ -49,7 +51,7 @@ function existingUsers(current: CurrentState, ids: readonly string[]): number[] 
 function memberStep(current: CurrentState, operation: ParsedPatchOperation): GroupMemberStep {
   const { op, value } = operation;
   if (op !== 'remove') {
-    // Null removes all members (RFC 7643 §2.5); an absent value is an error.
+    // Null is the empty list (RFC 7643 §2.5): `replace` removes all members, `add` adds none. An absent value is an error.
     if (value === undefined) throw new SandboxProblem(400, `${op} needs a value`, 'invalidValue');
     return { kind: op, userIds: requireMembers(current, value ?? []) };
   }
@@ -72,11 +74,11 @@ function patchPath(
   operation: ParsedPatchOperation,
 ): boolean {
   const name = path.toLowerCase();
-  const [isOneMember, memberId] = ONE_MEMBER.exec(path) ?? [];
+  const [, memberId] = ONE_MEMBER.exec(path) ?? [];
   if (name === 'displayname') setName(change, operation);
   else if (name === 'externalid') change.externalId = textOfOperation(operation, 'externalId');
   else if (name === 'members') change.steps.push(memberStep(current, operation));
-  else if (isOneMember !== undefined && memberId !== undefined && operation.op === 'remove') {
+  else if (memberId !== undefined && operation.op === 'remove') {
     change.steps.push({ kind: 'remove', userIds: existingUsers(current, [memberId]) });
   } else return false;
   return true;

@@ -12,12 +12,14 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 export type UserDraft = Writable<UserFields & Pick<UserRecord, 'isDeactivated' | 'values'>>;
 
 const READ_ONLY = new Set(['id', 'meta', 'groups', 'schemas']);
+/** Property by path in lower case. */
 const OPTIONAL_TEXTS = new Map<string, 'displayName' | 'externalId' | 'givenName' | 'familyName'>([
   ['displayname', 'displayName'],
   ['externalid', 'externalId'],
   ['name.givenname', 'givenName'],
   ['name.familyname', 'familyName'],
 ]);
+/** `emails[primary eq true].value` or `emails[type eq "work"].value`. */
 const ONE_EMAIL = /^emails\[\s*(?:(primary)\s+eq\s+true|type\s+eq\s+"([^"]*)")\s*\]\.value$/i;
 
 /** Returns a copy of the properties of a user that PATCH may change. */
@@ -65,10 +67,10 @@ function setOneEmail(draft: UserDraft, operation: ParsedPatchOperation, type: st
 function patchCore(draft: UserDraft, path: string, operation: ParsedPatchOperation): boolean {
   const name = path.toLowerCase();
   const text = OPTIONAL_TEXTS.get(name);
-  const [isOneEmail, primary, type] = ONE_EMAIL.exec(path) ?? [];
+  const [oneEmail, primary, type] = ONE_EMAIL.exec(path) ?? [];
   if (text) draft[text] = textOfOperation(operation, text);
   else if (name === 'emails') setEmails(draft, operation);
-  else if (isOneEmail !== undefined) setOneEmail(draft, operation, primary === undefined ? type : undefined);
+  else if (oneEmail !== undefined) setOneEmail(draft, operation, primary === undefined ? type : undefined);
   else if (name === 'active' || name === 'username') {
     if (operation.op === 'remove') throw new SandboxProblem(400, `${path} cannot be removed`, 'invalidValue');
     if (name === 'active') draft.isDeactivated = !parseActive(operation.value);

@@ -81,6 +81,7 @@ function nameOf(user: UserRecord): SandboxJsonObject {
 /** Returns the SCIM user resource; absent attributes are left out, `groups` is read-only (ASSUMED-15). */
 export function toUserResource(call: Call, user: UserRecord): ScimResource {
   const { settings, state } = call;
+  // A GET may show an earlier state (the fault `staleReadsMs`); the answer to a write shows what was written.
   const view = call.request.method === 'GET' ? call.read : state;
   const extension = toExtension(state, user);
   const groups = [...view.memberships.groupsOf(user.id)].flatMap((id) => {

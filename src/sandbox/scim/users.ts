@@ -55,7 +55,7 @@ export function createScimUser(call: Call): HandlerReply {
   return resourceReply(call, 201, toUserResource(call, user));
 }
 
-/** Returns the console user's first name and e-mail, which follow from SCIM attributes when these change. */
+/** Returns the console user's first name and e-mail, which follow changed SCIM attributes; an e-mail never becomes empty. */
 function impliedFields(user: UserRecord, fields: UserFields): Partial<UserRecord> {
   const isRenamed = (['displayName', 'givenName', 'familyName'] as const).some(
     (name) => fields[name] !== user[name],

@@ -34,7 +34,8 @@ const meta = record(['resourceType'], {
   location: textSchema,
 });
 const labels = nullableTexts('displayName', 'description', 'defaultValue');
-const valueIds = record(['userId', 'userAttributeId'], {
+/** Ids are text in a request, and numbers in the answer (ASSUMED-41). */
+const valueInput = record(['userId', 'userAttributeId'], {
   userId: textSchema,
   userAttributeId: textSchema,
   value: anything,
@@ -152,7 +153,7 @@ export const PEOPLE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
     data: listSchema(ref('UserAttribute')),
     count: integer,
   }),
-  UserAttributeValueInput: valueIds,
+  UserAttributeValueInput: valueInput,
   UserAttributeValue: record(['userId', 'userAttributeId', 'name', 'type'], {
     userId: integer,
     userAttributeId: integer,

@@ -45,7 +45,7 @@ function settingsOf(body: SandboxJsonObject): SandboxJsonObject | null {
   return mergeUserSettings(null, value);
 }
 
-/** Returns the role names in the tenant's spelling; Admin is set by `isAdmin` instead. @throws 400 */
+/** Returns the names in the tenant's spelling; undefined without names. @throws 400, also for Admin, which `isAdmin` sets */
 function rolesOf(
   current: CurrentState,
   names: readonly string[] | undefined,

@@ -42,7 +42,7 @@ export function numberFromText(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** Converts a default, which is text for every type, to its type; undefined when it does not fit (ASSUMED-39). */
+/** Converts the text of a default to its type, booleans and lists from JSON; undefined when it does not fit (ASSUMED-39). */
 export function valueFromText(type: SandboxAttributeType, text: string): StoredAttributeValue | undefined {
   if (type === 'string') return text;
   if (type === 'number') return numberFromText(text);

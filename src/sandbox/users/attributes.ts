@@ -71,7 +71,7 @@ export function createAttribute(call: Call): HandlerReply {
   return { status: 200, body: stored };
 }
 
-/** Returns the properties that may be changed later, those that the body has. */
+/** Returns label, description and default, which may change later. A property that the body lacks is absent. */
 function labelsOf(
   body: SandboxJsonObject,
 ): Partial<Pick<AttributeDefinition, 'displayName' | 'description' | 'defaultValue'>> {

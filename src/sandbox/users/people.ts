@@ -8,6 +8,7 @@ import type { CurrentState, State } from '../state.ts';
 
 /** Properties that are set when a user is stored. */
 type Derived = 'id' | 'uuid' | 'searchText' | 'createdAtMs' | 'updatedAtMs';
+/** A user to create; `aliasSource` is the source of the alias that the user gets. */
 export type NewPerson = Partial<Omit<UserRecord, Derived | 'aliases'>> & {
   userName: string;
   aliasSource: Alias['source'];
@@ -93,7 +94,7 @@ export function createPerson(current: CurrentState, person: NewPerson): UserReco
   });
 }
 
-/** Throws 403 when the user is the last active administrator (contract 3.3, row SCIM-46). */
+/** Throws 403 when the user is the last active administrator (contract 3.3, row SCIM-46 of docs/platform-coverage.md). */
 function requireOtherAdmin(state: State, user: UserRecord): void {
   if (state.activeAdmins.has(user.id) && state.activeAdmins.size === 1) {
     throw new SandboxProblem(403, 'The last active administrator cannot be deactivated or deleted');

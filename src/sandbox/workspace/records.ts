@@ -33,15 +33,19 @@ export interface EmbedAccess {
   readonly tenants: readonly string[];
 }
 
-/** DashboardConfig and Dashboard of the specification, validated on input (dashboard-schemas.ts). */
+/** The dashboards of a workbook, validated on input (dashboard-schemas.ts); null = none. */
 export interface Dashboards {
+  /** DashboardConfig of the specification: the settings that are edited. */
   readonly dashboardDraft: SandboxJsonObject | null;
+  /** DashboardConfig of the specification: the settings that were published. */
   readonly dashboardPublished: SandboxJsonObject | null;
+  /** Dashboard of the specification: the published settings with the snapshots of their reports. */
   readonly publishedDashboard: SandboxJsonObject | null;
 }
 
 export interface WorkbookRecord extends SharedFields, Dashboards {
   readonly type: 'WORKBOOK';
+  // The next three are stored and returned as sent.
   readonly slug: string | null;
   readonly meta: SandboxJsonObject;
   readonly calculatedFields: SandboxJsonObject;

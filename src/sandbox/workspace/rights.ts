@@ -10,6 +10,7 @@ import { chainTo } from './tree.ts';
 /** Permission needed in addition to the edit right to move a report (contract 4.7). */
 const REPORT_MANAGE = 'ReportManage';
 
+/** Returns 0 for `read`, 1 for `edit`, 2 for `manage`. */
 const rank = (action: WorkspaceAction): number => ACTION_KINDS.indexOf(action);
 
 /** Returns the rank of the user's right on the item itself, without the folders above it; -1 without a right. */

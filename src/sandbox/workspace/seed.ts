@@ -92,7 +92,7 @@ function addSales(current: CurrentState, placing: Placing): number {
   return sales;
 }
 
-/** Creates all items for `owner`; `reader` gets the read right on the folder Sales and its content. */
+/** Creates items of `owner` in the deployments 1 and 2 of the seed; `reader` may read the folder Sales and its content. */
 export function plantWorkspace(current: CurrentState, owner: UserRecord, reader: UserRecord): void {
   const { grants } = current.state;
   const sales = addSales(current, { deploymentId: '1', ownerId: owner.id });

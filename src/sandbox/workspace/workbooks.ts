@@ -17,7 +17,7 @@ export function listWorkbooks(call: Call): HandlerReply {
   return listReply(call, 'workbook', kept, (workbook) => toItem(call.state, workbook));
 }
 
-/** Handles `POST`: 200 in the Workspace item form; 400, 403 without edit right on the folder, 404 unknown folder. */
+/** Handles `POST`: 200 WorkspaceItem; 400, 403 without edit right on the folder, 404 unknown folder. */
 export function createWorkbook(readDashboards: ReadDashboards): Handler {
   return (call) => {
     // The body is optional (contract 4.7).
@@ -53,6 +53,7 @@ export function readEmbedAccess(call: Call): HandlerReply {
  * too. 400, 403, 404.
  */
 export function updateEmbedAccess(call: Call): HandlerReply {
+  // A workbookId that is no number is refused before a fault of the body, an unknown one after it.
   pathNumber(call, 'workbookId');
   const body = bodyOf(call);
   const sent = {

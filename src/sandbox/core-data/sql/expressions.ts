@@ -38,6 +38,7 @@ const RESERVED: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+/** Returns the sign of the comparison in a property. @throws 400 for one that COMPARISONS does not have */
 function comparison(node: Node, name: string): string {
   const sign = own(COMPARISONS, textAt(node, name));
   if (sign === undefined) throw notSupported('this comparison');

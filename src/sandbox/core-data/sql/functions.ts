@@ -45,6 +45,7 @@ export const AGGREGATES: ReadonlyMap<string, Arity> = new Map<string, Arity>([
   ...withArity(1, 1, 'sum avg min max median bool_and bool_or'),
   ...withArity(1, 1, 'stddev stddev_pop stddev_samp variance var_pop var_samp approx_count_distinct'),
 ]);
+/** Functions of the present time; they get the sandbox's time. */
 const NOW = new Set(['now', 'current_timestamp', 'get_current_timestamp', 'transaction_timestamp']);
 /**
  * LIKE and similar operators, with the options of the regular expression that replaces each. With `s` a dot matches
@@ -130,9 +131,9 @@ function writeAggregate(name: string, node: Node, scope: WritingScope, writing: 
   const children = nodesAt(node, 'children').map((child) => writing.expression(child, scope));
   const distinct = own(node, 'distinct') === true ? 'DISTINCT ' : '';
   const filter = maybeAt(node, 'filter');
-  const over = filter ? ` FILTER (WHERE ${writing.expression(filter, scope)})` : '';
-  if (name === 'count_star' || children.length === 0) return `count(*)${over}`;
-  return `${name}(${distinct}${children.join(', ')})${over}`;
+  const filtered = filter ? ` FILTER (WHERE ${writing.expression(filter, scope)})` : '';
+  if (name === 'count_star' || children.length === 0) return `count(*)${filtered}`;
+  return `${name}(${distinct}${children.join(', ')})${filtered}`;
 }
 
 /** Rewrites a call of a function or operator that this file allows. @throws 400 for any other one */

@@ -10,6 +10,7 @@ export interface Rewriting {
   readonly findCube: Writing['findCube'];
   /** Returns the cube's rows for the context; values are passed through `bind`. */
   readonly relation: (cube: Cube, bind: Writing['bind']) => string;
+  /** The sandbox's time, `2026-01-31 12:00:00.000`. */
   readonly now: string;
 }
 

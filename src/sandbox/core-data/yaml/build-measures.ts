@@ -40,6 +40,7 @@ function keyed(aggType: AggType, sql: string, key: string): Calculation {
 }
 
 const REFERENCE = /\{(?:CUBE\.)?([A-Za-z_]\w*)\}/g;
+/** Deepest nesting of formulas; a deeper one is a formula that refers to itself. */
 const MAX_DEPTH = 10;
 
 /** Returns the calculation of a measure that is a formula of other measures. */

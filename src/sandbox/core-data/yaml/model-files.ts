@@ -14,6 +14,7 @@ export interface ModelFiles {
   readonly tables: ReadonlyMap<string, ModelFile>;
 }
 
+// Limits of a folder: all entries, and the files that are read.
 const MAX_ENTRIES = 2000;
 const MAX_FILES = 200;
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -37,6 +38,7 @@ export class ModelFaults extends Error {
 /** Returns the files of the folder and its subfolders; links are not followed. @throws ModelFaults */
 export function readModelFiles(folder: string): ModelFiles {
   const entries = listFolder(folder);
+  // A file `.jinja` is read as YAML too; Jinja in any file is refused (model-source.ts).
   const wanted = entries.filter((name) => /\.(ya?ml|jinja|csv)$/i.test(name)).sort();
   if (entries.length > MAX_ENTRIES || wanted.length > MAX_FILES)
     throw new ModelFaults([`${folder}: more than ${MAX_FILES} model files or ${MAX_ENTRIES} entries`]);

@@ -28,7 +28,7 @@ export const tablesOf = ({ table, sql = '' }: CubeSource): string[] =>
 
 /** Returns the columns that the SQL of the model needs, by table. */
 export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTable[] {
-  const needed = new Map<string, { columns: Map<string, string>; isWhole: boolean }>();
+  const needed = new Map<string, { columns: Map<string, string>; isComplete: boolean }>();
   const all = [...cubes.values()];
   const texts = all.flatMap((cube) => [
     ...cube.dimensions.map((dimension) => sqlOf(dimension, cube, cubes)),
@@ -40,14 +40,14 @@ export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTabl
   ]);
   for (const cube of all) {
     const names = tablesOf(cube);
-    // Other SQL may use further columns of its tables than the members name.
+    // SQL other than `SELECT * FROM <table>` may use further columns of its tables than the members name.
     const isSimple =
       cube.table !== undefined ||
       (names.length === 1 && /^\s*select\s+\*\s+from\s+\S+\s*;?\s*$/i.test(cube.sql ?? ''));
     for (const name of names) {
-      const entry = needed.get(name) ?? { columns: new Map<string, string>(), isWhole: true };
+      const entry = needed.get(name) ?? { columns: new Map<string, string>(), isComplete: true };
       needed.set(name, entry);
-      entry.isWhole &&= isSimple;
+      entry.isComplete &&= isSimple;
       for (const column of texts.flatMap((text) => columnsIn(text, cube.name)))
         // A number, unless a dimension that is this column alone has another type below.
         if (!entry.columns.has(column)) entry.columns.set(column, 'INTEGER');
@@ -60,5 +60,5 @@ export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTabl
       }
     }
   }
-  return [...needed].map(([name, { columns, isWhole }]) => ({ name, columns, isWhole }));
+  return [...needed].map(([name, { columns, isComplete }]) => ({ name, columns, isComplete }));
 }

@@ -8,6 +8,7 @@ const WITHOUT_VALUES: readonly string[] = ['set', 'notSet'];
 /** A dimension of the entry itself: `name`, `{name}`, `CUBE.name`, `{CUBE}.name` or `{CUBE.name}`. */
 const OWN = /^\{?(?:CUBE\}?\.)?([A-Za-z_]\w*)\}?$/;
 
+/** Returns a list of names or `*`; undefined without the property, and for another value, which is reported. */
 function textsAt(node: SourceNode, name: string): string[] | '*' | undefined {
   const value = node.values[name];
   if (value === undefined || value === null) return undefined;
@@ -18,6 +19,7 @@ function textsAt(node: SourceNode, name: string): string[] | '*' | undefined {
 }
 
 function groupsOf(node: SourceNode): string[] {
+  // Three spellings of Cube; the first one that is present counts.
   const { group, groups, role } = node.values;
   const named = groups ?? group ?? role;
   const all: unknown[] = Array.isArray(named) ? named : [named];
@@ -56,6 +58,7 @@ function filterOf(filter: SourceNode, dimensions: ReadonlySet<string>): PolicyFi
   return [group === 'or' ? { or: parts } : { and: parts }];
 }
 
+/** Returns the policies of a cube or view with these member names; `dimensions` are the names by which rows may be filtered. */
 export function readPolicies(
   node: SourceNode,
   members: ReadonlySet<string>,

@@ -10,8 +10,8 @@ import type { ModelFile } from './model-files.ts';
 export interface NeededTable {
   readonly name: string;
   readonly columns: ReadonlyMap<string, string>;
-  /** False when the SQL of the model may use further columns. */
-  readonly isWhole: boolean;
+  /** Whether `columns` has all columns that the model uses; false where a cube's own SQL may use others. */
+  readonly isComplete: boolean;
 }
 
 /** Tables of the models in the seed. */
@@ -77,6 +77,7 @@ function generated({ name, columns }: NeededTable, sampling: Sampling): ModelTab
 
 const hasColumns = (table: ModelTable, { columns }: NeededTable): boolean =>
   [...columns.keys()].every((name) => table.columns.some(([one]) => one === name));
+/** Returns `orders` for the table `public.orders`. */
 const lastPart = (name: string): string => name.split('.').at(-1) ?? name;
 
 /**
@@ -95,7 +96,7 @@ export function createSampler(
     if (!file) continue;
     try {
       const read = tableOf(table.name, file);
-      if (table.isWhole && !hasColumns(read, table)) {
+      if (table.isComplete && !hasColumns(read, table)) {
         const missing = [...table.columns.keys()].filter(
           (name) => !read.columns.some(([one]) => one === name),
         );
@@ -106,8 +107,8 @@ export function createSampler(
       faults.push(`${file.name}: ${(error as Error).message}`);
     }
   }
-  for (const { name, isWhole } of needed)
-    if (!isWhole && !given.has(name) && !SEED_TABLES.includes(lastPart(name)))
+  for (const { name, isComplete } of needed)
+    if (!isComplete && !given.has(name) && !SEED_TABLES.includes(lastPart(name)))
       faults.push(
         `table ${name}: put its rows into ${lastPart(name)}.csv, because the SQL of its cube does not tell its columns`,
       );
@@ -116,7 +117,7 @@ export function createSampler(
     return needed.map((table) => {
       const seed = seeded.find(({ name }) => name === lastPart(table.name));
       if (given.has(table.name)) return given.get(table.name) as ModelTable;
-      if (seed && (!table.isWhole || hasColumns(seed, table))) return { ...seed, name: table.name };
+      if (seed && (!table.isComplete || hasColumns(seed, table))) return { ...seed, name: table.name };
       return generated(table, sampling);
     });
   };

@@ -10,6 +10,7 @@ export interface TemplateCube {
 
 const COLUMN = /^[A-Za-z_]\w*$/;
 const REFERENCE = /\{([^{}]*)\}/g;
+/** Deepest nesting of references; a deeper one is a member that refers to itself. */
 const MAX_DEPTH = 20;
 
 /**
