@@ -13,6 +13,7 @@ beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
 const list = async (query = '') => (await rig.call('GET', `${DEFINITIONS}?${query}`)).body;
+/** Sets a value of the viewer. In the seed user 1 is the administrator, user 2 the viewer, and attribute 1 `country`. */
 const set = (userAttributeId: number, value: unknown) =>
   rig.post(VALUES, { userId: '2', userAttributeId: String(userAttributeId), value });
 const valuesOf = async (userId: number) => (await rig.call('GET', `${VALUES}/${userId}`)).body;

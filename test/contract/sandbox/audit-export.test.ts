@@ -82,7 +82,7 @@ test('AUDIT-04 start and end limit the export; a date without time is the whole 
   expect(await names(`?start=${encodeURIComponent('2026-03-01T10:00:00+01:00')}`)).toHaveLength(2);
 });
 
-test('AUDIT-05 search matches the event data', async () => {
+test('AUDIT-05 the parameter search returns the events whose data contain the text', async () => {
   await threeDays();
   expect(await names('?search=quarter')).toEqual(['Created deployment']);
   expect(await names('?search=nothing-like-it')).toEqual([]);
@@ -115,7 +115,7 @@ test('AUDIT-09 eventName and userEmail match whole values, search matches parts,
   expect(await names('?search=LOGGED')).toEqual(['Logged out', 'Logged in']);
 });
 
-test('AUDIT-10 the export needs AuditLogManage, which may come from a role', async () => {
+test('AUDIT-10 the export is 403 without AuditLogManage and 200 with it, also when a role gives it', async () => {
   expect((await get('', rig.key('viewer'))).status).toBe(403);
   expect((await get('', rig.key('admin'))).status).toBe(200);
   const policies = [{ resourceType: 'Global', actions: ['AuditLogManage'], resources: ['*'] }];
@@ -237,6 +237,7 @@ test('the export has the newest auditRetentionEvents events, and none older than
 
 test('the fault truncateLists shortens the audit export, and a fault that loses the answer breaks it after the CSV header', async () => {
   await threeDays();
+  // One of three events is kept.
   await rig.control('PATCH', '/faults', { truncateLists: { keep: 0.34 } });
   expect(await names()).toEqual(['Logged out']);
   await rig.control('PATCH', '/faults', { dropAfter: true });

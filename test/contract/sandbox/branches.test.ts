@@ -37,18 +37,18 @@ test('REC-06 isStagingEnvironmentEnabled is false for a new shared branch', asyn
   });
 });
 
-test('BRANCH-01 enabled is required and is a boolean', async () => {
+test('BRANCH-01 a change without enabled, or with one that is no boolean, is 400', async () => {
   for (const enabled of [undefined, null, 'true', 1]) {
     expect((await put({ enabled, branchName: 'feature-a' })).status).toBe(400);
   }
   expect((await put(undefined)).status).toBe(400);
 });
 
-test('BRANCH-02 branchName alone identifies a branch', async () => {
+test('BRANCH-02 a change that names the branch by branchName alone is 200', async () => {
   expect((await put({ enabled: true, branchName: 'feature-a' })).status).toBe(200);
 });
 
-test('BRANCH-03 BRANCH-11 the id from the branches list identifies a branch', async () => {
+test('BRANCH-03 BRANCH-11 a change that names the branch by its id in the branches list is 200', async () => {
   const shared = (await branches()).find((one: { name: string }) => one.name === 'feature-a');
   const { status, body } = await put({ enabled: true, branchId: shared.id });
   expect([status, body.data.name]).toEqual([200, 'feature-a']);
@@ -93,7 +93,7 @@ test('BRANCH-10 an unknown branch is 404', async () => {
   expect((await put({ enabled: true, branchId: 4 })).status).toBe(404);
 });
 
-test('changing a branch needs SchemaUpdate; 403 comes after the checks of body and branch', async () => {
+test('a change of a branch is 403 without SchemaUpdate and 200 with it; 403 comes after the checks of body and branch', async () => {
   const key = rig.key('viewer');
   expect((await put({ branchName: 'feature-a' }, key)).status).toBe(400);
   expect((await put({ enabled: true, branchName: 'nowhere' }, key)).status).toBe(404);

@@ -12,6 +12,7 @@ import {
 
 let rig: ChatRig;
 const QUESTION = 'How many orders by country?';
+/** A group whose policy in the seed's model shows all rows; the group `analysts` shows those of the user's country. */
 const EVERYTHING = { groups: ['everything'] };
 
 beforeAll(async () => {
@@ -29,7 +30,7 @@ const rowsOf = (records: any[]): any => toolResults(records, 'serviceSqlApi')[0]
 const countries = (records: any[]): string[] => rowsOf(records).data.map(([country]: string[]) => country);
 const ask = (session: object, more: object = {}) => rig.talk({ input: QUESTION, ...session, ...more });
 
-test('CHAT-26 CHAT-27 CHAT-28 CHAT-29 CHAT-31 CHAT-32 CHAT-33 CHAT-34 chat records arrive in the specified order', async () => {
+test('CHAT-26 CHAT-27 CHAT-28 CHAT-29 CHAT-31 CHAT-32 CHAT-33 CHAT-34 chat records arrive in this order: cutoff, question, increments, tool calls, whole answer, state; sort rises', async () => {
   const { records, headers, text } = await ask(as('ada', EVERYTHING), { messageId: '1700000000001-message' });
   expect(headers['content-type']).toBe('application/json');
   expect(text.endsWith('\n')).toBe(true);
@@ -76,7 +77,7 @@ test('CHAT-35 CHAT-36 CHAT-37 CHAT-38 increments join to the finished message, w
   }
 });
 
-test('CHAT-30 thinking records are sent in development mode only', async () => {
+test('CHAT-30 outside of development mode no chat record has thinking', async () => {
   await rig.set({ chatDevelopmentMode: false });
   const { records } = await ask(as('ada', EVERYTHING));
   expect(records.filter((record) => 'thinking' in record)).toEqual([]);
@@ -202,7 +203,7 @@ test('CHAT-13 ATTR-25 an internal user sees the rows that the provisioned groups
   expect(countries((await ask(session)).records)).toEqual(['DE']);
 });
 
-test('CHAT-19 userAttributes of an external user reach the policies', async () => {
+test('CHAT-19 userAttributes of an external user select the rows', async () => {
   const seen = async (country: string): Promise<string[]> => {
     const session = as('ada', {
       groups: ['analysts'],
@@ -213,7 +214,7 @@ test('CHAT-19 userAttributes of an external user reach the policies', async () =
   expect([await seen('DE'), await seen('JP'), await seen('XX')]).toEqual([['DE'], ['JP'], []]);
 });
 
-test('CHAT-21 the securityContext of a chat request is the one of its data queries', async () => {
+test('CHAT-21 the securityContext of a chat request selects the rows of its data queries', async () => {
   const securityContext = { cubeCloud: { groups: ['analysts'], userAttributes: { country: 'FR' } } };
   expect(countries((await ask(as('ada', { securityContext }))).records)).toEqual(['FR']);
 });

@@ -109,7 +109,7 @@ test(
         }
       }),
     );
-    await eventually('nobody reads or runs any more', async () =>
+    await eventually('no reader and no run is left', async () =>
       (await rig.threads()).every(({ readers, isStreaming }: any) => readers === 0 && !isStreaming),
     );
     const threads = await rig.threads();

@@ -7,6 +7,7 @@ import { startRig } from './rig.ts';
 export interface ChatOptions {
   /** Credentials; by default the admin key as `Api-Key`. */
   headers?: Record<string, string>;
+  /** Id of the agent in the address, default 1. */
   agent?: string;
   /** Uses the deployment form of the address. */
   deployment?: string;

@@ -26,7 +26,7 @@ test('CHAT-01 AUTH-10 AUTH-11 both URL forms answer: the agent form with a key, 
   }
 });
 
-test('CHAT-02 ERR-03 an unknown agent, account, deployment or thread is 404', async () => {
+test('CHAT-02 ERR-03 an unknown agent, account name, deployment or thread is 404', async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   const answers = await Promise.all([
     rig.talk({ input: QUESTION, ...as('ada') }, { agent: '99' }),
@@ -75,7 +75,7 @@ test('CHAT-06 a thread of another user, or of another deployment, is 404', async
   expect((await rig.talk({ chatId, ...as('ada') })).status).toBe(200);
 });
 
-test('CHAT-07 the messageId of a chat request must be 13 or more digits followed by -message', async () => {
+test('CHAT-07 a messageId of 13 or more digits followed by -message is accepted, any other is 400', async () => {
   for (const messageId of [
     '123456789012-message',
     '1234567890123',
@@ -89,7 +89,7 @@ test('CHAT-07 the messageId of a chat request must be 13 or more digits followed
   expect(records[1]).toMatchObject({ id: '12345678901234-message', role: 'user' });
 });
 
-test('CHAT-08 ERR-02 with an API key sessionSettings must name a user', async () => {
+test('CHAT-08 ERR-02 a request with an API key whose sessionSettings name no user is 400', async () => {
   for (const body of [
     {},
     { sessionSettings: {} },
@@ -115,7 +115,7 @@ test('CHAT-10 an externalId with upper case or spaces is 400', async () => {
     expect(await refused(as(externalId as string))).toBe(400);
 });
 
-test('CHAT-11 internalId must be an existing internal user that is not deactivated', async () => {
+test('CHAT-11 an unknown, external or deactivated user as internalId is 400; letter case and outer spaces do not count', async () => {
   await rig.talk({ input: QUESTION, ...as('outsider@acme.example') });
   await rig.user('gone@acme.example', { active: false });
   for (const name of ['nobody@acme.example', 'outsider@acme.example', 'gone@acme.example'])
@@ -133,7 +133,7 @@ test('CHAT-12 internalId together with roles, groups, userAttributes or security
   );
 });
 
-test('CHAT-14 CHAT-15 CHAT-16 userAttributes are name and text pairs of configured attributes, and are converted by type', async () => {
+test('CHAT-14 CHAT-15 CHAT-16 userAttributes are converted to the types of their definitions; another form, name or type is 400', async () => {
   const wrong = [{}, 'x', [5], [{ name: 'country' }], [{ value: 'DE' }], [{ name: 'country', value: 5 }]];
   for (const userAttributes of wrong) expect(await refused(as('ada', { userAttributes }))).toBe(400);
   expect(await refused(as('ada', { userAttributes: [{ name: 'planet', value: 'Mars' }] }))).toBe(400);
@@ -153,7 +153,7 @@ test('CHAT-14 CHAT-15 CHAT-16 userAttributes are name and text pairs of configur
   });
 });
 
-test('CHAT-17 CHAT-20 groups is a list of names of existing groups', async () => {
+test('CHAT-17 CHAT-20 groups that are no list, or name no existing group, are 400', async () => {
   await rig.group('analysts');
   for (const groups of ['analysts', [5], {}, ['strangers'], ['Analysts']])
     expect(await refused(as('ada', { groups }))).toBe(400);
@@ -210,7 +210,7 @@ test('GEN-05 a plan without chat refuses every form with 403', async () => {
   expect((await rig.abort({ chatId: 'x' }, { headers })).status).toBe(403);
 });
 
-test('EVT-03 chat has two operations under /api/v1', async () => {
+test('EVT-03 paths, methods and API versions other than those of the two chat operations are 404', async () => {
   const base = '/api/v1/public/acme/agents/1/chat';
   expect((await rig.call('GET', `${base}/stream-chat-state`)).body).toMatchObject({ jsonrpc: '2.0' });
   const headers = { authorization: `Api-Key ${rig.key('admin')}` };

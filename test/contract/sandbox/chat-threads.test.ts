@@ -101,7 +101,7 @@ test('STATE-08 an unresponsive agent is aborted at once, and the thread can cont
   expect(finalOf(next.records)).toBeDefined();
 });
 
-test('CABORT-01 abort exists at both addresses of the stream', async () => {
+test('CABORT-01 an abort is 204 and ends the stream at both forms of the address', async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   for (const options of [{ headers }, { headers, deployment: '1' }]) {
     const stream = await begin({}, options);

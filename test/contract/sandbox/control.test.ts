@@ -93,7 +93,7 @@ test('POST /fixtures of the sandbox creates objects that later calls find, and a
   expect((await rig.control('POST', '/fixtures', { unicorns: [] })).status).toBe(400);
 });
 
-test('settings, faults and branch views refuse unknown properties', async () => {
+test('unknown settings, faults and values that they cannot take are 400, a view of an unknown branch is 404', async () => {
   expect((await rig.control('PATCH', '/settings', { colour: 'red' })).status).toBe(400);
   expect((await rig.control('PATCH', '/settings', { pageCap: 'many' })).status).toBe(400);
   const wrong = [
@@ -204,6 +204,7 @@ test('fault latencyMs delays the answer', async () => {
 });
 
 test('fault truncateLists shortens lists, with or without the true total', async () => {
+  // One of the three users of the seed is kept.
   await faults({ truncateLists: { keep: 0.34 } });
   expect((await rig.call('GET', USERS)).body).toMatchObject({ totalResults: 1, itemsPerPage: 1 });
   expect((await rig.call('GET', '/api/v1/users')).body).toMatchObject({
@@ -269,6 +270,7 @@ test('ERR-08 fault htmlAnswer answers 200 with a web page', async () => {
 test('the sandbox stops within five seconds, and the client of an answer that it withholds gets ECONNRESET', async () => {
   const other = await startRig({ faults: { timeoutAfterCommit: 1 } });
   const held = other.user('a@acme.example').catch((error: unknown) => error);
+  // Time for the request to arrive.
   await new Promise((resolve) => setTimeout(resolve, 50));
   const startedMs = performance.now();
   await other.stop();

@@ -11,6 +11,7 @@ let rig: DataRig;
 let folder: string;
 let file: string;
 
+/** Expects an error without rows within the limit. @returns the error */
 async function refused(query: string, token: object = EVERYTHING): Promise<string> {
   const startedMs = performance.now();
   const lines = await rig.lines(query, { token });
@@ -33,7 +34,7 @@ async function bounded(query: string): Promise<void> {
   ]);
 }
 
-/** Expects that the query of another client is answered. */
+/** Expects that the query of another client is answered: the seed has 640 orders. */
 async function stillAlive(): Promise<void> {
   expect(await rig.rows('SELECT count(*) FROM orders')).toEqual([['640']]);
 }
@@ -84,7 +85,7 @@ test('SQL cannot read a file, by function, by name or by copy', async () => {
   await stillAlive();
 });
 
-test('only SELECT statements are executed', async () => {
+test('SQL that is not exactly one SELECT gets an SQL error', async () => {
   const statements = [
     'CREATE TABLE mine AS SELECT * FROM orders',
     'CREATE VIEW orders2 AS SELECT 1',

@@ -282,7 +282,7 @@ test('relative dates follow the clock of the sandbox', async () => {
   expect(body.data).toEqual([{ [COUNT]: '0' }]);
 });
 
-test('a time zone shifts times and the limits of days', async () => {
+test('a query in the zone Asia/Tokyo returns times nine hours later than in UTC', async () => {
   const rows = (timezone: string) =>
     data({ measures: [COUNT], dimensions: [CREATED], ungrouped: true, timezone, limit: 50 });
   const utc = await rows('UTC');

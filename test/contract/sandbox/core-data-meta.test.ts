@@ -200,7 +200,7 @@ test('unknown paths and methods of the data API are 404, the unknown path also w
   expect((await rig.ask('PUT', '/v1/load')).status).toBe(404);
 });
 
-test('ERR-10 faults apply to Core Data as to other APIs', async () => {
+test('ERR-10 fault status429 answers one Core Data query with 429 and Retry-After, and the next one gets 200', async () => {
   await rig.control('PATCH', '/faults', {
     rules: [{ path: '/v1/load$', times: 1, status429: { share: 1, retryAfter: 3 } }],
   });

@@ -8,6 +8,7 @@ import { EVERYTHING, startDataRig, type DataRig } from './data-rig.ts';
 export const NOW = Date.parse('2026-11-23T01:25:00Z');
 /** Time dimension of the queries below. */
 export const T = 'orders.created_at';
+// Queries over `orders` and `customers` of the seed's model, and parts of such queries.
 export const count = { measures: ['orders.count'] };
 export const time = (more: object) => ({ timeDimensions: [{ dimension: T, ...more }] });
 export const range = (dateRange: unknown) => ({ ...count, ...time({ dateRange }) });
@@ -51,6 +52,7 @@ export function useReference() {
   const bearer = (context: object = EVERYTHING): string =>
     sign({ ...context, iat: NOW / 1000, exp: NOW / 1000 + 3600 });
 
+  /** Sends a request to the data API; `text` of the media type `type` is sent in place of `body`. */
   async function call(
     method: string,
     path: string,

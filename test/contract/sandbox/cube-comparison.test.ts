@@ -10,12 +10,14 @@ import { systemClock } from '../../../src/support/sources.ts';
 import { startRig, type Rig } from './rig.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
+/** Time at which the sample rows of the recorded answers were made; a clock shows it until the sandbox is seeded. */
 const ROWS_AT = Date.parse('2026-11-23T01:25:00Z');
 let double: Rig;
 let proxy: Server;
+/** Returns the answer that the double gives in place of `text`; `sent` is the body of the request. */
 let change: (path: string, sent: string, text: string) => { status?: number; text: string } = (
-  _p,
-  _s,
+  _path,
+  _sent,
   text,
 ) => ({ text });
 

@@ -50,12 +50,12 @@ test('DASH-01 all keys of a dashboard configuration are optional', async () => {
   for (const wrong of ['text', [], 5, { title: 5 }, { widgets: {} }]) expect(await config(wrong)).toBe(400);
 });
 
-test('DASH-02 kind is CLASSIC, APP or null', async () => {
+test('DASH-02 a dashboard configuration of kind CLASSIC, APP or null is 200, of another kind 400', async () => {
   for (const kind of ['CLASSIC', 'APP', null]) expect(await config({ kind })).toBe(200);
   for (const kind of ['MODERN', 'classic', 5]) expect(await config({ kind })).toBe(400);
 });
 
-test('DASH-03 settings and theme keep additional keys', async () => {
+test('DASH-03 settings and theme keep additional keys; a text in their place is 400', async () => {
   expect(await config({ settings: { any: [{ thing: 1 }] }, theme: { dark: true } })).toBe(200);
   expect(await config({ settings: null, theme: null })).toBe(200);
   for (const name of ['settings', 'theme']) expect(await config({ [name]: 'dark' })).toBe(400);
@@ -75,12 +75,12 @@ test('DASH-05 files and dependencies of an app map text to text; other values ar
   expect(await config({ app: { manifest: { dependencies: { a: 1 } } } })).toBe(400);
 });
 
-test('DASH-06 the version of a manifest is an integer or null', async () => {
+test('DASH-06 the version of a manifest is an integer or null; another value is 400', async () => {
   for (const version of [3, null]) expect(await config({ app: { manifest: { version } } })).toBe(200);
   for (const version of ['3', 1.5]) expect(await config({ app: { manifest: { version } } })).toBe(400);
 });
 
-test('DASH-07 breakpoints and cols have integers or null at the five widths', async () => {
+test('DASH-07 breakpoints and cols have integers or null at the five widths; another value is 400', async () => {
   for (const name of ['breakpoints', 'cols']) {
     const sizes = { lg: 1, md: 2, sm: 3, xs: 4, xxs: null };
     expect(await config({ layout: { [name]: sizes } })).toBe(200);
@@ -91,7 +91,7 @@ test('DASH-07 breakpoints and cols have integers or null at the five widths', as
   }
 });
 
-test('DASH-08 containerPadding and margin are lists of integers, rowHeight an integer or null', async () => {
+test('DASH-08 containerPadding and margin are lists of integers or null, rowHeight an integer or null; other values are 400', async () => {
   expect(await config({ layout: { containerPadding: [1, 2], margin: [], rowHeight: 5 } })).toBe(200);
   expect(await config({ layout: { containerPadding: null, margin: null, rowHeight: null } })).toBe(200);
   for (const wrong of [{ containerPadding: ['1'] }, { margin: 5 }, { margin: [1.5] }, { rowHeight: '5' }]) {
@@ -110,7 +110,7 @@ test('DASH-10 a widget with one of the ten types answers 200, and with any other
   for (const type of ['TABS', 'chart', null]) expect(await widget({ ...WIDGET, type })).toBe(400);
 });
 
-test('DASH-11 responsive layouts hold a position or null at the five widths', async () => {
+test('DASH-11 responsive layouts hold a position or null at the five widths; an incomplete position is 400', async () => {
   for (const width of ['lg', 'md', 'sm', 'xs', 'xxs']) {
     for (const [place, expected] of [
       [POSITION, 200],
@@ -135,7 +135,7 @@ test('DASH-13 a dashboard that lacks one of its required keys is 400', async () 
   for (const name of Object.keys(DASHBOARD)) expect(await dashboard(without(DASHBOARD, name))).toBe(400);
 });
 
-test('DASH-14 the status of a dashboard is draft, published or archived', async () => {
+test('DASH-14 a dashboard with the status draft, published or archived is 200, with another status 400', async () => {
   for (const status of ['draft', 'published', 'archived']) {
     expect(await dashboard({ ...DASHBOARD, status })).toBe(200);
   }
@@ -162,19 +162,19 @@ test('DASH-16 a snapshot is refused with 400 when its id, reportId or versionNum
   }
 });
 
-test('DASH-17 the kind of a snapshot is one of six or null', async () => {
+test('DASH-17 a snapshot with one of the six kinds or null is 200, with another kind 400', async () => {
   for (const kind of ['vega', 'table', 'kpi', 'html', 'map', 'sankey', null]) {
     expect(await snapshot({ kind })).toBe(200);
   }
   for (const kind of ['pie', '', 5]) expect(await snapshot({ kind })).toBe(400);
 });
 
-test('DASH-18 the spec of a snapshot is text, an object or null', async () => {
+test('DASH-18 the spec of a snapshot is text, an object or null; another value is 400', async () => {
   for (const spec of ['{}', { mark: 'bar' }, null]) expect(await snapshot({ spec })).toBe(200);
   for (const spec of [[], 5, true]) expect(await snapshot({ spec })).toBe(400);
 });
 
-test('DASH-19 filling missing rows needs the name of a member', async () => {
+test('DASH-19 fillMissingRows without the name of a member is 400', async () => {
   for (const fillMissingRows of [null, { member: 'm' }, { member: 'm', excludedDimensions: ['d'] }]) {
     expect(await snapshot({ fillMissingRows })).toBe(200);
   }
@@ -183,7 +183,7 @@ test('DASH-19 filling missing rows needs the name of a member', async () => {
   }
 });
 
-test('DASH-20 a period comparison needs measure, time dimension and offset with amount and unit', async () => {
+test('DASH-20 a period comparison without measure, time dimension, or offset with amount and unit is 400', async () => {
   const comparison = { measure: 'm', timeDimension: 't', offset: { amount: 1, unit: 'month' } };
   expect(await snapshot({ periodComparisons: [{ ...comparison, outputs: ['value'] }] })).toBe(200);
   expect(await snapshot({ periodComparisons: null })).toBe(200);
@@ -205,7 +205,7 @@ test('DASH-20 a period comparison needs measure, time dimension and offset with 
   }
 });
 
-test('DASH-21 a column format is a currency, a percentage or a number', async () => {
+test('DASH-21 a column format is of type currency, percent or number; another one is 400', async () => {
   const formats = (format: Members) => snapshot({ preferences: { columnFormats: { amount: format } } });
   for (const type of ['currency', 'percent', 'number']) {
     expect(await formats({ type, decimalPlaces: 2 })).toBe(200);

@@ -48,6 +48,7 @@ test('users, groups, values, workspace, settings, clock and keys are restored af
   const group = await rig.group('analysts', [user]);
   await rig.call('DELETE', `${USERS}/${gone.id}`);
   await rig.call('PUT', '/api/v1/deployments/1', { body: { releaseChannelVersion: '1.7.20' } });
+  // A snapshot tags values by the property `$` (persistence/plain.ts); here a client has sent one.
   await rig.post('/api/v1/oauth-integrations', { name: 'drive', $: 'map' });
   await rig.control('POST', '/fixtures', {
     folders: [{ deploymentId: '1', name: 'Plans' }],
@@ -106,6 +107,7 @@ test('a file that a killed process left half-written is removed', async () => {
   await (await start()).stop();
   const leftOver = `${file()}.1.tmp`;
   await writeFile(leftOver, '{"format":1');
+  // One second after 1970, so that the file is older than any snapshot in progress.
   await utimes(leftOver, 1, 1);
   await start();
   expect(await readdir(folder)).toEqual(['state.ndjson']);

@@ -4,6 +4,7 @@ import { request } from 'undici';
 import type { SandboxOptions } from '../../../src/sandbox/server.ts';
 import { startRig } from './rig.ts';
 
+/** Parts of a request to the data API; default: a token that sees all rows of deployment 1. */
 export interface DataExtras {
   /** Claims of a token of `deployment`, or the token as text; null: no token. */
   token?: object | string | null;
@@ -18,6 +19,7 @@ export function inGroups(groups: string[], userAttributes: object = {}): object 
   return { cubeCloud: { groups, userAttributes } };
 }
 
+/** Sees all rows of the seed's models; an analyst sees those of the own country. */
 export const EVERYTHING = inGroups(['everything']);
 export const GERMAN_ANALYST = inGroups(['analysts'], { country: 'DE' });
 

@@ -71,7 +71,7 @@ test('META-06 META-07 a meta-sync token gets 200 from data-sources, entities and
   }
 });
 
-test('META-09 the security context decides which entities are visible', async () => {
+test('META-09 a meta-sync token lists only the entities that its security context may see', async () => {
   expect(await entityNames(await metaToken(EVERYTHING))).toContain('orders');
   expect(await entityNames(await metaToken(inGroups(['strangers'])))).not.toContain('orders');
 });

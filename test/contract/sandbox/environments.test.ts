@@ -99,7 +99,7 @@ test('STATE-03 a disabled branch without viewers is not listed', async () => {
   expect(await types('?type=staging')).toEqual([]);
 });
 
-test('STATE-04 a disabled branch is active exactly while it is viewed', async () => {
+test('STATE-04 a disabled branch is listed as staging exactly while a user views it', async () => {
   await view(true);
   expect(await types('?type=staging')).toEqual([['feature-a', 'staging']]);
   await view(false);
@@ -123,7 +123,7 @@ test('REC-04 META-09 the meta-sync token is a JWT of the deployment with the sec
   expect(new Date(Number(payload.iat) * 1000).toISOString()).toBe(body.data.created_at);
 });
 
-test('META-01 security_context is required and is an object', async () => {
+test('META-01 a request for a meta-sync token without a security_context that is an object is 400', async () => {
   for (const body of [{}, { security_context: null }, { security_context: 'x' }, { security_context: [] }]) {
     expect((await mint(body)).status).toBe(400);
   }

@@ -54,12 +54,12 @@ test('PATH-03 regions are listed', async () => {
   expect((await expectPath('GET', '/api/v1/regions')).items[0]).toMatchObject({ id: 'local' });
 });
 
-test('PATH-04 PATH-05 the data model of a deployment is returned', async () => {
+test('PATH-04 PATH-05 the branches and the file hashes of a data model are returned', async () => {
   expect((await expectPath('GET', `${BUILD}/1/branches`)).data).toHaveLength(3);
   await expectPath('GET', `${BUILD}/1/data-model/file-hashes`);
 });
 
-test('PATH-06 the source repository of a deployment is returned', async () => {
+test('PATH-06 the GitHub status is returned, and connecting a source repository is 200', async () => {
   expect(await expectPath('GET', '/api/v1/github/status')).toEqual({ isConnected: false });
   await expectPath('POST', `${BUILD}/1/github/connect`, { repository: 'acme/model' });
 });
@@ -119,7 +119,7 @@ test('PATH-25 a token for usage analytics is valid for one hour', async () => {
   await expectPath('POST', '/api/v1/usage-analytics/token');
 });
 
-test('PATH-13 PATH-14 PATH-15 PATH-16 users, their settings, attributes and values have their paths', async () => {
+test('PATH-13 PATH-14 PATH-15 PATH-16 the paths of users, their settings, attributes and values are 200 with a credential, 401 without', async () => {
   await expectPath('PATCH', '/api/v1/users/me/settings', { theme: 'dark' });
   const user = await expectPath('POST', '/api/v1/users', {
     email: 'p@acme.example',

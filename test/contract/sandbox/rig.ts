@@ -43,6 +43,7 @@ export async function startRig(options: SandboxOptions = {}) {
     stop,
     call,
     control,
+    /** Returns an API key of the seed by name; `admin` is used where none is given. */
     key: (name: string) => apiKeys[name] ?? '',
     state: async () => (await control('GET', '/state')).body,
     reset: () => control('POST', '/reset', { seed: 'small' }),

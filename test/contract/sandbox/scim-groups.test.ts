@@ -190,6 +190,6 @@ test('ROLE-09 and ROLE-11 a missing role and Admin have no effect, and other rol
   });
 });
 
-test('ROLE-10 Admin cannot be the default role', async () => {
+test('ROLE-10 setting Admin as the default role is 400', async () => {
   expect((await rig.control('PATCH', '/settings', { defaultRole: 'Admin' })).status).toBe(400);
 });

@@ -57,7 +57,7 @@ test('SCIM-07 the filter userName eq finds one user', async () => {
   expect(names(await filter('userName eq "viewer@acme.example"'))).toEqual(['viewer@acme.example']);
 });
 
-test('SCIM-08 filters are combined with and, on the other listed attributes too', async () => {
+test('SCIM-08 a filter with and finds what both clauses match; id, displayName and emails.value can be filtered by', async () => {
   const user = await rig.user('a@acme.example', { externalId: 'x1', displayName: 'Ann', active: false });
   await rig.user('b@acme.example', { externalId: 'x1' });
   expect(names(await filter('externalId eq "x1" and active eq false'))).toEqual(['a@acme.example']);

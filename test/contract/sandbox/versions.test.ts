@@ -47,7 +47,7 @@ test('VER-01 data contains the newest version of each channel', async () => {
   expect(body.items).toEqual(body.data);
 });
 
-test('VER-02 older versions that the account has used stay listed, others are not listed', async () => {
+test('VER-02 older versions that the tenant has run stay listed, others are not listed', async () => {
   await put({ releaseChannelVersion: '1.7.20' });
   await put({ releaseChannel: 'latest' });
   expect([await has('1.7.20'), await has('1.7.19')]).toEqual([true, false]);

@@ -13,7 +13,7 @@ const get = async (path: string, key?: string) => rig.call('GET', `${BASE}/${pat
 const names = (items: { name: string }[]) => items.map((item) => item.name);
 const listed = async (path: string, key?: string) => names((await get(path, key)).body.items);
 
-test('PATH-08 PATH-09 PATH-10 PATH-12 folders, reports, workbooks and the workspace answer GET and POST', async () => {
+test('PATH-08 PATH-09 PATH-10 PATH-12 folders, reports and workbooks answer GET and POST, the workspace GET', async () => {
   for (const path of ['folders', 'reports', 'workbooks', 'workspace']) {
     const { status, body } = await get(path);
     expect([path, status, Array.isArray(body.items)]).toEqual([path, 200, true]);
@@ -71,7 +71,7 @@ test('PATH-28 the content of a deleted folder moves to the root', async () => {
   expect([placeOf(workbooks, workbook.id), placeOf(reports, report.id)]).toEqual([null, null]);
 });
 
-test('a folder needs a name of 1 to 255 characters, an existing parent and an allowed depth', async () => {
+test('a folder without a name of 1 to 255 characters is 400, below an unknown parent 404', async () => {
   const create = async (body: object) => (await rig.post(`${BASE}/folders`, body)).status;
   for (const name of [undefined, null, '', '  ', 5, 'x'.repeat(256)])
     expect(await create({ name })).toBe(400);
@@ -161,7 +161,7 @@ test('a list contains only items that the user may read', async () => {
   expect(await status(`folders/${folders[3].id}/ancestors`)).toBe(403);
 });
 
-test('creating in a folder needs the edit right on the folder, changing an item the edit right on the item', async () => {
+test('creating in a folder and renaming it are 403 with the read right, 200 with the edit right; deleting it is 403 with the edit right', async () => {
   const { id } = await rig.folder();
   const inside = await rig.workbook(id);
   const attempt = async (action: 'read' | 'edit' | 'manage') => {
@@ -184,7 +184,7 @@ test('creating in a folder needs the edit right on the folder, changing an item 
   expect((await rig.call('DELETE', `${BASE}/folders/${id}`, { key: editor })).status).toBe(403);
 });
 
-test('PAGE-05 PAGE-06 PAGE-07 PAGE-08 PAGE-09 PAGE-10 workspace lists support both paging styles', async () => {
+test('PAGE-05 PAGE-06 PAGE-07 PAGE-08 PAGE-09 PAGE-10 a workspace list has pages by offset and by cursor; invalid numbers and cursors are 400', async () => {
   const { id } = await rig.folder();
   for (let place = 0; place < 25; place += 1) await rig.folder(id, `f${place}`);
   const level = `folders?parentId=${id}`;

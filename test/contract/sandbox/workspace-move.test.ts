@@ -81,7 +81,7 @@ test('MOVE-08 a move returns 200 with the item as later reads return it', async 
   expect((await rig.call('GET', `${BASE}/workbooks/${workbook.id}`)).body).toEqual(body);
 });
 
-test('MOVE-09 moving a workbook needs the manage right on it', async () => {
+test('MOVE-09 moving a workbook without the manage right on it is 403', async () => {
   const { id } = await rig.workbook();
   expect(await statusOf(WORKBOOK(id), await rig.person([]))).toBe(403);
   expect(await statusOf(WORKBOOK(id), await rig.person([{ type: 'WORKBOOK', id, action: 'edit' }]))).toBe(
@@ -89,7 +89,7 @@ test('MOVE-09 moving a workbook needs the manage right on it', async () => {
   );
 });
 
-test('MOVE-10 moving a workbook needs the edit right on the destination folder', async () => {
+test('MOVE-10 moving a workbook is 403 without the edit right on the destination folder, and 200 with it', async () => {
   const [{ id }, folder] = [await rig.workbook(), await rig.folder()];
   const own = { type: 'WORKBOOK', id, action: 'manage' } as const;
   const attempt = async (action?: 'read' | 'edit') =>
@@ -100,14 +100,14 @@ test('MOVE-10 moving a workbook needs the edit right on the destination folder',
   expect([await attempt(), await attempt('read'), await attempt('edit')]).toEqual([403, 403, 200]);
 });
 
-test('MOVE-11 moving a workbook to the root needs no right there', async () => {
+test('MOVE-11 moving a workbook to the root is 200 without a right on the root', async () => {
   const folder = await rig.folder();
   const { id } = await rig.workbook(folder.id);
   const key = await rig.person([{ type: 'WORKBOOK', id, action: 'manage' }]);
   expect(await statusOf(WORKBOOK(id), key)).toBe(200);
 });
 
-test('MOVE-12 moving a report needs the edit right and the report-manage permission, and no right on the destination', async () => {
+test('MOVE-12 moving a report without its edit right or without ReportManage is 403, with both 200 without a right on the destination', async () => {
   const [{ id }, folder] = [await rig.report(), await rig.folder()];
   const edit = { type: 'REPORT', id, action: 'edit' } as const;
   const attempt = async (grants: (typeof edit)[], permissions: string[]) =>
@@ -117,13 +117,13 @@ test('MOVE-12 moving a report needs the edit right and the report-manage permiss
   expect(await attempt([edit], ['ReportManage'])).toBe(200);
 });
 
-test('MOVE-13 moving a folder needs the manage right on it', async () => {
+test('MOVE-13 moving a folder is 403 with the edit right on it, and 200 with the manage right', async () => {
   const { id } = await rig.folder();
   expect(await statusOf(FOLDER(id), await rig.person([{ type: 'FOLDER', id, action: 'edit' }]))).toBe(403);
   expect(await statusOf(FOLDER(id), await rig.person([{ type: 'FOLDER', id, action: 'manage' }]))).toBe(200);
 });
 
-test('MOVE-14 moving a folder needs the manage or edit right on the destination parent', async () => {
+test('MOVE-14 moving a folder is 403 with the read right on the destination, and 200 with edit or manage', async () => {
   const parent = await rig.folder();
   for (const [action, expected] of [
     ['read', 403],

@@ -9,6 +9,7 @@ export interface Item {
   type: string;
   folderId: number | null;
 }
+/** A grant of `POST /fixtures` without its user; `id` is the item. */
 export type Grant = { type: string; id: number; action: 'read' | 'edit' | 'manage' };
 
 export async function startWorkspaceRig() {
