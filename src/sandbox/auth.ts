@@ -51,7 +51,7 @@ export function authenticate(
   return { user, credential };
 }
 
-/** Throws 403 unless the caller is an administrator (ASSUMED-08); comes after checks of body and objects (ASSUMED-52). */
+/** Throws 403 unless the caller is an administrator (ASSUMED-08). Platform calls check body and objects first (ASSUMED-52). */
 export function requireAdmin(caller: Caller): void {
   if (!caller.user.isAdmin) throw new SandboxProblem(403, 'Administrator rights are required');
 }

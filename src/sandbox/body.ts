@@ -30,8 +30,8 @@ function isTooDeep(body: unknown): boolean {
 }
 
 /**
- * Parses JSON bodies up to 64 MB, because a group with many thousand members is one body. A body that is not JSON
- * is refused with 400; for GET, and with `ignoresOthers`, it is ignored.
+ * Parses JSON bodies up to 64 MB, because a group with many thousand members is one body. A body of another media type is
+ * refused with 400; for GET, and with `ignoresOthers`, it is ignored.
  */
 export function readBody(runtime: SandboxRuntime, ignoresOthers = false): RequestHandler[] {
   // Not strict: JSON other than objects and arrays is parsed, and refused later by requireObject.

@@ -44,7 +44,7 @@ function readState(runtime: SandboxRuntime, request: Request): SandboxJsonObject
   };
 }
 
-/** Largest offset of the clock, two hundred years: every date then stays well before 275760, the last year of JavaScript. */
+/** Largest offset of the clock, two hundred years: every date then stays well before 275760, the last year of a Date. */
 const FARTHEST_MS = 200 * 366 * 86_400_000;
 
 function advanceClock(runtime: SandboxRuntime, request: Request): SandboxJsonObject {

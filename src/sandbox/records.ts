@@ -21,7 +21,7 @@ export interface EmailEntry {
   readonly primary?: boolean;
 }
 
-/** A name by which a user logs in, with the system that it comes from. */
+/** A further name that identifies the user, with the source of that name (contract 3.3). */
 export interface Alias {
   readonly id: number;
   readonly username: string;

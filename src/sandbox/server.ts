@@ -174,7 +174,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     folder &&
     saveRuntime(runtime, folder, { secrets, seed: () => seed, warn: options.warn ?? (() => undefined) });
   runtime.changed = () => keeper?.changed();
-  // Saves the seed if the folder had no state yet.
+  // Without this call a new seed would be saved only after its first change.
   runtime.changed();
 
   const certificate = options.tls ? await certificateFor(host, folder) : undefined;

@@ -39,7 +39,7 @@ interface Job extends ChatQuestion {
 }
 
 /** Returns the run's state with the present settings and time. */
-const now = (job: Job): CurrentState => ({ ...currentStateOf(job.runtime), state: job.state });
+const currentOf = (job: Job): CurrentState => ({ ...currentStateOf(job.runtime), state: job.state });
 
 /** Runs queries with the rights that the caller has when the query starts, and records every query. */
 function createData(job: Job): AgentData {
@@ -47,7 +47,7 @@ function createData(job: Job): AgentData {
   const { deployment } = caller;
   const branchName = body.activeBranchName;
   async function collect(sqlQuery: string): Promise<Rows> {
-    const context = await session.context(now(job));
+    const context = await session.context(currentOf(job));
     // The thread may be streaming another answer by now, and this query would be recorded as a query of that answer.
     if (run.signal.aborted) throw new Error('The run is over');
     noteQuery(job.state, job.thread.id, {
@@ -73,7 +73,7 @@ function createData(job: Job): AgentData {
     return { schema, data, totalRows };
   }
   return {
-    meta: async () => runtime.coreData.meta(deployment, await session.context(now(job))).cubes,
+    meta: async () => runtime.coreData.meta(deployment, await session.context(currentOf(job))).cubes,
     run: collect,
   };
 }
@@ -118,7 +118,7 @@ async function forwardRecords(job: Job, records: AsyncGenerator<Draft, void>): P
     const pauseMs = job.script.recordDelayMs ?? runtime.settings.chatRecordDelayMs;
     if (next && !next.done && pauseMs > 0) await systemClock.sleep(pauseMs, run.signal);
     if (!next || run.signal.aborted) return;
-    if (!session.hasAccess(now(job))) return stop(job, 'left');
+    if (!session.hasAccess(currentOf(job))) return stop(job, 'left');
     if (next.done) return finish(job, 'completed');
     run.append(next.value);
   }

@@ -130,8 +130,8 @@ function keySession(
   const { credential } = proof;
   requireGroups(current, settings.groups ?? []);
   const given = contextOfClaims(settings.securityContext ?? {});
-  // Groups of the request replace the groups of its securityContext. Attributes are merged; of two values with one name the
-  // one outside of the securityContext counts.
+  // `groups` of the request replaces the groups of its securityContext. Attributes of both are merged; of two values with one
+  // name the value in `userAttributes` of the request counts.
   const context: CoreDataSecurityContext = {
     groups: settings.groups ?? given.groups,
     userAttributes: { ...given.userAttributes, ...typedAttributes(current, settings) },

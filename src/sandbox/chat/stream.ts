@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { MessageRecord } from './records.ts';
 import { toLine } from './run.ts';
 
-interface ThreadState {
+/** The property `state` of the opening and the closing record. */
+interface RecordState {
   readonly chatId: string;
   readonly isStreaming: boolean;
   /** For a cutoff: the messages before the records that follow. */
@@ -11,12 +12,12 @@ interface ThreadState {
 }
 
 /** Returns the opening record; `sort` is that of the last record before it. */
-export function cutoffLine(state: ThreadState, sort: number): string {
+export function cutoffLine(state: RecordState, sort: number): string {
   return toLine({ id: '__cutoff__', isDelta: false, isInProcess: false, sort, state });
 }
 
 /** Returns the closing record. */
-export function stateLine(state: ThreadState, sort: number): string {
+export function stateLine(state: RecordState, sort: number): string {
   return toLine({ id: '__state__', isDelta: false, isInProcess: false, sort, state });
 }
 
@@ -26,7 +27,7 @@ export function errorLine(message: string): string {
 }
 
 /** Returns the lines of a stored thread: cutoff, messages, state. */
-export function storedLines(state: ThreadState, lastSort: number): string[] {
+export function storedLines(state: RecordState, lastSort: number): string[] {
   const { messages } = state;
   // Without messages the cutoff is at 0, as before a first message with the sort 1.
   return [

@@ -68,7 +68,7 @@ export function messagesOf(state: State, thread: ThreadRecord): readonly Message
 function removeOldest(state: State): void {
   const threads = state.threads.rows();
   // Removes a tenth at once, so that most new threads remove none.
-  if (threads.length < 1.1 * CHAT_THREADS_KEPT) return;
+  if (threads.length < CHAT_THREADS_KEPT * 1.1) return;
   for (const { id, chatId } of threads.slice(0, threads.length - CHAT_THREADS_KEPT))
     if (!state.runs.get(chatId)) state.threads.remove(id);
 }

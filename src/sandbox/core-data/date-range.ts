@@ -54,11 +54,15 @@ const toText = (date: Date): string => date.toISOString().slice(0, -1).replace('
 const invalidDate = (): Error =>
   userError('Error: invalid input syntax for type timestamp with time zone: "Invalid date"');
 
-/** Parses a date or a moment, or other text as Date.parse does; without an offset it is UTC. `ms` is NaN for no date. */
+/**
+ * Parses a date (also `20260131`) or a moment, and other text as Date.parse does. Without an offset the text is UTC; `ms` is
+ * NaN for no date.
+ */
 function readMoment(text: string): { ms: number; hasOffset: boolean } {
   const [, year, month, day, hours, minutes, seconds = '00', fraction = '', offset] = MOMENT.exec(text) ?? [];
   const date =
     year === undefined ? /^(\d{4})(\d{2})(\d{2})$/.exec(text)?.slice(1).join('-') : `${year}-${month}-${day}`;
+  // Date.parse reads a year or a month alone as UTC.
   if (date === undefined)
     return { ms: Date.parse(/^\d{4}(-\d{2})?$/.test(text) ? text : `${text} UTC`), hasOffset: false };
   // The point and three digits of the fraction: milliseconds.

@@ -133,6 +133,7 @@ export function customTimeBucket(
   const origin = originOf(granularity, nowMs, timezone);
   const length = secondsOf({ months, days, seconds });
   return (column) => {
+    // Number of whole intervals from the origin to the time.
     const count = `CAST(floor((epoch(${column}) - epoch(${origin})) / ${length}) AS INTEGER)`;
     const parts = [
       `to_months(${months} * ${count})`,

@@ -142,6 +142,7 @@ const timeDimension: Check = (value, path) => {
 };
 
 const direction = oneOf(['asc', 'desc']);
+/** `[name, direction]`. */
 const orderStep: Check = (value, path) => {
   if (!Array.isArray(value)) throw invalidQuery(path, 'must be an array');
   if (value.length > 0) memberName(ORDER_NAME, 'must be a string')(value[0], `${path}[0]`);

@@ -54,7 +54,7 @@ function extensionValue(definition: AttributeDefinition, value: unknown): Stored
   throw new SandboxProblem(400, `User attribute ${definition.name} cannot take this value`, 'invalidValue');
 }
 
-/** Returns a copy of `values` with the entries set or cleared. @throws 400: `unknownType` for names, `invalidValue` for values */
+/** Returns a copy of `values` with the entries set or cleared. @throws 400 `unknownType` (unknown name), `invalidValue` */
 export function withExtension(
   state: State,
   values: UserRecord['values'],

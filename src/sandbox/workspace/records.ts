@@ -35,11 +35,10 @@ export interface EmbedAccess {
 
 /** The dashboards of a workbook, validated on input (dashboard-schemas.ts); null = none. */
 export interface Dashboards {
-  /** DashboardConfig of the specification: the settings that are edited. */
+  /** DashboardConfig of the specification (contract 4.8), as is the next one. */
   readonly dashboardDraft: SandboxJsonObject | null;
-  /** DashboardConfig of the specification: the settings that were published. */
   readonly dashboardPublished: SandboxJsonObject | null;
-  /** Dashboard of the specification: the published settings with the snapshots of their reports. */
+  /** Dashboard of the specification: a DashboardConfig with snapshots of its reports. */
   readonly publishedDashboard: SandboxJsonObject | null;
 }
 

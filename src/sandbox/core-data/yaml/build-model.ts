@@ -141,6 +141,7 @@ function joinsOf(view: ViewSource, root: CubeSource, cubes: Cubes): Joined[] {
   for (const { node, path } of view.parts) {
     if (path[0] !== root.name)
       node.fail(`"join_path" begins with ${root.name}, the first cube of the view`, 'join_path');
+    // `at` counts from the second cube of the path, so `path[at]` is the cube before `to`.
     path.slice(1).forEach((to, at) => {
       const from = cubes.get(path[at] ?? '');
       const join = from?.joins.find((candidate) => candidate.to === to);
