@@ -18,7 +18,8 @@ afterAll(() => rig.stop());
 
 const ask = (headers: Record<string, string>, more: object = {}, body: object = as('ada')) =>
   rig.talk({ input: QUESTION, ...body }, { headers, ...more });
-const asked = async (claims: object, options = {}) => ask(withToken(await rig.token(claims, options)));
+const askWithClaims = async (claims: object, options = {}) =>
+  ask(withToken(await rig.token(claims, options)));
 const key = (name: string) => ({ authorization: `Api-Key ${rig.key(name)}` });
 
 test('GEN-01 CAUTH-14 a missing, unknown, expired or malformed credential answers 200 with a JSON-RPC error', async () => {
@@ -67,7 +68,7 @@ test('CAUTH-03 CAUTH-04 a token is answered with a JSON-RPC error by default, an
 });
 
 test('CAUTH-05 a token is validated by secret, by key set or by a custom function', async () => {
-  expect((await asked({ externalId: 'ada' })).records.at(-1).id).toBe('__state__');
+  expect((await askWithClaims({ externalId: 'ada' })).records.at(-1).id).toBe('__state__');
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }];
   const method = { kind: 'keySet', keys };
@@ -77,7 +78,7 @@ test('CAUTH-05 a token is validated by secret, by key set or by a custom functio
     .setExpirationTime('1h')
     .sign(privateKey);
   expect((await ask(withToken(signed))).records.at(-1).id).toBe('__state__');
-  expect((await asked({ externalId: 'ada' })).records).toEqual([JSON_RPC]);
+  expect((await askWithClaims({ externalId: 'ada' })).records).toEqual([JSON_RPC]);
   const tokens = { 'opaque-1': { externalId: 'Opaque', scope: ['chat'] } };
   await rig.fixtures({ chatAuthentication: [{ deploymentId: '1', method: { kind: 'custom', tokens } }] });
   expect((await ask(withToken('opaque-1'))).records.at(-1).id).toBe('__state__');
@@ -93,35 +94,35 @@ test('CAUTH-06 a chat request with Authorization and the token header is authent
 });
 
 test('CAUTH-07 a token names its user by externalId, else by sub, in lower case; without both the answer is a JSON-RPC error', async () => {
-  const first = await asked({ externalId: 'USER@X' });
+  const first = await askWithClaims({ externalId: 'USER@X' });
   const chatId = chatIdOf(first.records);
   const headers = withToken(await rig.token({ sub: 'user@x' }));
   expect((await rig.talk({ chatId }, { headers })).status).toBe(200);
-  const both = await asked({ externalId: 'one', sub: 'two' });
+  const both = await askWithClaims({ externalId: 'one', sub: 'two' });
   expect(both.status).toBe(200);
   const names = (await rig.externalUsers()).map(({ externalId }: any) => externalId);
   expect(names).toEqual(['user@x', 'one']);
   for (const claims of [{}, { externalId: '' }, { externalId: 7 }])
-    expect((await asked(claims)).records).toEqual([JSON_RPC]);
+    expect((await askWithClaims(claims)).records).toEqual([JSON_RPC]);
 });
 
 test('CAUTH-08 a chat token is accepted only if its scope is a list that contains chat', async () => {
   for (const scope of [undefined, 'chat', ['meta'], [], null])
-    expect((await asked({ externalId: 'ada', scope })).records).toEqual([JSON_RPC]);
-  expect((await asked({ externalId: 'ada', scope: ['meta', 'chat'] })).status).toBe(200);
+    expect((await askWithClaims({ externalId: 'ada', scope })).records).toEqual([JSON_RPC]);
+  expect((await askWithClaims({ externalId: 'ada', scope: ['meta', 'chat'] })).status).toBe(200);
 });
 
 test('CAUTH-09 a token is accepted only if the security context that the deployment resolves has the scope chat, whatever the token says', async () => {
   const set = (method: object) =>
     rig.fixtures({ chatAuthentication: [{ deploymentId: '1', method: { kind: 'custom', ...method } }] });
   await set({ drop: ['scope'] });
-  expect((await asked({ externalId: 'ada' })).records).toEqual([JSON_RPC]);
+  expect((await askWithClaims({ externalId: 'ada' })).records).toEqual([JSON_RPC]);
   await set({ set: { scope: ['chat'] } });
-  expect((await asked({ externalId: 'ada', scope: [] })).records.at(-1).id).toBe('__state__');
+  expect((await askWithClaims({ externalId: 'ada', scope: [] })).records.at(-1).id).toBe('__state__');
 });
 
 test('CAUTH-10 the email claim of a chat token is stored at its user', async () => {
-  await asked({ externalId: 'ada', email: 'ada@outside.example' });
+  await askWithClaims({ externalId: 'ada', email: 'ada@outside.example' });
   expect(await rig.externalUsers()).toEqual([
     expect.objectContaining({ externalId: 'ada', email: 'ada@outside.example', isEphemeral: true }),
   ]);
@@ -133,9 +134,9 @@ test('CAUTH-13 a token with a bad signature, of another deployment, expired or u
     '',
   );
   const answers = await Promise.all([
-    asked({ externalId: 'ada' }, { secret: 'another secret' }),
-    asked({ externalId: 'ada' }, { deployment: 1 }),
-    asked({ externalId: 'ada' }, { expiresIn: '-1m' }),
+    askWithClaims({ externalId: 'ada' }, { secret: 'another secret' }),
+    askWithClaims({ externalId: 'ada' }, { deployment: 1 }),
+    askWithClaims({ externalId: 'ada' }, { expiresIn: '-1m' }),
     ask(withToken('rubbish')),
     ask(withToken(none)),
   ]);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-const refused = async (body: object): Promise<number> =>
+const statusOf = async (body: object): Promise<number> =>
   (await rig.talk({ input: QUESTION, ...body })).status;
 
 test('CHAT-01 AUTH-10 AUTH-11 both URL forms answer: the agent form with a key, both forms with a token', async () => {
@@ -83,7 +83,7 @@ test('CHAT-07 a messageId of 13 or more digits followed by -message is accepted,
     '1234567890123-message ',
     5,
   ]) {
-    expect(await refused({ messageId, ...as('ada') })).toBe(400);
+    expect(await statusOf({ messageId, ...as('ada') })).toBe(400);
   }
   const { records } = await rig.talk({ input: QUESTION, messageId: '12345678901234-message', ...as('ada') });
   expect(records[1]).toMatchObject({ id: '12345678901234-message', role: 'user' });
@@ -96,7 +96,7 @@ test('CHAT-08 ERR-02 a request with an API key whose sessionSettings name no use
     { sessionSettings: { email: 'a@b.c' } },
     { sessionSettings: 5 },
   ])
-    expect(await refused(body)).toBe(400);
+    expect(await statusOf(body)).toBe(400);
   expect(await rig.externalUsers()).toEqual([]);
 });
 
@@ -112,14 +112,14 @@ test('CHAT-09 with a token sessionSettings is ignored, also if it is invalid', a
 
 test('CHAT-10 an externalId with upper case or spaces is 400', async () => {
   for (const externalId of ['Ada', 'a da', ' ada', 'ada\t', '', 7])
-    expect(await refused(as(externalId as string))).toBe(400);
+    expect(await statusOf(as(externalId as string))).toBe(400);
 });
 
 test('CHAT-11 an unknown, external or deactivated user as internalId is 400; letter case and outer spaces do not count', async () => {
   await rig.talk({ input: QUESTION, ...as('outsider@acme.example') });
   await rig.user('gone@acme.example', { active: false });
   for (const name of ['nobody@acme.example', 'outsider@acme.example', 'gone@acme.example'])
-    expect(await refused(asInternal(name))).toBe(400);
+    expect(await statusOf(asInternal(name))).toBe(400);
   const { records } = await rig.talk({ input: QUESTION, ...asInternal(' Viewer@ACME.example ') });
   expect(records.at(-1).id).toBe('__state__');
   expect(await rig.threads()).toContainEqual(expect.objectContaining({ internalId: 'viewer@acme.example' }));
@@ -127,25 +127,25 @@ test('CHAT-11 an unknown, external or deactivated user as internalId is 400; let
 
 test('CHAT-12 internalId together with roles, groups, userAttributes or securityContext is 400', async () => {
   const extras = [{ roles: [] }, { groups: [] }, { userAttributes: [] }, { securityContext: {} }];
-  for (const extra of extras) expect(await refused(asInternal('viewer@acme.example', extra))).toBe(400);
-  expect(await refused({ sessionSettings: { internalId: 'viewer@acme.example', externalId: 'ada' } })).toBe(
+  for (const extra of extras) expect(await statusOf(asInternal('viewer@acme.example', extra))).toBe(400);
+  expect(await statusOf({ sessionSettings: { internalId: 'viewer@acme.example', externalId: 'ada' } })).toBe(
     400,
   );
 });
 
 test('CHAT-14 CHAT-15 CHAT-16 userAttributes are converted to the types of their definitions; another form, name or type is 400', async () => {
   const wrong = [{}, 'x', [5], [{ name: 'country' }], [{ value: 'DE' }], [{ name: 'country', value: 5 }]];
-  for (const userAttributes of wrong) expect(await refused(as('ada', { userAttributes }))).toBe(400);
-  expect(await refused(as('ada', { userAttributes: [{ name: 'planet', value: 'Mars' }] }))).toBe(400);
+  for (const userAttributes of wrong) expect(await statusOf(as('ada', { userAttributes }))).toBe(400);
+  expect(await statusOf(as('ada', { userAttributes: [{ name: 'planet', value: 'Mars' }] }))).toBe(400);
   await rig.attribute('clearance', 'number');
   await rig.attribute('regions', 'string_array');
-  expect(await refused(as('ada', { userAttributes: [{ name: 'clearance', value: 'high' }] }))).toBe(400);
+  expect(await statusOf(as('ada', { userAttributes: [{ name: 'clearance', value: 'high' }] }))).toBe(400);
   const userAttributes = [
     { name: 'clearance', value: '42' },
     { name: 'regions', value: '["north"]' },
     { name: 'country', value: 'DE' },
   ];
-  expect(await refused(as('ada', { userAttributes }))).toBe(200);
+  expect(await statusOf(as('ada', { userAttributes }))).toBe(200);
   expect((await rig.externalUsers())[0].userAttributes).toEqual({
     clearance: 42,
     regions: ['north'],
@@ -156,8 +156,8 @@ test('CHAT-14 CHAT-15 CHAT-16 userAttributes are converted to the types of their
 test('CHAT-17 CHAT-20 groups that are no list, or name no existing group, are 400', async () => {
   await rig.group('analysts');
   for (const groups of ['analysts', [5], {}, ['strangers'], ['Analysts']])
-    expect(await refused(as('ada', { groups }))).toBe(400);
-  expect(await refused(as('ada', { groups: ['analysts'] }))).toBe(200);
+    expect(await statusOf(as('ada', { groups }))).toBe(400);
+  expect(await statusOf(as('ada', { groups: ['analysts'] }))).toBe(200);
 });
 
 test('CHAT-18 a request without input and chatId, or with an invalid one, is 400', async () => {
@@ -185,8 +185,8 @@ test('CHAT-22 CHAT-23 users are ephemeral for a week unless the request says oth
   expect([lifeOf('week'), lifeOf('minute'), lifeOf('kept')]).toEqual([604_800, 60, null]);
   // The last two lifetimes would end after the latest possible date.
   for (const ephemeralTtlSeconds of [0, -1, 1.5, '60', 9e12, Number.MAX_SAFE_INTEGER])
-    expect(await refused(as('x', { ephemeralTtlSeconds }))).toBe(400);
-  expect(await refused(as('x', { isEphemeral: 'no' }))).toBe(400);
+    expect(await statusOf(as('x', { ephemeralTtlSeconds }))).toBe(400);
+  expect(await statusOf(as('x', { isEphemeral: 'no' }))).toBe(400);
 });
 
 test('CHAT-25 isDefaultBranch of a chat is true without activeBranchName, false with it, unless the request sets it', async () => {
@@ -199,7 +199,7 @@ test('CHAT-25 isDefaultBranch of a chat is true without activeBranchName, false 
     ['feature-a', false],
     ['main', true],
   ]);
-  expect(await refused({ activeBranchName: 'no-such', ...as('ada') })).toBe(400);
+  expect(await statusOf({ activeBranchName: 'no-such', ...as('ada') })).toBe(400);
 });
 
 test('GEN-05 a plan without chat refuses every form with 403', async () => {

@@ -296,9 +296,15 @@ test('every filter operator selects the matching rows, alone and within and/or',
   const all = await data({ measures: [COUNT], dimensions: [COUNTRY, STATUS] });
   const total = (keep: (row: any) => boolean): string => String(sum(all.filter(keep), COUNT));
   const count = async (...filters: object[]) => (await data({ measures: [COUNT], filters }))[0]?.[COUNT];
-  const f = (operator: string, ...values: (string | null)[]) => ({ member: COUNTRY, operator, values });
-  expect(await count(f('equals', 'DE', 'FR'))).toBe(total((row) => ['DE', 'FR'].includes(row[COUNTRY])));
-  expect(await count(f('notEquals', 'DE'))).toBe(total((row) => row[COUNTRY] !== 'DE'));
+  const onCountry = (operator: string, ...values: (string | null)[]) => ({
+    member: COUNTRY,
+    operator,
+    values,
+  });
+  expect(await count(onCountry('equals', 'DE', 'FR'))).toBe(
+    total((row) => ['DE', 'FR'].includes(row[COUNTRY])),
+  );
+  expect(await count(onCountry('notEquals', 'DE'))).toBe(total((row) => row[COUNTRY] !== 'DE'));
   expect(await count({ member: STATUS, operator: 'contains', values: ['SHIP'] })).toBe(
     total((row) => row[STATUS] === 'shipped'),
   );
@@ -311,20 +317,20 @@ test('every filter operator selects the matching rows, alone and within and/or',
   expect(await count({ member: STATUS, operator: 'endsWith', values: ['ed'] })).toBe(
     total((row) => row[STATUS].endsWith('ed')),
   );
-  expect(await count(f('set'))).toBe('640');
-  expect(await count(f('notSet'))).toBe('0');
-  expect(await count(f('equals', null))).toBe('0');
+  expect(await count(onCountry('set'))).toBe('640');
+  expect(await count(onCountry('notSet'))).toBe('0');
+  expect(await count(onCountry('equals', null))).toBe('0');
   expect(
     await count({
       or: [
-        f('equals', 'DE'),
-        { and: [f('equals', 'FR'), { member: STATUS, operator: 'equals', values: ['shipped'] }] },
+        onCountry('equals', 'DE'),
+        { and: [onCountry('equals', 'FR'), { member: STATUS, operator: 'equals', values: ['shipped'] }] },
       ],
     }),
   ).toBe(total((row) => row[COUNTRY] === 'DE' || (row[COUNTRY] === 'FR' && row[STATUS] === 'shipped')));
   // Percent signs and quotes in a value are ordinary characters.
   expect(await count({ member: STATUS, operator: 'contains', values: ['%'] })).toBe('0');
-  expect(await count(f('equals', "DE' OR '1'='1"))).toBe('0');
+  expect(await count(onCountry('equals', "DE' OR '1'='1"))).toBe('0');
   expect(await count({ dimension: COUNTRY, operator: 'equals', values: ['DE'] })).toBe(
     total((row) => row[COUNTRY] === 'DE'),
   );

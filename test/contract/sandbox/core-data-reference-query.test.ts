@@ -5,8 +5,8 @@ import {
   count,
   customers,
   filter,
-  first,
-  T,
+  firstValue,
+  CREATED_AT,
   time,
   useReference,
 } from './core-data-reference-rig.ts';
@@ -35,12 +35,12 @@ describe('filters', () => {
     [customers('customers.credit', 'equals', ['10000']), '0'],
     [customers('customers.is_active', 'equals', ['true']), '107'],
     [customers('customers.is_active', 'equals', ['yes']), '107'],
-    [filter(T, 'equals', ['2026-06-01']), '0'],
-    [filter(T, 'inDateRange', ['2026-03-01']), '3'],
-    [filter(T, 'onTheDate', ['2026-03-01']), '3'],
-    [filter(T, 'notInDateRange', ['2026-03-01', '2026-03-31']), '586'],
-    [filter(T, 'beforeDate', ['2026-03-01']), '167'],
-    [filter(T, 'beforeDate', ['last month']), '549'],
+    [filter(CREATED_AT, 'equals', ['2026-06-01']), '0'],
+    [filter(CREATED_AT, 'inDateRange', ['2026-03-01']), '3'],
+    [filter(CREATED_AT, 'onTheDate', ['2026-03-01']), '3'],
+    [filter(CREATED_AT, 'notInDateRange', ['2026-03-01', '2026-03-31']), '586'],
+    [filter(CREATED_AT, 'beforeDate', ['2026-03-01']), '167'],
+    [filter(CREATED_AT, 'beforeDate', ['last month']), '549'],
     [{ ...count, filters: [{ or: [] }] }, '640'],
     [{ ...count, filters: [{ dimension: 'orders.country', operator: 'equals', values: ['DE'] }] }, '165'],
     [
@@ -64,11 +64,11 @@ describe('filters', () => {
     ],
   ])('a query with the filter %j counts %s rows', async (query, number) => {
     const { body } = await load(query);
-    expect([body.error, first(body)]).toEqual([undefined, number]);
+    expect([body.error, firstValue(body)]).toEqual([undefined, number]);
   });
   test('the filter afterDate with a date selects rows after its midnight, or after the whole day, depending on the planner', async () => {
-    const { body } = await load(filter(T, 'afterDate', ['2026-03-01']));
-    expect(['473', '470']).toContain(first(body));
+    const { body } = await load(filter(CREATED_AT, 'afterDate', ['2026-03-01']));
+    expect(['473', '470']).toContain(firstValue(body));
   });
   test('filters on measures apply after grouping', async () => {
     const byCountry = { ...count, dimensions: ['orders.country'] };
@@ -93,8 +93,12 @@ describe('order, limit and ungrouped', () => {
     expect(await names({ ...byCountry, order })).toEqual(['BR', 'DE', 'FR', 'IN', 'JP', 'US']);
     expect(await names({ ...byCountry, order: { 'orders.status': 'asc' } })).toHaveLength(6);
     expect(await names({ ...byCountry, order: {} })).toHaveLength(6);
-    const { body } = await load({ ...count, ...time({ granularity: 'month' }), order: { [T]: 'desc' } });
-    const months = body.data.map((row: any) => row[T]);
+    const { body } = await load({
+      ...count,
+      ...time({ granularity: 'month' }),
+      order: { [CREATED_AT]: 'desc' },
+    });
+    const months = body.data.map((row: any) => row[CREATED_AT]);
     expect(months).toEqual([...months].sort().reverse());
   });
   test('limit and offset select rows of the result, and total counts the rows without them', async () => {
@@ -139,7 +143,7 @@ describe('several queries in one', () => {
         queryType: 'blendingQuery',
       },
     ]);
-    for (const row of blended.results[0].data) expect(row['time.month']).toBe(row[T]);
+    for (const row of blended.results[0].data) expect(row['time.month']).toBe(row[CREATED_AT]);
     const both = (await multi(compared)).body;
     expect([both.queryType, both.pivotQuery.dimensions]).toEqual([
       'compareDateRangeQuery',

@@ -7,11 +7,12 @@ import { EVERYTHING, startDataRig, type DataRig } from './data-rig.ts';
 /** Time of the recorded answers, Unix milliseconds. */
 export const NOW = Date.parse('2026-11-23T01:25:00Z');
 /** Time dimension of the queries below. */
-export const T = 'orders.created_at';
+export const CREATED_AT = 'orders.created_at';
 // Queries over `orders` and `customers` of the seed's model, and parts of such queries.
 export const count = { measures: ['orders.count'] };
-export const time = (more: object) => ({ timeDimensions: [{ dimension: T, ...more }] });
+export const time = (more: object) => ({ timeDimensions: [{ dimension: CREATED_AT, ...more }] });
 export const range = (dateRange: unknown) => ({ ...count, ...time({ dateRange }) });
+/** Counts the orders that match one filter; `customers` below counts the customers. */
 export const filter = (member: string, operator: string, values?: unknown) => ({
   ...count,
   filters: [{ member, operator, ...(values === undefined ? {} : { values }) }],
@@ -25,7 +26,7 @@ export const customers = (member: string, operator: string, values: unknown) => 
 export const address = (query: unknown, more = ''): string =>
   `?query=${encodeURIComponent(JSON.stringify(query))}${more}`;
 /** Returns the first value of the first row. */
-export const first = (body: any): unknown => Object.values(body.data?.[0] ?? {})[0];
+export const firstValue = (body: any): unknown => Object.values(body.data?.[0] ?? {})[0];
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 

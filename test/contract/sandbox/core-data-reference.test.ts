@@ -1,7 +1,16 @@
 // Compares Core Data with recorded answers of an open-source Cube server 1.7: transport, tokens, query form, answers, time.
 import { request } from 'undici';
 import { EVERYTHING } from './data-rig.ts';
-import { address, count, filter, NOW, range, T, time, useReference } from './core-data-reference-rig.ts';
+import {
+  address,
+  count,
+  filter,
+  NOW,
+  range,
+  CREATED_AT,
+  time,
+  useReference,
+} from './core-data-reference-rig.ts';
 
 const { bearer, call, load, rig, sign } = useReference();
 
@@ -200,7 +209,7 @@ describe('the answer of one query', () => {
       dimensions: [],
       timeDimensions: [
         {
-          dimension: T,
+          dimension: CREATED_AT,
           dateRange: ['2026-10-01T00:00:00.000', '2026-11-15T23:59:59.999'],
           granularity: 'month',
         },
@@ -230,8 +239,11 @@ describe('the answer of one query', () => {
       dimensions: {},
       segments: {},
       timeDimensions: {
-        [`${T}.month`]: { ...created, granularity: { name: 'month', title: 'month', interval: '1 month' } },
-        [T]: created,
+        [`${CREATED_AT}.month`]: {
+          ...created,
+          granularity: { name: 'month', title: 'month', interval: '1 month' },
+        },
+        [CREATED_AT]: created,
       },
     });
     expect(body.data).toEqual(
@@ -239,8 +251,8 @@ describe('the answer of one query', () => {
         ['2026-10-01T00:00:00.000', '53'],
         ['2026-11-01T00:00:00.000', '28'],
       ].map(([at, number]) => ({
-        [`${T}.month`]: at,
-        [T]: at,
+        [`${CREATED_AT}.month`]: at,
+        [CREATED_AT]: at,
         'orders.count': number,
       })),
     );
@@ -323,13 +335,22 @@ describe('time', () => {
   });
   test('a query by day returns no row for days without orders', async () => {
     const { body } = await load({ ...count, ...time({ dateRange: 'last 7 days', granularity: 'day' }) });
-    expect(body.data.map((row: any) => row[T].slice(8, 10))).toEqual(['16', '17', '18', '20', '21', '22']);
+    expect(body.data.map((row: any) => row[CREATED_AT].slice(8, 10))).toEqual([
+      '16',
+      '17',
+      '18',
+      '20',
+      '21',
+      '22',
+    ]);
   });
   test('a dimension may include its granularity', async () => {
-    const { body } = await load({ ...count, dimensions: [`${T}.year`] });
+    const { body } = await load({ ...count, dimensions: [`${CREATED_AT}.year`] });
     expect(body.data).toHaveLength(2);
-    expect(Object.keys(body.data[0]).sort()).toEqual([T, `${T}.year`, 'orders.count'].sort());
-    expect(body.query.timeDimensions).toEqual([{ dimension: T, granularity: 'year' }]);
+    expect(Object.keys(body.data[0]).sort()).toEqual(
+      [CREATED_AT, `${CREATED_AT}.year`, 'orders.count'].sort(),
+    );
+    expect(body.query.timeDimensions).toEqual([{ dimension: CREATED_AT, granularity: 'year' }]);
   });
   test('a text column is not a time, and time zones shift the limits of days', async () => {
     expect(

@@ -107,14 +107,14 @@ test('the seed has a folder tree, workbooks and reports in deployment 1', async 
 });
 
 test('workspace fixtures that refer to missing objects are 400, or 404 for a missing parent folder, and valid ones 200', async () => {
-  const refused = async (body: object) => (await rig.control('POST', '/fixtures', body)).status;
+  const statusOf = async (body: object) => (await rig.control('POST', '/fixtures', body)).status;
   const place = { deploymentId: '1', name: 'x' };
-  expect(await refused({ folders: [{ ...place, deploymentId: '99' }] })).toBe(400);
-  expect(await refused({ folders: [{ ...place, parentId: 999_999 }] })).toBe(404);
-  expect(await refused({ workbooks: [{ ...place, owner: 'nobody' }] })).toBe(400);
+  expect(await statusOf({ folders: [{ ...place, deploymentId: '99' }] })).toBe(400);
+  expect(await statusOf({ folders: [{ ...place, parentId: 999_999 }] })).toBe(404);
+  expect(await statusOf({ workbooks: [{ ...place, owner: 'nobody' }] })).toBe(400);
   const grant = { user: 'viewer@acme.example', type: 'FOLDER', id: 1, action: 'read' };
   for (const wrong of [{ user: 'nobody' }, { type: 'CHAT' }, { id: 999_999 }, { action: 'own' }]) {
-    expect(await refused({ grants: [{ ...grant, ...wrong }] })).toBe(400);
+    expect(await statusOf({ grants: [{ ...grant, ...wrong }] })).toBe(400);
   }
-  expect(await refused({ grants: [grant, { ...grant, type: 'deployment', id: '2' }] })).toBe(200);
+  expect(await statusOf({ grants: [grant, { ...grant, type: 'deployment', id: '2' }] })).toBe(200);
 });

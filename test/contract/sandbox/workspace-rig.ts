@@ -16,7 +16,7 @@ export async function startWorkspaceRig() {
   const rig: Rig = await startRig();
   const create = async (path: string, body: object) => (await rig.post(`${BASE}/${path}`, body)).body;
   const fixtures = async (body: object) => (await rig.control('POST', '/fixtures', body)).body;
-  let people = 0;
+  let personCount = 0;
 
   return {
     ...rig,
@@ -35,8 +35,8 @@ export async function startWorkspaceRig() {
     },
     /** Creates a user with these grants and permissions only, and returns a key of the user. */
     async person(grants: Grant[], permissions: string[] = []): Promise<string> {
-      people += 1;
-      const userName = `person${people}@acme.example`;
+      personCount += 1;
+      const userName = `person${personCount}@acme.example`;
       const made = await fixtures({
         users: [{ userName, permissions }],
         apiKeys: [{ name: userName, owner: userName }],
