@@ -1,5 +1,5 @@
-// Decides how many destructive changes need no approval (ADR 0011). Pure. Sync calls it before every destructive write,
-// reconcile before it marks the resources of a plan.
+// Decides how many destructive changes need no approval (docs/adr/0011-guard.md). Pure. A sync calls `judge` before every
+// destructive write, a reconcile calls `judgePlan` before it marks the resources of a plan.
 
 /**
  * Destructive changes: deactivating an account, deleting an account or group, removing a member from a group, clearing an
@@ -19,8 +19,13 @@ export interface GuardLimit {
 /** Limits of each kind. */
 export type GuardLimits = Record<DestructiveKind, GuardLimit>;
 
-/** Guard settings of one target. `windowMs`: the time for which changes count. `approvers`: number of persons who have to approve held changes (default 1). */
-export type GuardSettings = GuardLimits & { windowMs: number; approvers?: number };
+/** Guard settings of one target. */
+export type GuardSettings = GuardLimits & {
+  /** Time for which an allowed change counts against the limits. */
+  windowMs: number;
+  /** Number of persons who have to approve held changes; default 1. */
+  approvers?: number;
+};
 
 /** Numbers of changes of one kind that already count against its limit. */
 export interface GuardCount {
@@ -57,7 +62,7 @@ export function allowanceOf({ count, percent }: GuardLimit, population: number):
 /** Returns the number of changes that a share of the population allows. */
 function shareOf(percent: number, population: number): number {
   if (percent === 0) return 0;
-  // Integer hundredths avoid rounding errors: 0.07 * 100 is more than 7, and 0.29 * 100 less than 29.
+  // Integer hundredths of a percent avoid rounding errors: 0.07 * 100 is more than 7, and 0.29 * 100 less than 29.
   const share = Math.floor((Math.round(percent * 100) * population) / 10_000);
   return Math.max(SHARE_FLOOR, share);
 }
@@ -80,7 +85,10 @@ export function judge(
   return { kind: 'held', allowance, hit };
 }
 
-/** Decides about a whole plan. All changes of a kind that exceeds its limit are held; other kinds are allowed. */
+/**
+ * Decides about a whole plan. All changes of a kind that exceeds its limit are held; other kinds are allowed.
+ * @param wanted number of changes of each kind in the plan
+ */
 export function judgePlan(
   wanted: Record<DestructiveKind, number>,
   counts: Record<DestructiveKind, GuardCount>,
@@ -103,8 +111,8 @@ export function judgePlan(
 }
 
 /**
- * Returns the total that the share of a kind refers to. Removed memberships are added, because they are no longer in the
- * directory. Cleared attributes are compared with users, because a wrong mapping clears one attribute of every user.
+ * Returns the total that the share of a kind refers to. Removed memberships are added to `memberships`, which counts the
+ * stored ones only. Cleared attributes are compared with users, because a wrong mapping clears one attribute of every user.
  */
 export function populationOf(
   kind: DestructiveKind,
