@@ -9,6 +9,7 @@ import { settledWithin } from '../support/within.ts';
 
 /** Payload of a job. */
 export interface SyncJob {
+  /** Name of the connection (docs/glossary.md). */
   connection: string;
   /** `User:<id>` or `Group:<id>`. */
   ref: Ref;
@@ -38,7 +39,9 @@ export const jobId = (connection: string, ref: Ref, deliveryId: string): string 
 export const BULLMQ_PRIORITY: Record<Priority, number> = { deactivation: 1, edit: 2, new: 3, reconcile: 4 };
 
 export interface RelayOptions {
+  /** Prefix of all Redis keys of the service. */
   prefix: string;
+  /** Name of the target. */
   target: string;
   /** Interval at which the outbox is swept for due marks without a notification. */
   sweepMs: number;
@@ -56,7 +59,7 @@ const PORTION_MS = 10;
 const LAST_SWEEP_MS = 3000;
 const FAILED = 'outbox cannot be read: tried again';
 
-/** Starts the relay of one target. @param deps.outboxes outboxes of all connections of the target, by connection */
+/** Starts the relay of one target. @param deps.outboxes outboxes of all connections of the target, by name of the connection */
 export function createRelay(
   deps: {
     /** Redis connection for BullMQ. */
@@ -77,7 +80,7 @@ export function createRelay(
       }),
     ]),
   );
-  // An error event without a listener would end the process. Failed calls are logged by `run`.
+  // An error event without a listener would end the process. `run` logs the failed calls.
   for (const queue of queues.values()) queue.on('error', () => undefined);
   const stopping = new AbortController();
   /** Ends the pause between two sweeps. */
@@ -114,12 +117,14 @@ export function createRelay(
         if (claims.length < CLAIM_LIMIT || stopping.signal.aborted) break;
       }
     }
-    // A process that decided about held changes may have been killed before it had moved them all.
+    // Finishes a decision about held changes whose process was killed before it had moved all of them.
     for (const { guardStore } of outboxes.values()) await guardStore.finishLast();
   }
 
+  /** Sweeps until the relay is stopped. */
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
+      // A notification that arrives during the sweep sets `notified`, and causes another sweep.
       notified = false;
       try {
         await sweep();
@@ -145,7 +150,7 @@ export function createRelay(
       notified = true;
       interrupt.abort();
     },
-    /** Returns the time of the last finished sweep, Unix milliseconds. */
+    /** Returns the end of the last sweep, failed or not; before the first, the start of the relay. Unix milliseconds. */
     lastSweepAt: (): number => lastSweepAt,
     stop: async (): Promise<void> => {
       stopping.abort();

@@ -1,6 +1,5 @@
-// Starts relay and worker of one target, and stops them together. The worker runs the sync handler for BullMQ jobs. The
-// handler stores its outcome in the outbox, so a job never fails: a retry is a new mark (docs/glossary.md) and not a retry of
-// BullMQ.
+// Starts relay and worker of one target, and stops them together. The worker runs the sync handler for BullMQ jobs. The handler
+// stores its outcome in the outbox, so a job never fails: a retry is a new mark (docs/glossary.md) and not a retry of BullMQ.
 import { setMaxListeners } from 'node:events';
 import { DelayedError, Worker, type ConnectionOptions, type Job } from 'bullmq';
 import type { Outbox } from '../directory/outbox/outbox.ts';
@@ -12,6 +11,7 @@ import { createRelay, queueName, queuePrefix, STREAMS, type JobStream, type Sync
 export interface TargetQueueOptions {
   /** Prefix of all Redis keys of the service. */
   prefix: string;
+  /** Name of the target. */
   target: string;
   /** Returns how many platform calls of this process may be under way; read whenever a sync begins. */
   concurrency: () => number;
@@ -46,7 +46,7 @@ const MOST_PASSES = 30;
 interface WorkerDeps {
   /** Redis connection for BullMQ. */
   redis: ConnectionOptions;
-  /** Outboxes of all connections of the target, by connection. */
+  /** Outboxes of all connections of the target, by name of the connection. */
   outboxes: ReadonlyMap<string, Outbox>;
   handler: SyncHandler;
   clock: Clock;
@@ -60,7 +60,7 @@ interface WorkerDeps {
 export function createSyncWorker(deps: WorkerDeps, options: TargetQueueOptions) {
   const { outboxes, handler, clock, logger } = deps;
   const abort = new AbortController();
-  // Each running call adds a listener. Node.js warns above ten, which is no leak here.
+  // Each running sync adds a listener. Node.js warns of a leak above ten listeners; here there is none.
   setMaxListeners(0, abort.signal);
   const running = new Set<Promise<void>>();
   /** Returns how many syncs of a stream may run at the same time. */
@@ -101,6 +101,7 @@ export function createSyncWorker(deps: WorkerDeps, options: TargetQueueOptions) 
     throw new DelayedError();
   }
 
+  /** Runs one sync. Never rejects. */
   async function runSync(job: SyncJob): Promise<void> {
     try {
       await handler(job, abort.signal);
@@ -113,7 +114,8 @@ export function createSyncWorker(deps: WorkerDeps, options: TargetQueueOptions) 
   return {
     /** Stops fetching jobs, waits for running syncs, and aborts them after `deadlineMs`. Never rejects. */
     stop: async (deadlineMs: number): Promise<void> => {
-      // Closing a lost cluster connection may never finish, so only the syncs are awaited.
+      // Closing a worker whose cluster connection is lost may never finish. So each wait for `closed` has a limit, and the end
+      // of all running syncs is enough.
       const closed = Promise.allSettled(workers.map((worker) => worker.close()));
       if (await settledWithin(clock, closed, CLOSE_MS)) return;
       const idle = Promise.race([closed, Promise.all(running)]);
