@@ -19,22 +19,24 @@ export interface Claims {
   aud: string;
   /** Time of the change in Unix seconds. A repeated delivery has the same time. */
   iat: number;
-  /** Id of the token. */
+  /** Id of the token: `<connection>.<id of the event in the stream>`. */
   jti: string;
-  /** Id of the request that caused the change; its events share it. */
+  /** Form of a `jti`: names the first event of the change. All events of one change share it. */
   txn: string;
+  /** The changed resource; `uri` is `/Users/<id>` or `/Groups/<id>`. */
   sub_id: { format: 'scim'; uri: string; externalId?: string };
+  /** Payload by event URI. */
   events: Record<string, object>;
 }
 
-/** The parties of a token: the connection, and the issuer and audience of its settings. */
+/** The parties of a token: the name of the connection, and the issuer and audience of its settings. */
 export interface Parties {
   connection: string;
   issuer: string;
   audience: string;
 }
 
-/** Returns an id that is unique in the bridge: ids in the streams of different connections may be equal. */
+/** Returns an id that is unique in the bridge: each connection has a stream, and ids of two streams may be equal. */
 const tokenId = (connection: string, id: string): string => `${connection}.${id}`;
 
 /** Returns the id in the stream from a `jti`; undefined for a token of another connection. */
@@ -43,12 +45,11 @@ export function eventIdOf(jti: string, connection: string): string | undefined {
   return jti.startsWith(start) ? jti.slice(start.length) : undefined;
 }
 
-/** Returns the claims of the token for a stored event. */
 export function toClaims(event: StoredEvent, { connection, issuer, audience }: Parties): Claims {
-  const { id, at, kind, resource, what: types, names, version, externalId, transaction } = event;
+  const { id, at, kind, resource: resourceId, what: types, names, version, externalId, transaction } = event;
   const payload = {
     attributes: names,
-    // Equals the ETag of the answer to the push (RFC 7644 §3.14).
+    // Equals the ETag in the answer to the request that made the change (RFC 7644 §3.14).
     ...(version !== undefined && { version: `W/"${version}"` }),
   };
   const hasPayload = (name: EventName): boolean => URIS[name].endsWith(':notice');
@@ -60,7 +61,7 @@ export function toClaims(event: StoredEvent, { connection, issuer, audience }: P
     txn: tokenId(connection, transaction),
     sub_id: {
       format: 'scim',
-      uri: `/${kind}s/${resource}`,
+      uri: `/${kind}s/${resourceId}`,
       ...(externalId !== undefined && { externalId }),
     },
     events: Object.fromEntries(types.map((name) => [URIS[name], hasPayload(name) ? payload : {}])),

@@ -9,42 +9,47 @@ import { parsePrivateKey, parsePublicKey, type SigningKey } from '../support/sig
 export interface FeedSettings extends KeySettings {
   issuer: string;
   audience: string;
+  /** Age from which a pending event is deleted. */
   maxAgeMs: number;
 }
 
+/** A security event token (RFC 8417). */
 export interface EventToken {
+  /** Id of the token (claims.ts). */
   jti: string;
   /** Signed, in compact form. */
   text: string;
 }
 
 export interface Feed {
+  /** Name of the connection. */
   connection: string;
   /** Returns the oldest pending tokens in order; they remain until they are acknowledged or refused. */
   next(count: number): Promise<EventToken[]>;
-  /** Removes delivered and refused tokens from the pending ones. Unknown ids are ignored. */
+  /** Removes delivered and refused tokens, given by `jti`, from the pending ones. Unknown ids are ignored. */
   acknowledge(
     acknowledged: readonly string[],
     refused?: readonly (Omit<EventRefusal, 'id'> & { jti: string })[],
   ): Promise<void>;
-  /** Returns the counts of the stream. */
+  /** Returns how many events are pending, delivered, refused and dropped. */
   delivery(): Promise<EventDelivery>;
-  /** Deletes expired events and returns the counts of the stream. */
+  /** Deletes expired events and returns the same counts. */
   tend(): Promise<EventDelivery>;
+  /** Returns the public keys with which receivers verify tokens, as a JWK set. */
   keys: Signer['keys'];
 }
 
 /** Number of tokens that are signed at once: more would occupy every processor of a small machine. */
 const SIGNED_AT_ONCE = 8;
 
-/** Creates the feed. @param deps.pace lets short requests be served while many tokens are signed */
+/** Creates the feed. @param deps.pace begins slices of work: short requests are served between two slices (support/pace.ts) */
 export function createFeed(
   { stream, pace }: { stream: EventStream; pace: () => Slice },
   connection: string,
   settings: FeedSettings,
 ): Feed {
   const signer = createSigner(settings);
-  /** Returns a list with the id in the stream; empty for a token of another connection. */
+  /** Returns a list with the id of the event in the stream; empty for a token of another connection. */
   const idsOf = (jti: string): string[] => {
     const id = eventIdOf(jti, connection);
     return id === undefined ? [] : [id];
@@ -78,9 +83,9 @@ export function createFeed(
 }
 
 interface KeySettings {
-  /** Private key, PEM or JWK. */
+  /** Private key that signs, PEM or JWK. */
   key: string;
-  /** Further public keys. */
+  /** Further keys that are published, such as the one that signed before; PEM or JWK. */
   otherKeys: readonly string[];
 }
 
@@ -90,7 +95,7 @@ interface Signer {
   keys: () => Promise<{ keys: JWK[] }>;
 }
 
-/** A parsed key with its id and its public form. */
+/** A parsed key with its id (`kid`, RFC 7638) and its public form. */
 interface PreparedKey extends SigningKey {
   kid: string;
   jwk: JWK;

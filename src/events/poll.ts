@@ -7,12 +7,16 @@ import type { EventToken, Feed } from './feed.ts';
 export interface PollRequest {
   /** Largest number of returned events; 0: the request only acknowledges events. */
   maxEvents: number;
+  /** False: the request waits until there is an event. */
   returnImmediately: boolean;
+  /** `jti` values of the tokens that the receiver accepted. */
   ack: string[];
+  /** Tokens that the receiver refused, from `setErrs` of the request. */
   refused: { jti: string; err: string; description: string }[];
 }
 
 export interface PollAnswer {
+  /** Signed tokens by `jti`. */
   sets: Record<string, string>;
   moreAvailable: boolean;
 }
@@ -59,7 +63,7 @@ export function parsePollRequest(body: unknown): PollRequest | string {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `left` aborts when the receiver disconnects. */
+/** Answers one poll. `left` aborts when the receiver disconnects. */
 export type Poll = (request: PollRequest, left: AbortSignal) => Promise<PollAnswer>;
 
 /**
@@ -73,15 +77,17 @@ export function createPoll(
   stopping: AbortSignal,
 ): Poll {
   let waiting = 0;
-  // Each waiting request adds a listener.
+  // Each waiting request adds a listener. 0: Node.js does not warn of a leak, whatever their number.
   setMaxListeners(0, stopping);
 
+  /** Returns the oldest pending events at once. */
   async function look(maxEvents: number, left: AbortSignal): Promise<PollAnswer> {
     // One event more than requested shows whether there are more.
     const found = await turns.run(() => feed.next(maxEvents + 1), left);
     return answerOf(found.slice(0, maxEvents), found.length > maxEvents);
   }
 
+  /** Returns events as soon as there are any; an empty answer at the end of the wait. */
   async function wait(maxEvents: number, left: AbortSignal): Promise<PollAnswer> {
     const over = AbortSignal.any([stopping, left]);
     const endsAt = clock.now() + WAIT_MS;

@@ -3,6 +3,7 @@ import { postText, type PostAnswer } from '../support/post.ts';
 
 export interface ReceiverSettings {
   endpoint: string;
+  /** Bearer token of the requests; null: they have no Authorization header. */
   token: string | null;
   timeoutMs: number;
 }
@@ -52,10 +53,11 @@ export async function postToken(
     },
     stop,
   );
+  // A string says why no answer came.
   return typeof answer === 'string' ? { kind: 'later', problem: answer } : toDelivered(answer);
 }
 
-/** Converts the answer of the receiver. */
+/** A 400 with an error code refuses the token, unless the settings caused the error. Every other answer but 202 is tried again. */
 function toDelivered({ status, text, retryAfterMs }: PostAnswer): Delivered {
   if (status === ACCEPTED) return { kind: 'accepted' };
   const refusal = status === 400 ? parseRefusal(text) : undefined;
@@ -68,7 +70,7 @@ function toDelivered({ status, text, retryAfterMs }: PostAnswer): Delivered {
   };
 }
 
-/** Returns the error of a 400; undefined without an error code: such a 400 is not from a receiver of events (RFC 8935 §2.3). */
+/** Returns the error in the body of a 400; undefined without `err`: such a 400 is not from a receiver of events (RFC 8935 §2.3). */
 function parseRefusal(body: string): { err: string; description: string } | undefined {
   try {
     const { err, description } = JSON.parse(body) as Record<string, unknown>;

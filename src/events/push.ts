@@ -1,5 +1,5 @@
-// Posts the events of one connection to its receiver in order. Only the process with the lease posts; the others check
-// periodically whether the lease is free.
+// Posts the events of one connection to its receiver in order. Only one process at a time posts, the one with the lease in
+// Redis; the others check periodically whether the lease is free.
 import { backoffMs } from '../support/backoff.ts';
 import { startRounds } from '../support/rounds.ts';
 import type { Clock, Ids } from '../support/sources.ts';
@@ -21,9 +21,14 @@ const IDLE_MS = 250;
 const STANDBY_MS = 2000;
 /** Number of events that are read and signed together; their tokens are posted one by one. */
 const PORTION = 20;
+/** Waits after failed posts (support/backoff.ts). */
 const BACKOFF = { baseMs: 250, maxMs: 300_000 };
 
-/** Starts the delivery. @param settings read at each post, because its token may be rotated */
+/**
+ * Starts the delivery.
+ * @param stream takes the lease (`lead`), gives it back (`resign`) and stores the last delivery error (`note`)
+ * @param settings read at each post, because its token may be rotated
+ */
 export function startPush(
   deps: { clock: Clock; logger: Logger; ids: Ids; random: () => number },
   { feed, stream }: { feed: Feed; stream: Pick<EventStream, 'lead' | 'resign' | 'note'> },
@@ -32,12 +37,12 @@ export function startPush(
   const { logger, random } = deps;
   const leaseHolder = deps.ids.request();
   let failures = 0;
-  // True while an error may be stored in the stream: at the start, another process may have stored one.
+  // True while a delivery error may be stored: before the start of this process, another one may have stored its error.
   let mayHaveError = true;
 
   /** Stores and logs a failure. `quote` is stored only. @returns the wait before the next attempt, milliseconds */
-  async function fail(found: { problem: string; quote?: string; retryAfterMs?: number }): Promise<number> {
-    const { problem, quote, retryAfterMs = 0 } = found;
+  async function fail(failure: { problem: string; quote?: string; retryAfterMs?: number }): Promise<number> {
+    const { problem, quote, retryAfterMs = 0 } = failure;
     failures += 1;
     mayHaveError = true;
     if (failures === 1) logger.warn({ problem }, 'events cannot be delivered: they wait and are sent again');
@@ -55,7 +60,7 @@ export function startPush(
 
   /** Posts one portion of events. @returns the wait before the next round, milliseconds */
   async function round(signal: AbortSignal): Promise<number> {
-    // Takes or renews the lease; false: another process has it.
+    // Takes or renews the lease; false: another process has the lease.
     if (!(await stream.lead(leaseHolder, LEASE_MS))) return STANDBY_MS;
     const tokens = await feed.next(PORTION);
     for (const { jti, text } of tokens) {

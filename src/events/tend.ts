@@ -3,16 +3,15 @@ import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Feed } from './feed.ts';
 
-/** Interval of the work. */
+/** Interval at which expired events are deleted. */
 const TEND_MS = 60_000;
 
-/** Starts the periodic work. */
 export function startTending(
   { clock, logger }: { clock: Clock; logger: Logger },
   feeds: readonly Feed[],
 ): { stop: () => Promise<void> } {
   const stopping = new AbortController();
-  /** The number of dropped events by connection, as last read. */
+  /** By connection: how many events were deleted before delivery since the first event, as last read. */
   const lastDropped = new Map<string, number>();
 
   async function tend(feed: Feed): Promise<void> {
