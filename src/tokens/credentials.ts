@@ -9,6 +9,7 @@ import { createJwtVerifier, type JwtSettings, type JwtVerifier } from './jwt.ts'
 import { createKeyring, type Keyring, type SettingsToken } from './keyring.ts';
 
 export interface CredentialSettings {
+  /** Name of the connection. */
   name: string;
   /** Tokens of the settings. The list is changed in place when a secret is rotated; `renew` reads it again. */
   tokens: readonly SettingsToken[];
@@ -21,13 +22,14 @@ export interface CredentialSettings {
 /** Credentials of one connection: tokens and JWTs. */
 export interface ConnectionCredentials {
   keyring: Keyring;
-  /** JWT verifier, if an issuer is configured; its JWTs share one rate limit. */
+  /** JWT verifier, if an issuer is configured; all JWTs of the connection share one rate limit (`budget`). */
   jwt?: { verifier: JwtVerifier; budget: Bucket };
 }
 
 /** Times of a token in Unix milliseconds. `expiresAt` Infinity: never. `lastUsedAt` 0: not used in this process. */
 export interface TokenTimes {
   connection: string;
+  /** Name of the token. */
   token: string;
   expiresAt: number;
   lastUsedAt: number;
@@ -48,6 +50,7 @@ export interface CredentialStore {
 const POLL_MS = 1000;
 /** Interval at which last uses are stored and expiry is checked. */
 const TEND_MS = 60_000;
+/** Bucket without a limit: the wait before a request is 0 ms. */
 const UNLIMITED: Bucket = { take: () => 0 };
 
 type ConnectionEntry = ConnectionCredentials & {
@@ -74,6 +77,7 @@ export async function createCredentialStore(
       const verifier = jwt
         ? createJwtVerifier({ clock, logger: logger.child({ connection: name }) }, jwt)
         : undefined;
+      // The keys of the issuer are fetched before the first request needs them.
       void verifier?.prepare();
       const credentials = {
         keyring: createKeyring(newBudget),
@@ -125,6 +129,7 @@ export async function createCredentialStore(
       for (const [name, at] of uses) storedUses.set(name, at);
     });
 
+  /** Warns of tokens that expire soon, and stores all last uses. */
   async function tend(): Promise<void> {
     for (const [connection, { keyring }] of byConnection) warnOfExpiry(connection, keyring, clock.now());
     await Promise.all([...byConnection.values()].map((each) => storeUses(each)));

@@ -3,14 +3,14 @@
 const DAY_MS = 86_400_000;
 /** Minutes, hours, days and weeks, as a time from now is written. */
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
-/** Days before the expiry at which a warning is logged. */
+/** Days before the expiry at which a warning is logged, descending. */
 const WARN_DAYS = [30, 7, 1];
 
 export type Expiry = { kind: 'at'; at: number } | { kind: 'unreadable' } | { kind: 'past' };
 
 /**
- * Parses an expiry: a time from `now` such as `90d`, `12h`, `30m` or `4w`, or a date and time such as 2027-01-31T00:00:00Z.
- * `now` and `at` are Unix milliseconds.
+ * Parses an expiry: a time from `now` such as `90d`, `12h`, `30m` or `4w`, a date and time such as 2027-01-31T00:00:00Z, or a
+ * date (its start in UTC). `now` and `at` are Unix milliseconds.
  */
 export function parseExpiry(text: string, now: number): Expiry {
   const span = /^(\d{1,5})([mhdw])$/.exec(text);
@@ -25,7 +25,7 @@ export function parseExpiry(text: string, now: number): Expiry {
   return at > now ? { kind: 'at', at } : { kind: 'past' };
 }
 
-/** Returns the number of days for the warning: 30, 7, 1, or 0 for an expired token; undefined more than 30 days before. */
+/** Returns the number of days in the warning: 0 for an expired token, else 1, 7 or 30; undefined more than 30 days before. */
 export function warningOf(expiresAt: number, now: number): number | undefined {
   if (expiresAt <= now) return 0;
   return WARN_DAYS.findLast((days) => expiresAt - now <= days * DAY_MS);

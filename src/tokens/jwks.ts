@@ -22,15 +22,19 @@ export interface Jwks {
   readonly isFailing: boolean;
 }
 
+/** Age from which keys are fetched again. */
 const FRESH_MS = 10 * 60_000;
 /** Minimum time between two fetches; shorter while there are no keys. */
 const COOLDOWN_MS = 30_000;
 const FIRST_COOLDOWN_MS = 5000;
 /** Longest use of keys without a successful fetch: the issuer may have withdrawn them. */
 const LONGEST_MS = 24 * 3_600_000;
+/** Longest wait for an answer of the issuer. */
 const TIMEOUT_MS = 5000;
+/** Largest answer of the issuer that is read. */
 const MAX_BYTES = 512 * 1024;
 
+/** @param uri address of the issuer's JWK set (RFC 7517 §5) */
 export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string): Jwks {
   const { clock, logger } = deps;
   let keys: KeySet | undefined;
@@ -39,6 +43,7 @@ export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string):
   let isFailing = false;
   let running: Promise<void> | undefined;
 
+  /** Fetches the keys once. Never rejects. */
   async function attempt(): Promise<void> {
     try {
       const select = createLocalJWKSet(await fetchKeys(uri));
@@ -52,7 +57,7 @@ export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string):
     }
   }
 
-  /** Fetches the keys; concurrent callers share one fetch. */
+  /** Fetches the keys unless the last fetch was within the cooldown; concurrent callers share one fetch. */
   function renew(): Promise<void> {
     if (running) return running;
     if (clock.now() - triedAt < (keys ? COOLDOWN_MS : FIRST_COOLDOWN_MS)) return Promise.resolve();
@@ -61,6 +66,7 @@ export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string):
     return running;
   }
 
+  /** Returns the keys of the last successful fetch; undefined without one within LONGEST_MS. */
   const usableKeys = (): KeySet | undefined =>
     keys && clock.now() - keys.fetchedAt < LONGEST_MS ? keys : undefined;
 

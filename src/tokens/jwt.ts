@@ -13,7 +13,7 @@ export interface JwtSettings {
 }
 
 export type JwtVerdict =
-  /** `subject`: the claim `sub`, or `''`. */
+  /** `subject`: the claim `sub`; `''` when the token has none. */
   | { kind: 'valid'; subject: string }
   | { kind: 'refused' }
   /** The keys of the issuer cannot be fetched, so the token cannot be checked. */
@@ -40,7 +40,7 @@ export const isJwtShaped = (presented: string): boolean =>
 /** A token that was verified. */
 interface CachedToken {
   subject: string;
-  /** Unix milliseconds. */
+  /** End of its validity, Unix milliseconds. */
   endsAt: number;
   /** `KeySet.serial` of the keys that verified the token (jwks.ts). */
   serial: number;
@@ -54,6 +54,7 @@ export function createJwtVerifier(
   const { issuer, audience } = settings;
   const jwks = createJwks(deps, settings.jwksUri);
   const logRefused = createRefusedJwtLog(deps, issuer);
+  /** By digest, so that no token stays in memory. */
   const cached = new Map<string, CachedToken>();
 
   function cache(key: string, entry: CachedToken): void {
@@ -79,6 +80,7 @@ export function createJwtVerifier(
     return payload;
   }
 
+  /** Caches a valid token. @param key digest of the token */
   function accept(key: string, { sub, exp }: JWTPayload, { serial }: KeySet): JwtVerdict {
     // jose does not check the type of claims that are not required.
     const subject = typeof sub === 'string' ? sub : '';
@@ -119,7 +121,10 @@ export function createJwtVerifier(
   return { verify, prepare: async () => void (await jwks.current()) };
 }
 
-/** Returns whether `typ` names an access token (RFC 8725 §3.11). It may have the prefix `application/` (RFC 7515 §4.1.9). */
+/**
+ * Returns whether `typ` names an access token (RFC 8725 §3.11). A JWT without `typ` counts as one. `typ` may have the prefix
+ * `application/` (RFC 7515 §4.1.9).
+ */
 function isAccessToken(typ: unknown): boolean {
   if (typ === undefined) return true;
   return typeof typ === 'string' && TYPES.includes(typ.toLowerCase().replace(/^application\//, ''));

@@ -4,7 +4,6 @@ import type { StoredToken } from '../directory/stored-tokens.ts';
 import type { Bucket } from '../support/limits.ts';
 import { digestOf, hasTokenPrefix } from './secret.ts';
 
-/** A token in the settings. */
 export interface SettingsToken {
   name: string;
   secret: string;
@@ -12,7 +11,6 @@ export interface SettingsToken {
   expiresAt?: string;
 }
 
-/** A token of the keyring. */
 export interface KeyringToken {
   readonly name: string;
   readonly source: 'settings' | 'stored';
@@ -20,13 +18,17 @@ export interface KeyringToken {
   readonly expiresAt: number;
   /** Last use in this process, Unix milliseconds; 0: none. */
   lastUsedAt: number;
+  /** Rate limit of the requests with this token. */
   readonly budget: Bucket;
 }
 
 export interface Keyring {
-  /** Returns the token that was presented; undefined when it is unknown or expired. The time does not depend on the secret. */
+  /**
+   * Returns the token that was presented; undefined when it is unknown or expired. How long the search takes does not depend on
+   * the secret.
+   */
   find(presented: string, now: number): KeyringToken | undefined;
-  /** False until the stored tokens were read once: before, a token of Redis cannot be checked. */
+  /** False until `setStored` was called once: before, an unknown token may be one of Redis. */
   readonly isComplete: boolean;
   /** Replaces the tokens of the settings. */
   setSettings(tokens: readonly SettingsToken[]): void;
@@ -35,12 +37,12 @@ export interface Keyring {
   all(): readonly KeyringToken[];
 }
 
-/** `proof`: the secret of the settings as a block, or the digest of a stored token. */
+/** `proof` is compared with a presented token: the secret as a block (`toBlock`) for the settings, the digest for Redis. */
 type ProvenToken = KeyringToken & { proof: Buffer };
 
 const SHA256_BYTES = 32;
 const BLOCK_BYTES = 256;
-/** Position of the length, two bytes at the end of the block. */
+/** Position of the length of the secret, two bytes at the end of the block. */
 const LENGTH_AT = BLOCK_BYTES - 2;
 
 /** Converts a secret to a block of fixed length, so that a comparison takes constant time. */
@@ -49,7 +51,7 @@ function toBlock(text: string, block = Buffer.alloc(BLOCK_BYTES)): Buffer {
   // A UTF-16 code unit takes at most three bytes. A longer text is hashed.
   const fits = text.length <= LENGTH_AT / 3;
   const length = fits ? block.write(text) : hash('sha256', text, 'buffer').copy(block);
-  // The length at the end distinguishes a secret from the same secret with trailing zeros.
+  // The length distinguishes a secret from the same secret with trailing zeros. No secret that fits has the length of a hashed one.
   block.writeUInt16BE(fits ? length : BLOCK_BYTES, LENGTH_AT);
   return block;
 }
@@ -61,13 +63,13 @@ export function createKeyring(newBudget: () => Bucket): Keyring {
   let stored: ProvenToken[] = [];
   let isComplete = false;
 
-  /** Returns a read token with its rate limit and last use from before the read. */
+  /** Returns a token that was just read, with the rate limit and last use that the same token had before; new ones otherwise. */
   function withUse(before: ProvenToken[], token: Omit<ProvenToken, 'lastUsedAt' | 'budget'>): ProvenToken {
     const same = before.find(({ name, proof }) => name === token.name && proof.equals(token.proof));
     return { ...token, lastUsedAt: same?.lastUsedAt ?? 0, budget: same?.budget ?? newBudget() };
   }
 
-  /** Compares with all tokens, so that the time does not depend on the matching one. */
+  /** Compares with all tokens, so that the time does not depend on the position of the matching one. */
   function matchIn(tokens: ProvenToken[], proof: Buffer, now: number): ProvenToken | undefined {
     let found: ProvenToken | undefined;
     for (const token of tokens) {

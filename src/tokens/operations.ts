@@ -5,7 +5,7 @@ import { isoTime, type Clock } from '../support/sources.ts';
 import type { SettingsToken } from './keyring.ts';
 import { digestOf, makeSecret } from './secret.ts';
 
-/** Tokens of one connection, in the settings and in Redis, and its log of acts. */
+/** Tokens of one connection, in the settings and in Redis, and the audit log of operators (`acts`). */
 export interface TokenPlace {
   settings: readonly SettingsToken[];
   stored: StoredTokens;
@@ -14,13 +14,17 @@ export interface TokenPlace {
 
 /** Largest number of stored tokens, because each request is compared with all of them. */
 const MOST_TOKENS = 50;
+/** Form of a token name: lower-case letters, digits and hyphens, at most 32 characters. */
 export const TOKEN_NAME = /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/;
 
 /** `taken`: a token has this name. `full`: there are MOST_TOKENS. `secret` is shown once to the operator and not stored. */
 export type IssueOutcome =
   { kind: 'issued'; secret: string; token: StoredToken } | { kind: 'taken' } | { kind: 'full' };
 
-/** Creates a token and records the act. @param order `expiresAt` in Unix milliseconds, null: never; `name` matches TOKEN_NAME */
+/**
+ * Creates a token and records the creation in the audit log.
+ * @param order `expiresAt` in Unix milliseconds, null: never; `name` matches TOKEN_NAME; `by` and `note` as in the audit log
+ */
 export async function issueToken(
   { clock, randomBytes }: { clock: Clock; randomBytes: (size: number) => Buffer },
   { settings, stored, acts }: TokenPlace,
@@ -55,6 +59,7 @@ export const shownOnce = (connection: string, { secret, token }: { secret: strin
   expiresAt: token.expiresAt === null ? null : isoTime(token.expiresAt),
 });
 
+/** `in settings`: the token is one of the settings file, so nothing was revoked. */
 export type RevokeOutcome = 'revoked' | 'unknown' | 'in settings';
 
 /** Revokes a stored token; all processes refuse it within two seconds. A token of the settings must be removed there. */
@@ -76,6 +81,7 @@ export interface TokenView {
   name: string;
   source: 'settings' | 'stored';
   state: 'valid' | 'expired';
+  /** null for a token of the settings, as in `createdBy`. */
   createdAt: string | null;
   createdBy: string | null;
   /** null: never. */

@@ -21,7 +21,7 @@ export function createRefusedJwtLog(
   { clock, logger }: { clock: Clock; logger: Logger },
   issuer: string,
 ): (token: string, error: unknown) => void {
-  // Keys are error codes and claim names of the library, so the map stays small.
+  // Keys are an error code and a claim name of the library jose, so the map stays small.
   const logged = new Map<string, LoggedReason>();
   return (token, error) => {
     const { code, claim, message } = error as { code?: string; claim?: string; message: string };
