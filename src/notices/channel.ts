@@ -1,6 +1,6 @@
-// Sends changes of conditions to one receiver. Only the process with the lease of the channel sends; the others check
-// periodically whether the lease is free. A message is stored from before its first attempt until it is accepted, so a
-// killed process loses none.
+// Tells one receiver which conditions began or ended. A condition is what an operator has to act on, such as held changes.
+// Only the process with the lease of the channel sends; the others check periodically whether the lease is free. A message is
+// stored from before its first attempt until it is accepted, so a killed process loses none.
 import { createHash } from 'node:crypto';
 import type {
   NoticeChannelState,
@@ -49,12 +49,14 @@ const STANDBY_MS = 2000;
 /** Interval at which conditions are read; shorter for a channel with a shorter grouping time. */
 const CHECK_MS = 10_000;
 const MIN_CHECK_MS = 1000;
+/** Waits after failed attempts (support/backoff.ts). */
 const BACKOFF = { baseMs: 5000, maxMs: 600_000 };
 /** Longest wait that a receiver can request by Retry-After. Also the pause after its refusals. */
 const LONGEST_WAIT_MS = 3_600_000;
 /** Number of refusals after which a message is dropped. */
 const MOST_REFUSALS = 3;
 
+/** Identifies an address without storing the address, which may contain a secret. */
 const digestOfAddress = (url: string): string =>
   createHash('sha256').update(url).digest('base64url').slice(0, 16);
 
@@ -87,7 +89,10 @@ export function startNoticeChannel(
     // null: the receiver is gone from this address for good.
     (pause.until === null || leftUntil(pause.until) > 0);
 
-  /** Composes and stores the next message. Undefined: nothing changed, or no change has lasted for the grouping time. */
+  /**
+   * Composes and stores the next message. `told`: the conditions that the receiver was told.
+   * @returns undefined when nothing changed, or no change has lasted for the grouping time
+   */
   async function compose(state: NoticeChannelState): Promise<NoticeMessage | undefined> {
     const facts = await deps.read();
     const { about } = settings;
@@ -107,7 +112,7 @@ export function startNoticeChannel(
     const { id, at, changes } = message;
     const content = { id, at, items: changes.map((change) => toNoticeItem(change, pageUrl)) };
     const outcome = await deliver(settings, content, { now: clock.now(), signal });
-    // The process stops during the attempt. The next process sends the message again with the same id.
+    // This process stopped during the attempt. The next process sends the message again with the same id.
     if (signal.aborted && outcome.kind === 'later') return 0;
     deps.onAttempt(outcome.kind);
     if (outcome.kind !== 'delivered') return fail(message, outcome);

@@ -8,13 +8,13 @@ import type { NoticeFacts } from './facts.ts';
 /** Reasons of exceptions except held changes, which are a subject of their own. */
 const EXCEPTIONS = EXCEPTION_REASONS.filter((reason) => reason !== 'Held');
 
-/** Returns the present conditions; each has a different key. */
+/** Returns the present conditions; each has a different key (`keyOf`). */
 export function conditionsOf({ now, backlogs, breakers, tokens }: NoticeFacts): NoticeCondition[] {
   return [
     ...backlogs.flatMap(({ backlog, ...place }) => backlogConditions(backlog, place, now)),
     ...breakers.flatMap(({ target, state: { open, status, since } }) => {
       if (!open) return [];
-      // Reason '0': no answer.
+      // The reason is the status of the failed calls; '0': they got no answer.
       return [condition('breaker', { target, count: 1, reason: String(status ?? 0), since: since ?? null })];
     }),
     ...tokens.flatMap(({ connection, expiresAt }) => tokenConditions(connection, expiresAt, now)),
@@ -34,7 +34,7 @@ export const noticePlaceOf = ({
   target,
 }: Pick<NoticeCondition, 'connection' | 'target'>): string => `${connection ?? ''} ${target ?? ''}`;
 
-/** Returns every connection and target that a condition can have. */
+/** Returns every connection and target that a condition can have, as texts of `noticePlaceOf`. */
 export const placesOf = ({ backlogs, breakers, tokens }: NoticeFacts): ReadonlySet<string> =>
   new Set([
     ...backlogs.map(noticePlaceOf),
@@ -50,7 +50,7 @@ const condition = (
   connection: null,
   target: null,
   reason: null,
-  // Only tokens have grades.
+  // Only conditions about tokens have a grade other than 0 (tokenConditions).
   grade: 0,
   since: null,
   ...known,

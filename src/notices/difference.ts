@@ -1,4 +1,5 @@
-// Compares the conditions that a receiver was told with the present ones. Pure except for the grouping, which keeps times.
+// Compares the conditions that a receiver was told (`told`, by key) with the present ones. Pure except for the grouping, which
+// keeps times.
 import type {
   NoticeChange,
   NoticeCondition,
@@ -9,7 +10,7 @@ import type {
 } from '../directory/notice-store.ts';
 import { keyOf, noticePlaceOf } from './conditions.ts';
 
-/** A count that grew by less than its double is reported again after this time, milliseconds. */
+/** A count that grew, but did not double, is reported again after this time; a doubled count at once. */
 const AGAIN_MS = 3_600_000;
 /** Subjects whose `since` is the time of the oldest item. A later time than before means that all items were replaced. */
 const DATED_BY_OLDEST: ReadonlySet<NoticeSubject> = new Set(['held', 'exceptions'] as const);
@@ -38,7 +39,7 @@ export function changesBetween(
   ];
 }
 
-/** Returns whether a condition that was told has to be told again. */
+/** Returns whether a condition that was told has to be told again. `known.at`: time of the last message about it. */
 function isWorse(condition: NoticeCondition, known: ToldCondition, now: number): boolean {
   if (condition.grade > known.grade || condition.count >= 2 * known.count) return true;
   if (condition.count > known.count && now - known.at >= AGAIN_MS) return true;
@@ -72,6 +73,7 @@ export function tendTold(
   let isSame = true;
   const kept = Object.entries(told).flatMap(([key, known]) => {
     const isCovered = about.includes(known.about) && places.has(noticePlaceOf(known));
+    // A condition that is not present any more keeps its numbers; `changesBetween` reports it as resolved.
     const { count = known.count, grade = known.grade } = found.get(key) ?? {};
     if (isCovered && count >= known.count && grade >= known.grade) return [[key, known] as const];
     isSame = false;

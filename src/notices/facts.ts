@@ -38,7 +38,7 @@ export async function readNoticeFacts({
   const places = states.flatMap(({ connection, outboxes }) =>
     [...outboxes].map(([target, outbox]) => ({ connection, target, outbox })),
   );
-  const [backlogs, open, tokens] = await Promise.all([
+  const [backlogs, breakerStates, tokens] = await Promise.all([
     Promise.all(places.map(async ({ outbox, ...place }) => ({ ...place, backlog: await outbox.backlog() }))),
     Promise.all([...breakers].map(async ([target, each]) => ({ target, state: await each.read() }))),
     Promise.all(
@@ -48,9 +48,9 @@ export async function readNoticeFacts({
       }),
     ),
   ]);
-  // Without any backlog there is no time of Redis.
+  // Without any backlog there is no time of Redis, and the clock of this process is used.
   const now = Math.max(0, ...backlogs.map(({ backlog }) => backlog.now)) || clock.now();
-  return { now, backlogs, breakers: open, tokens };
+  return { now, backlogs, breakers: breakerStates, tokens };
 }
 
 const toMs = (time: string | null): number | null => (time === null ? null : Date.parse(time));

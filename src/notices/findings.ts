@@ -3,7 +3,7 @@ import type { NoticeChannelState, NoticeStore } from '../directory/notice-store.
 import { findingFor, type DoctorFinding } from '../ops/doctor/doctor-finding.ts';
 import { isoTime } from '../support/sources.ts';
 
-/** Returns one finding for each channel. @param channels names of the settings */
+/** Returns one finding for each channel. @param channels names of the channels in the settings */
 export async function noticeFindings(
   store: Pick<NoticeStore, 'read'>,
   channels: readonly string[],
@@ -21,6 +21,7 @@ function findingOf(
   const failed = lastFailureAt === null ? 'no attempt failed' : `last failure ${isoTime(lastFailureAt)}`;
   if (problem === null) return ok(`${last}, ${failed}`);
   const message = `${problem}: ${last}, ${failed}`;
+  // A pause without end: the receiver answered that it is gone for good.
   if (pause?.until === null)
     return error(
       message,

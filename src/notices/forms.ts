@@ -4,6 +4,7 @@ import type { NoticeItem } from './summary.ts';
 export type NoticeForm = 'webhook' | 'slack' | 'teams';
 
 export interface NoticeContent {
+  /** Id of the message, the same in every attempt. */
   id: string;
   /** Unix milliseconds. */
   at: number;

@@ -11,6 +11,7 @@ export function signatureHeaders(
   const timestamp = String(Math.floor(sentAt / 1000));
   const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  // `v1`: HMAC-SHA256.
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,

@@ -47,6 +47,7 @@ export async function testNotices(
     state: 'new',
     since: new Date(at).toISOString(),
     summary: 'this is a test of notices, nothing has happened',
+    // `pageUrl` is set: there are channels.
     link: linkTo('test', pageUrl ?? ''),
   };
   return Promise.all(
