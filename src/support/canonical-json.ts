@@ -9,5 +9,6 @@ export function canonicalJson(value: unknown): string {
       .sort(([left], [right]) => (left < right ? -1 : 1));
     return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
   }
+  // An element that is undefined becomes null, as in JSON.stringify.
   return JSON.stringify(value) ?? 'null';
 }

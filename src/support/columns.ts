@@ -10,10 +10,14 @@ const WIDE =
 /** Colours of a terminal take no column. */
 // eslint-disable-next-line no-control-regex
 const COLOURS = /\u001b\[\d*m/g;
-/** Longest word that is not cut in its middle. */
+/** Longest word that is not cut in its middle, in characters, and the parts of a longer word that stay. */
 const LONG_WORD = 60;
+const [FIRST_PART, LAST_PART] = [30, 12];
 
-/** Matches a command in a text: its words, its options with values, and names with a sign such as `@`. */
+/**
+ * Matches a command in a text: `scim-bridge` or `node …main.js`, the command and its subcommand, then options, values of some
+ * options, placeholders such as FILE, and names with a sign such as `@`: `scim-bridge links forget ada@x.example --target main`.
+ */
 const COMMAND =
   /(?:scim-bridge|node \S*main\.js'?) [a-z][a-z-]*(?: (?:list|show|approve|reject|withdraw|retry|drop|undo|forget|export|import|create|revoke|refused|test)\b(?!-))?(?: (?:--[a-z-]+|[A-Z]{2,}\b|(?<=--(?:target|connection|role|ref) )\S*\w|\w[\w-]*[.:@/][\w.:@/~-]*\w))*/g;
 /** Matches the space between a number and its word, at which a line must not break. */
@@ -53,18 +57,19 @@ export function besideCommands(text: string, change: (part: string) => string): 
   return done + change(text.slice(end));
 }
 
-/** Returns the text with the middle of each word of more than 60 characters replaced by `…`. */
+/** Returns the text with the middle of each word of more than LONG_WORD characters replaced by `…`. */
 export const clipWords = (text: string): string =>
   text.replace(/\S+/g, (word) => {
     const characters = [...word];
     if (characters.length <= LONG_WORD) return word;
-    return `${characters.slice(0, 30).join('')}…${characters.slice(-12).join('')}`;
+    return `${characters.slice(0, FIRST_PART).join('')}…${characters.slice(-LAST_PART).join('')}`;
   });
 
 /** Returns the lines of a text, the second and later ones with `indent`. A word or command longer than a line gets its own line. */
 function fill(text: string, columns: number, indent: string): string[] {
   const glued = text.replace(COMMAND, (command) => command.replaceAll(' ', GLUE)).replace(COUNT, GLUE);
   const lines: string[] = [];
+  // A line breaks at a space behind a word, so the blanks at the start of the text stay.
   const [first = '', ...words] = glued.split(/(?<=\S) /);
   let line = first;
   for (const word of words) {
@@ -85,6 +90,7 @@ export function wrapLines(
   const lines = fill(text, columns, indent);
   const [last, ...rest] = lines.splice(most - 1);
   if (last !== undefined) lines.push([last, ...rest.map((line) => line.trimStart())].join(' '));
+  // When all text fits into the lines, a line with a command stays whole, even if it is wider than `columns`.
   return lines.map((line) =>
     line.search(COMMAND) >= 0 && rest.length === 0 ? line : clipBesideCommands(line, columns),
   );

@@ -2,9 +2,9 @@
 import { stringify } from 'csv-stringify/sync';
 
 /**
- * Matches each position before a character that starts a formula, also in its full-width form and behind blanks. Some
- * programs separate cells by semicolon or tab, or ignore quotes. For them a cell may start inside our cell, so positions
- * behind these separators are matched too.
+ * Matches each position before a character that starts a formula, also before its full-width form, and also behind blanks.
+ * Some programs separate cells by semicolon or tab, or ignore quotes. For these programs a cell may start inside a cell of the
+ * file, so positions behind these separators are matched too.
  */
 const FORMULA = /(^|[;\t\r\n])(\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20\t\r])/g;
 

@@ -28,6 +28,7 @@ export interface Turns {
   run<T>(work: () => Promise<T> | T, signal?: AbortSignal): Promise<T>;
 }
 
+/** Numbers of pieces of work of one owner: those that have a turn, and those that wait for one. */
 interface Owner {
   running: number;
   waiting: number;
@@ -38,6 +39,7 @@ interface Waiter {
   start(): void;
 }
 
+/** Seconds after which work that was refused as `Busy` may be tried again. */
 const RETRY_AFTER_SECONDS = 2;
 
 /**
@@ -56,6 +58,7 @@ export function createTurns({ atOnce, queue, waitMs }: TurnLimits): () => Turns 
     owner.running++;
   }
 
+  /** Gives a turn back, and starts the first waiter whose owner may take one more turn. */
   function end(owner: Owner): void {
     running--;
     owner.running--;
@@ -63,6 +66,7 @@ export function createTurns({ atOnce, queue, waitMs }: TurnLimits): () => Turns 
     if (next >= 0) waiters.splice(next, 1)[0]?.start();
   }
 
+  /** Resolves when the owner has got a turn. @throws as `enter` */
   function wait(owner: Owner, signal: AbortSignal | undefined): Promise<void> {
     if (owner.waiting >= queue) throw new Busy(RETRY_AFTER_SECONDS);
     return new Promise((resolve, reject) => {

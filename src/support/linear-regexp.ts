@@ -6,7 +6,7 @@ export interface Pattern {
   test(text: string): boolean;
   /** Replaces the first match; `$1`, `$2` ... in `to` stand for groups. */
   replace(text: string, to: string): string;
-  /** Returns the first match at index `from` or later. */
+  /** Returns the first match at index `from` or later. `groups`: the whole match, then the groups of the pattern. */
   find(text: string, from: number): { index: number; groups: (string | undefined)[] } | undefined;
 }
 

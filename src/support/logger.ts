@@ -79,9 +79,8 @@ function censored(value: object, names: string[]): object {
 const MAX_CAUSES = 3;
 
 /**
- * Returns the properties of an error that may be logged. Other properties are left out: an ioredis error holds
- * the arguments of its command, which are whole resources, and an error of the platform client quotes the
- * platform.
+ * Returns the properties of an error that may be logged. Other properties are left out: an ioredis error holds the arguments of
+ * its command, which are whole resources, and an error of the platform client quotes the platform.
  */
 function loggedError(error: unknown, causes = 0): unknown {
   if (!(error instanceof Error)) return error;

@@ -1,7 +1,9 @@
 // Estimates how large a regular expression becomes when it is compiled, because RE2 copies the repeated part for each
 // repetition.
 
+/** An escape such as `\d`, `\p{Lu}` or `\x{41}`. */
 const ESCAPE = /\\(?:[pPx]\{[^}]*\}|[^])/y;
+/** A repetition such as `{3}`, `{3,}` or `{3,6}`. */
 const REPETITION = /\{(\d+)(?:,(\d*))?\}/y;
 /** Largest repetition that RE2 compiles. */
 const MOST_REPEATED = 1000;
@@ -22,11 +24,12 @@ export function patternSize(source: string): number {
     const letter = source[at];
     const repetition = letter === '{' ? matchAt(REPETITION, source, at) : undefined;
     if (repetition) {
-      const times = Math.max(1, Number(repetition[1]), Number(repetition[2] ?? 0));
+      const [whole, least, most = ''] = repetition;
+      const times = Math.max(1, Number(least), Number(most));
       const repeated = last * Math.min(times, MOST_REPEATED);
       sum += repeated - last;
       last = repeated;
-      at += repetition[0].length;
+      at += whole.length;
     } else if (letter === '(') {
       outer.push(sum);
       sum = 0;
@@ -49,6 +52,7 @@ export function patternSize(source: string): number {
   return outer.reduce((total, size) => total + size, sum);
 }
 
+/** Returns the match of a sticky pattern (flag `y`) that begins at an index; undefined when there is none. */
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text) ?? undefined;

@@ -1,6 +1,6 @@
 // Joins short texts into pieces that are large enough for one write.
 
-/** Yields pieces of at least `bytes` bytes; the last one may be shorter. */
+/** Yields pieces of at least `bytes` bytes; the last one may be shorter. Counts characters, which take a byte or more. */
 export function* inPieces(texts: Iterable<string>, bytes = 65_536): Generator<Buffer> {
   let waiting: string[] = [];
   let length = 0;

@@ -18,7 +18,11 @@ export interface PostAnswer {
   retryAfterMs?: number;
 }
 
-/** Posts the text. Never rejects. @returns the answer, or a sentence why there is none, which does not contain the address */
+/**
+ * Posts the text. Never rejects.
+ * @returns the answer, or why there is none: words whose subject is the receiver, without its address, such as
+ * `gave no answer: the host name is unknown`
+ */
 export async function postText(request: PostRequest, stop: AbortSignal): Promise<PostAnswer | string> {
   const { address, headers, body, timeoutMs, maxBytes } = request;
   try {
@@ -41,6 +45,7 @@ export async function postText(request: PostRequest, stop: AbortSignal): Promise
   }
 }
 
+/** Returns the first `maxBytes` bytes of the body as text. */
 async function readStart(answer: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -53,6 +58,7 @@ async function readStart(answer: Response, maxBytes: number): Promise<string> {
   return Buffer.concat(chunks).subarray(0, maxBytes).toString();
 }
 
+/** Words for error names, codes and messages of Node.js and undici. */
 const REASONS: [RegExp, string][] = [
   [/ECONNREFUSED/, 'nothing listens there'],
   [/ENOTFOUND|EAI_AGAIN/, 'the host name is unknown'],

@@ -25,8 +25,7 @@ const USUAL_PRIMARY = 'mymaster';
 
 /**
  * Parses `redis[s]://[user:password@]host[:port][/db]` or
- * `redis[s]+sentinel://[user:password@]host[:port],...[/name[/db]][?sentinelUsername=&sentinelPassword=]`;
- * `rediss` means TLS.
+ * `redis[s]+sentinel://[user:password@]host[:port],...[/name[/db]][?sentinelUsername=&sentinelPassword=]`; `rediss` means TLS.
  * @returns the parts, or a sentence that describes the fault. It does not quote the address, which may contain a password
  */
 export function parseRedisAddress(text: string): RedisAddress | string {

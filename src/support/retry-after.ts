@@ -11,6 +11,7 @@ export function parseRetryAfter(
 ): number | undefined {
   const text = value.trim();
   if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  // Date.parse also reads texts such as `-1`; an HTTP-date has letters.
   const until = Date.parse(text);
   if (Number.isNaN(until) || !/[a-z]/i.test(text)) return undefined;
   const answered = Date.parse(date);

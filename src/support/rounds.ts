@@ -4,7 +4,7 @@ import type { Clock } from './sources.ts';
 
 /**
  * Starts the rounds.
- * @param round does one round and returns the wait before the next one, milliseconds
+ * @param round does one round and returns the wait before the next one, milliseconds; its signal aborts at the stop
  * @param options.failedMs wait after a failed round, milliseconds
  * @param options.message logged for the first failure in a row
  * @param options.end called after the last round; its errors are ignored

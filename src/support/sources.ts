@@ -21,6 +21,7 @@ export const LATEST_MS = 8.64e15;
 /** Converts Unix milliseconds to ISO 8601 in UTC. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
+/** Digits and letters of base 32, without letters that look like another one. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** Source of identifiers; tests pass a deterministic one. */

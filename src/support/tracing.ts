@@ -1,5 +1,4 @@
-// Creates OpenTelemetry traces from push to platform call. Without a configured collector no tracing package is
-// loaded.
+// Creates OpenTelemetry traces from push to platform call. Without a configured collector no tracing package is loaded.
 import { createHash } from 'node:crypto';
 import type { SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
 
@@ -29,10 +28,7 @@ export interface Tracing {
       attributes: Attributes;
     },
   ) => void;
-  /**
-   * Opens a span for work that a request caused, possibly later and in another process. `request` is the
-   * correlation id.
-   */
+  /** Opens a span for work that a request caused, possibly later and in another process. `request` is the correlation id. */
   caused: (name: string, request: string, attributes: Attributes) => Step;
   /** Sends the spans that have not been sent. */
   stop: () => Promise<void>;
@@ -74,6 +70,7 @@ export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | und
     const span = tracer.startSpan(name, { kind, attributes }, context);
     const own = span.spanContext();
     return {
+      // Version 00 of the W3C format: version, trace id, span id, flags.
       traceparent: `00-${own.traceId}-${own.spanId}-0${own.traceFlags & SAMPLED}`,
       call: (called, more) => start(called, api.SpanKind.CLIENT, more, own),
       end: (failed, more) => {
@@ -122,6 +119,7 @@ export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | und
  */
 function idsOf(request: string): { traceId: string; spanId: string } {
   const digest = createHash('sha256').update(request).digest('hex');
+  // A trace id has 32 hexadecimal digits, a span id 16.
   return { traceId: digest.slice(0, 32), spanId: digest.slice(32, 48) };
 }
 

@@ -2,9 +2,8 @@
 // writing in a terminal.
 
 /**
- * Control characters (C0, DEL, C1), line and paragraph separators, zero-width characters and directional
- * overrides. Directional marks (U+200E, U+200F) and joiners (U+200C, U+200D) are allowed: names in many scripts
- * need them.
+ * Control characters (C0, DEL, C1), line and paragraph separators, zero-width characters and directional overrides. Directional
+ * marks (U+200E, U+200F) and joiners (U+200C, U+200D) are allowed: names in many scripts need them.
  */
 const UNSAFE =
   /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\ufeff\u061c\u00ad\u{e0000}-\u{e007f}]/gu;
