@@ -26,7 +26,9 @@ export interface AccessFindings {
 
 /** The fields of `verify-access --json` that the demo shows. */
 interface Verified {
+  /** Whether no link is missing on the way from the push to the data. */
   ok: boolean;
+  /** The stages of this way; `afterMs`: milliseconds since the stage before. */
   chain: { stage: string; ok?: boolean; at?: string; afterMs?: number; detail: string }[];
   query: { kind: string; rows?: Record<string, string>[] } | null;
 }
@@ -42,6 +44,10 @@ const VISIBLE_LIMIT_MS = 2000;
 /** Pause between the records of the interrupted answer, long enough to deactivate the user in between. */
 const SLOW_MS = 400;
 const QUERY = JSON.stringify({ measures: ['orders.count'], dimensions: ['orders.country'] });
+/** Name of the deployment in the sandbox that has the orders. */
+const DEPLOYMENT = 'sales';
+/** Part of the message by which the platform refuses a user whose account was closed. */
+const REFUSED_TEXT = 'no longer has access';
 
 /** Runs all four checks. Failed expectations are returned, not thrown. */
 export async function showAccess(deps: ShowAccessDeps): Promise<AccessFindings> {
@@ -60,9 +66,7 @@ export async function showAccess(deps: ShowAccessDeps): Promise<AccessFindings> 
   return findings;
 }
 
-/**
- * Queries the data as two users of one group with different attributes, through chat and through verify-access.
- */
+/** Queries the data as two users of one group with different attributes, through chat and through verify-access. */
 async function askAnalysts(deps: ShowAccessDeps, chat: Chat, findings: AccessFindings): Promise<void> {
   const { screen } = deps;
   let lastVerified: Verified | undefined;
@@ -142,17 +146,19 @@ async function leaveInMidAnswer(deps: ShowAccessDeps, chat: Chat, findings: Acce
     DEPARTURE.title.padEnd(WIDTH),
     async () => {
       await platform.paceChat(SLOW_MS);
+      // Resolves when the answer has begun.
       let reportBegin = (): void => undefined;
       const begun = new Promise<void>((resolve) => {
         reportBegin = resolve;
       });
       const answer = chat
         .ask(userName, ({ role }) => {
+          // The first record of the assistant begins the answer.
           if (role === 'assistant') reportBegin();
         })
         .then(() => findings.faults.push(`${LEAVER} got a whole answer after leaving`))
         .catch((error: unknown) => {
-          if (messageOf(error).includes('no longer has access')) return;
+          if (messageOf(error).includes(REFUSED_TEXT)) return;
           throw error;
         });
       await Promise.race([begun, answer]);
@@ -168,8 +174,9 @@ async function leaveInMidAnswer(deps: ShowAccessDeps, chat: Chat, findings: Acce
   );
 }
 
+/** Runs the command verify-access of the bridge for a user. */
 async function verify({ bridge, sandbox }: DemoProcesses, { userName }: Person): Promise<Verified> {
-  const args = ['verify-access', userName, '--deployment', 'sales', '--query', QUERY, '--json'];
+  const args = ['verify-access', userName, '--deployment', DEPLOYMENT, '--query', QUERY, '--json'];
   const env = { DEPLOYMENT_API_SECRET: sandbox.fixtures.deployments[0]?.apiSecret ?? '' };
   return JSON.parse(await bridge.command(args, env)) as Verified;
 }
@@ -182,6 +189,7 @@ const toCounts = ({ query }: Verified): OrdersByCountry =>
 const seesOnly = (counts: OrdersByCountry, country: string): boolean =>
   Object.keys(counts).join() === country && (counts[country] ?? 0) > 0;
 
+/** Returns counts as text: `PT 12, ES 3`, or `nothing`. */
 const tell = (counts: OrdersByCountry): string =>
   Object.entries(counts)
     .map(([country, count]) => `${country} ${count}`)

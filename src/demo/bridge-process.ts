@@ -39,10 +39,7 @@ const STOP_MS = 10_000;
 const OWN_VARIABLES =
   /^(PORT|HOST|PUBLIC_URL|LOG_LEVEL|REDIS_URL|(ADMIN|SCIM|PLATFORM)_[A-Z_]+|SCIM_BRIDGE_CONFIG)$/;
 
-/**
- * Starts `serve` and resolves when it listens.
- * @throws Error with the newest log lines when the bridge does not start
- */
+/** Starts `serve` and resolves when it listens. @throws Error with the newest log lines when the bridge does not start */
 export async function startBridge(options: BridgeProcessOptions): Promise<BridgeProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-demo-'));
   const file = join(folder, 'bridge.json');
@@ -107,6 +104,7 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
   const late = new Error(`The bridge did not come up within ${START_MS / 1000} s.`);
   try {
     signal.throwIfAborted();
+    // The first of: the port, or an Error why there is none.
     const port = await Promise.race([
       listening,
       lost,

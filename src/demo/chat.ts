@@ -37,10 +37,13 @@ export function createChat({ chatHost, accountName, fixtures }: ReadyLine, signa
   };
 }
 
+/** Tool of the platform's agent that queries the data (contract 0.2). */
+const QUERY_TOOL = 'serviceSqlApi';
+
 /** Returns the result of the agent's last query as counts; empty when the user may query nothing. */
 function countsIn(records: readonly ChatRecord[]): OrdersByCountry {
   const results = records.flatMap(({ toolCall }) =>
-    toolCall?.name === 'serviceSqlApi' && toolCall.result !== undefined ? [toolCall.result] : [],
+    toolCall?.name === QUERY_TOOL && toolCall.result !== undefined ? [toolCall.result] : [],
   );
   const { data = [] } = (results.at(-1) ?? {}) as { data?: [country: string, count: string][] };
   // The platform sends numbers as text.

@@ -1,5 +1,4 @@
-// Defines the company of the demo: acme, which pushes through Okta, and nordwind, a subsidiary that pushes
-// through Entra ID.
+// Defines the company of the demo: acme, which pushes through Okta, and nordwind, a subsidiary that pushes through Entra ID.
 import { createHash } from 'node:crypto';
 
 export type Idp = 'okta' | 'entra';
@@ -122,12 +121,10 @@ function toPerson(idp: Idp, [name, title, country, clearance, budgets]: PersonRo
   };
 }
 
-/**
- * Returns an id in the form of the provider: `00u…` for Okta, a UUID for Entra ID. The same name always gives
- * the same id.
- */
+/** Returns an id in the form of the provider: `00u…` for Okta, a UUID for Entra ID. The same name always gives the same id. */
 function idOf(idp: Idp, name: string): string {
   const hex = createHash('sha256').update(`${idp} ${name}`).digest('hex');
   if (idp === 'okta') return `00u${hex.slice(0, 17)}`;
+  // Sets the digits of a UUID that say version 4 and variant 1 (`a`).
   return hex.slice(0, 32).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-a$4-$5');
 }

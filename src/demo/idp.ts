@@ -13,6 +13,7 @@ export interface SimulatedIdp {
   connect(): Promise<void>;
   /** Looks the user up, then creates it. */
   hire(person: Person): Promise<void>;
+  /** Sends changed values of a user. */
   update(before: Person, after: Person, dialect?: Dialect): Promise<void>;
   /** Deactivates the user. */
   leave(person: Person, dialect?: Dialect): Promise<void>;
@@ -20,10 +21,11 @@ export interface SimulatedIdp {
   comeBack(person: Person): Promise<void>;
   /** Creates the group without members. */
   pushGroup(group: Group): Promise<void>;
+  /** Sends the name that the group has now. */
   rename(group: Group): Promise<void>;
   addMembers(group: Group, people: Person[], dialect?: Dialect): Promise<void>;
   removeMembers(group: Group, people: Person[], dialect?: Dialect): Promise<void>;
-  /** Sends the current values again. */
+  /** Sends the current values of a user again. */
   repeat(person: Person): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export function createOkta(http: ScimHttp): SimulatedIdp {
       'GET',
       `/${kind}?filter=${encodeURIComponent(`${attribute} eq "${value}"`)}&startIndex=1&count=100`,
     );
+  /** Returns the whole user as Okta sends it. */
   const profile = (person: Person): object => ({
     schemas: [CORE_USER, ENTERPRISE, ATTRIBUTES],
     userName: person.userName,

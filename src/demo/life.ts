@@ -1,5 +1,4 @@
-// Defines the changes in the company after the first day: each has a title, and a function that returns the
-// company afterwards.
+// Defines the changes in the company after the first day: each has a title, and a function that returns the company afterwards.
 import { fullName, userNameOf, type Company, type Group, type Person } from './company.ts';
 import type { Dialect } from './idp.ts';
 
@@ -81,6 +80,7 @@ export function reviews(company: Company): LifeEvent[] {
     }));
 }
 
+/** Returns the change of a user. @param name full name of the user */
 function edit(name: string, changes: Partial<Person>): LifeEvent['change'] {
   return (company) => ({
     ...company,
@@ -92,6 +92,7 @@ function editGroup(company: Company, key: string, change: (group: Group) => Grou
   return { ...company, groups: company.groups.map((group) => (group.key === key ? change(group) : group)) };
 }
 
+/** Returns the move of a user between groups. @param name full name of the user @param from key of a group, as `to` */
 function move(name: string, from: string, to: string): LifeEvent['change'] {
   return (company) => {
     const id = company.people.find((person) => fullName(person) === name)?.externalId ?? '';

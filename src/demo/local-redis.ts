@@ -22,9 +22,7 @@ export interface LocalRedisOptions {
   port?: number;
   /** Data folder, which is kept after `stop`; default: a temporary folder, which is removed. */
   folder?: string;
-  /**
-   * Runs the server in its own process group, so that Ctrl-C on the terminal does not reach it; `stop` ends it.
-   */
+  /** Runs the server in its own process group, so that Ctrl-C on the terminal does not reach it; `stop` ends it. */
   ownGroup?: boolean;
 }
 
@@ -49,6 +47,7 @@ export async function startLocalRedis(options: LocalRedisOptions): Promise<Local
   }
   const port = options.port ?? (await freePort());
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'scim-bridge-redis-'));
+  // `--save ''`: no snapshots; the data is in the append-only file alone.
   const child = spawn(
     server,
     [
@@ -91,6 +90,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** Resolves when the server answers. @throws Error when it ends or does not answer in time */
 async function untilListening(port: number, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + START_MS;
   while (Date.now() < deadline) {

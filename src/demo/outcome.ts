@@ -66,6 +66,7 @@ export function showOutcome(
     for (const name of strayUsers) screen.line(`    account ${name} came from nowhere`);
   }
   const tick = (ok: boolean): string => (ok ? screen.paint('green', '✔') : screen.paint('red', '✘'));
+  /** Prints a fact with the sign of whether it is as expected. */
   const fact = (ok: boolean, name: string, text: string): void =>
     screen.line(`  ${tick(ok)} ${name.padEnd(18)} ${text}`);
   screen.line();
@@ -112,6 +113,7 @@ function cells(side: Side): string[] {
   ];
 }
 
+/** Returns how often each name occurs, as text: `3 POST, 1 PATCH`. */
 function countBy(names: string[]): string {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);

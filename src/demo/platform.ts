@@ -13,6 +13,7 @@ export interface PlatformState {
   groups: { displayName: string }[];
 }
 
+/** A call that the platform received; `status` and `durationMs` are null while it is not answered. */
 export interface RecordedCall {
   method: string;
   path: string;

@@ -19,7 +19,9 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * reported, and the exit is the better reason to show.
  */
 const REASON_MS = 250;
+/** The wait for an interrupt is a series of sleeps of this length. */
 const HOUR_MS = 3_600_000;
+/** Takes the place of the name of a signal when the reader of standard output went away. */
 const CLOSED = 'output closed';
 
 /** Runs the demo. @returns the exit code: 0 when every expectation holds, else 1 */
@@ -100,6 +102,7 @@ function listenForEnds() {
       if (!interrupted) throw signal.reason;
     },
     onLost: (reason: Error) => controller.abort(reason),
+    /** Ends the handling of signals. */
     forget: () => {
       for (const name of SIGNALS) process.off(name, interrupt);
     },

@@ -12,6 +12,7 @@ export interface ScimHttpOptions {
   signal: AbortSignal;
 }
 
+/** The fields of answers that the demo reads: of one resource, and of a list. */
 export interface ScimAnswer {
   id: string;
   Resources: { id: string }[];
@@ -52,6 +53,7 @@ export function createScimHttp(options: ScimHttpOptions) {
           `${name} sent ${method} ${path} and the bridge answered ${answer.statusCode}: ${text}`,
         );
       }
+      // An answer without body (204), whose fields no caller reads.
       return (text === '' ? { id: '', Resources: [] } : JSON.parse(text)) as ScimAnswer;
     },
   };

@@ -29,10 +29,7 @@ export interface ScreenOptions {
 /** Width of the column of names. */
 const NAME_WIDTH = 10;
 
-/**
- * Creates the screen. On a terminal lines are updated in place; otherwise each line is written once, when it is
- * final.
- */
+/** Creates the screen. On a terminal lines are updated in place; otherwise each line is written once, when it is final. */
 export function createScreen({ stream, env }: ScreenOptions): Screen {
   const live = stream.isTTY === true && env.TERM !== 'dumb';
   const colours = live && !env.NO_COLOR;
@@ -63,6 +60,7 @@ export function createScreen({ stream, env }: ScreenOptions): Screen {
   const step: Screen['step'] = (name, work, outcome) => {
     if (!live) return settle(name, work, () => undefined, outcome);
     stream.write(`  ${paint('dim', '…')} ${name}`);
+    // Moves the cursor to the start of the line, and erases the line.
     const clearLine = (): void => void stream.write('\r\u001b[2K');
     return settle(name, work, clearLine, outcome);
   };

@@ -56,10 +56,7 @@ async function lastWriteAfter(platform: Platform, answeredAtMs: number): Promise
   return Math.max(0, ...written.map((atMs) => atMs - answeredAtMs));
 }
 
-/**
- * Returns the percentile by nearest rank: the smallest value that at least `percent` of all values do not
- * exceed.
- */
+/** Returns the percentile by nearest rank: the smallest value that at least `percent` of all values do not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? 0;
