@@ -76,6 +76,7 @@ export function buildAdmin(
       scopes: buildScopes(parts, targets, states),
       targets: [...targets.keys()],
       knownTargets: createKnownTargets(parts, config.redis),
+      // The targets that each connection of the settings feeds.
       fed: feedsOf(config),
       breakers,
       readFleet,
@@ -85,6 +86,7 @@ export function buildAdmin(
       history: {
         store: createHistoryStore(parts, config.redis),
         connectionsOf: (target) => [...outboxesOf(states, target).keys()],
+        // 0: the target left the settings.
         rateLimitOf: (target) => config.targets[target]?.rateLimit.requestsPerSecond ?? 0,
       },
       addresses: config.targets,
@@ -105,7 +107,7 @@ export function buildAdmin(
   return admin;
 }
 
-/** Returns a function that checks and compiles a mapping for a target. It throws for an unknown target. */
+/** Returns a function that checks and compiles a mapping for a target (`given`). It throws for an unknown target. */
 function buildCompileTried({ config }: Pick<Parts, 'config'>): CompileTried {
   return (target, given) => {
     const settings = config.targets[target];
@@ -116,7 +118,7 @@ function buildCompileTried({ config }: Pick<Parts, 'config'>): CompileTried {
       attributes,
       faults,
       userType: userTypeFor([{ ...settings, attributes }], schemas),
-      // Tells only whether a person is in scope, so it has no attributes.
+      // A mapping without attributes, because it tells only whether a person is in scope.
       scope: compileMapping({ ...settings, attributes: {} }, userTypeFor([settings], schemas)),
     };
   };

@@ -14,7 +14,7 @@ const COMMAND_WAIT_MS = 10_000;
 /** Pause between two PINGs, milliseconds. */
 const PING_PAUSE_MS = 100;
 
-/** Starts to connect and returns at once; `reach` waits. */
+/** Starts to connect and returns at once; the returned `reach` waits for an answer. */
 export function connectCommand(
   settings: RedisSettings & { prefix: string },
   { clock, logger }: { clock: Clock; logger: Logger },

@@ -6,13 +6,14 @@ import type { Releasers } from '../support/releasers.ts';
 import type { AppDeps, Store } from './parts.ts';
 
 export interface WatchedDataVersion {
-  /**
-   * Resolves with the reason to stop: a newer process has migrated the data to another version, or a restore has begun.
-   */
+  /** Resolves with the reason to stop: a newer process has migrated the data to another version, or a restore has begun. */
   refused: Promise<DataVersionRefused | RestoreUnderWay>;
 }
 
-/** Checks the version of the data; no error when Redis does not answer. @throws DataVersionRefused, RestoreUnderWay */
+/**
+ * Checks the version of the data; no error when Redis does not answer.
+ * @throws DataVersionRefused for another version; RestoreUnderWay while a backup is put back
+ */
 export async function checkDataVersion({ redis, config }: Pick<Store, 'redis' | 'config'>): Promise<void> {
   await createDataVersion({ redis }, config.redis)
     .check()
@@ -23,7 +24,7 @@ export async function checkDataVersion({ redis, config }: Pick<Store, 'redis' | 
 
 /**
  * Checks the version now, then after each new connection to Redis and every five seconds, until the service stops.
- * @throws DataVersionRefused if the first check finds another version, RestoreUnderWay while data is put back
+ * @throws for the first check, as `checkDataVersion`; later refusals resolve `refused`
  */
 export async function watchDataVersion(
   { clock, logger }: AppDeps,

@@ -52,6 +52,7 @@ export async function joinFleet(
     port: config.server.port,
     pid: process.pid,
     startedAt: clock.now(),
+    // Digests of the mapping rules, by which other processes see that the settings differ.
     rules: announced(feedRulesOf(config)),
   };
   const facts = () => ({ ...own, sentAt: clock.now(), ...(readWork && { work: readWork() }) });

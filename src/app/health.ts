@@ -50,6 +50,7 @@ export function buildHealth(
         : [];
     return { ok: true, findings, faults };
   };
+  // Reports what an operator should know of a target; always `ok`, because a platform that fails is no fault of the process.
   const targetCheck = async (name: string): Promise<Check> => {
     const outboxes = [...outboxesOf(states, name).values()];
     const backlogs = await Promise.all(outboxes.map((outbox) => outbox.backlog()));
@@ -65,6 +66,7 @@ export function buildHealth(
     const conflicts = total(runs.map(({ last }) => last?.conflicts?.count ?? 0));
     const moved = await Promise.all(outboxes.map((outbox) => outbox.hasMoved()));
     const successes = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
+    // Of several connections, the one whose last successful reconcile is the oldest.
     const reconcileAgeMs = successes.length === 0 ? null : clock.now() - Math.min(...successes);
     const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
     const findings: string[] = [];

@@ -13,23 +13,28 @@ import { readShared, type MetricSources } from './shared-metrics.ts';
 
 /** Callbacks by which the parts of a target report to the metrics. */
 export interface TargetHooks {
+  /** Called after each call to the platform. */
   onCall: (call: PlatformCall) => void;
   /** Called with the time that a call waited for the rate limit. */
   onWait: (waitMs: number) => void;
   /** Called with the time between the acceptance of a change and its write. */
   onApplied: (lagMs: number, priority: Priority) => void;
+  /** Called after each write. `operation`: words such as `activate user` or `add members`. */
   onWrite: (operation: string, outcome: WriteOutcome) => void;
 }
 
 export interface PushTally {
-  /** Requests that changed something, and requests of any kind that failed. */
+  /** Write requests that succeeded. */
   pushes: number;
+  /** Requests of any kind that failed (`isFailure`). */
   pushesRefused: number;
 }
 export interface CallTally {
-  /** All calls; of those the ones that the platform refused (4xx), and the ones without a useful answer (none, 429, 5xx). */
+  /** All calls. */
   calls: number;
+  /** Calls that the platform refused (4xx without 429). */
   callsRefused: number;
+  /** Calls without a useful answer (none, 429, 5xx). */
   callsFailed: number;
 }
 
@@ -41,14 +46,13 @@ export interface Tallies {
   calls: Map<string, CallTally>;
 }
 
-/** Entra ID evaluates failures over hours. Fewer than `atLeast` requests count as `atLeast`. */
+/** Window of the metric `quarantineRisk`: Entra ID evaluates failures over hours. Fewer than `atLeast` requests count as `atLeast`. */
 const RISK = { windowMs: 3_600_000, atLeast: 20 };
 /** Scrapes within this time share one read of Redis, milliseconds. */
 const FRESH_MS = 1000;
 
 export type Instruments = ReturnType<typeof createInstruments>;
 
-/** Creates the metrics of this process, and the callbacks that record them. */
 export function createInstruments(
   { clock }: { clock: Clock },
   { config, role }: { config: Config; role: string },
@@ -74,10 +78,8 @@ export function createInstruments(
       return countRequests(metrics, { root, connection, risk: riskOf(connection), tallies });
     },
     onDeviation: (connection: string, kind: string): void => metrics.deviations.inc({ connection, kind }),
-    /** Counts an attempt to deliver a notice. */
     onNotice: (channel: string, result: string): void => metrics.notices.inc({ channel, result }),
     target: (name: string): TargetHooks => watchTarget(metrics, name, tallies),
-    /** Counts since the start of the process, for the history. */
     tallies,
     contentType: metrics.contentType,
     /** Reads the sources and returns the metrics in Prometheus text format. */
@@ -110,8 +112,8 @@ const connectionAt = (root: string): string =>
   root.startsWith('/connections/') ? (root.split('/')[2] as string) : 'default';
 
 /**
- * Returns whether an answer counts as a failure, at every connection. A 404 to GET or DELETE is expected: identity providers
- * look for resources that may be gone, and Entra may delete one twice (docs/idp/entra.md).
+ * Returns whether an answer counts as a failure of its request. A 404 to GET or DELETE is expected: identity providers look for
+ * resources that may be gone, and Entra may delete one twice (docs/idp/entra.md).
  */
 const isFailure = (operation: string, status: number): boolean =>
   status >= 400 && !(status === 404 && (operation === 'get' || operation === 'delete'));
@@ -121,8 +123,8 @@ const SCIM_ADDRESS =
   /^[^?]*\/(?:[sS][cC][iI][mM]\/[vV]2|Users|Groups|Bulk|Schemas|ResourceTypes|ServiceProviderConfig)(?:[/?]|$)/;
 
 /**
- * Returns the counter of requests to no connection. Operators, receivers and scanners say nothing about an identity provider,
- * so their requests are only counted; a SCIM address that is wrong comes from one whose base URL is wrong.
+ * Returns the counter of requests to no connection. Requests of operators, receivers and scanners are only counted. A request
+ * to a wrong SCIM address comes from an identity provider with a wrong base URL, so its failures are part of the risk too.
  */
 const countOthers =
   (metrics: Metrics, risk: () => FailureShare): OnAnswered =>
@@ -141,6 +143,7 @@ function countRequests(
   }: { root: string; connection: string; risk: FailureShare; tallies: Tallies },
 ): OnAnswered {
   const tally = tallyPushes(tallies, connection);
+  // The series exists before the first request.
   metrics.httpSeconds.zero({ connection });
   const seconds = metrics.httpSeconds.labels(connection);
   return ({ method, url, status, startedAt, endedAt }: Answered) => {
@@ -153,6 +156,7 @@ function countRequests(
   };
 }
 
+/** Operations that write. */
 const PUSHES: ReadonlySet<ScimOperation> = new Set(['create', 'replace', 'patch', 'delete', 'bulk']);
 
 /** Returns the counter of the requests of a connection. */
@@ -222,17 +226,18 @@ const PARTS = 60;
 
 export type FailureShare = ReturnType<typeof createFailureShare>;
 
-/** Creates a share over a sliding window of PARTS slots. */
+/** Creates a share of failures over a sliding window of PARTS slots; a slot is one part of the window. */
 export function createFailureShare(
   { clock }: { clock: Clock },
   { windowMs, atLeast }: { windowMs: number; atLeast: number },
 ) {
   const totals = new Array<number>(PARTS).fill(0);
   const failures = new Array<number>(PARTS).fill(0);
+  /** Returns the number of the present slot, counted since 1970; its counts are at this number modulo PARTS. */
   const now = (): number => Math.floor((clock.now() * PARTS) / windowMs);
   let latest = now();
 
-  /** Clears the slots that are older than the window. @returns the current slot */
+  /** Clears the slots that are older than the window. @returns the index of the present slot */
   function move(): number {
     const part = Math.max(now(), latest);
     for (let old = Math.max(latest + 1, part - PARTS + 1); old <= part; old++) {

@@ -12,20 +12,20 @@ import type { DesiredState } from '../directory/desired-state.ts';
 /** Number of characters of a print (docs/glossary.md). */
 const PRINT_LENGTH = 8;
 
-/** Returns the targets of each connection. */
+/** Returns the targets that each connection feeds. */
 export const feedsOf = ({ connections }: Pick<Config, 'connections'>): TargetFeed[] =>
   Object.values(connections).flatMap(({ name, targets }) =>
     targets.map((target) => ({ connection: name, target })),
   );
 
-/** Returns the targets of each connection with their rules. */
+/** Returns the targets that each connection feeds, with a digest of their mapping rules and a print of other settings. */
 export const feedRulesOf = (config: Pick<Config, 'connections' | 'targets'>): FeedRules[] =>
   feedsOf(config).flatMap((feed) => {
     const settings = config.targets[feed.target];
     return settings ? [{ ...feed, rules: planDigest(settings), others: otherSettings(settings) }] : [];
   });
 
-/** Returns a print of settings that decide about access without being part of the rules. */
+/** Returns a print of settings that decide about access without being part of the mapping rules. */
 function otherSettings(settings: Config['targets'][string]): string {
   const { guard, groupsRolesMap, url } = settings;
   const text = canonicalJson({ settings: settingsPrint(settings), guard, groupsRolesMap, url });
@@ -42,6 +42,7 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
   const { signal } = stopping;
   const known = createKnownTargets(parts, config.redis);
   const fed = feedRulesOf(config);
+  /** Logs the targets that left the settings while accounts stay there; not those that an operator decided to keep. */
   async function warnOfRemoved(): Promise<void> {
     for (const { connection, target, accounts, groups, isKept } of await known.removed(fed))
       if (!isKept)
@@ -51,7 +52,7 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
         );
   }
   const noted = untilStored(clock, signal, async () => void (await known.note(fed)));
-  // Runs do not wait for the warning: status and /health tell of removed targets too.
+  // Reconcile runs wait for `noted`, but not for the warning: status and /health tell of removed targets too.
   void noted.then(() => (signal.aborted ? undefined : warnOfRemoved())).catch(() => undefined);
   return { noted, stop: () => stopping.abort() };
 }

@@ -43,25 +43,30 @@ export function openDesiredStates(config: Config) {
   const states = buildStates(store, (name) => mappings.get(name)?.rulesReadGroups ?? false);
   return {
     redis,
+    /** Waits for Redis and checks the version of its data (command-redis.ts). */
     reach,
+    /** Returns the last error of the connection to Redis. */
     lastError,
-    /** For a command that also works without Redis. @throws DataVersionRefused, RestoreUnderWay */
+    /** Checks the version of the data, for a command that also works without Redis. @throws DataVersionRefused, RestoreUnderWay */
     checkData: () => checkDataVersion(store),
     states,
     /** Returns the desired state of a connection that left the settings, for its backup and restore. */
     formerState: (connection: string) => buildFormerState(store, connection),
     /** By target name. */
     breakers: new Map(breakers),
+    /** Operations of the admin API. */
     operations: createOperationStore({ redis }, { prefix: config.redis.prefix }),
     readFleet: buildFleetReader(store),
     dataVersion: createDataVersion(store, config.redis),
     knownTargets: createKnownTargets(store, config.redis),
     /** Targets that the settings have, with their connections. */
     fed: feedsOf(config),
+    /** Lets one restore run at a time. */
     restoreLease: createRestoreLease(store, config.redis),
     notices: buildNoticeOperations(store, states),
     /** Returns the time of the next scheduled reconcile, Unix milliseconds; null without a schedule. */
     nextReconcile,
+    /** Digests of the mapping rules, by target. */
     digests: digestsOf(config),
   };
 }

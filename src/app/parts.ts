@@ -13,6 +13,7 @@ export interface AppDeps {
   logger: Logger;
   clock: Clock;
   ids: Ids;
+  /** Returns a number from 0 to below 1. */
   random: () => number;
   /** Name of the process in the fleet; undefined: host name of the machine and version of the package. */
   identity?: { host: string; version: string } | undefined;
@@ -36,7 +37,7 @@ export const STORE_WAIT_MS = 2000;
 /** Pause between two attempts of `untilStored`. */
 const RETRY_MS = 5000;
 
-/** Repeats the work until it succeeds or the signal aborts. The connection logs that Redis does not answer. */
+/** Repeats work with Redis until it succeeds or the signal aborts; never rejects. The connection logs that Redis does not answer. */
 export async function untilStored(
   clock: Clock,
   signal: AbortSignal,

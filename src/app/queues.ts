@@ -32,6 +32,7 @@ export function startQueues(
     const handler: SyncHandler = async (job, signal) => {
       const state = byConnection.get(job.connection);
       const outbox = outboxes.get(job.connection);
+      // The worker passes on jobs of unknown connections, so both are set.
       if (!state || !outbox) return;
       const deps = {
         target,
@@ -46,6 +47,7 @@ export function startQueues(
       };
       await syncResource(deps, job.ref, job.priority, signal);
     };
+    // No call is sent while the circuit breaker is open or the platform asked for a pause.
     const isPaused = async (): Promise<boolean> => {
       const { open, pause } = await target.breaker.read();
       return open || pause !== undefined;

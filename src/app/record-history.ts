@@ -23,6 +23,7 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
   const { signal } = stopping;
 
   async function note(): Promise<void> {
+    // True: this process was chosen to add the levels too.
     const isDue = await store.note(takeCounts());
     if (!isDue || signal.aborted) return;
     const levels = Object.keys(config.targets).map(async (name): Promise<HistoryNote<'target'>> => {
@@ -38,6 +39,7 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
       await note().catch(() => undefined);
       await clock.sleep(NOTE_MS, signal);
     }
+    // The counts since the last interval.
     await note().catch(() => undefined);
   }
 

@@ -25,8 +25,10 @@ export function buildScopes(
       const runs = state.runs.get(name);
       const coverage = state.coverage.get(name);
       const handovers = state.handovers.get(name);
+      // Every outbox has all of these, so the condition only satisfies the types.
       if (!target || !settings || !drifts || !runs || !coverage || !handovers) return [];
       const otherStates = states.filter((other) => other !== state);
+      // The notes of drift of the other connections that feed this target.
       const others = otherStates.flatMap((other) => other.drifts.get(name) ?? []);
       const { guard, url, token, allowLoopbackHttp, timeoutMs } = settings;
       const digest = planDigest(settings);
@@ -43,6 +45,7 @@ export function buildScopes(
         clock,
         random,
         digest,
+        // Whether all running processes have the same mapping rules for this target.
         rulesAgree: async () =>
           agreeOn(runningOf(await fleet.read()), {
             connection: state.connection,
@@ -52,6 +55,7 @@ export function buildScopes(
         members,
         concurrency: target.concurrency(),
       };
+      // Reads from the platform's audit log who changed what; changes by the owner of the API key are those of the bridge.
       const readTrail = createTrailReader({ url, token, allowLoopbackHttp, timeoutMs }, (signal) =>
         target.catalogue.keyOwner(signal),
       );

@@ -12,9 +12,11 @@ import type { TokenTimes } from '../tokens/credentials.ts';
 
 /** Functions that a scrape calls to read current values. */
 export interface MetricSources {
+  /** Whether Redis answers, how fast, in which role and with how much memory. */
   pulse: () => Promise<StorePulse>;
   /** One backlog for each connection that feeds the target. */
   backlogs: (target: string) => Promise<Backlog[]>;
+  /** State of the circuit breaker of the target. */
   breaker: (target: string) => Promise<BreakerState>;
   /** The processes of the service. */
   fleet: ReadFleet;
@@ -28,7 +30,7 @@ export interface MetricSources {
   faults: () => Promise<{ connection: string; faults: number }[]>;
   /** Last check of each hash chain. */
   logChecks: () => Promise<(LogCheck & { connection: string })[]>;
-  /** Time of the last sweep, which moves due marks to the queue, by target, Unix milliseconds; empty in a process without workers. */
+  /** End of the last sweep, which moves due marks to the queue, by target, Unix milliseconds; empty in a process without workers. */
   lastSweeps: () => Map<string, number>;
 }
 
@@ -42,6 +44,7 @@ export async function readShared(metrics: Metrics, targets: string[], sources: M
   const pulse = await sources.pulse();
   metrics.redisUp.set(pulse.up ? 1 : 0);
   metrics.redisRole.reset();
+  // The two roles are named as Redis reports them.
   for (const role of new Set(['master', 'slave', ...(pulse.role ? [pulse.role] : [])])) {
     metrics.redisRole.set({ role }, role === pulse.role ? 1 : 0);
   }

@@ -37,11 +37,13 @@ function buildProvider(parts: Parts, redirect: string): SignInParts | undefined 
   const { prefix } = config.redis;
   const secure = redirect.startsWith('https:');
   return {
+    // Names in the roles claim of the provider, by role at the bridge.
     roles: signIn.roles,
     longestMs: signIn.hours * 3_600_000,
     provider: createProvider({ clock }, signIn.openid, redirect),
     store: createSessionStore({ redis, clock }, { prefix, idleMs: signIn.idleMinutes * 60_000 }),
     session: createCookie('scim-bridge-session', { secure, sameSite: 'Strict' }),
+    // Cookie of a sign-in that has begun. `Lax`, because a link of the provider leads back.
     pending: createCookie('scim-bridge-sign-in', { secure, sameSite: 'Lax' }),
   };
 }

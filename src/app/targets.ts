@@ -62,7 +62,10 @@ export function buildTargets(parts: Parts): Map<string, Target> {
 const LEASE_MS = 3000;
 const DAY_MS = 86_400_000;
 
-/** @param rulesReadGroupsAt returns true when the mapping of the target reads the groups of users */
+/**
+ * Returns the desired state of every connection.
+ * @param rulesReadGroupsAt returns true when the mapping of the target reads the groups of users
+ */
 export function buildStates(
   { config, redis, scripts }: Store,
   rulesReadGroupsAt: (target: string) => boolean,
