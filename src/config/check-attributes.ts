@@ -13,7 +13,7 @@ export interface CheckedAttributes {
   faults: ConfigFault[];
 }
 
-/** Path of the mapping in a settings document that is made for the check. */
+/** Path of the mapping in a settings document that is made for the check, with one target, named `tried`. */
 const AT = '/targets/tried/attributes';
 
 /**

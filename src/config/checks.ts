@@ -10,10 +10,9 @@ import { checkNotices } from './notice-checks.ts';
 import { checkSecrets } from './secrets.ts';
 import { checkAdminUrl, checkSignIn } from './sign-in-checks.ts';
 
-/**
- * Parsers of other layers, which config does not import. Each returns a sentence that describes the fault, or undefined.
- */
+/** Parsers of other layers, which config does not import. Each returns a sentence that describes the fault, or undefined. */
 export interface ConfigChecks {
+  /** Checks a JSONata expression. */
   expression(text: string): string | undefined;
   /** `schemas`: custom schemas whose attributes may be named. */
   scopeFilter(text: string, schemas: readonly CustomSchemaConfig[]): string | undefined;
@@ -76,7 +75,7 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
   ];
 }
 
-/** Returns the fault that `check` finds in each mapping of a pattern. @param key added to the path, such as `/url` */
+/** Returns the fault that `check` finds in each mapping at the places of a pattern. @param key added to the path, such as `/url` */
 const faultsIn = (
   document: unknown,
   pattern: string,
@@ -88,7 +87,7 @@ const faultsIn = (
     return message === undefined ? [] : [{ path: path + key, message }];
   });
 
-/** Returns the fault that `check` finds in each text of a pattern. */
+/** Returns the fault that `check` finds in each text at the places of a pattern. */
 function checkTexts(document: unknown, pattern: string, check: TextCheck[1]): ConfigFault[] {
   return select(document, pattern).flatMap((place) => {
     const { path, value } = place;
@@ -166,7 +165,7 @@ function addressFault(text: string, loopbackAllowed: boolean): string | undefine
   );
 }
 
-/** Requires https for key addresses, because an attacker who changes keys in transit can sign tokens. */
+/** Requires https for the addresses of JWT keys, because an attacker who changes keys in transit can sign tokens. */
 function checkKeyAddresses(document: unknown): ConfigFault[] {
   const check = ({ jwksUri, allowLoopbackHttp }: Record<string, unknown>): string | undefined =>
     typeof jwksUri === 'string'
@@ -239,6 +238,7 @@ function checkAttributeSources(document: unknown): ConfigFault[] {
 function checkHandover(document: unknown): ConfigFault[] {
   const check = ({ handover, users, policy }: Record<string, unknown>): string | undefined => {
     if (!isTree(handover)) return undefined;
+    // `sync` and 30 are the defaults of the schema, which a document with faults may lack.
     const { deleteAfterDays, deprovision } = isTree(users) ? users : {};
     if ((policy ?? 'sync') !== 'sync')
       return 'handover needs policy: sync, because no other policy closes accounts.';

@@ -12,10 +12,10 @@ const EXTENSIONS = [
 ];
 /** Beginnings of URNs that the RFCs define, in lower case. */
 const RESERVED = ['urn:ietf:params:scim:schemas:core:', 'urn:ietf:params:scim:api:', 'urn:scim:schemas:'];
-/** Names of properties that every JavaScript object inherits. */
+/** Names that JavaScript itself gives to properties of objects and functions. */
 const FORBIDDEN_NAMES = new Set(['constructor', 'prototype']);
 
-/** Returns the custom schemas of the connections that feed a target. Malformed connections are left out. */
+/** Returns the custom schemas of the connections that feed a target; those of malformed connections are left out. */
 export function schemasFor(document: unknown, target: string | undefined): CustomSchemaConfig[] {
   return select(document, 'connections/*').flatMap(({ value }) => {
     if (!isTree(value) || !Array.isArray(value.targets) || !Array.isArray(value.schemas)) return [];
@@ -23,6 +23,7 @@ export function schemasFor(document: unknown, target: string | undefined): Custo
   });
 }
 
+/** Returns the faults of all custom schemas. */
 export function checkCustomSchemas(document: unknown): ConfigFault[] {
   const attributes = select(document, `${SCHEMAS}/attributes/*`);
   return [

@@ -5,6 +5,7 @@ import cron from 'node-cron';
 import { patternFault } from '../support/linear-regexp.ts';
 import { parseRedisAddress } from '../support/redis-address.ts';
 
+const SHORTEST_SECRET = 16;
 const MINUTE_MS = 60_000;
 const UNIT_MS = { ms: 1, s: 1000, m: MINUTE_MS, h: 60 * MINUTE_MS, d: 1440 * MINUTE_MS };
 
@@ -26,7 +27,9 @@ export function checkSecretForm(text: string): string | undefined {
   if (text === '') return 'The secret is empty.';
   // A bearer token in a header must consist of visible ASCII characters.
   if (!/^[\x21-\x7e]+$/.test(text)) return 'The secret holds blanks, line ends or letters beyond ASCII.';
-  return text.length < 16 ? 'The secret is shorter than 16 characters.' : undefined;
+  return text.length < SHORTEST_SECRET
+    ? `The secret is shorter than ${SHORTEST_SECRET} characters.`
+    : undefined;
 }
 
 export const checkRegex = (text: string): string | undefined => patternFault(text);

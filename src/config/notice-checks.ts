@@ -23,6 +23,7 @@ export function checkNotices(document: unknown): ConfigFault[] {
   return faults;
 }
 
+/** Returns whether the settings give the address of the operators' page. */
 const hasPage = (document: unknown): boolean =>
   ['notices/pageUrl', 'server/adminUrl', 'server/publicUrl'].some((at) =>
     select(document, at).some(({ value }) => typeof value === 'string'),

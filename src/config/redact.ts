@@ -20,6 +20,7 @@ export function printableConfig(config: Config): Config {
   return copy;
 }
 
+/** Masks the password in an address of Redis; all of a text that is no address. */
 function maskAddress(text: string): string {
   // `URL` cannot parse an address with several sentinels.
   if (!URL.canParse(text)) return typeof parseRedisAddress(text) === 'string' ? MASK : maskText(text);

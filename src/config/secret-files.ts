@@ -16,7 +16,11 @@ import { withoutLineEnd, type FileText } from './substitute.ts';
  */
 const POLL_MS = 2000;
 
-/** Starts to read the files periodically. @param onChange called after secrets have changed */
+/**
+ * Starts to read the files periodically.
+ * @param onChange called after secrets have changed
+ * @returns `look`, which reads the files at once, and `stop`
+ */
 export function watchSecretFiles(
   deps: { clock: Clock; logger: Logger },
   config: Config,

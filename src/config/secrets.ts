@@ -4,7 +4,7 @@ import { checkSecretForm } from './forms.ts';
 import type { ConfigFault } from './faults.ts';
 import { select } from './places.ts';
 
-/** Secrets that callers of the bridge present, and the key of backups. Each must be used for one purpose only. */
+/** Patterns (places.ts) of secrets that callers of the bridge present, and of the key of backups. Each is for one purpose only. */
 const OWN_SECRETS = [
   'server/adminToken',
   'connections/*/tokens/*/secret',
@@ -12,7 +12,7 @@ const OWN_SECRETS = [
   'backup/key',
 ];
 
-/** Secrets that other parties issued, with the advice for a malformed one. */
+/** Patterns of secrets that other parties issued, with the advice for a malformed one. */
 const GIVEN_SECRETS = new Map([
   ['targets/*/token', 'Copy the whole API key from the platform.'],
   ['targets/*/scimToken', 'Copy the whole API key from the platform.'],

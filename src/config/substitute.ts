@@ -7,6 +7,7 @@ import { errorCode } from './settings-file.ts';
 
 /** A text of the settings that contains the content of files: its parts in order, with files to be read. */
 export interface FileText {
+  /** JSON pointer of the setting. */
   path: string;
   parts: (string | { file: string })[];
 }

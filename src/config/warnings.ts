@@ -4,6 +4,7 @@ import { isLoopback } from './forms.ts';
 import type { Config } from './schema.ts';
 
 export interface ConfigWarning {
+  /** JSON pointer of the setting, or the name of an environment variable. */
   path: string;
   message: string;
   /** Advice for the operator. */

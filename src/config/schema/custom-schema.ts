@@ -19,6 +19,7 @@ export interface CustomAttributeConfig {
 
 const SIMPLE_TYPES = ['string', 'boolean', 'decimal', 'integer', 'dateTime', 'reference'] as const;
 
+/** Returns a text that is empty by default. */
 const line = (description: string) => usualText(description, '');
 
 const name = text('Name of the attribute: a letter, then letters, digits, hyphens and underscores.', {

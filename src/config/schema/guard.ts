@@ -2,7 +2,7 @@
 // Arguments (node.ts): whole(description, default, smallest, largest).
 import { nodeOf, section, usualText, whole } from './node.ts';
 
-/** Returns the section of one limit. `percent` is a share of `all`; both numbers are defaults. */
+/** Returns the section of one limit. `count` and `percent`, a share of `all`, are the defaults of the two settings. */
 function limit(what: string, all: string, count: number, percent: number) {
   return section(`${what} within the window that need no approval. Both limits apply.`, {
     count: whole('Number.', count, 0, 1_000_000_000),

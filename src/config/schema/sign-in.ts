@@ -16,6 +16,7 @@ import {
 
 const header = (description: string, preset: string) =>
   usualText(description, preset, { pattern: '^[A-Za-z0-9-]{1,64}$' });
+/** @param role the role in words, with its rights */
 const names = (role: string) =>
   list(`Names in the roles claim or header that make a person ${role}.`, NON_EMPTY);
 
