@@ -1,5 +1,4 @@
-// Lists, creates, changes and deletes console users (contract 3.3), for other programs: the bridge manages
-// accounts by SCIM.
+// Lists, creates, changes and deletes console users (contract 3.3), for other programs: the bridge manages accounts by SCIM.
 import { isRecord } from './answer.ts';
 import { listOf, readConsoleUser, textId, type Reader } from './readers.ts';
 import { callsOf, toWireId, type CallOptions, type Send } from './request.ts';
@@ -8,6 +7,7 @@ import { listRest } from './rest-list.ts';
 /** A new account, with the properties of contract 3.3. */
 export interface AccountInput {
   email: string;
+  /** Name to sign in with, unique at the tenant. */
   username: string;
   firstName?: string | null;
   externalId?: string | null;
@@ -62,7 +62,7 @@ const readOutcome: Reader<BulkOutcome> = (body, refuse) => {
 
 export type AccountWrites = ReturnType<typeof createAccountWrites>;
 
-/** Manages accounts over `send`; every function throws what `send` throws. */
+/** Manages accounts over `send`; every function throws PlatformError (errors.ts). */
 export function createAccountWrites(send: Send) {
   const call = callsOf(send, 'rest');
   return {

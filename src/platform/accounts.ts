@@ -6,29 +6,30 @@ import type { ConsoleUser } from './wire.ts';
 
 const LIST = '/api/v1/users';
 const PAGE_SIZE = 50;
-/** 1,000 accounts. A search with more hits cannot identify one user. */
+/** Largest number of pages of a search, together 1,000 accounts. A search with more hits cannot identify one user. */
 const MAX_PAGES = 20;
 
 export type PlatformAccounts = ReturnType<typeof createAccounts>;
 
-/** Reads console users over `send`; every function throws what `send` throws. */
+/** Reads console users over `send`; every function throws PlatformError (errors.ts). */
 export function createAccounts(send: Send) {
   const call = callsOf(send, 'rest');
+  /** Returns one page of accounts. @param range.after cursor of the previous page; absent: the first page */
   async function page(
     range: { search?: string; after?: string | undefined },
     options?: CallOptions,
   ): Promise<RestPage<ConsoleUser> & { items: ConsoleUser[] }> {
     const query = { ...range, first: PAGE_SIZE };
     const found = await call('GET', LIST, { query, read: readRestList(readConsoleUser) }, options);
-    // The total (`count`) is dropped: in an answer without pageInfo only a page that is not full is the last one.
+    // `count` is not used as the total: in an answer without pageInfo, only a page that is not full is the last one. `data` holds
+    // the accounts in the older style of answers.
     return { ...found, items: found.items ?? found.data ?? [], count: undefined };
   }
 
   return {
     /**
-     * Returns accounts whose first name, username or e-mail contains the text, ignoring case; compare exactly
-     * before use. Throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint; IncompleteList
-     * beyond 1,000 hits.
+     * Returns accounts whose first name, username or e-mail contains the text, ignoring case; compare exactly before use.
+     * Throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint; IncompleteList beyond 1,000 hits.
      */
     async search(text: string, options?: CallOptions): Promise<ConsoleUser[]> {
       const all: ConsoleUser[] = [];

@@ -33,9 +33,7 @@ export function parseJson(body: string): { value: unknown } | undefined {
   }
 }
 
-/**
- * Returns true for an HTML page, which a tenant returns with status 200 for an endpoint that it does not have.
- */
+/** Returns true for an HTML page, which a tenant returns with status 200 for an endpoint that it does not have. */
 export function isWebPage(body: string): boolean {
   return body.trimStart().startsWith('<');
 }

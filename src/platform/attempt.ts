@@ -40,14 +40,17 @@ export interface AttemptOptions {
   address: TenantAddress;
   authorize: Authorize;
   redact: RedactText;
+  /** Used for a Retry-After that is a date. */
   clock: Clock;
-  /** Resolves when the request budget allows one more call. */
+  /** Resolves when the request budget (calls per second) allows one more call. */
   admit?: ((signal?: AbortSignal) => Promise<void>) | undefined;
+  /** Called with a report after every call. */
   onCall?: ((call: PlatformCall) => void) | undefined;
 }
 
 /** One call in progress: its address and its report. */
 export interface Attempt {
+  /** Context for errors of the call. It does not say whether a write may have been applied (`mayHaveCommitted`). */
   readonly call: CallContext;
   readonly path: string;
   /** Waits for the request budget and the credential. @throws PlatformAborted when the signal fires first */
@@ -56,6 +59,10 @@ export interface Attempt {
   report(status: number, fault: unknown): void;
 }
 
+/** Longest text of a header that is sent, or taken from an answer, in characters. */
+const MAX_HEADER_TEXT = 200;
+
+/** A request without the reader of its answer: requests and streams read answers in different ways. */
 type UnreadRequest = Omit<PlatformRequest<unknown>, 'read'>;
 
 function headersOf(
@@ -74,15 +81,19 @@ function headersOf(
   };
 }
 
-/** Prepares one call and sends nothing. @throws PlatformArgument for an id that cannot be part of a path */
+/**
+ * Prepares one call and sends nothing.
+ * @param correlationId sent as x-request-id, unless the request has an id of its own
+ * @throws PlatformArgument for an id that cannot be part of a path
+ */
 export function createAttempt(
   options: AttemptOptions,
   request: UnreadRequest,
   correlationId?: string,
   trace?: TraceCall,
 ): Attempt {
-  // Only printable ASCII without space, and at most 200: other characters make the header invalid or allow header injection.
-  const safeId = correlationId?.replace(/[^\x21-\x7e]/g, '').slice(0, 200) || undefined;
+  // Only printable ASCII without space: other characters make the header invalid or allow header injection.
+  const safeId = correlationId?.replace(/[^\x21-\x7e]/g, '').slice(0, MAX_HEADER_TEXT) || undefined;
   const call: CallContext = { method: request.method, route: request.route, correlationId: safeId };
   const path = options.address.prefix + pathOf(request, call);
   let started = 0;
@@ -131,7 +142,7 @@ const TRUSTED_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
 function isFromProxy(status: number, text: string): boolean {
   // The platform redirects no call.
   if (status < 400) return true;
-  // These are judged by their status alone, from a proxy as from the platform.
+  // A 5xx or a trusted status is judged by the status alone, from a proxy as from the platform.
   if (status >= 500 || TRUSTED_STATUS.has(status) || text.trim() === '') return false;
   return !isRecord(parseJson(text)?.value);
 }
@@ -149,7 +160,7 @@ export function refusedAnswer(
   if (request.family === 'data' && answer.status === 404 && isWebPage(answer.text))
     return new EndpointAbsent(answer.status, call, message);
   const shortened = (value: string | undefined): string | undefined =>
-    value === undefined ? undefined : redact(value).slice(0, 200);
+    value === undefined ? undefined : redact(value).slice(0, MAX_HEADER_TEXT);
   const Refusal = isFromProxy(answer.status, answer.text) ? PlatformIntermediary : PlatformResponse;
   return new Refusal(
     {
@@ -159,6 +170,7 @@ export function refusedAnswer(
       retryAfterMs: retryAfterMs(answer.headers, clock.now()),
       requestId: shortened(header(answer.headers, 'x-request-id')),
     },
+    // A 4xx says that the write was not applied, a 5xx does not.
     { ...call, mayHaveCommitted: isWrite(request) && answer.status >= 500 },
   );
 }

@@ -64,7 +64,7 @@ async function* readRows(answer: OpenAnswer): AsyncGenerator<AuditRow, void, und
 
 export type PlatformAuditLog = ReturnType<typeof createAuditLog>;
 
-/** Reads the audit log over `stream`; throws what `stream` throws. */
+/** Reads the audit log over `stream`; throws PlatformError (errors.ts), also after some rows. */
 export function createAuditLog(stream: OpenStream) {
   return {
     /** Yields rows, newest first. Throws PlatformResponse 403 when the audit log is off or the permission is missing. */

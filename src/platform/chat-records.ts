@@ -1,5 +1,4 @@
-// Defines the records of a chat stream and the settings of a session, and finds the final answer (contract 6.2,
-// 6.3, 6.6).
+// Defines the records of a chat stream and the settings of a session, and finds the final answer (contract 6.2, 6.3, 6.6).
 import { isRecord, parseJson } from './answer.ts';
 import { textId } from './readers.ts';
 import type { OpenAnswer } from './streams.ts';

@@ -14,10 +14,7 @@ const BUSY = 'Streaming for thread is in progress';
 /** Pause before the first resume, milliseconds; each further pause is twice the previous one. */
 const FIRST_PAUSE_MS = 100;
 
-/**
- * Requires exactly one of `agentId` and `deploymentId`, and one of `apiKey` and `token`; an API key needs
- * `agentId`.
- */
+/** Requires exactly one of `agentId` and `deploymentId`, and one of `apiKey` and `token`; an API key needs `agentId`. */
 export interface ChatOptions extends ServiceOptions {
   /** Address of the chat host, such as `https://host`. */
   url: string;
@@ -34,13 +31,12 @@ export interface ChatOptions extends ServiceOptions {
 
 export interface Question {
   input: string;
-  /** Absent = a new thread; its id is in the first record. */
+  /** Id of the thread to continue. Absent = a new thread; its id is in the first record. */
   chatId?: string;
-  /**
-   * `<13 or more digits>-message`; generated when absent. A repeated id does not ask the question again.
-   */
+  /** `<13 or more digits>-message`; generated when absent. A repeated id does not ask the question again. */
   messageId?: string;
   sessionSettings?: SessionSettings;
+  /** Branch of the deployment that answers, and whether this is the default branch. */
   activeBranchName?: string;
   isDefaultBranch?: boolean;
 }
@@ -53,9 +49,8 @@ export interface AskOptions extends CallOptions {
 /** Every call throws PlatformError; refusals by chat are ChatUnauthorized, ThreadBusy and ChatFailed. */
 export interface ChatClient {
   /**
-   * Sends a question and yields the records of the answer. After a lost connection the client resumes the same
-   * message: the opening record is yielded again, followed by the missed records; a message in progress is
-   * yielded as a whole.
+   * Sends a question and yields the records of the answer. After a lost connection the client resumes the same message: the
+   * opening record is yielded again, followed by the missed records; a message in progress is yielded as a whole.
    */
   ask(question: Question, options?: AskOptions): AsyncIterable<ChatRecord>;
   /** Returns the stored records of a thread without sending a question. */
@@ -63,7 +58,10 @@ export interface ChatClient {
     thread: { chatId: string; sessionSettings?: SessionSettings },
     options?: CallOptions,
   ): AsyncIterable<ChatRecord>;
-  /** Stops the answer in progress. PlatformResponse 403 for a thread of another user, 404 for an unknown one. */
+  /**
+   * Stops the answer in progress. `externalId`: the user of the thread, as in SessionSettings. PlatformResponse 403 for a thread of
+   * another user, 404 for an unknown one.
+   */
   abort(thread: { chatId: string; externalId?: string }, options?: CallOptions): Promise<void>;
   /** Waits for running calls and streams, then closes the connections. */
   close(): Promise<void>;
@@ -77,10 +75,7 @@ function refusalOf(error: unknown, answer: OpenAnswer): PlatformRefusal {
   return message.includes(BUSY) ? new ThreadBusy(message, answer.call) : new ChatFailed(message, answer.call);
 }
 
-/**
- * Yields records up to the closing one. Newer platforms may send more records after it; they are not read
- * (contract 11.10).
- */
+/** Yields records up to the closing one. Newer platforms may send more records after it; they are not read (contract 11.10). */
 async function* readRecords(answer: OpenAnswer): AsyncGenerator<ChatRecord, void, undefined> {
   for await (const line of jsonLines(answer)) {
     if (isRecord(line) && line['error'] !== undefined) throw refusalOf(line['error'], answer);
@@ -145,14 +140,12 @@ function* missedRecords(cutoff: ChatRecord, lastSort: number): Generator<ChatRec
   }
 }
 
-/**
- * Creates the client; it connects on the first call. @throws PlatformConfiguration for invalid or unsafe
- * options
- */
+/** Creates the client; it connects on the first call. @throws PlatformConfiguration for invalid or unsafe options */
 export function createChatClient(options: ChatOptions): ChatClient {
   const { base, params } = addressOf(options);
   const service = serviceOf(options);
   const route = `${base}/stream-chat-state`;
+  // Context for the errors of a refused question.
   const call: CallContext = { method: 'POST', route };
 
   /** Yields the records of one request. `isSafe`: the request only reads, so a lost answer leaves no doubt about a write. */
@@ -169,6 +162,7 @@ export function createChatClient(options: ChatOptions): ChatClient {
     }
   }
 
+  /** `ask` of the client. `losses` counts the lost connections. */
   async function* ask(
     question: Question,
     { resumes = 3, ...callOptions }: AskOptions = {},

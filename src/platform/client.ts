@@ -25,9 +25,12 @@ export type { ListRange } from './scim-resources.ts';
 
 /** Every call throws PlatformError (errors.ts) when it fails. No call is retried. */
 export interface PlatformClient {
+  /** SCIM users, as `groups` SCIM groups. */
   users: PlatformUsers;
   groups: PlatformGroups;
+  /** Console users: the people of `users` with the numeric ids that attribute values refer to. */
   accounts: PlatformAccounts;
+  /** Definitions of user attributes, as `values` their values. */
   attributes: PlatformAttributes;
   values: PlatformValues;
   workspace: PlatformWorkspace;

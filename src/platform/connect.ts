@@ -18,11 +18,14 @@ export interface PlatformClientOptions {
   /** Largest number of connections; default 8. */
   connections?: number;
   /**
-   * Awaited before every request, outside its timeout: the shared request budget. Its errors are passed to the
-   * caller.
+   * Awaited before every request, outside its timeout, after the wait for `gate`: the budget of calls per second, which several
+   * processes may share. Its errors are passed to the caller.
    */
   admit?: (signal?: AbortSignal) => Promise<void>;
-  /** Runs every call, at once or after a wait. Default: every call runs at once. */
+  /**
+   * Runs every call, at once or after a wait: limits the calls of this process that are under way at the same time. Default: every
+   * call runs at once.
+   */
   gate?: CallGate;
   /** Called after every finished request; must not throw. */
   onCall?: (call: PlatformCall) => void;
@@ -51,10 +54,7 @@ export function toTransportOptions(options: PlatformClientOptions): TransportOpt
   };
 }
 
-/**
- * Returns the headers of the current keys, and a redactor for all keys used so far, because an old key may
- * still be valid.
- */
+/** Returns the headers of the current keys, and a redactor for all keys used so far, because an old key may still be valid. */
 function createCredentials({ token, scimToken = token }: PlatformClientOptions): {
   headers: (family: 'rest' | 'scim') => { authorization: string };
   redact: RedactText;

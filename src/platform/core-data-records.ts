@@ -112,7 +112,7 @@ export function toRows(data: unknown, refuse: Refuse): DataRow[] {
   return (columns[0] ?? []).map((_, row) => toRow(members, (index) => columns[index]?.[row] ?? null));
 }
 
-/** Reads one result of `/v1/load`. */
+/** Reads one result of `/v1/load` (contract 5.1). */
 export function toLoadAnswer(result: unknown, refuse: Refuse): LoadAnswer {
   if (!isRecord(result)) throw refuse('no result');
   const { total, lastRefreshTime, annotation } = result;

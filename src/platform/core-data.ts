@@ -1,5 +1,4 @@
-// Implements the Core Data client: queries and metadata of one deployment, with the rights of the token's owner
-// (contract 5).
+// Implements the Core Data client: queries and metadata of one deployment, with the rights of the token's owner (contract 5).
 import { randomIds } from '../support/sources.ts';
 import { isRecord, platformMessage } from './answer.ts';
 import {
@@ -24,12 +23,15 @@ import { listRest } from './rest-list.ts';
 import { createService, type Service, type ServiceOptions, type TokenSource } from './service.ts';
 import type { OpenAnswer } from './streams.ts';
 
+/** The call that runs a query, also as context for errors. */
 const LOAD = { method: 'POST', route: '/v1/load' } as const satisfies CallContext;
 /** Error text of an answer that means: the query still runs, poll again. */
 const CONTINUE = 'Continue wait';
 /** Pauses between two polls of one query, milliseconds; each pause is twice the previous one. */
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2000;
+/** Longest error message that is taken from an answer, in characters. */
+const MAX_MESSAGE = 1000;
 
 export interface CoreDataOptions extends ServiceOptions {
   /** Address with its base path, such as `https://host/data-api`. */
@@ -77,7 +79,8 @@ async function loadUntilReady(
     if (error === undefined) return answer;
     const call: CallContext = { ...LOAD, correlationId };
     if (error !== CONTINUE)
-      throw new QueryRefused(typeof error === 'string' ? error.slice(0, 1000) : 'error', call);
+      // An error that is no text has no message.
+      throw new QueryRefused(typeof error === 'string' ? error.slice(0, MAX_MESSAGE) : 'error', call);
     if (service.clock.now() + pauseMs > deadlineMs) throw new PlatformTimeout(queryTimeoutMs, call);
     await service.clock.sleep(pauseMs, signal);
     // Nothing to redact: the reason is the caller's own.
@@ -105,6 +108,7 @@ async function* readRows(
   for await (const line of jsonLines(answer)) {
     if (!isRecord(line)) throw answer.refuse('a line that is not an object');
     if (line['error'] !== undefined) {
+      // `platformMessage` takes the text of a body and finds the message in it.
       throw new QueryRefused(platformMessage(JSON.stringify(line), answer.redact), answer.call);
     }
     if (!columns) {

@@ -93,7 +93,7 @@ const readVersions: Reader<DeploymentVersion[]> = (body, refuse) => {
 
 export type PlatformDeployments = ReturnType<typeof createDeployments>;
 
-/** Reads deployments over `send`; every function throws what `send` throws. */
+/** Reads deployments over `send`; every function throws PlatformError (errors.ts). */
 export function createDeployments(send: Send) {
   const call = callsOf(send, 'rest');
   return {

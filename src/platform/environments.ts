@@ -92,7 +92,7 @@ const readBranch: Reader<Branch> = (body, refuse) => {
 export type PlatformEnvironments = ReturnType<typeof createEnvironments>;
 export type PlatformBranches = ReturnType<typeof createBranches>;
 
-/** Reads environments over `send`; every function throws what `send` throws. */
+/** Reads environments over `send`; every function throws PlatformError (errors.ts). */
 export function createEnvironments(send: Send) {
   return {
     /** Yields the environments of a deployment. */
@@ -133,7 +133,7 @@ export function createEnvironments(send: Send) {
   };
 }
 
-/** Reads branches over `send`; every function throws what `send` throws. */
+/** Reads branches over `send`; every function throws PlatformError (errors.ts). */
 export function createBranches(send: Send) {
   return {
     /** Yields the branches of a deployment. */

@@ -1,6 +1,5 @@
-// Defines the errors of the platform client. They contain no token, body, id or personal data in message, stack
-// or properties; only `platformMessage` quotes the platform, with tokens removed. Causes are copies with name,
-// code and message.
+// Defines the errors of the platform client. They contain no token, body, id or personal data in message, stack or properties;
+// only `platformMessage` quotes the platform, with tokens removed. Causes are copies with name, code and message.
 import type { RedactText } from './redact.ts';
 import { redactedCause } from './redact.ts';
 
@@ -15,6 +14,7 @@ export interface CallContext {
 
 export interface CauseOptions {
   cause?: unknown;
+  /** Removes tokens from the texts of the cause. */
   redact: RedactText;
 }
 
@@ -42,6 +42,7 @@ export class PlatformConfiguration extends PlatformError {
   readonly option: string;
 
   constructor(option: string, reason: string) {
+    // Method and route are empty: no call was made.
     super(`Platform client option "${option}" ${reason}`, { method: '', route: '' });
     this.option = option;
   }
@@ -144,9 +145,8 @@ export class PlatformDecode extends PlatformError {
 export class AnswerTooLarge extends PlatformDecode {}
 
 /**
- * A list that was not read to a proven end: an empty or short page before the end, a repeated id, or totals
- * that differ. Such a list does not prove that a resource is absent. Scan again later: the list may have changed
- * during the scan.
+ * A list that was not read to a proven end: an empty or short page before the end, a repeated id, or totals that differ. Such a
+ * list does not prove that a resource is absent. Scan again later: the list may have changed during the scan.
  */
 export class IncompleteList extends PlatformDecode {
   /** Number of entries that were read. */

@@ -48,9 +48,7 @@ export interface WholePlatformOptions extends PlatformClientOptions {
   idleTimeoutMs?: number;
 }
 
-/**
- * Every call throws PlatformError when it fails. No call is retried. Core Data and chat have separate clients.
- */
+/** Every call throws PlatformError when it fails. No call is retried. Core Data and chat have separate clients. */
 export interface WholePlatform extends PlatformClient {
   accounts: PlatformClient['accounts'] & AccountWrites;
   roles: PlatformRoles;

@@ -8,7 +8,7 @@ const MAX_LINE = 8 * 1024 * 1024;
 /** Limits of one line for the JSON parser. */
 const BOUNDS = { maxDepth: 32, maxStructure: 1_000_000 };
 
-/** Yields the lines without their ends; the last line needs no line end. */
+/** Yields the lines without their line ends. The last line may lack its line end. */
 async function* linesOf(answer: OpenAnswer): AsyncGenerator<string, void, undefined> {
   let rest = '';
   for await (const piece of answer.text) {

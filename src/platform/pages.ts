@@ -42,6 +42,7 @@ export function createPageProof(call: CallContext): {
       fullLength = resources.length;
     }
     if (totalResults !== total) throw fail('the totals disagree');
+    // Number of resources that were not read yet.
     const left = total - ids.size;
     if (resources.length > left) throw fail('more came than was counted');
     if (resources.length === 0 && left > 0) throw fail('a page was empty before the end');
@@ -116,7 +117,8 @@ export async function* listByCursor<T extends { id: string }>(
     proof.noteIds(items);
     yield* items;
     seen += items.length;
-    if (!(hasNextPage ?? (count === undefined ? items.length >= pageSize : seen !== count))) return;
+    const goesOnByCount = count === undefined ? items.length >= pageSize : seen !== count;
+    if (!(hasNextPage ?? goesOnByCount)) return;
     if (items.length === 0) throw proof.fail('a page was empty before the end');
     if (endCursor === undefined) throw proof.fail('the cursor is missing');
     if (cursors.has(endCursor)) throw proof.fail('the cursor repeats');

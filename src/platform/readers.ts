@@ -138,6 +138,7 @@ export function readRestList<T>(reader: Reader<T>): Reader<RestPage<T>> {
     const info = isRecord(fields['pageInfo']) ? fields['pageInfo'] : {};
     const { hasNextPage, endCursor } = info;
     const count = fields['count'];
+    // null counts as absent.
     return {
       items: rows(fields['items'] ?? undefined, refuse),
       data: rows(fields['data'] ?? undefined, refuse),

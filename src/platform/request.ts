@@ -10,16 +10,13 @@ export interface CallOptions {
   correlationId?: string;
   /** Overrides the client's timeout for this call; the wait for the request budget does not count. */
   timeoutMs?: number;
-  /** True: the gate of the client lets the call pass without a wait for other calls. */
+  /** True: the client's option `gate` lets the call pass without a wait for other calls. */
   urgent?: boolean;
   /** Records the call as a span of a trace and sends its trace context. */
   trace?: TraceCall;
 }
 
-/**
- * Opens the span of one call. `traceparent` is sent; `end` receives the status (0 = none) and the name of the
- * error.
- */
+/** Opens the span of one call. `traceparent` is sent; `end` receives the status (0 = none) and the name of the error. */
 export type TraceCall = (
   method: string,
   route: string,
@@ -38,7 +35,7 @@ export interface PlatformCall {
   error?: string;
 }
 
-/** The families of the platform's API; each has its own credential. */
+/** The families of the platform's API: SCIM, REST, Core Data (`data`) and chat; each has its own credential. */
 export type Family = 'scim' | 'rest' | 'data' | 'chat';
 
 /** Limits for reading and parsing an answer, so that none can exhaust the memory of the process. */
@@ -104,10 +101,10 @@ export function isWrite(request: Pick<PlatformRequest<unknown>, 'method' | 'isSa
   return request.method !== 'GET' && request.isSafe !== true;
 }
 
-/** Sends one request. @throws PlatformError, or the error of `admit` */
+/** Sends one request and reads its answer. @throws PlatformError, or an error of the client's option `admit` */
 export type Send = <T>(request: PlatformRequest<T>, options?: CallOptions) => Promise<T>;
 
-/** Returns `send` for one family of the API. */
+/** Returns a function that sends requests of one API family: `(method, route, rest of the request, options)`. */
 export const callsOf =
   (send: Send, family: Family) =>
   <T>(

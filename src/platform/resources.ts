@@ -101,7 +101,7 @@ const readEntry: Reader<{ id: string; entry: Record<string, unknown> }> = (body,
   return { id, entry };
 };
 
-/** Calls operations over `send`; every function throws what `send` throws. */
+/** Calls operations over `send`; every function throws PlatformError (errors.ts). */
 export function createResources(send: Send): PlatformResources {
   return {
     operations: (options) =>

@@ -9,10 +9,14 @@ import type { CallOptions, Family, PlatformRequest, Send } from './request.ts';
 const PAGE_SIZE = 100;
 
 export interface RestList<T> {
+  /** Default: `rest`. */
   family?: Family;
+  /** Path template, with its parameters in `params`. */
   route: string;
   params?: Record<string, string>;
+  /** Parameters besides those of the page. */
   query?: PlatformRequest<unknown>['query'];
+  /** Reads one entry. */
   read: Reader<T>;
   /** Name of the list inside `data`, where the older style nests it (contract 4.1). */
   member?: string;

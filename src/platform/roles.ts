@@ -40,7 +40,7 @@ const readUserGroup: Reader<UserGroup> = (body, refuse) => {
 export type PlatformRoles = ReturnType<typeof createRoles>;
 export type PlatformUserGroups = ReturnType<typeof createUserGroups>;
 
-/** Reads and assigns roles over `send`; every function throws what `send` throws. */
+/** Reads and assigns roles over `send`; every function throws PlatformError (errors.ts). */
 export function createRoles(send: Send) {
   const change =
     (method: 'PUT' | 'DELETE') =>
@@ -57,7 +57,7 @@ export function createRoles(send: Send) {
 }
 
 /**
- * Reads and deletes groups of the console API over `send`; every function throws what `send` throws. Their ids differ from the
+ * Reads and deletes groups of the console API over `send`; every function throws PlatformError (errors.ts). Their ids differ from the
  * SCIM ids. This API cannot create groups or change their members; SCIM does (scim-resources.ts).
  */
 export function createUserGroups(send: Send) {

@@ -91,7 +91,7 @@ const readSchema: Reader<PlatformSchema> = (body, refuse) => {
 export type PlatformDiscovery = ReturnType<typeof createScimDiscovery>;
 
 /**
- * Reads the discovery endpoints over `send`; every function throws what `send` throws. PlatformResponse 404 for an unknown id
+ * Reads the discovery endpoints over `send`; every function throws PlatformError (errors.ts). PlatformResponse 404 for an unknown id
  * or URN.
  */
 export function createScimDiscovery(send: Send) {

@@ -22,7 +22,7 @@ export interface ListRange {
   filter?: string;
 }
 
-/** Calls that users and groups have in common. `Choice`: further options of lists. */
+/** Calls that users and groups have in common. `Choice`: options of lists that only one of the two has; `unknown`: none. */
 interface ScimResources<T, Input, Choice> {
   /** Returns one page; it does not prove that the list is complete. */
   list(range: ListRange & Choice, options?: CallOptions): Promise<ListPage<T>>;
@@ -42,10 +42,7 @@ interface ScimResources<T, Input, Choice> {
 }
 
 export interface PlatformUsers extends ScimResources<WireUser, WireUserInput, unknown> {
-  /**
-   * Returns at most two candidates; two mean an ambiguous match. Compare exactly before adopting: case may
-   * differ.
-   */
+  /** Returns at most two candidates; two mean an ambiguous match. Compare exactly before adopting: case may differ. */
   findBy(attribute: 'userName' | 'externalId', value: string, options?: CallOptions): Promise<WireUser[]>;
   /** Returns the user with this SCIM id. PlatformResponse 404 for an unknown id. */
   get(id: string, options?: CallOptions): Promise<WireUser>;
@@ -53,10 +50,7 @@ export interface PlatformUsers extends ScimResources<WireUser, WireUserInput, un
 
 /** `members: false` excludes the members: a page of large groups would be tens of megabytes. */
 export interface PlatformGroups extends ScimResources<WireGroup, WireGroupInput, { members?: false }> {
-  /**
-   * Returns at most two candidates, without members. Names are unique ignoring case; compare exactly before
-   * use.
-   */
+  /** Returns at most two candidates, without members. Names are unique ignoring case; compare exactly before use. */
   findByDisplayName(name: string, options?: CallOptions): Promise<WireGroup[]>;
   /** Returns the group with members unless `members` is false. */
   get(id: string, choice?: { members?: boolean }, options?: CallOptions): Promise<WireGroup>;
@@ -118,7 +112,7 @@ function createResourceCalls<T extends { id: string }, Input>(
   };
 }
 
-/** Reads and writes SCIM users over `send`; every function throws what `send` throws. */
+/** Reads and writes SCIM users over `send`; every function throws PlatformError (errors.ts). */
 export function createUserCalls(send: Send): PlatformUsers {
   const calls = createResourceCalls<WireUser, WireUserInput>(send, USERS, readUser);
   return {
@@ -132,7 +126,7 @@ export function createUserCalls(send: Send): PlatformUsers {
   };
 }
 
-/** Reads and writes SCIM groups over `send`; every function throws what `send` throws. */
+/** Reads and writes SCIM groups over `send`; every function throws PlatformError (errors.ts). */
 export function createGroupCalls(send: Send): PlatformGroups {
   const calls = createResourceCalls<WireGroup, WireGroupInput>(send, GROUPS, readGroup, MEMBERS_BOUNDS);
   return {

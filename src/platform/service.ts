@@ -21,7 +21,9 @@ export interface ServiceOptions extends Pick<
 }
 
 export interface Service {
+  /** Sends a request whose answer is read as a whole. */
   send: Send;
+  /** Sends a request whose answer is read piece by piece. */
   stream: OpenStream;
   readonly clock: Clock;
   readonly timeoutMs: number;

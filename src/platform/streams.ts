@@ -1,5 +1,4 @@
-// Reads streamed answers piece by piece, until the reader stops, the caller's signal fires, or the stream
-// pauses too long.
+// Reads streamed answers piece by piece, until the reader stops, the caller's signal fires, or the stream pauses too long.
 import { Pool } from 'undici';
 import type { AnswerHeaders } from './answer.ts';
 import { createAttempt, refusedAnswer, type AttemptOptions } from './attempt.ts';
@@ -15,6 +14,7 @@ import {
 import { faultCode, type RedactText } from './redact.ts';
 import { isWrite, type CallOptions, type PlatformRequest } from './request.ts';
 
+/** Longest time to open a connection. */
 const MAX_CONNECT_MS = 10_000;
 /** Largest part of an error body that is read, in characters. */
 const REFUSAL_LENGTH = 64 * 1024;
@@ -24,6 +24,7 @@ export interface OpenAnswer {
   readonly headers: AnswerHeaders;
   /** The decoded body in pieces; a piece may end anywhere. */
   readonly text: AsyncIterable<string>;
+  /** Context for errors of the call. */
   readonly call: CallContext;
   readonly redact: RedactText;
   /** Returns the error for an unreadable body; the reason must not quote the answer. */
@@ -69,8 +70,8 @@ async function firstOf(text: AsyncIterable<string>, length: number): Promise<str
 }
 
 /**
- * Creates streams to one tenant, each on its own connection; the pool opens with the first stream. A stream
- * throws what `send` throws, also after some items. An end without error is the regular end of the body.
+ * Creates streams to one tenant, each on its own connection; the pool opens with the first stream. A stream throws PlatformError
+ * or an error of the option `admit`, also after some items. An end without error is the regular end of the body.
  */
 export function createStreams(options: StreamsOptions): { stream: OpenStream; close(): Promise<void> } {
   const { address, timeoutMs, idleTimeoutMs, redact } = options;
@@ -102,6 +103,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
     return new PlatformConnection(code, call, { cause: fault, redact });
   }
 
+  /** Sends the request, yields the items that it reads, and reports the end of the call. */
   async function* stream<T>(
     request: StreamRequest<T>,
     { signal, correlationId }: CallOptions = {},
@@ -128,7 +130,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
         const start = await firstOf(text, REFUSAL_LENGTH);
         status = response.statusCode;
         const answer = { status, headers: response.headers, text: start };
-        // The status tells whether the write may be done, so the call has no `mayHaveCommitted` here.
+        // `refusedAnswer` sets `mayHaveCommitted` by the status, so it gets the context without it.
         throw refusedAnswer(options, request, answer, attempt.call);
       }
       const type = String(response.headers['content-type'] ?? '');

@@ -57,13 +57,16 @@ const noteSent: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options
 /** An error body is read up to this size; its message is shortened further. */
 const REFUSAL_BYTES = 64 * 1024;
 
+/** Longest time to open a connection. */
 const MAX_CONNECT_MS = 10_000;
 
 /** Runs one call, at once or after a wait, for example until fewer calls are running. */
 export type CallGate = <T>(run: () => Promise<T>, call: CallOptions) => Promise<T>;
 
 export interface TransportOptions extends AttemptOptions {
+  /** Time for one request including the body of the answer, milliseconds. */
   timeoutMs: number;
+  /** Largest number of connections. */
   connections: number;
   gate?: CallGate | undefined;
 }
@@ -101,8 +104,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     call: CallContext,
     { signal, timeoutMs = options.timeoutMs }: CallOptions,
   ): Promise<Answer> {
-    // One controller per call, with its listener removed at the end, so that a long-lived signal does not
-    // collect listeners.
+    // One controller per call, with its listener removed at the end, so that a long-lived signal does not collect listeners.
     const controller = new AbortController();
     const isWriting = isWrite(request);
     const flight: Flight = { sent: false };
@@ -138,6 +140,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     try {
       return await Promise.race([sendAndRead(), earlyEnd]);
     } catch (fault) {
+      // Without an answer, a write may have been applied if it was sent.
       const unanswered: CallContext = { ...call, mayHaveCommitted: isWriting && flight.sent };
       if (ended === 'aborted') throw new PlatformAborted(unanswered, { cause: signal?.reason, redact });
       if (ended === 'timeout') throw new PlatformTimeout(timeoutMs, unanswered);
@@ -157,6 +160,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
   ): T {
     const text = new TextDecoder().decode(bytes);
     if (!isSuccess(status)) throw refusedAnswer(options, request, { status, headers, text }, call);
+    // After a success a write may have been applied, even if its answer cannot be read.
     const answered: CallContext = { ...call, mayHaveCommitted: isWrite(request) };
     if (isWebPage(text)) throw new EndpointAbsent(status, answered);
     if (request.read === 'ignore') return undefined as T;

@@ -7,13 +7,13 @@ import type { AttributeValue, UserAttribute, UserAttributeInput, WireAttributeVa
 const DEFINITIONS = '/api/v1/user-attributes';
 const DEFINITION = `${DEFINITIONS}/{id}`;
 const VALUES = '/api/v1/user-attribute-values';
-/** 10,000 definitions; a longer list counts as endless. */
+/** Largest number of pages, together 10,000 definitions; a longer list counts as endless. */
 const MAX_PAGES = 100;
 
 export type PlatformAttributes = ReturnType<typeof createAttributes>;
 export type PlatformValues = ReturnType<typeof createValues>;
 
-/** Reads and writes attribute definitions over `send`; every function throws what `send` throws. */
+/** Reads and writes attribute definitions over `send`; every function throws PlatformError (errors.ts). */
 export function createAttributes(send: Send) {
   const call = callsOf(send, 'rest');
   return {
@@ -40,7 +40,7 @@ export function createAttributes(send: Send) {
 }
 
 /**
- * Reads and writes attribute values over `send`; every function throws what `send` throws. The platform has no
+ * Reads and writes attribute values over `send`; every function throws PlatformError (errors.ts). The platform has no
  * call that writes several values (contract 3.2).
  */
 export function createValues(send: Send) {

@@ -89,6 +89,7 @@ const readAccess: Reader<DashboardAccess> = (body, refuse) => {
   };
 };
 
+/** Returns whether a property of this name holds an id. */
 const isId = (name: string): boolean => name === 'id' || name.endsWith('Id');
 
 /** Returns a copy with the ids as integers; null and undefined stay. @throws PlatformArgument for an id of other text */
@@ -103,7 +104,7 @@ function withWireIds<T>(input: object, call: CallContext): Record<string, T | nu
 
 export type PlatformWorkspace = ReturnType<typeof createWorkspace>;
 
-/** Reads and writes the workspace over `send`; every function throws what `send` throws. */
+/** Reads and writes the workspace over `send`; every function throws PlatformError (errors.ts). */
 export function createWorkspace(send: Send) {
   /** Yields the items of a list. @param path below the deployment */
   async function* list(
