@@ -47,6 +47,7 @@ export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }
   const { openedAt, expiresAt = '', selection, note } = approval;
   say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
   say(`  ${approvalCounts(approval)}`);
+  // A held approval has an expiry, a decided one has the time and the operator of the decision.
   if (approval.state === 'held') say(`  opened ${openedAt}, ${expiryText(expiresAt, now)}`);
   else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
   const left = stillRejectedText(approval);
@@ -103,7 +104,8 @@ export function printChanges(
 ): DestructiveKind | undefined {
   let kind = before;
   for (const item of items) {
-    if (item.kind !== kind) say('', `${LABELS[item.kind][1]}:`);
+    const [, heading] = LABELS[item.kind];
+    if (item.kind !== kind) say('', `${heading}:`);
     kind = item.kind;
     say(`  - ${lineOf(item)}${sinceText(item)}`);
   }

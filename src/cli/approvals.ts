@@ -55,6 +55,8 @@ const DEFAULT_LIMIT = 100;
 const MOST_CHANGES = 1000;
 /** Number of changes that are printed before a question. */
 const EXAMPLES = 20;
+/** Largest value of --offset. */
+const MOST_OFFSET = 1e9;
 
 export function approvalsCommand(program: Command, cli: Cli): void {
   const group = program.command('approvals').description('what the guard holds, and decisions about it');
@@ -89,7 +91,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
     .addOption(
       new Option('--offset <count>', 'leave out so many at the beginning')
         .default(0)
-        .argParser(toWhole(0, 1e9)),
+        .argParser(toWhole(0, MOST_OFFSET)),
     )
     .addOption(new Option('--all', 'every change; only without --json').conflicts(['json', 'limit']))
     .option('--json', 'print as JSON')
@@ -156,7 +158,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
           const order = { ...actor, identity: `command ${actor.by}`, action, selection };
           const decided = await decideApproval(states, approval.id, settingsOf, order);
           if (decided.kind === 'settled') throw new Error(decided.message);
-          // Only an order that was carried out has an id.
+          // Only an order that was carried out has an id; `refusal` says why the others were not.
           if (!('id' in decided)) throw refusal(decided.kind, id);
           const { kind: outcome, ...rest } = decided;
           if (flags.json) sayJson({ ...rest, id, outcome, action, by: actor.by });
@@ -194,7 +196,7 @@ function afterwards(action: Decision['action'], items: number, remaining: number
   return `${counted(remaining, 'change')} ${remaining === 1 ? 'is' : 'are'} still held at ${target}.`;
 }
 
-/** Returns the names of the last administrators whose deactivation an order approves. Often there is none to look for. */
+/** Returns the names of the last administrators whose deactivation an order approves; of many, the first EXAMPLES. */
 async function lastAdministrators(
   states: readonly DesiredState[],
   approval: Approval,
@@ -203,6 +205,7 @@ async function lastAdministrators(
 ): Promise<string[]> {
   const { connection, target, id } = approval;
   const cause = 'lastAdministrator';
+  // Two short ways, because there is seldom a last administrator: the order does not select them, or none is held.
   if (selection.causes?.includes(cause) === false) return [];
   const filter = { connection, target, reason: 'LastAdministrator', limit: 1 } as const;
   if ((await listExceptions(states, filter)).length === 0) return [];
@@ -241,7 +244,6 @@ const heldAgainText = (name: string): string =>
 /** First word of the line about a decision. */
 const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
 
-/** Adds the options that select a part of an approval. */
 const withSelection = (command: Command): Command =>
   command
     .option('--person <names...>', 'only these persons: userName, mail or id')
@@ -277,6 +279,7 @@ const unknownApproval = (id: string): Error =>
 /** Returns the times of an approval in words: of a held one until when it can be decided, of a decided one when it was. */
 function dates(approval: Approval): string {
   const { openedAt, expiresAt, at, by, selection, note } = approval;
+  // `at`: time of the decision. A held approval has none, and has an expiry.
   if (at === undefined) return `opened ${openedAt}, ${expiryText(expiresAt ?? '', Date.now())}`;
   return [`${at} by ${by}`, stillRejectedText(approval), selection, note]
     .filter((part) => part !== undefined)

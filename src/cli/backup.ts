@@ -21,6 +21,7 @@ interface BackupFlags {
 
 interface RestoreFlags extends OperatorFlags {
   replace?: boolean;
+  /** Which inbound tokens are valid afterwards: those stored now, or those of the file. */
   tokens?: 'keep' | 'take';
   acceptForgeable?: boolean;
   yes?: boolean;
@@ -114,7 +115,8 @@ export function restoreCommand(program: Command, cli: Cli): void {
         const canAsk = file !== '-' && process.stdin.isTTY && !flags.json;
         if (checked.tokens.length > 0) complain(...tokenLines(checked));
         const tokens = flags.tokens ?? (canAsk ? await chosenTokens(checked.tokens) : 'keep');
-        // Standard input is the backup itself, so nothing can be asked there.
+        // Without a terminal, with --json, and where standard input is the backup itself, nothing can be asked: `confirm` then
+        // requires --yes, as it does with `json`.
         if (flags.replace)
           await confirm(
             { yes: flags.yes ?? false, json: !canAsk },

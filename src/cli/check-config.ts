@@ -33,7 +33,7 @@ export function checkConfigCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** @throws ConfigError with every fault, which is on standard output too if `isJson` */
+/** Reads the settings. @throws ConfigError with every fault; if `isJson`, the faults are printed to standard output before */
 function settingsOf(command: Command, cli: Cli, isJson: boolean): Config {
   try {
     return readConfig(command, cli);

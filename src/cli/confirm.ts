@@ -4,7 +4,9 @@ import { createInterface } from 'node:readline/promises';
 
 /** Flags that decide whether an operator is asked. */
 interface AskFlags {
+  /** The operator has agreed already. */
   yes?: boolean;
+  /** A program reads the output, so nothing is asked. */
   json?: boolean;
 }
 

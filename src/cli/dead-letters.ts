@@ -56,7 +56,11 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
       sayRows(...JSON.stringify(letters, null, 2).split('\n'));
     });
 
-  /** Adds a subcommand that gives an order about some dead letters. @param words end of the sentence about what was done */
+  /**
+   * Adds a subcommand that gives an order about some dead letters.
+   * @param words ends of the sentences about the order: `done` after the number of dead letters, `nothing` when there was none
+   * @param run carries the order out, and returns the dead letters that it reached
+   */
   const addOrder = (
     name: string,
     description: string,

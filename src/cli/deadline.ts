@@ -11,7 +11,6 @@ const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
 /** Longest timer of Node.js, milliseconds. */
 const MAX_MS = 2 ** 31 - 1;
 
-/** Adds the option. */
 export const withDeadline = (command: Command): Command =>
   command.option(
     '--deadline <duration>',

@@ -34,7 +34,7 @@ export function doctorCommand(program: Command, cli: Cli): void {
       const config = readConfig(command, cli);
       const isDeep = flags.deep || flags.repair;
       const findings = await checkAll(config, !isDeep);
-      // `orUnmade` returns a finding in place of an error.
+      // `orUnmade` returns an error of `proveAll` as a finding about the area `data`.
       if (isDeep)
         findings.push(
           ...(await orUnmade('data', () => proveAll(config, actorOf(cli, flags), flags.repair === true))),

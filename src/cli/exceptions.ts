@@ -20,6 +20,9 @@ interface Flags {
 
 /** Number of exceptions that are printed without --limit. */
 const DEFAULT_LIMIT = 1000;
+/** Largest values of --offset and --limit. */
+const MOST_OFFSET = 100_000_000;
+const MOST_SHOWN = 100_000;
 
 export function exceptionsCommand(program: Command, cli: Cli): void {
   program
@@ -31,12 +34,12 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
     .addOption(
       new Option('--offset <count>', 'leave out so many at the beginning')
         .default(0)
-        .argParser(toWhole(0, 100_000_000)),
+        .argParser(toWhole(0, MOST_OFFSET)),
     )
     .addOption(
       new Option('--limit <count>', 'at most this many')
         .default(DEFAULT_LIMIT)
-        .argParser(toWhole(1, 100_000)),
+        .argParser(toWhole(1, MOST_SHOWN)),
     )
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {

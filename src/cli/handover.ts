@@ -94,7 +94,6 @@ async function undo(text: string, flags: Flags, command: Command, cli: Cli): Pro
 /** Returns the number of items of a handover that were moved, or were to be moved when it stopped. */
 const movedOf = ({ counts }: ListedHandover): number => (counts.moved ?? 0) + (counts.planned ?? 0);
 
-/** Words for each state of a handover. */
 const STATES: Record<ListedHandover['state'], string> = {
   moving: 'not complete, the next reconcile continues',
   moved: 'handed over',

@@ -22,7 +22,10 @@ export const releaseCommand = (program: Command, cli: Cli): void => {
   addCommand(program, cli, 'release', description, { run: releaseTargets, word: 'released' });
 };
 
-/** Adds a command that holds or releases targets and prints each of them. @param order.word the state after the command */
+/**
+ * Adds a command that holds or releases targets, and prints each of them.
+ * @param order `run` carries the order out, `word` is the state of a target afterwards
+ */
 function addCommand(
   program: Command,
   cli: Cli,

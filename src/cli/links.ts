@@ -158,7 +158,7 @@ async function keep(flags: KeepFlags, command: Command, cli: Cli): Promise<void>
   });
 }
 
-/** Opens the links. @throws Error for a name that neither the settings nor the removed targets have */
+/** Runs `use` with the links. @throws Error for a name that neither the settings nor the removed targets have */
 async function onLinks<T>(
   flags: Flags,
   command: Command,
@@ -198,7 +198,7 @@ function line(row: LinkRow): string {
 /** Writes the links as NDJSON to a new file, or to standard output. @returns their number */
 async function exportTo(sources: LinkSources, flags: Flags, file: string | undefined): Promise<number> {
   const { listLinks } = await import('../ops/links/link-rows.ts');
-  // The file holds personal data: only its owner may read it, and no file is overwritten.
+  // The file holds personal data: only its owner may read the file (0o600), and no file is overwritten (`wx`).
   const out = file === undefined ? undefined : openSync(file, 'wx', 0o600);
   let count = 0;
   try {

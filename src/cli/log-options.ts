@@ -7,7 +7,6 @@ import type { Cli } from './cli.ts';
 import { say, sayJson } from './output.ts';
 import { toWhole } from './whole-number.ts';
 
-/** Options of the commands log and acts. */
 export interface LogFlags {
   connection?: string;
   target?: string;
@@ -28,7 +27,6 @@ export const DEFAULT_LINES = 100;
 /** Options that select or format entries. A chain is checked as a whole. */
 const SELECTING = ['resource', 'action', 'status', 'since', 'until', 'before', 'limit', 'csv'];
 
-/** Adds the options. */
 export const withLogOptions = (command: Command): Command =>
   command
     .option('--connection <name>', 'only this connection')
@@ -93,7 +91,6 @@ function toMoment(text: string): number {
   return moment;
 }
 
-/** Parses the id of an entry. @throws InvalidArgumentError */
 function toId(text: string): string {
   if (!isPublicId(text)) throw new InvalidArgumentError('Say the id of an entry, as --json prints it.');
   return text;

@@ -141,7 +141,7 @@ const KNOWN_VALUES =
 const MOST_MEMBERS = 5;
 const MOST_VALUES = 3;
 
-/** Returns an entry as one line of text. @param named names of the first members */
+/** Returns an entry as one line of text; `[…]` at its end is the id of the request that caused it. @param named names of the first members */
 export function toText(
   { at, target, ref, name, action, status, changes, members, message, request, forgotten }: LocatedEntry,
   named: readonly string[] = [],
@@ -157,6 +157,7 @@ export function toText(
   return `${new Date(at).toISOString()}  ${target}  ${shownName}  ${what}${detail ? `  ${detail}` : ''}  [${request}]`;
 }
 
+/** A written value: its name (`active`, or an attribute as `attributes.<name>`), the value before, the value after. */
 type Change = NonNullable<LocatedEntry['changes']>[number];
 const isAttribute = ([name]: Change): boolean => name.startsWith('attributes.');
 const isActive = ([name]: Change): boolean => name === 'active';

@@ -16,7 +16,6 @@ export interface OperatorFlags {
 const MOST_NAME = 200;
 const MOST_NOTE = 1000;
 
-/** Adds the options of every command that gives an order. */
 export const withOperator = (command: Command): Command =>
   command
     .option(

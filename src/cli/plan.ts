@@ -15,6 +15,7 @@ import { writePrivately } from './private-file.ts';
 interface PlanFlags extends DeadlineFlags {
   target?: string;
   json?: boolean;
+  /** File to which the plan is saved. */
   out?: string;
   driftOnly?: boolean;
   full?: boolean;

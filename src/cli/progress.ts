@@ -2,7 +2,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import { complain } from './output.ts';
 
-/** Progress of long work. */
 export interface ProgressState {
   /** Name of the part of the work, such as `users`. */
   phase: string;
@@ -27,7 +26,6 @@ export function createProgressLine(what: string): ProgressLine {
   return process.stderr.isTTY ? createBar(what) : createLines(what);
 }
 
-/** Shows a bar on a terminal. */
 function createBar(what: string): ProgressLine {
   const format = `${what} {phase} {bar} {value}/{total}`;
   const bar = new SingleBar(

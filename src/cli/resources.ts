@@ -82,8 +82,8 @@ function refuseUnless(noun: string, name: string | undefined, known: string[]): 
 }
 
 /**
- * Returns what to say of the name: a person or group of a connection that left the settings may have access, although no
- * connection of the settings knows the name.
+ * Returns the message about an unknown name. It names the links of a connection or target that left the settings, because such a
+ * person or group may still have access.
  */
 export async function unknownText({ message, text, config }: UnknownResource): Promise<string> {
   const { showLinks } = await import('../ops/links/link-rows.ts');

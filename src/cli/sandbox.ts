@@ -22,9 +22,7 @@ interface SandboxFlags {
   json?: boolean;
 }
 
-/**
- * Returns the chat model option. Its key is an environment variable, because all users of the machine can read arguments.
- */
+/** Returns the chat model option. Its key is an environment variable, because all users of the machine can read arguments. */
 function chatModelOf({
   chatModelUrl: url,
   chatModel: model,
@@ -34,7 +32,6 @@ function chatModelOf({
   return { chatModel: { url, model, ...(apiKey === undefined ? {} : { apiKey }) } };
 }
 
-/** Parses a port. @throws InvalidArgumentError */
 function toPort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
   throw new InvalidArgumentError('A port is a number from 0 to 65535.');

@@ -24,10 +24,11 @@ export interface CommandContext {
 
 /** V8 collects garbage when the heap has grown by this percentage of the live objects; by default it grows to several times as much. */
 const HEAP_GROWTH = 100;
+/** Beginning of the message when the deadline of a command (--deadline) passes. */
 const PAST_DEADLINE = 'The deadline passed before the command ended';
 
 /**
- * Opens the scopes, runs `use`, and closes them.
+ * Opens the scopes, runs `use`, and closes the scopes.
  * @throws Error with what to do when Redis does not answer, or when there is no such target
  */
 export async function withScopes<T>(

@@ -11,9 +11,7 @@ import { readConfig, reportFailure, type Cli } from './cli.ts';
 
 /** Parts of the service that a process may run; `all`: every part. */
 const ROLES: Role[] = ['all', 'api', 'worker', 'scheduler'];
-/**
- * If a stop takes longer than `server.drainMs` plus this time, the process ends at once, as it does after a second signal.
- */
+/** If a stop takes longer than `server.drainMs` plus this time, the process ends at once, as it does after a second signal. */
 const LAST_RESORT_MS = 40_000;
 /**
  * V8 collects garbage when the heap has grown by this percentage of the live objects; by default it lets the heap grow
@@ -71,7 +69,10 @@ export function serveCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** @returns the first signal; a second one, or too long a stop after the first, ends the process with exit code 1 */
+/**
+ * Resolves with the first signal. A second signal, or too long a stop after the first, ends the process with exit code 1.
+ * @param drainMs setting `server.drainMs`
+ */
 function firstSignal(drainMs: number): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let isStopping = false;

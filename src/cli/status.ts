@@ -57,7 +57,6 @@ export function statusCommand(program: Command, cli: Cli): void {
 /** Largest number of exceptions of each reason that are named. */
 const MOST_NAMED = 3;
 
-/** Formats a time as ISO 8601. */
 const moment = (ms: number): string => new Date(ms).toISOString();
 
 /**
@@ -74,7 +73,7 @@ function waitingText(dirty: number, priorities: TargetStatus['priorities']): str
 }
 
 /**
- * Prints the status of one target.
+ * Prints the status of one connection at one target.
  * @param named exceptions that are named
  * @param failing a sentence about changes that the platform ignores again and again
  */
@@ -93,7 +92,7 @@ function print(
   if (guard.expiresAt !== null)
     say(`  held changes: the approval ${expiryText(guard.expiresAt, Date.now())}`);
   const { coverage } = rest;
-  // `true`: the number of resources that the platform shows is from the last reconcile.
+  // `true`: the counts are current; only the number of resources that the platform shows is from the last reconcile.
   say(`  people: ${coverageText(coverage.users, true)}`);
   // An identity provider may push people alone.
   if (coverage.groups.desired > 0) say(`  groups: ${coverageText(coverage.groups, true)}`);

@@ -5,7 +5,11 @@ import type { DesiredState } from '../directory/desired-state.ts';
 
 type OpenStore = Omit<ReturnType<typeof App.openDesiredStates>, 'redis' | 'reach' | 'states'>;
 
-/** Opens the store, runs `use`, closes it. @throws Error with what to do when Redis does not answer */
+/**
+ * Opens the store, runs `use`, and closes the store.
+ * @param options.forRestore the command is a restore, so a restore that was not finished is no error
+ * @throws Error with what to do when Redis does not answer
+ */
 export async function withStore<T>(
   config: Config,
   use: (states: DesiredState[], store: OpenStore) => Promise<T>,

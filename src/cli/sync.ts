@@ -18,6 +18,7 @@ interface Flags extends OperatorFlags {
   target?: string;
   dryRun?: boolean;
   json?: boolean;
+  /** Seconds, as typed. */
   timeout: string;
 }
 
@@ -108,7 +109,6 @@ function exitCodeOf({ differences, outcome }: SyncReport): number {
   return differences.some(isChange) ? 2 : 0;
 }
 
-/** Words for each outcome. */
 const OUTCOME_WORDS: Record<SyncOutcomeName, string> = {
   equal: 'equal',
   held: 'held',

@@ -124,7 +124,7 @@ function addRevoke(group: Command, cli: Cli): void {
     });
 }
 
-/** Runs work with the tokens of a connection. @throws Error for an unknown connection */
+/** Runs `use` with the tokens of a connection. @throws Error for an unknown connection */
 function withTokens<T>(
   config: Config,
   connection: string,

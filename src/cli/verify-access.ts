@@ -70,7 +70,7 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** Exit code of each result. */
+/** Exit code of each result. `complete`: no link is missing; `unknown`: a link could not be checked. */
 export const ACCESS_EXITS: Readonly<Record<AccessResult, number>> = { complete: 0, missing: 2, unknown: 1 };
 
 /** Returns the message of an error for JSON; for unusable settings with every fault. */
@@ -95,7 +95,6 @@ function toQuestion(user: string, flags: Flags, { env }: Cli): AccessQuestion {
   return { user, ...choice, secret: secret || undefined, timeoutMs: timeout * 1000 };
 }
 
-/** Parses a number of seconds. @throws InvalidArgumentError */
 function toSeconds(text: string): number {
   const seconds = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && seconds >= 1 && seconds <= 3600) return seconds;
