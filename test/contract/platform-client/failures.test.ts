@@ -219,7 +219,7 @@ describe('answers with an error status', () => {
     ['other JSON', '{"code":7}', '{"code":7}'],
     ['no JSON', 'x'.repeat(300), 'x'.repeat(200)],
     ['nothing', '', ''],
-  ])('ERR-07 the message is read from %s', async (_, body, expected) => {
+  ])('ERR-07 the platform message of an error is taken from its body: %s', async (_, body, expected) => {
     await start((_asked, response) => response.writeHead(409, { 'x-request-id': 'r-1' }).end(body));
     const fault = await failure(create(), PlatformResponse);
     expect(fault).toMatchObject({
@@ -253,7 +253,7 @@ describe('answers with an error status', () => {
     ['Wed, 21 Oct 2026 07:28:30 GMT', 30_000],
     ['Wed, 21 Oct 2026 07:27:00 GMT', 0],
     ['soon', undefined],
-  ])('Retry-After %s is read against the Date of the answer', async (value, expected) => {
+  ])('Retry-After %s means a wait of %p ms after the header Date of the answer', async (value, expected) => {
     await start((_, response) =>
       answerJson(response, { error: 'slow down' }, 429, {
         'retry-after': value,

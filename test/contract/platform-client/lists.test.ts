@@ -74,19 +74,22 @@ describe('startIndex lists', () => {
   });
 
   test.each<[string, (page: Page, startIndex: number) => Page]>([
-    ['empty before the end', (page, at) => (at === 4 ? { ...page, Resources: [] } : page)],
-    ['first page empty', (page) => ({ ...page, Resources: [] })],
+    ['an empty page before the end', (page, at) => (at === 4 ? { ...page, Resources: [] } : page)],
+    ['an empty first page', (page) => ({ ...page, Resources: [] })],
     [
-      'short before the end',
+      'a short page before the end',
       (page, at) => (at === 4 ? { ...page, Resources: page.Resources.slice(1) } : page),
     ],
-    ['short at the end', (page, at) => (at === 7 ? { ...page, Resources: page.Resources.slice(1) } : page)],
+    ['a short last page', (page, at) => (at === 7 ? { ...page, Resources: page.Resources.slice(1) } : page)],
     ['an id twice', (page, at) => (at === 4 ? { ...page, Resources: usersOf(3, 6) } : page)],
-    ['startIndex ignored', (page) => ({ ...page, Resources: usersOf(1, 4) })],
-    ['the total grows', (page, at) => (at === 7 ? { ...page, totalResults: 9 } : page)],
-    ['the total shrinks', (page, at) => (at === 4 ? { ...page, totalResults: 6 } : page)],
-    ['more than counted', (page, at) => (at === 7 ? { ...page, Resources: usersOf(7, 12) } : page)],
-  ])('a list is not complete: %s', async (_, bend) => {
+    ['the first page for every startIndex', (page) => ({ ...page, Resources: usersOf(1, 4) })],
+    ['a total that grows', (page, at) => (at === 7 ? { ...page, totalResults: 9 } : page)],
+    ['a total that shrinks', (page, at) => (at === 4 ? { ...page, totalResults: 6 } : page)],
+    [
+      'more resources than the total',
+      (page, at) => (at === 7 ? { ...page, Resources: usersOf(7, 12) } : page),
+    ],
+  ])('the client throws IncompleteList for a SCIM list with %s', async (_, bend) => {
     await start(directory(8, 1000, bend));
     for (const inFlight of [1, 3]) {
       const fault = await thrownBy(walk({ count: 3, inFlight }));

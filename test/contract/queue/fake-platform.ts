@@ -12,6 +12,14 @@ import type {
 /** How a call ends: executed, refused without effect, or executed with its answer lost. */
 export type CallOutcome = 'ok' | 'fails' | 'lost' | 'crash' | 'crashAfter';
 
+/** Calls that do not end as usual, with the words for names of tests: `a write <words>`. */
+export const INTERRUPTIONS = [
+  ['that a killed process never made', 'crash'],
+  ['after which the process is killed', 'crashAfter'],
+  ['that is refused', 'fails'],
+  ['whose answer is lost', 'lost'],
+] as const satisfies readonly (readonly [words: string, outcome: CallOutcome])[];
+
 /** Simulates a killed process: the bridge runs nothing after this call. */
 export class Crash extends Error {}
 

@@ -1,6 +1,7 @@
 // Tests the guard between two steps of a sync, and unmanaged members.
 import type { SyncPolicy } from '../../../src/sync/target.ts';
 import { add, idOf } from '../lua/rig.ts';
+import { INTERRUPTIONS } from './fake-platform.ts';
 import { GENEROUS, openFixture, type SyncFixture } from './workers.ts';
 
 const ADA = idOf('ada');
@@ -18,9 +19,9 @@ describe('the guard while a sync runs', () => {
     );
   const isActive = () => [...fixture.platform.users.values()].some(({ active }) => active);
 
-  it.each(['crash', 'crashAfter', 'fails', 'lost'] as const)(
-    'the guard counts a deactivation once although its write ends with %s, also after an approval',
-    async (outcome) => {
+  it.each(INTERRUPTIONS)(
+    'the guard counts a deactivation once, also after an approval, although it needs a second call after one %s',
+    async (_words, outcome) => {
       for (const deactivate of [
         { count: 1, percent: 100 },
         { count: 0, percent: 100 },

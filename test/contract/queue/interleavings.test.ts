@@ -1,5 +1,6 @@
 // Tests changes between two platform calls of a sync, with the real sync and a platform in memory.
 import { add, drop, idOf } from '../lua/rig.ts';
+import { INTERRUPTIONS } from './fake-platform.ts';
 import { openFixture, RULES, type SyncFixture, type Worker } from './workers.ts';
 
 const ADA = idOf('ada');
@@ -106,9 +107,9 @@ describe('changes while a sync runs', () => {
     expect(userAt('ada')?.attributes.get('title')).toBe('Dr');
   });
 
-  it.each(['crash', 'crashAfter', 'fails', 'lost'] as const)(
-    'under the policy create-only a new account is completed although any one call ends with %s',
-    async (outcome) => {
+  it.each(INTERRUPTIONS)(
+    'under the policy create-only a new account is completed although one of its calls is one %s',
+    async (_words, outcome) => {
       for (let calls = 0; calls < 8; calls++) {
         await open({ policy: 'create-only' });
         await user(ADA, 'ada', { title: 'Dr' });
@@ -257,7 +258,8 @@ describe('changes while a sync runs', () => {
     expect([userAt('ada')?.active, membersAt('Sales')]).toEqual([true, []]);
   });
 
-  describe.each(['lost', 'crashAfter'] as const)('a write without answer (%s)', (outcome) => {
+  const unanswered = INTERRUPTIONS.filter(([, outcome]) => outcome === 'lost' || outcome === 'crashAfter');
+  describe.each(unanswered)('a write %s', (_words, outcome) => {
     /** Runs the next sync and ends the call that changes the platform as given. */
     const loseWrite = async (changed: () => boolean) => {
       await first.start();

@@ -26,7 +26,7 @@ test.each([
   ['https://scim.example.com', []],
   ['http://localhost:8080', []],
   ['http://scim.example.com', ['/server/publicUrl']],
-])('publicUrl gives a warning or none: %s', (url, paths) => {
+])('publicUrl %s gives warnings at the paths %j', (url, paths) => {
   expect(warningsOf(`server: { publicUrl: '${url}' }`)).toEqual(paths);
 });
 
@@ -41,6 +41,6 @@ test.each([
   ['url: redis://user:secret@redis.example.com', []],
   ['url: "redis+sentinel://127.0.0.1:1,10.0.0.1:2/main"', URL_PATH],
   ['cluster: ["redis://10.0.0.1:6379"]', ['/redis/cluster']],
-])('the Redis settings give a warning or none: %s', (text, paths) => {
+])('the Redis settings %s give warnings at the paths %j', (text, paths) => {
   expect(warningsOf(`redis: { ${text} }`)).toEqual(paths);
 });

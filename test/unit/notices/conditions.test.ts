@@ -100,11 +100,11 @@ describe('differences between reported and present conditions', () => {
   });
 
   test.each([
-    ['a count that doubled', 6, 1, [['new', 6]]],
-    ['a count that grew, within the hour', 5, HOUR - 1, []],
-    ['a count that grew, after an hour', 5, HOUR, [['new', 5]]],
-    ['a count that fell', 2, HOUR, []],
-  ])('a changed condition is reported again or not: %s', (_what, count, later, expected) => {
+    ['a count that doubled is reported again', 6, 1, [['new', 6]]],
+    ['a count that grew, but did not double, is not reported again within the hour', 5, HOUR - 1, []],
+    ['a count that grew, but did not double, is reported again after an hour', 5, HOUR, [['new', 5]]],
+    ['a count that fell is not reported again', 2, HOUR, []],
+  ])('%s', (_what, count, later, expected) => {
     expect(statesOf(tell([deadLetters(3)]), [deadLetters(count)], NOW + later)).toEqual(expected);
   });
 

@@ -60,6 +60,6 @@ test.each([
   [1.5, undefined],
   ['', undefined],
   [null, undefined],
-])("the platform's id %j is read as text", (id, expected) => {
+])("the platform's id %j is read as the text %j, or refused (undefined)", (id, expected) => {
   expect(textId(id)).toBe(expected);
 });

@@ -48,7 +48,7 @@ test.each([
   ],
   ['one', [['one']]],
   ['', []],
-])('the CSV text %j gives the expected rows', async (text, rows) => {
+])('the CSV text %j is read as the rows %j', async (text, rows) => {
   for (const length of [1, 2, 100]) expect(await read(text, length)).toEqual(rows);
 });
 

@@ -11,7 +11,7 @@ test.each([
   ['4w', NOW + 28 * DAY],
   ['2027-01-31', Date.parse('2027-01-31T00:00:00Z')],
   ['2027-01-31T10:00:00+02:00', Date.parse('2027-01-31T08:00:00Z')],
-])('the expiry %s is parsed', (text, at) => {
+])('the expiry %s is parsed as the time %d', (text, at) => {
   expect(parseExpiry(text, NOW)).toEqual({ kind: 'at', at });
 });
 

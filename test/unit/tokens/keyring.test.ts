@@ -58,7 +58,7 @@ test('a reload keeps the rate limit of a token, and a new secret under the same 
 });
 
 test.each(['x'.repeat(340), 'x'.repeat(341), 'ü'.repeat(500), '漢'.repeat(2000)])(
-  'secrets of any length are compared',
+  'a long secret is found, and is not found with one character more or less (case %#)',
   (long) => {
     const keyring = createOne();
     keyring.setSettings([{ name: 'long', secret: long }]);
