@@ -5,8 +5,10 @@ import { counted } from '../support/counted.ts';
 /** One change as receivers see it. */
 export interface NoticeItem {
   about: NoticeSubject | 'test';
+  /** null: the condition is not about one connection, or as `target` not about one target. */
   connection: string | null;
   target: string | null;
+  /** Kind within `about`, such as the reason of exceptions; null: `about` has no kinds. */
   reason: string | null;
   count: number;
   /** RFC 3339: start of the condition. */
