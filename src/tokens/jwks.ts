@@ -10,6 +10,7 @@ export interface KeySet {
   serial: number;
   /** Finds the key of a token. */
   select: ReturnType<typeof createLocalJWKSet>;
+  /** Unix milliseconds. */
   fetchedAt: number;
 }
 
