@@ -26,9 +26,9 @@ export interface AccessFindings {
 
 /** The fields of `verify-access --json` that the demo shows. */
 interface Verified {
-  /** Whether no link is missing on the way from the push to the data. */
+  /** Whether every stage on the way from the push to the data was reached. */
   ok: boolean;
-  /** The stages of this way; `afterMs`: milliseconds since the stage before. */
+  /** The stages, with `afterMs`: milliseconds since the stage before. */
   chain: { stage: string; ok?: boolean; at?: string; afterMs?: number; detail: string }[];
   query: { kind: string; rows?: Record<string, string>[] } | null;
 }
@@ -177,6 +177,7 @@ async function leaveInMidAnswer(deps: ShowAccessDeps, chat: Chat, findings: Acce
 /** Runs the command verify-access of the bridge for a user. */
 async function verify({ bridge, sandbox }: DemoProcesses, { userName }: Person): Promise<Verified> {
   const args = ['verify-access', userName, '--deployment', DEPLOYMENT, '--query', QUERY, '--json'];
+  // The first deployment of the sandbox is DEPLOYMENT, so `''` only satisfies the type.
   const env = { DEPLOYMENT_API_SECRET: sandbox.fixtures.deployments[0]?.apiSecret ?? '' };
   return JSON.parse(await bridge.command(args, env)) as Verified;
 }

@@ -14,6 +14,7 @@ export const QUESTION = 'How many orders by country?';
  * the user whose rights apply.
  */
 export function createChat({ chatHost, accountName, fixtures }: ReadyLine, signal: AbortSignal) {
+  // The sandbox has a deployment, an agent and an admin key, so `''` only satisfies the types.
   const client = createChatClient({
     url: chatHost,
     accountName,
