@@ -108,12 +108,14 @@ function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
 }
 
 /** Returns the connection name of a mount path: `default` for `/scim/v2`, `<name>` for `/connections/<name>/scim/v2`. */
-const connectionAt = (root: string): string =>
-  root.startsWith('/connections/') ? (root.split('/')[2] as string) : 'default';
+function connectionAt(root: string): string {
+  const [, first, name = ''] = root.split('/');
+  return first === 'connections' ? name : 'default';
+}
 
 /**
  * Returns whether an answer counts as a failure of its request. A 404 to GET or DELETE is expected: identity providers look for
- * resources that may be gone, and Entra may delete one twice (docs/idp/entra.md).
+ * resources that may be gone, and Entra may delete a resource twice (docs/idp/entra.md).
  */
 const isFailure = (operation: string, status: number): boolean =>
   status >= 400 && !(status === 404 && (operation === 'get' || operation === 'delete'));

@@ -58,9 +58,11 @@ export function startQueues(
     );
     releasers.add(`queue of ${name}`, queue.stop);
     queues.set(name, queue);
+    // Sends probes while the circuit breaker is open and no sync calls the platform.
     void probeWhileIdle(target, clock, stopping.signal);
     for (const [connection, outbox] of outboxes) {
       const state = byConnection.get(connection);
+      // After a change of the target's address, checks whether the tenant there is the known one.
       if (state) void recogniseAddress({ target, outbox, links: state.links, clock }, stopping.signal);
     }
   }

@@ -156,8 +156,8 @@ function showLoad(metrics: Metrics, target: string, backlogs: Backlog[]): void {
 function showTarget(metrics: Metrics, { target, backlogs, breaker }: TargetState): void {
   const sum = (of: (backlog: Backlog) => number): number =>
     backlogs.map(of).reduce((total, count) => total + count, 0);
-  type Counter = 'outboxDirty' | 'outboxPending' | 'deadLetters' | 'conflicts';
-  const showSum = (gauge: Counter, of: (backlog: Backlog) => number): void =>
+  type SummedGauge = 'outboxDirty' | 'outboxPending' | 'deadLetters' | 'conflicts';
+  const showSum = (gauge: SummedGauge, of: (backlog: Backlog) => number): void =>
     metrics[gauge].set({ target }, sum(of));
   showSum('outboxDirty', ({ dirty }) => dirty);
   showSum('outboxPending', ({ inflight }) => inflight);
