@@ -200,7 +200,7 @@ function checkEvents(document: unknown): ConfigFault[] {
 
 /** Requires that the targets of each connection exist. */
 function checkReferences(document: unknown): ConfigFault[] {
-  const known = select(document, 'targets/*').map((place) => place.keys[1]);
+  const known = select(document, 'targets/*').map(({ keys: [, target] }) => target);
   // Without any target the fault is the missing section, which the schema reports.
   if (known.length === 0) return [];
   return select(document, 'connections/*/targets/*').flatMap(({ path, value }) =>

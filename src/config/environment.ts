@@ -58,7 +58,8 @@ export function applyEnvironment(
 export function variableFor(document: unknown, path: string): string | undefined {
   const token = tokenKeys(document);
   if (token && toPath(token) === path) return 'SCIM_TOKEN';
-  return Object.entries(SETTINGS).find(([, keys]) => toPath(keys) === path)?.[0];
+  const [variable] = Object.entries(SETTINGS).find(([, keys]) => toPath(keys) === path) ?? [];
+  return variable;
 }
 
 function exists(document: unknown, pattern: string): boolean {

@@ -81,7 +81,7 @@ function showText(text: string): string {
 function parseSettings(text: string, source: string): Record<string, unknown> {
   const lineCounter = new LineCounter();
   const parsed = parseDocument(hideReferences(text), { lineCounter, prettyErrors: false, stringKeys: true });
-  const errors = [...parsed.errors, ...parsed.warnings].map(({ code, pos }) => ({ code, at: pos[0] }));
+  const errors = [...parsed.errors, ...parsed.warnings].map(({ code, pos: [at] }) => ({ code, at }));
   for (const at of looseAliases(parsed)) errors.push({ code: 'BAD_ALIAS', at });
   if (errors.length > 0) {
     const faults = errors.map(({ code, at }) => {
