@@ -108,6 +108,7 @@ export function toRows(data: unknown, refuse: Refuse): DataRow[] {
   if (data['dataset'] !== undefined) {
     return lists(data['dataset'], refuse).map((row) => toRow(members, (index) => row[index] ?? null));
   }
+  // Every column has one cell for each row.
   const columns = lists(data['columns'], refuse);
   return (columns[0] ?? []).map((_, row) => toRow(members, (index) => columns[index]?.[row] ?? null));
 }

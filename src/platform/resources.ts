@@ -11,6 +11,7 @@ type Method = PlatformRequest<unknown>['method'];
 /** Method and path as the OpenAPI document writes them, such as `GET /api/v1/oauth-integrations/{id}`. */
 export type OperationName = `${Method} /${string}`;
 
+/** Names of the parameters of a path: `id` for `GET /api/v1/oauth-integrations/{id}`; never: there are none. */
 type ParameterOf<Name extends string> = Name extends `${string}{${infer Parameter}}${infer Rest}`
   ? Parameter | ParameterOf<Rest>
   : never;
