@@ -125,6 +125,7 @@ async function reviewOf(
   if (plan.mapping !== scope.digest) return undefined;
   const { reviewPlan } = await import('../reconcile/plan/review-plan.ts');
   const { whileAnswering } = await import('../reconcile/while-answering.ts');
+  // `answering` aborts when the target does not answer; `waiting` tells of a long wait for the rate limit.
   return whileAnswering(
     scope,
     signal,

@@ -133,6 +133,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
               replace: flags.replace ?? false,
               tokens,
               acceptUnproven: flags.acceptForgeable ?? false,
+              // Users who were synced are left to the next scheduled reconcile that repairs; without one they are marked.
               leaveToReconcile: reconcile.schedule !== null && reconcile.onDrift === 'repair',
               readFleet,
               dataVersion,

@@ -40,6 +40,7 @@ export function watchClosedPipe(process: NodeJS.Process): (command: RunningComma
     // Without a file, or with `-`, the output goes to standard output.
     const [file = '-'] = command.args;
     isExporting = EXPORTING.has(command.name()) && file === '-';
+    // With --verify the exit code is the result.
     isShowing = SHOWING.has(command.name()) && command.opts().verify !== true;
   };
 }

@@ -70,6 +70,7 @@ async function undo(text: string, flags: Flags, command: Command, cli: Cli): Pro
     const undone = [];
     for (const each of found) {
       const order = { actor: actorOf(cli, flags), logger: deps.logger, id: deps.ids.request() };
+      // `answering` aborts when the target does not answer; `waiting` tells of a long wait for the rate limit.
       undone.push(
         await whileAnswering(
           each.scope,

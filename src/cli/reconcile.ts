@@ -61,6 +61,7 @@ async function reconcileOne(
   const { failedReport, TargetSilent } = await import('../reconcile/target-silent.ts');
   const progress = createProgressLine(name);
   const startedAt = deps.clock.now();
+  // `answering` aborts when the target does not answer; then `whileAnswering` throws TargetSilent.
   const done = await whileAnswering(
     scope,
     signal,

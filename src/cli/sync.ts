@@ -78,6 +78,7 @@ async function syncAll(
         if (!flags.json) say(line);
       };
       print(`${each.kind} ${each.name} (${each.ref}), ${name}`);
+      // `answering` aborts when the target does not answer; the last function prints long waits for the rate limit.
       const report = await whileAnswering(
         scope,
         signal,
@@ -90,7 +91,7 @@ async function syncAll(
             logger: deps.logger,
             onStep: (step) => print(`  ${toText(step)}`),
           }),
-        (text) => complain(`${name}: ${text}`),
+        (waiting) => complain(`${name}: ${waiting}`),
       );
       for (const line of endLines(report)) print(`  ${line}`);
       reports.push(report);

@@ -70,7 +70,7 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** Exit code of each result. `complete`: no link is missing; `unknown`: a link could not be checked. */
+/** Exit code of each result. `missing`: a stage between the push and the data was not reached; `unknown`: not all were checked. */
 export const ACCESS_EXITS: Readonly<Record<AccessResult, number>> = { complete: 0, missing: 2, unknown: 1 };
 
 /** Returns the message of an error for JSON; for unusable settings with every fault. */
