@@ -82,6 +82,7 @@ export function buildAdmin(
       readFleet,
       notices,
       nextReconcile: buildNextReconcile(config),
+      // Digests of the mapping rules, by target.
       digests: digestsOf(config),
       history: {
         store: createHistoryStore(parts, config.redis),
@@ -89,6 +90,7 @@ export function buildAdmin(
         // 0: the target left the settings.
         rateLimitOf: (target) => config.targets[target]?.rateLimit.requestsPerSecond ?? 0,
       },
+      // Address and key of each target, for calls of the platform.
       addresses: config.targets,
       check,
       tokensOf,

@@ -36,6 +36,7 @@ export function openDesiredStates(config: Config) {
       compileMapping(target, userTypeFor([target], schemasOfTarget(config, target.name))),
     ]),
   );
+  // `keys`: the settings of a target hold its API keys, by which the breaker tells a refused key from a later one.
   const breakers = Object.entries(config.targets).map(([target, keys]) => {
     const options = { prefix: config.redis.prefix, target, keys };
     return [target, createBreaker({ ...store, logger: silentLogger }, options)] as const;

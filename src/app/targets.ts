@@ -35,6 +35,7 @@ export function buildTargets(parts: Parts): Map<string, Target> {
   for (const settings of Object.values(config.targets)) {
     const { name, rateLimit } = settings;
     const { prefix } = config.redis;
+    // `keys` are the API keys, read at each use: the breaker tells a refused key from a later one.
     const breaker = createBreaker(parts, { prefix, target: name, keys: settings });
     const hooks = parts.instruments?.target(name);
     const budget = createBudget(
@@ -46,6 +47,7 @@ export function buildTargets(parts: Parts): Map<string, Target> {
       breaker.note(call);
       hooks?.onCall(call);
     };
+    // The externalIds that any connection gave to an account of the target lately.
     const recentExternalIds = createRecentExternalIds(parts, { prefix, target: name });
     const deps = { ...parts, budget, breaker, recentExternalIds, onCall };
     const target = createTarget(deps, settings, userType);
@@ -84,6 +86,7 @@ export function buildStates(
         targets: connection.targets,
         // The settings have every target of a connection, so the defaults below are never used.
         addressOf: (target) => config.targets[target]?.url ?? '',
+        // A digest of the settings that decide how resources are synced.
         settingsOf: (target) => settingsPrint(config.targets[target], othersOf(target)),
         deletesLeaversAt: (target) => {
           const { policy, users } = config.targets[target] ?? {};
