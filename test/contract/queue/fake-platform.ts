@@ -9,7 +9,7 @@ import type {
   WireUser,
 } from '../../../src/platform/wire.ts';
 
-/** How a call ends: executed, refused without effect, or executed with its answer lost. */
+/** How a call ends: executed (`ok`), or as INTERRUPTIONS says. */
 export type CallOutcome = 'ok' | 'fails' | 'lost' | 'crash' | 'crashAfter';
 
 /** Calls that do not end as usual, with the words for names of tests: `a write <words>`. */
