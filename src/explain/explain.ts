@@ -19,6 +19,7 @@ import { handoverOf } from './handover.ts';
 import { refusedGroupReasons } from './refused-groups.ts';
 import { removedTargetReasons } from './removed-targets.ts';
 import { toVerdict } from './verdict.ts';
+import { parseRef } from '../directory/records.ts';
 import { isoTime } from '../support/sources.ts';
 import { userDetail, groupDetail } from './attribute-states.ts';
 import { storedOf, obstacleOf, linkOf, conditionOf, markOf, policyFor } from './stored-fields.ts';
@@ -126,11 +127,17 @@ async function explainAt(
     .filter((each) => !isLeft(each))
     .map((each) => (each.state === 'toAdd' && isMade(each) ? { ...each, ...JOINED_BY_HAND } : each));
   const left = related.memberships.filter(isLeft);
-  const added = related.memberships.filter(({ state }) => state === 'toAdd').filter(isMade).length;
+  // More members may be pending than are described; of the others only the sign is known.
+  const described = new Map(related.memberships.map((each) => [each.ref, each.state]));
+  const stateOfSign = (sign: string | undefined) => sign && (sign === '+' ? 'toAdd' : 'toRemove');
+  const made = (look?.pendingDone ?? []).map(
+    (each) => described.get(each) ?? stateOfSign(where.pendingMemberships.get(parseRef(each).id)),
+  );
+  const countMade = (state: MembershipState['state']): number => made.filter((each) => each === state).length;
   const members = related.members && {
     ...related.members,
-    toAdd: related.members.toAdd - added,
-    toRemove: related.members.toRemove - left.length,
+    toAdd: related.members.toAdd - countMade('toAdd'),
+    toRemove: related.members.toRemove - countMade('toRemove'),
   };
   // The decision is taken, and the list of exceptions follows with the next sync.
   const isDecided = stored.condition !== undefined && link.condition === undefined && !isHeld;

@@ -143,7 +143,10 @@ export interface Explanation {
     done: number;
     /** Number of differences that the guard would hold if a run wrote them now. */
     toBeHeld: number;
-    /** Number of groups of a person that were not compared, because they are too many for one look. */
+    /**
+     * Number of groups of a person, or of pending, held and rejected removals of members of a group, that were not compared, because
+     * they are too many for one look.
+     */
     notCompared: number;
     /** Whether the platform does not have the linked account of a person any more. No difference if none is wanted there. */
     accountGone: boolean;

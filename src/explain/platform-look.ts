@@ -26,6 +26,9 @@ export const READ_TIMEOUT_MS = 3000;
 /** Largest number of members of a group that are compared; a call returns 100 of them. */
 const COMPARED_MEMBERS = 1000;
 
+/** Largest numbers of members of a group who are looked up one by one: by one call each, and by several. */
+const LOOKED_UP = { mostDone: 100, mostGone: 20 };
+
 interface PlatformLook {
   /** Result of the read, as part of the explanation. */
   platform: NonNullable<Explanation['platform']>;
@@ -78,7 +81,12 @@ export async function lookAtPlatform(
   const signal = timeLimit(READ_TIMEOUT_MS);
   try {
     const [compared, definitions] = await Promise.all([
-      compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS, noteFailure }),
+      compareOne(scope, ref, {
+        signal,
+        members: members <= COMPARED_MEMBERS,
+        ...LOOKED_UP,
+        noteFailure,
+      }),
       // Only people have attribute values, so for a group the definitions count as not read.
       isPerson
         ? asking(createNarrowScan(scope, signal), () => scope.target.client.attributes.list({ signal }))

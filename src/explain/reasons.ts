@@ -4,7 +4,7 @@ import type { ExplainedFacts } from './explanation.ts';
 import type { ExceptionReason } from '../directory/outbox/exceptions.ts';
 import { holdAdvice } from '../directory/guard/operator-hold.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
-import { notComparedText } from '../reconcile/compare/compare-memberships.ts';
+import { notComparedText } from '../reconcile/text/not-compared.ts';
 import { EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import {
   approvalReason,
@@ -70,9 +70,9 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   return sentences.filter((each): each is string => Boolean(each));
 }
 
-/** Returns how many groups of the person were not compared; undefined: all were. */
-function notComparedReason({ platform }: ExplainedFacts): string | undefined {
-  return platform?.notCompared ? `${notComparedText(platform.notCompared)}.` : undefined;
+/** Returns how many groups of a person, or removals of members of a group, were not compared; undefined: all were. */
+function notComparedReason({ kind, platform }: ExplainedFacts): string | undefined {
+  return platform?.notCompared ? `${notComparedText(kind, platform.notCompared)}.` : undefined;
 }
 
 /** Words for each reason: the write that no run makes. A run may still write other changes of a person with a held or rejected one. */

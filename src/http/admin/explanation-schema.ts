@@ -76,7 +76,7 @@ const platform = nullOr(
     ),
     notCompared: described(
       integerField,
-      'Number of groups of a person that were not compared, because they are too many for one look.',
+      'Number of groups of a person, or of removals of members of a group, that were not compared, because they are too many for one look.',
     ),
     accountGone: described(
       booleanField,

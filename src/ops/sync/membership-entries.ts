@@ -106,18 +106,24 @@ async function deletionsOf(
 
 /** Number of accounts that are read at the same time. */
 const READ_AT_ONCE = 2;
+/** Largest number of accounts that are read; the others are listed without a read. */
+const MOST_READ = 100;
+
+/** End of the reason of a removal beyond MOST_READ: the sync reads the account before it removes the member. */
+const UNREAD = `; not read, as one of more than ${MOST_READ}: nothing is written if the account is protected or gone`;
 
 /**
  * Returns the pending removals of accounts that nobody pushed. Returns none unless the settings are `groups.members: authoritative`
  * and the policy `sync`, because no other settings remove such accounts. Returns none either for a group that is created or deleted
- * as a whole. Members who are gone from the group at the platform are left out.
+ * as a whole. Members who are gone from the group at the platform are left out, and so are accounts that are gone or protected, as far
+ * as their accounts are read.
  */
 async function foreignRemovals(
   scope: ReconcileScope,
   { ref, name }: FoundResource,
   { look, pendingGroups, signal }: PendingToList,
 ): Promise<PlanEntry[]> {
-  const { links, members, target } = scope;
+  const { links, members, outbox, target } = scope;
   const isWhole = look.entries.some(
     (entry) =>
       entry.ref === ref && (entry.action === 'create' || (entry.action === 'delete' && isChange(entry))),
@@ -127,11 +133,19 @@ async function foreignRemovals(
   const foreign = Object.keys(pendingGroups).filter((user) => isUnmanaged(user) && !done.has(user));
   if (foreign.length === 0) return [];
   const scan = createNarrowScan(scope, signal);
-  const [link, accounts] = await Promise.all([
+  const unread = foreign.slice(MOST_READ);
+  const [link, accounts, names] = await Promise.all([
     links.get(target.name, ref),
-    mapBounded(foreign, READ_AT_ONCE, (user) => unmanagedMember(scan, unmanagedId(user), '')),
+    mapBounded(foreign.slice(0, MOST_READ), READ_AT_ONCE, (user) =>
+      unmanagedMember(scan, unmanagedId(user), ''),
+    ),
+    outbox.unmanagedNames.namesOf(unread),
   ]);
-  return accounts.flat().map((member) => ({
+  const unreadMembers = unread.map((user) => {
+    const platformId = unmanagedId(user);
+    return { ref: null, platformId, name: names.get(user) ?? platformId };
+  });
+  return [...accounts.flat(), ...unreadMembers].map((member, index) => ({
     action: 'removeMember',
     kind: 'Group',
     ref,
@@ -141,7 +155,7 @@ async function foreignRemovals(
     before: { member: true },
     after: { member: false },
     effect: 'apply',
-    reason: 'no member at the source, added at the platform',
+    reason: `no member at the source, added at the platform${index < accounts.flat().length ? '' : UNREAD}`,
     attribution: { cause: 'source changed' },
     basis: NO_BASIS,
   }));

@@ -11,7 +11,8 @@ import type { FoundResource } from '../find.ts';
 import { withPresentCondition } from '../approvals/present-condition.ts';
 import { showText, withHeldRemovals } from './sync-end-memberships.ts';
 import type { SyncEnd } from './sync-outcome.ts';
-import { LEFT_OUT, notComparedText } from '../../reconcile/compare/compare-memberships.ts';
+import { LEFT_OUT } from '../../reconcile/compare/compare-memberships.ts';
+import { notComparedText } from '../../reconcile/text/not-compared.ts';
 import type { Resource } from '../../scim/index.ts';
 import { LISTED_AS_PROTECTED } from '../../sync/target.ts';
 
@@ -67,12 +68,13 @@ export function withConflicts(
 }
 
 /**
- * Adds that groups of a person were not compared to an end without another reason why the person is not as desired.
- * @param count number of these groups
+ * Adds that groups of a person, or removals of members of a group, were not compared to an end without another reason why the
+ * resource is not as desired.
+ * @param count number of these groups or removals
  */
-export function withNotCompared(end: SyncEnd, count = 0): SyncEnd {
+export function withNotCompared(end: SyncEnd, kind: FoundResource['kind'], count = 0): SyncEnd {
   if (count === 0 || (end.outcome ?? 'equal') !== 'equal') return end;
-  const message = [end.message, notComparedText(count)].filter(Boolean).join('; ');
+  const message = [end.message, notComparedText(kind, count)].filter(Boolean).join('; ');
   // `waiting` could stay forever: the next sync may compare the same groups again.
   return { ...end, message };
 }

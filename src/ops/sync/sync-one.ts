@@ -113,7 +113,11 @@ export async function syncOne(
       ...common,
       differences: isUnknown ? null : differences,
       steps: [],
-      ...withNotCompared(withGone(await withHold(scope, found, differences), look), look?.notCompared),
+      ...withNotCompared(
+        withGone(await withHold(scope, found, differences), look),
+        found.kind,
+        look?.notCompared,
+      ),
     };
   }
   // Groups of this user that are gone at the platform, or have another name there; of a group the members whose account is gone.
@@ -159,7 +163,9 @@ export async function syncOne(
   const waiting =
     told.outcome === 'needsPerson' ? told : await withWaiting(scope, told, { ref, entries: named ?? [] });
   const whole = withConflicts(waiting, common);
-  return { ...common, steps: steps.reported, ...withNotCompared(whole, look?.notCompared) };
+  // The sync of a group has judged or written all pending removals, so nothing is left to compare.
+  const notCompared = found.kind === 'User' ? look.notCompared : 0;
+  return { ...common, steps: steps.reported, ...withNotCompared(whole, found.kind, notCompared) };
 }
 
 /**

@@ -4,7 +4,6 @@ import { parseLink, type Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import { mapBounded } from '../../support/bounded.ts';
-import { counted } from '../../support/counted.ts';
 import { leftBy, NO_BASIS, type PlanEntry } from '../entry.ts';
 import { groupEntries, type Member, type MemberDifferences } from './plan-groups.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
@@ -22,10 +21,6 @@ const MOST_READ = 20;
 const READ_AT_ONCE = 2;
 /** Reason of an entry for a group that the settings exclude: the bridge no longer changes it, and its memberships stay. */
 export const LEFT_OUT = 'groups.include or groups.exclude leave this group out';
-
-/** Returns that groups of a person were not compared, and which command compares them. */
-export const notComparedText = (count: number): string =>
-  `${counted(count, 'group')} of the person ${count === 1 ? 'was' : 'were'} not compared, because they are too many for one look: scim-bridge reconcile --full compares all`;
 
 /** A user with an account, as the platform showed it. */
 export interface ComparedUser {

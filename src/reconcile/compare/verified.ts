@@ -41,6 +41,8 @@ export interface VerifiedResource {
   done?: DoneChanges | undefined;
   /** Members of the group with a pending membership that the platform has already, because somebody else made it there. */
   pendingDone?: readonly Ref[];
+  /** Number of pending, held and rejected removals of members that were not looked up, because they are too many. */
+  removalsUnread?: number;
   /** Members of the group whose unconfirmed removal this read confirms. */
   confirmed?: ConfirmedRemovals | undefined;
   /** Platform ids of unmanaged members whose removal from the group is pending, held or rejected; they have no entry. */

@@ -15,7 +15,14 @@ import { linkedText } from '../../sync/group/find-group.ts';
 import { takenElsewhereText } from './taken.ts';
 import { asking } from './platform-reads.ts';
 import type { VerifiedResource } from './verified.ts';
-import { compareMembers, doneOfGroup, lookForLeavers, pendingOf, pendingThere } from './verify-members.ts';
+import {
+  compareMembers,
+  doneOfGroup,
+  lookForLeavers,
+  pendingOf,
+  pendingThere,
+  type FoundThere,
+} from './verify-members.ts';
 import { groupEntries, type GroupCase, type Member } from './plan-groups.ts';
 
 /** Unmanaged groups of a complete list, and groups of other connections. */
@@ -35,6 +42,8 @@ export interface VerifyGroupsOptions {
   namesOnly?: boolean;
   /** Undefined: the list was not read completely, so a namesake is looked up by a call. */
   strangers?: GroupStrangers | undefined;
+  /** Largest number of accounts that are read to see which held and rejected removals the platform has already; absent: all. */
+  mostDone?: number | undefined;
 }
 
 /** Reads each group alone. A group that cannot be read, or changes at each read, is left out. */
@@ -74,6 +83,8 @@ async function lookAtEach(
   return toLook(found, observed, now);
 }
 
+const NOTHING_THERE: FoundThere<never> = { found: [], unread: [] };
+
 /** Verifies one group. @returns undefined when the platform could not be read */
 async function verifyGroup(
   scan: ScanResult,
@@ -83,6 +94,7 @@ async function verifyGroup(
     withMembers,
     namesOnly = false,
     strangers,
+    mostDone = Infinity,
     unwrittenSince,
   }: VerifyGroupsOptions & { unwrittenSince: number },
 ): Promise<VerifiedResource | undefined> {
@@ -129,14 +141,17 @@ async function verifyGroup(
   const namesake = found && 'id' in found ? found : undefined;
   const isMissing = !present && wantedName !== undefined;
   const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
-  const doneItems =
+  const { found: doneItems, unread: doneUnread } =
     link.id === undefined || !awaitsDecision(link)
-      ? []
-      : await doneOfGroup(scan, ref, { signs, isDeleted, marked, observed: present, isRead });
+      ? NOTHING_THERE
+      : await doneOfGroup(scan, ref, { signs, isDeleted, marked, observed: present, isRead, most: mostDone });
   const done = new Set(doneItems.map(({ subject }) => subject));
   const candidate = namesake?.id ?? (isMissing ? strangers?.taken.get(fold(wantedName)) : undefined);
   const pending = await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user))));
-  const pendingDone = present && isRead ? await pendingThere(scan, present, pending) : [];
+  const unlooked = new Set<Ref | null>(doneUnread.map((user) => refOf('User', user)));
+  const toLookUp = pending.filter(({ member }) => !unlooked.has(member.ref));
+  const { found: pendingDone, unread: pendingUnread } =
+    present && isRead ? await pendingThere(scan, present, toLookUp) : NOTHING_THERE;
   const isMade = new Set<Ref | null>(pendingDone);
   const isAuthoritative = members === 'authoritative' && target.policy.policy === 'sync';
   const isNeeded = isAuthoritative || pending.some(({ sign }) => sign === '+');
@@ -180,6 +195,7 @@ async function verifyGroup(
     refusal: refusalOf(link, marked),
     isBack,
     pendingDone,
+    removalsUnread: doneUnread.length + pendingUnread.length,
     unmanagedLeavers: new Set(
       [...signs.keys()].flatMap((user) => (isUnmanaged(user) ? [unmanagedId(user)] : [])),
     ),

@@ -13,13 +13,24 @@ import type { ScanResult } from '../scope.ts';
 
 /** Number of accounts that are read at the same time for one group. */
 const CONCURRENT_READS = 2;
-/** Largest number of accounts that one comparison of a group reads to confirm removals; the others keep their sign until a later one. */
+/**
+ * Largest number of accounts that one comparison of a group reads to see whether a removal was made; the others keep their sign until
+ * a later one.
+ */
 const MOST_CONFIRMED = 100;
+
+/** Changes that the platform has already, and the members whose account was not read, because they are too many. */
+export interface FoundThere<T> {
+  found: T[];
+  /** User ids, or `@<platform id>` of unmanaged members. */
+  unread: string[];
+}
 
 /**
  * Returns the held and rejected removals that the platform has already: of the group itself, or of members who are not in
- * it. Each of these members is read, because a member list may be truncated. An account that could not be read does not
+ * it. The account of each of these members is read, because a member list may be truncated. An account that was not read does not
  * count as removed.
+ * @param group.most largest number of accounts that are read
  */
 export async function doneOfGroup(
   scan: ScanResult,
@@ -30,32 +41,36 @@ export async function doneOfGroup(
     marked: boolean;
     observed: WireGroup | undefined;
     isRead: boolean;
+    most: number;
   },
-): Promise<Destruction[]> {
+): Promise<FoundThere<Destruction>> {
   const { signs, isDeleted, marked, observed, isRead } = group;
   const toRemoval = (subject: string): Destruction => ({ kind: 'removeMembers', ref, subject });
   const all = [...signs].flatMap(([user, sign]) => (sign === '+' ? [] : [user]));
   const verdicts = marked ? await scan.scope.outbox.guardStore.verdictsOn(all.map(toRemoval)) : [];
   // The pending sync of a marked group writes the removals that were not judged yet.
   const leavers = marked ? all.filter((_, index) => verdicts[index] !== undefined) : all;
-  if (isDeleted && !observed) return [{ kind: 'delete', ref }, ...leavers.map(toRemoval)];
+  if (isDeleted && !observed)
+    return { found: [{ kind: 'delete', ref }, ...leavers.map(toRemoval)], unread: [] };
   // Without the member list nothing shows who has left.
-  if (!observed || !isRead) return [];
+  if (!observed || !isRead) return { found: [], unread: [] };
   const present = new Set((observed.members ?? []).map(({ value }) => value));
   const links = await scan.scope.links.getMany(
     scan.scope.target.name,
     leavers.map((user) => refOf('User', user)),
   );
-  const gone = await mapBounded(leavers, CONCURRENT_READS, async (user, index) => {
+  // A user without account has no membership that somebody could have removed; a listed member is there.
+  const unlisted = leavers.flatMap((user, index) => {
     const platformId = isUnmanaged(user) ? unmanagedId(user) : links[index]?.id;
-    // A user without account has no membership that somebody could have removed; a listed member is there.
-    if (platformId === undefined || present.has(platformId)) return false;
-    const account = await asking(scan, (signal) =>
-      scan.scope.target.client.users.get(platformId, { signal }),
-    );
-    return account !== 'absent' && account !== 'unknown' && !namesGroup(account, observed.id);
+    return platformId === undefined || present.has(platformId) ? [] : [{ user, platformId }];
   });
-  return leavers.filter((_, index) => gone[index]).map(toRemoval);
+  const read = unlisted.slice(0, group.most);
+  const accounts = await readAccounts(scan, read);
+  const gone = accounts.map((account) => typeof account === 'object' && !namesGroup(account, observed.id));
+  return {
+    found: read.filter((_, index) => gone[index]).map(({ user }) => toRemoval(user)),
+    unread: unlisted.slice(read.length).map(({ user }) => user),
+  };
 }
 
 /**
@@ -125,25 +140,27 @@ export async function pendingThere(
   scan: ScanResult,
   group: WireGroup,
   pending: GroupCase['pending'],
-): Promise<Ref[]> {
+): Promise<FoundThere<Ref>> {
   const present = new Set((group.members ?? []).map(({ value }) => value));
   const isListed = ({ platformId }: Member): boolean => platformId !== null && present.has(platformId);
   const added = pending.flatMap(({ member, sign }) => (sign === '+' && isListed(member) ? [member] : []));
-  const unlisted = pending
-    .flatMap(({ member, sign }) =>
-      sign !== '+' && member.platformId !== null && !isListed(member) ? [member] : [],
-    )
-    .slice(0, MOST_CONFIRMED);
-  const accounts = await readAccounts(scan, unlisted);
+  const unlisted = pending.flatMap(({ member, sign }) =>
+    sign !== '+' && member.platformId !== null && !isListed(member) ? [member] : [],
+  );
+  const read = unlisted.slice(0, MOST_CONFIRMED);
+  const accounts = await readAccounts(scan, read);
   // An account that cannot be read says nothing.
   const isGone = accounts.map(
     (account) => account === 'absent' || (account !== 'unknown' && !namesGroup(account, group.id)),
   );
-  return [...added, ...unlisted.filter((_, index) => isGone[index])].flatMap(({ ref }) => ref ?? []);
+  return {
+    found: [...added, ...read.filter((_, index) => isGone[index])].flatMap(({ ref }) => ref ?? []),
+    unread: unlisted.slice(read.length).flatMap(({ ref }) => (ref ? [parseRef(ref).id] : [])),
+  };
 }
 
 /** Reads the accounts of members, in their order. */
-const readAccounts = (scan: ScanResult, members: readonly Member[]) =>
+const readAccounts = (scan: ScanResult, members: readonly Pick<Member, 'platformId'>[]) =>
   mapBounded(members, CONCURRENT_READS, ({ platformId }) =>
     asking(scan, (signal) => scan.scope.target.client.users.get(platformId ?? '', { signal })),
   );

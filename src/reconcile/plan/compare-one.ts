@@ -28,7 +28,10 @@ export interface ComparedOne {
    * the account is gone, because its memberships ended with it.
    */
   pendingDone?: readonly Ref[] | undefined;
-  /** Number of groups of a user that were not compared, because they are too many. */
+  /**
+   * Number of groups of a user, or of pending, held and rejected removals from a group, that were not compared, because they are too
+   * many.
+   */
   notCompared?: number;
   /** The values of a user could not be read, so that only the rest was compared. */
   areValuesUnread?: boolean | undefined;
@@ -40,33 +43,52 @@ export interface ComparedOne {
   groupsLeftAlone?: readonly GroupOfAccount[];
 }
 
+export interface CompareOptions {
+  signal: AbortSignal;
+  /** Whether the members of a group are compared too; absent: they are. */
+  members?: boolean;
+  /**
+   * Largest number of members of a group who are looked up to see which held and rejected removals the platform has already; absent:
+   * all, as a sync has to know all that it writes.
+   */
+  mostDone?: number;
+  /**
+   * Largest number of members of a group whose account is gone and who are compared; the entries of others do not tell whether the
+   * account can be made anew. Absent: all.
+   */
+  mostGone?: number;
+  noteFailure?: ScanResult['noteFailure'];
+}
+
 /**
  * Compares one resource. The entries include those that its sync causes in other resources.
- * @param members whether the members of a group are compared too
  * @returns the differences; null when the platform could not be read, or the resource changed at each read
  */
 export async function compareOne(
   scope: ReconcileScope,
   ref: Ref,
-  {
-    signal,
-    members = true,
-    noteFailure,
-  }: { signal: AbortSignal; members?: boolean; noteFailure?: ScanResult['noteFailure'] },
+  { signal, members = true, mostDone, mostGone, noteFailure }: CompareOptions,
 ): Promise<ComparedOne | null> {
   const scan = createNarrowScan(scope, signal, noteFailure);
   if (ref.startsWith('Group:')) {
-    const verified = await verifyGroups(scan, [ref], { withMembers: () => members, namesOnly: !members });
+    const verified = await verifyGroups(scan, [ref], {
+      withMembers: () => members,
+      namesOnly: !members,
+      mostDone,
+    });
     const [group] = verified;
     if (!group) return null;
     // The sync of a member whose account is gone makes the account anew and adds it to the group.
-    const gone = await verifyUsers(scan, group.membersGone ?? [], { withValues: () => true });
+    const gone = await verifyUsers(scan, (group.membersGone ?? []).slice(0, mostGone), {
+      withValues: () => true,
+    });
     const entries = [...gone.flatMap((user) => user.entries), ...group.entries];
     const added = await scopeOfAdded(scan, entries);
     return {
       entries: await withFollowers(scan, entries, [...verified, ...gone, ...added]),
       done: group.done,
       pendingDone: group.pendingDone,
+      notCompared: group.removalsUnread ?? 0,
     };
   }
   // Read before the account, so that a write in between is not taken for drift.

@@ -1,0 +1,13 @@
+// Tells what a comparison of one resource left out.
+import { counted } from '../../support/counted.ts';
+
+/**
+ * Returns that groups of a person were not compared, with the command that compares them, or that removals of members of a group were
+ * not compared, with what this means.
+ */
+export const notComparedText = (kind: 'User' | 'Group', count: number): string => {
+  const were = `${count === 1 ? 'was' : 'were'} not compared, because they are too many for one look`;
+  return kind === 'User'
+    ? `${counted(count, 'group')} of the person ${were}: scim-bridge reconcile --full compares all`
+    : `${counted(count, 'removal')} of members ${were}, so ${count === 1 ? 'it' : 'some of them'} may be made at the platform already`;
+};

@@ -1,0 +1,107 @@
+// Tests how many accounts explain and a dry run of sync read of a group with many changed members, and what they say of the others.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { send } from '../support/send.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const mail = (number: number): string => `p${number}@acme.example`;
+
+let place: Place;
+afterEach(() => place.stop());
+
+async function open(target: object, people: number): Promise<string[]> {
+  place = await openPlace({ target: { guard: { removeMembers: { count: 0, percent: 0 } }, ...target } });
+  const ids: string[] = [];
+  for (let number = 0; number < people; number++) ids.push(await place.idp.createUser(mail(number)));
+  return ids;
+}
+const told = async (...args: string[]): Promise<[code: number, text: string]> => {
+  const { code, text } = await place.commands.run(...args);
+  return [code, text.replaceAll(/\s+/g, ' ')];
+};
+const idOfCrew = async (): Promise<string> => (await place.platform.group('crew'))?.scimId ?? '';
+const accountReads = async (): Promise<number> =>
+  (await place.platform.requests()).filter(
+    ({ method, path }) => method === 'GET' && path.includes('/scim/v2/Users/'),
+  ).length;
+
+test('more than 100 held removals were made by hand → explain of the group reads 100 accounts and tells the number of the others, and sync takes all off the list', async () => {
+  const ids = await open({}, 104);
+  const crew = await place.idp.createGroup('crew', ids);
+  await place.idle();
+  await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: 'members' });
+  await place.idle();
+  await byHand(place, 'PATCH', `/Groups/${await idOfCrew()}`, { op: 'remove', path: 'members' });
+  await place.platform.forgetRequests();
+  expect((await told('explain', 'crew', '--all'))[1]).toContain(
+    '4 removals of members were not compared, because they are too many for one look, so some of them may be made at the platform already',
+  );
+  expect(await accountReads()).toBe(100);
+  expect((await told('sync', 'crew'))[0]).toBe(0);
+  expect((await told('approvals', 'list'))[1]).toContain('The guard holds nothing');
+}, 60_000);
+
+test('more than 100 removals were made by hand while the target is on hold → a dry run of the group tells how many were not compared', async () => {
+  const ids = await open({ guard: {} }, 104);
+  const crew = await place.idp.createGroup('crew', ids);
+  await place.idle();
+  await told('hold', '--by', 'olga');
+  await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: 'members' });
+  await byHand(place, 'PATCH', `/Groups/${await idOfCrew()}`, { op: 'remove', path: 'members' });
+  const [, dryRun] = await told('sync', 'crew', '--dry-run');
+  expect(dryRun).toContain('4 removals of members were not compared');
+  const [, explained] = await told('explain', 'crew', '--all');
+  expect(explained).toContain('4 removals of members were not compared');
+  expect(explained).toContain('- 4 members still to be removed.');
+}, 60_000);
+
+test('the accounts of more than 20 members are gone → explain looks 20 up and tells of all, and sync makes all anew', async () => {
+  const ids = await open({}, 22);
+  await place.idp.createGroup('crew', ids);
+  await place.idle();
+  await place.stopApps();
+  for (const { scimId, userName } of (await place.platform.state()).users)
+    if (/^p\d+@/.test(userName)) await byHand(place, 'DELETE', `/Users/${scimId}`);
+  await place.platform.forgetRequests();
+  const { json } = await place.commands.run('explain', 'crew', '--json');
+  const reasons = json[0].platform.differences.map(({ reason }: { reason: string }) => reason);
+  const gone = 'member at the source, whose account is gone at the platform';
+  expect(reasons.filter((reason: string) => reason === gone)).toHaveLength(2);
+  expect(reasons).toHaveLength(22);
+  const lookUps = (await place.platform.requests()).filter(({ path }) => path.endsWith('/scim/v2/Users'));
+  expect(lookUps).toHaveLength(20);
+  const [, dryRun] = await told('sync', 'crew', '--dry-run');
+  expect(dryRun.match(/ create p/g)).toHaveLength(22);
+  expect(await told('sync', 'crew')).toEqual([0, expect.stringMatching(/ equal$/)]);
+  expect((await place.platform.group('crew'))?.members).toHaveLength(22);
+}, 60_000);
+
+test('more than 100 accounts that nobody pushed wait for their removal → a dry run of the group reads 100 and names the others all the same', async () => {
+  const ids = await open({ groups: { members: 'authoritative' } }, 1);
+  await place.idp.createGroup('crew', ids);
+  await place.idle();
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const headers = {
+    authorization: `Bearer ${fixtures.apiKeys.admin}`,
+    'content-type': 'application/scim+json',
+  };
+  const schemas = ['urn:ietf:params:scim:schemas:core:2.0:User'];
+  for (let number = 0; number < 102; number++)
+    await send(platformUrl, 'POST', '/api/scim/v2/Users', {
+      headers,
+      body: { schemas, userName: `ext${number}@acme.example`, active: true },
+    });
+  const others = (await place.platform.state()).users.filter(({ userName }) => userName.startsWith('ext'));
+  const value = others.map(({ scimId }) => ({ value: scimId }));
+  await byHand(place, 'PATCH', `/Groups/${await idOfCrew()}`, { op: 'add', path: 'members', value });
+  await told('reconcile', '--yes');
+  // After the approval the removals are to be written, and no worker writes them.
+  await place.stopApps();
+  const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await told('approvals', 'approve', approval.id, '--yes');
+  await place.platform.forgetRequests();
+  const [, text] = await told('sync', 'crew', '--dry-run');
+  expect(text.match(/removeMember ext\d+@acme[.]example in crew/g)).toHaveLength(102);
+  expect(text.match(/not read, as one of more than 100: nothing is written if/g)).toHaveLength(2);
+  expect(await accountReads()).toBe(100);
+}, 120_000);
