@@ -96,7 +96,7 @@ export function throwIfIgnored(ignored: Ignored): void {
 
 /**
  * Notes rejected removals for the condition of the group, so that the group stays an exception. A rejection ends only when
- * an operator withdraws it or the source adds the member again.
+ * an operator withdraws it, the source adds the member again, or the member gets a new account, which is in no group.
  * @returns the users whose removal is rejected
  */
 async function reportRejected(context: SyncContext, pending: PendingMembers): Promise<Set<string>> {
