@@ -1,5 +1,6 @@
 // Tests the hourly proof of the scheduler: it reports faults and repairs nothing.
 import { createKeyspace } from '../../src/directory/keys.ts';
+import type { DesiredState } from '../../src/directory/desired-state.ts';
 import { untilReady } from '../../src/directory/redis/connection.ts';
 import { openDesiredStates } from '../../src/app.ts';
 import { tendLogs } from '../../src/ops/doctor/check-logs.ts';
@@ -10,6 +11,40 @@ import { eventually } from '../support/eventually.ts';
 import { scrape } from '../support/scrape.ts';
 import { silentLogger } from '../../src/support/logger.ts';
 
+/** Runs one pass of a scheduler, and stops the scheduler after it. */
+async function passOnce(states: readonly DesiredState[]): Promise<void> {
+  // The first sleep of the scheduler ends at once. The second one begins after the pass and lasts until the stop.
+  let sleeps = 0;
+  const clock = {
+    now: Date.now,
+    sleep: (_ms: number, signal?: AbortSignal) =>
+      sleeps++ === 0 || signal?.aborted
+        ? Promise.resolve()
+        : new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve())),
+  };
+  const stop = startProofPass({ clock, logger: silentLogger, random: Math.random }, states);
+  await eventually('the pass has ended', () => Promise.resolve(sleeps > 1));
+  await stop();
+}
+
+test('after a pass of one scheduler no other scheduler starts a pass for the next 54 minutes', async () => {
+  const bridge = await buildBridge({ role: 'api' });
+  const { redis, states } = openDesiredStates(bridge.config);
+  const turn = createKeyspace(bridge.config.redis.prefix, 'default').key('proofTurn');
+  try {
+    await untilReady(redis, 5000);
+    await passOnce(states);
+    const first = await states[0]?.proof.last();
+    expect(first).toBeDefined();
+    await passOnce(states);
+    expect(await states[0]?.proof.last()).toEqual(first);
+    expect(await redis.pttl(turn)).toBeGreaterThan(54 * 60_000);
+  } finally {
+    redis.disconnect();
+    await bridge.stop();
+  }
+});
+
 test('the periodic proof counts a lost index and repairs nothing', async () => {
   const bridge = await buildBridge({ role: 'api' });
   const store = openDesiredStates(bridge.config);
@@ -18,18 +53,7 @@ test('the periodic proof counts a lost index and repairs nothing', async () => {
   try {
     await bridge.idp.createUser('ann@acme.example');
     await redis.del(key);
-    // The first sleep of the pass ends at once, the second one lasts until the stop.
-    let sleeps = 0;
-    const clock = {
-      now: Date.now,
-      sleep: (_ms: number, signal?: AbortSignal) =>
-        sleeps++ === 0 || signal?.aborted
-          ? Promise.resolve()
-          : new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve())),
-    };
-    const stop = startProofPass({ clock, logger: silentLogger, random: Math.random }, states);
-    await eventually('the pass has ended', async () => (await states[0]?.proof.last()) !== undefined);
-    await stop();
+    await passOnce(states);
     await expect(states[0]?.proof.last()).resolves.toMatchObject({ faults: 1 });
     await expect(readStatus(states, store)).resolves.toMatchObject([{ faults: 1 }]);
     await expect(redis.exists(key)).resolves.toBe(0);

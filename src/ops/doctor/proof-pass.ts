@@ -9,6 +9,11 @@ import { proveConnection } from './prove.ts';
 /** Shortest wait before the first pass; a random part of up to the same time is added, so that processes do not start together. */
 const FIRST_MS = 5 * 60_000;
 const EVERY_MS = 60 * 60_000;
+/**
+ * Time after a pass in which no scheduler starts another one. It is a little shorter than the wait between the passes of one
+ * scheduler, so that the turn is free when this scheduler tries again.
+ */
+const REST_MS = EVERY_MS - FIRST_MS;
 /** Time after which a pass without end counts as killed. */
 const LONGEST_MS = 6 * EVERY_MS;
 /** Pause after each portion, so that Redis serves other clients; a pass over 100,000 users takes some minutes. */
@@ -24,7 +29,7 @@ export function startProofPass(
 
   async function pass(state: DesiredState): Promise<void> {
     const { connection, proof } = state;
-    // Several schedulers take turns: after a pass the turn is taken for another half an hour.
+    // Several schedulers take turns: together they make about one pass an hour.
     if (!(await proof.takeTurn(LONGEST_MS))) return;
     // Stays 1 ms after a failure, so that the next scheduler may try at once.
     let restMs = 1;
@@ -36,7 +41,7 @@ export function startProofPass(
       else
         logger.error({ connection, faults, families }, 'derived data differs: run scim-bridge doctor --deep');
       await passLogs(state);
-      restMs = EVERY_MS / 2;
+      restMs = REST_MS;
     } finally {
       await proof.endTurn(restMs);
     }
