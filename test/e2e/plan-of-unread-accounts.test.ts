@@ -117,3 +117,31 @@ test('apply does not report the emptying of a value as done while the value list
   expect(applied.code).toBe(0);
   expect((await place.platform.user(BOB))?.attributes.regions ?? []).toEqual([]);
 }, 60_000);
+
+test.each([
+  ['deleted at the source', () => place.idp.send('DELETE', `/Users/${bob}`)],
+  [
+    'inactive at the source',
+    () => place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false }),
+  ],
+])(
+  'the account of a person who is %s is opened by hand, and the read of this account answers 503 → reconcile says that the person was not read and writes nothing, and closes the account afterwards',
+  async (_, leave) => {
+    await leave();
+    await place.idle();
+    const account = await place.platform.user(BOB);
+    expect(account?.active).toBe(false);
+    const path = `/Users/${account?.scimId ?? ''}`;
+    await byHand(place, 'PATCH', path, { op: 'replace', path: 'active', value: true });
+    await fail({ method: 'GET', path: `${path}$`, ...always, status5xx: { share: 1, status: 503 } });
+    await place.platform.forgetRequests();
+    const unread = await place.commands.run('reconcile', '--yes');
+    expect(unread.text).toContain(`unproven: 1 resource could not be read (${BOB})`);
+    expect(await place.platform.writes()).toEqual([]);
+    await fail();
+    const { text, code } = await place.commands.run('reconcile', '--yes');
+    expect([code, text]).toEqual([0, expect.stringContaining(`deactivate user ${BOB}`)]);
+    expect((await place.platform.user(BOB))?.active).toBe(false);
+  },
+  60_000,
+);
