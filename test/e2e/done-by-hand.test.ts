@@ -130,6 +130,10 @@ test.each(['held', 'rejected'])(
     expect(await outputOf('exceptions')).toContain('crew');
     expect((await place.platform.group('crew'))?.members).toHaveLength(2);
     expect(await outputOf('log', '--resource', ANN)).toContain('this member is not in crew at the platform');
+    // No mark caused the entry.
+    expect(await outputOf('log', '--resource', ANN, '--status', 'skipped', '--json')).toContain(
+      '"generation":"0"',
+    );
     expect(await outputOf('log', '--resource', BOB)).not.toContain('somebody else');
     if (state === 'held')
       expect((await place.commands.run('approvals', 'list', '--json')).json[0].kinds.removeMembers).toBe(1);

@@ -28,6 +28,9 @@ export type LogAction = (typeof LOG_ACTIONS)[number];
 export const LOG_STATUSES = ['success', 'failure', 'retry', 'held', 'skipped'] as const;
 export type LogStatus = (typeof LOG_STATUSES)[number];
 
+/** Generation of a log entry that no mark caused. The generations of marks begin with 1. */
+export const NO_GENERATION = '0';
+
 export interface LogEntry {
   ref: Ref;
   /** userName or displayName at that time. */
@@ -38,7 +41,7 @@ export interface LogEntry {
   status: LogStatus;
   /** Correlation id of the change that was applied; `plan:...` of a reconcile run, `approval:...` of an approval. */
   request: string;
-  /** Generation of the desired state that was applied. */
+  /** Generation of the desired state that was applied; `NO_GENERATION` of an entry that no mark caused. */
   generation: string;
   /** Time at which the oldest applied change was accepted, Unix milliseconds. */
   accepted: number;

@@ -1,5 +1,6 @@
 // Finds held and rejected changes that a person has already made at the platform, so that no operator needs to decide them.
 import type { Destruction } from '../../directory/guard/held-changes.ts';
+import { NO_GENERATION } from '../../directory/logs/provisioning-log.ts';
 import { isUnmanaged } from '../../directory/member-names.ts';
 import type { Drift } from '../../directory/outbox/drift.ts';
 import { isAwaitingDecision, type Link } from '../../directory/outbox/links.ts';
@@ -118,8 +119,7 @@ export async function noteDone(
         request,
         priority,
         members,
-        // '-': no mark caused this entry.
-        generation: '-',
+        generation: NO_GENERATION,
         accepted: clock.now(),
         attempt: 1,
         ...(id === undefined ? {} : { platformId: id }),

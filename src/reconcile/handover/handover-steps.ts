@@ -1,7 +1,7 @@
 // Implements steps that the handover and the move back share: checks before each move, the person's folder, and log entries.
 import { wasOnHold } from '../../directory/guard/operator-hold.ts';
 import type { HandedItem, HandoverHead } from '../../directory/outbox/handover-store.ts';
-import type { LogEntry } from '../../directory/logs/provisioning-log.ts';
+import { NO_GENERATION, type LogEntry } from '../../directory/logs/provisioning-log.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { CallOptions } from '../../platform/client.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
@@ -69,8 +69,7 @@ export function handoverEntry(
     action,
     status,
     request,
-    // '0': no mark caused this entry.
-    generation: '0',
+    generation: NO_GENERATION,
     accepted: clock.now(),
     priority: 'reconcile',
     attempt: 1,
