@@ -222,7 +222,7 @@ function onItsWaySummary({
 }
 
 /** Returns which run writes the differences of a resource, or why none does. */
-function bringsIt({ condition, hold, target, platform, policy, ref, values }: ExplainedFacts): string {
+function bringsIt({ condition, hold, kind, target, platform, policy, ref, values }: ExplainedFacts): string {
   if (platform?.differences.some(({ action }) => action === 'conflict'))
     return 'no run brings it before a person has acted, see reasons';
   if (platform?.accountGone && policy.policy === 'create-only')
@@ -231,21 +231,24 @@ function bringsIt({ condition, hold, target, platform, policy, ref, values }: Ex
   // With `reconcile.onDrift: report` the schedule writes nothing, so the words leave open which run it is.
   const run = `the next reconcile that repairs, or scim-bridge sync ${ref}`;
   const { differences = [], toBeHeld = 0 } = platform ?? {};
-  // The guard would hold some of the differences, or all of them.
+  // The guard would hold some of the differences of a run, or all of them. The sync of a person asks the guard for each group
+  // alone, so a part of them may fit into its limit.
+  const asking = kind === 'User' && toBeHeld > 1 ? 'the next reconcile that repairs' : `${run},`;
   if (toBeHeld > 0)
     return toBeHeld === differences.length
-      ? `${run}, asks the guard, which will hold it: a person has to approve it then`
-      : `${run}, brings it, except what the guard will hold`;
-  if (condition?.reason === 'Rejected') return `${run}, brings it, except what a person rejected`;
+      ? `${asking} asks the guard, which will hold it: a person has to approve it then`
+      : `${asking} brings it, except what the guard will hold`;
   const differing = values.filter(({ state }) => !isSettledValue(state));
   const unmappable = differing.filter(({ state }) => state === 'unmappable').length;
   // A reconcile asks for all changes of the target together, so they may exceed a limit in which these alone fit.
   const isAsked = differences.some(({ action }) => DESTRUCTIVE.has(action));
-  if (unmappable === 0)
-    return `${run}, brings it${isAsked ? ', unless the guard holds it with other changes of the run' : ''}`;
+  const unlessHeld = isAsked ? ', unless the guard holds it with other changes of the run' : '';
+  if (condition?.reason === 'Rejected')
+    return `${run}, brings it, except what a person rejected${unlessHeld}`;
+  if (unmappable === 0) return `${run}, brings it${unlessHeld}`;
   return unmappable === differing.length && differences.length === 0
     ? 'no run brings it before the rule or the value is corrected'
-    : `${run}, brings it, except what cannot be mapped`;
+    : `${run}, brings it, except what cannot be mapped${unlessHeld}`;
 }
 
 /** Returns words about a membership that waits for an operator, first one whose other side the platform refused; else about the policy of the target. */

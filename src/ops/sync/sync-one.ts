@@ -97,7 +97,7 @@ export async function syncOne(
   const written = named && (await withoutUnwritten(scope, named));
   const ready =
     written && found.kind === 'Group' ? await withUnreadyMembersReported(scope, written) : written;
-  const differences = ready && withConflictsReported(await withToBeHeld(scope, ready));
+  const differences = ready && withConflictsReported(await withToBeHeld(scope, ready, { inSync: true }));
   const common = {
     connection,
     target: target.name,

@@ -27,12 +27,15 @@ interface Removal {
 }
 
 /**
- * Returns the entries; the reason of each that the guard is to hold says so. Of pushed changes that fit into the limit in
- * part, none is named, because the order of their syncs decides which are held.
+ * Returns the entries; the reason of each that the guard is to hold says so. Of changes that their syncs ask for, and that fit into
+ * the limit in part, none is named, because the order of the syncs decides which are held.
+ * @param options.inSync the syncs of the resources ask for all changes, each for those of its resource; default: the syncs ask for
+ *   the pushed changes, and a run for all others together
  */
 export async function withToBeHeld(
   scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts'>,
   entries: PlanEntry[],
+  { inSync = false }: { inSync?: boolean } = {},
 ): Promise<PlanEntry[]> {
   const { target, drifts } = scope;
   const { guardStore } = scope.outbox;
@@ -45,7 +48,11 @@ export async function withToBeHeld(
     return (items ?? []).map((each) => ({ entry, item: each }));
   });
   if (listed.length === 0) return entries;
-  const removals = [...listed, ...(await unlistedRemovals(scope.outbox, listed, deletions))];
+  // A run does not ask for the members of a deleted group: the sync of the group does, as for pushed changes.
+  const isOfSync = ({ entry, item: { kind, ref } }: Removal): boolean =>
+    inSync || isPushed(entry) || (kind === 'removeMembers' && deletions.has(ref));
+  const synced = listed.filter((removal) => isOfSync(removal) && !deletions.has(removal.item.ref));
+  const removals = [...listed, ...(await unlistedRemovals(scope.outbox, synced))];
   const { guard } = target.policy;
   const [permitted, { population, kinds }, links] = await Promise.all([
     guardStore.arePermitted(removals.map(({ item }) => item)),
@@ -65,20 +72,18 @@ export async function withToBeHeld(
   for (const kind of DESTRUCTIVE_KINDS) {
     const own = asked.filter(({ item, entry }) => item.kind === kind && !isWithAccount(entry));
     if (own.length === 0) continue;
-    // A run does not ask for the members of a deleted group: the sync of the group does, as for pushed changes.
-    const isOfSync = ({ entry, item: { ref } }: Removal): boolean =>
-      isPushed(entry) || (kind === 'removeMembers' && deletions.has(ref));
-    const pushed = countByRef(own.filter(isOfSync));
+    const ofSyncs = countByRef(own.filter(isOfSync));
     const fresh = own.filter((removal) => !isOfSync(removal) && !isOpenAccount(removal.entry)).length;
     const isClosing = kind === 'deactivate';
     // The guard counts a pushed deactivation from the push on; the plan may know of more.
-    const waiting = isClosing ? Math.max(kinds[kind].waiting, pushed.size) : 0;
+    const pushed = own.filter(({ entry }) => isPushed(entry)).length;
+    const waiting = isClosing ? Math.max(kinds[kind].waiting, pushed) : 0;
     for (const removal of own) {
       const { entry, item } = removal;
-      // The changes that are asked for together with this one: those of the run; of a pushed change, those of its resource; of a
-      // pushed deactivation none, because `waiting` has it. An open account is closed first, and its sync asks for it alone.
+      // The changes that are asked for together with this one: those of the run; in a sync, those of the resource; with a pushed
+      // deactivation none, because `waiting` has it. An open account is closed first, and its sync asks for it alone.
       let more = isOpenAccount(entry) ? 1 : fresh;
-      if (isOfSync(removal)) more = isClosing ? 0 : (pushed.get(item.ref) ?? 1);
+      if (isOfSync(removal)) more = isClosing && isPushed(entry) ? 0 : (ofSyncs.get(item.ref) ?? 1);
       const size = populationOf(kind, population, kinds[kind], more);
       if (kinds[kind].used + kinds[kind].held + waiting + more > allowanceOf(guard[kind], size))
         held.add(entry);
@@ -180,17 +185,17 @@ async function groupDeletions(
 }
 
 /**
- * Returns the pending removals of groups that are not entries of the plan, for groups with a pushed removal in it. Somebody has
- * made these removals at the platform; a sync of the group does not read its members, so the sync asks the guard for them too.
+ * Returns the pending removals of the groups that are not entries of the plan and are not held yet. Somebody has made these removals
+ * at the platform; a sync of the group does not read its members, so the sync asks the guard for them too.
+ * @param synced changes that the sync of their resource asks for
  */
 async function unlistedRemovals(
-  { pendingMembers }: Pick<ReconcileScope['outbox'], 'pendingMembers'>,
-  listed: readonly Removal[],
-  deletions: ReadonlyMap<Ref, unknown>,
+  { guardStore, pendingMembers }: Pick<ReconcileScope['outbox'], 'guardStore' | 'pendingMembers'>,
+  synced: readonly Removal[],
 ): Promise<Removal[]> {
   const ofGroup = new Map<Ref, Removal[]>();
-  for (const removal of listed)
-    if (removal.item.kind === 'removeMembers' && isPushed(removal.entry) && !deletions.has(removal.item.ref))
+  for (const removal of synced)
+    if (removal.item.kind === 'removeMembers')
       ofGroup.set(removal.item.ref, [...(ofGroup.get(removal.item.ref) ?? []), removal]);
   const found: Removal[] = [];
   for (const [ref, [first, ...others]] of ofGroup) {
@@ -203,7 +208,9 @@ async function unlistedRemovals(
       found.push({ entry: { ...first.entry, member }, item: { kind: 'removeMembers', ref, subject } });
     }
   }
-  return found;
+  // The guard counts its held changes already.
+  const verdicts = await guardStore.verdictsOn(found.map(({ item }) => item));
+  return found.filter((_, index) => verdicts[index] === undefined);
 }
 
 /** Returns the number of removals of each resource. */

@@ -1,0 +1,62 @@
+// Tests that plan and sync --dry-run name as to be held what the guard holds when the syncs of the groups ask it one by one.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const HELD = 'to be held by the guard';
+const GROUPS = ['east', 'north', 'west'];
+
+let place: Place;
+afterEach(() => place.stop());
+
+const words = async (...args: string[]): Promise<string> =>
+  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const groupsOf = async (name: string) => (await place.platform.user(name))?.groups;
+const leave = (group: string, user: string) =>
+  place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${user}"]` });
+
+test('somebody adds a person to three groups by hand, above a limit of two removals → a reconcile is to hold all three, and sync --dry-run and sync of the person hold only what does not fit', async () => {
+  const removeMembers = { count: 2, percent: 100 };
+  place = await openPlace({ target: { groups: { members: 'authoritative' }, guard: { removeMembers } } });
+  await place.idp.createUser(BOB);
+  const ann = await place.idp.createUser(ANN);
+  for (const name of GROUPS) await place.idp.createGroup(name, [ann]);
+  await place.idle();
+  const value = [{ value: (await place.platform.user(BOB))?.scimId }];
+  for (const name of GROUPS)
+    await byHand(place, 'PATCH', `/Groups/${(await place.platform.group(name))?.scimId}`, {
+      op: 'add',
+      path: 'members',
+      value,
+    });
+  expect(await words('plan')).toContain('3 memberships to remove. The guard is to hold 3 of them');
+  const explained = await words('explain', BOB);
+  expect(explained).toContain('the next reconcile that repairs asks the guard, which will hold it');
+  const dryRun = await words('sync', BOB, '--dry-run');
+  for (const name of GROUPS) expect(dryRun).toContain(`removeMember ${BOB} in ${name}`);
+  expect(dryRun).not.toContain(HELD);
+  expect(await words('sync', BOB)).toContain('the guard holds the removal from 1 group');
+  expect(await groupsOf(BOB)).toHaveLength(1);
+}, 60_000);
+
+test('a removal from a group is held, and a second one of the same group fits into a limit that has grown → plan and sync --dry-run announce the second one, and it is written', async () => {
+  place = await openPlace({ target: { guard: { removeMembers: { count: 0, percent: 100 } } } });
+  const [ann, bob] = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
+  const crew = await place.idp.createGroup('crew', [ann, bob]);
+  await place.idle();
+  await leave(crew, ann);
+  await place.idle();
+  await place.change(({ targets: { main } }) => {
+    main.guard = { removeMembers: { count: 2, percent: 100 } };
+  });
+  await place.commands.run('hold', '--by', 'olga');
+  await leave(crew, bob);
+  expect(await words('plan')).toContain('1 change. 1 membership to remove. people');
+  expect(await words('sync', 'crew', '--dry-run')).not.toContain(HELD);
+  await place.commands.run('release');
+  await place.idle();
+  expect(await groupsOf(BOB)).toEqual([]);
+  expect(await groupsOf(ANN)).toEqual(['crew']);
+}, 60_000);
