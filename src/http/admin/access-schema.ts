@@ -22,6 +22,7 @@ import {
   objectOf,
   nullOr,
   recordOf,
+  optional,
   textField,
 } from './schema-fields.ts';
 
@@ -58,28 +59,22 @@ export const accessSchema: JsonSchema = {
       'Null: no person has the name.',
     ),
     chain: arrayOf(
-      objectOf<ChainLink>()(
-        {
-          stage: { enum: CHAIN },
-          ok: booleanField,
-          at: dateTime,
-          detail: textField,
-          afterMs: { type: 'number' },
-          tookMs: { type: 'number' },
-        },
-        ['ok', 'at', 'afterMs', 'tookMs'],
-      ),
+      objectOf<ChainLink>()({
+        stage: { enum: CHAIN },
+        ok: optional(booleanField),
+        at: optional(dateTime),
+        detail: textField,
+        afterMs: optional({ type: 'number' }),
+        tookMs: optional({ type: 'number' }),
+      }),
     ),
     differences: arrayOf(
-      objectOf<AccountDifference>()(
-        {
-          name: textField,
-          desired: anyField,
-          actual: anyField,
-          unmappable: { ...textField, description: 'Why the desired value cannot be mapped.' },
-        },
-        ['unmappable'],
-      ),
+      objectOf<AccountDifference>()({
+        name: textField,
+        desired: anyField,
+        actual: anyField,
+        unmappable: optional({ ...textField, description: 'Why the desired value cannot be mapped.' }),
+      }),
     ),
     leftAlone: arrayOf(
       objectOf<LeftAlone>()({

@@ -13,6 +13,7 @@ import {
   integerField,
   object,
   objectOf,
+  optional,
   textField,
 } from './schema-fields.ts';
 
@@ -22,96 +23,81 @@ export const kindCounts = object(eachOf(DESTRUCTIVE_KINDS, integerField));
 const approvalFields = {
   ...eachOf(['id', 'connection', 'target'], textField),
   state: { enum: ['held', 'approved', 'rejected', 'withdrawn'] },
-  ...eachOf(['openedAt', 'expiresAt', 'at'], dateTime),
-  by: textField,
-  note: textField,
-  selection: { ...textField, description: 'The part of the list that was decided; absent: all of it.' },
+  ...eachOf(['openedAt', 'expiresAt', 'at'], optional(dateTime)),
+  ...eachOf(['by', 'note'], optional(textField)),
+  selection: optional({
+    ...textField,
+    description: 'The part of the list that was decided; absent: all of it.',
+  }),
   kinds: kindCounts,
   total: integerField,
-  stillRejected: {
+  stillRejected: optional({
     ...integerField,
     description: 'Number of changes of a rejection that are still rejected; absent for other states.',
-  },
-  firstApprovals: {
+  }),
+  firstApprovals: optional({
     ...arrayOf(
-      objectOf<WaitingApproval>()(
-        {
-          id: textField,
-          by: textField,
-          withToken: {
-            ...booleanField,
-            description: 'Whether the admin token gave it; all holders of the token count as one person.',
-          },
-          at: dateTime,
-          total: integerField,
-          note: textField,
-          selection: textField,
+      objectOf<WaitingApproval>()({
+        id: textField,
+        by: textField,
+        withToken: {
+          ...booleanField,
+          description: 'Whether the admin token gave it; all holders of the token count as one person.',
         },
-        ['note', 'selection'],
-      ),
+        at: dateTime,
+        total: integerField,
+        note: optional(textField),
+        selection: optional(textField),
+      }),
     ),
     description: 'First approvals, which wait until a second person approves them by their id.',
-  },
+  }),
 };
-const OPTIONAL = [
-  'openedAt',
-  'expiresAt',
-  'at',
-  'by',
-  'note',
-  'selection',
-  'stillRejected',
-  'firstApprovals',
-] as const;
 
 export const APPROVAL_SCHEMAS = {
-  Approval: objectOf<Approval>()(approvalFields, OPTIONAL),
-  ShownApproval: objectOf<ShownApproval>()(
-    {
-      ...approvalFields,
-      limits: {
-        ...arrayOf({ $ref: '#/components/schemas/ExplainedLimit' }),
-        description: 'The limits that hold the changes.',
-      },
-      approvers: { ...integerField, description: 'Number of persons who have to approve.' },
-      matching: { ...integerField, description: 'Number of changes that match the query.' },
-      items: arrayOf({ $ref: '#/components/schemas/HeldChange' }),
+  Approval: objectOf<Approval>()(approvalFields),
+  ShownApproval: objectOf<ShownApproval>()({
+    ...approvalFields,
+    limits: {
+      ...arrayOf({ $ref: '#/components/schemas/ExplainedLimit' }),
+      description: 'The limits that hold the changes.',
     },
-    OPTIONAL,
-  ),
-  ExplainedLimit: objectOf<ExplainedLimit>()(
-    {
-      kind: { enum: DESTRUCTIVE_KINDS },
-      count: integerField,
-      percent: { type: 'number' },
-      ...eachOf(['windowMs', 'population', 'allowance'], integerField),
-      used: {
-        ...integerField,
-        description: 'Changes that the guard allowed within the window; the log tells which were written.',
-      },
-      waiting: integerField,
-      held: integerField,
-      usedSince: dateTime,
-      usedBy: {
-        ...arrayOf(
-          objectOf<ExplainedLimit['usedBy'][number]>()(
-            { ref: textField, name: textField, member: textField, at: dateTime },
-            ['member'],
-          ),
-        ),
-        description: 'The newest changes that count, with the time when the guard last allowed each.',
-      },
+    approvers: { ...integerField, description: 'Number of persons who have to approve.' },
+    matching: { ...integerField, description: 'Number of changes that match the query.' },
+    items: arrayOf({ $ref: '#/components/schemas/HeldChange' }),
+  }),
+  ExplainedLimit: objectOf<ExplainedLimit>()({
+    kind: { enum: DESTRUCTIVE_KINDS },
+    count: integerField,
+    percent: { type: 'number' },
+    ...eachOf(['windowMs', 'population', 'allowance'], integerField),
+    used: {
+      ...integerField,
+      description: 'Changes that the guard allowed within the window; the log tells which were written.',
     },
-    ['usedSince'],
-  ),
-  HeldChange: objectOf<HeldChange>()(
-    {
-      kind: { enum: DESTRUCTIVE_KINDS },
-      ...eachOf(['ref', 'subject', 'name', 'mail', 'member'], textField),
-      cause: { enum: HELD_CAUSES },
-      reason: textField,
-      since: dateTime,
+    waiting: integerField,
+    held: integerField,
+    usedSince: optional(dateTime),
+    usedBy: {
+      ...arrayOf(
+        objectOf<ExplainedLimit['usedBy'][number]>()({
+          ref: textField,
+          name: textField,
+          member: optional(textField),
+          at: dateTime,
+        }),
+      ),
+      description: 'The newest changes that count, with the time when the guard last allowed each.',
     },
-    ['subject', 'mail', 'member', 'cause', 'since'],
-  ),
+  }),
+  HeldChange: objectOf<HeldChange>()({
+    kind: { enum: DESTRUCTIVE_KINDS },
+    ref: textField,
+    subject: optional(textField),
+    name: textField,
+    ...eachOf(['mail', 'member'], optional(textField)),
+    cause: optional({ enum: HELD_CAUSES }),
+    reason: textField,
+    since: optional(dateTime),
+  }),
 };

@@ -24,6 +24,7 @@ import {
   nullable,
   objectOf,
   nullOr,
+  optional,
   textField,
 } from './schema-fields.ts';
 
@@ -107,20 +108,19 @@ export const explanationSchema: JsonSchema = {
     inScope: nullable('boolean'),
     nameAtTarget: nullable('string'),
     values: arrayOf(
-      objectOf<AttributeState>()(
-        {
-          name: textField,
-          desired: anyField,
-          applied: anyField,
-          state: { enum: ['equal', 'differs', 'unsure', 'unmappable', 'unmapped', 'kept'] },
-          reason: described(textField, 'Why the value cannot be mapped.'),
-          observed: described(
+      objectOf<AttributeState>()({
+        name: textField,
+        desired: optional(anyField),
+        applied: optional(anyField),
+        state: { enum: ['equal', 'differs', 'unsure', 'unmappable', 'unmapped', 'kept'] },
+        reason: optional(described(textField, 'Why the value cannot be mapped.')),
+        observed: optional(
+          described(
             anyField,
             'Value at the platform, `[hidden]` if it differs and the name tells of a secret; absent: not read.',
           ),
-        },
-        ['desired', 'applied', 'reason', 'observed'],
-      ),
+        ),
+      }),
     ),
     link: objectOf<Part<'link'>>()({
       platformId: nullable('string'),
@@ -165,17 +165,16 @@ export const explanationSchema: JsonSchema = {
     lookAgainAt: described(nullable('string'), 'Time of the next sync without a change.'),
     memberships: described(
       arrayOf(
-        objectOf<MembershipState>()(
-          {
-            ref: textField,
-            name: textField,
-            state: { enum: ['applied', 'toAdd', 'toRemove', 'notForTarget'] },
-            because: described(textField, 'Why the membership waits; absent: it is written next.'),
-            condition: described(textField, 'Reason of the condition of the other side.'),
-            triedSince: described(dateTime, 'Since when writes of the other side fail and are tried again.'),
-          },
-          ['because', 'condition', 'triedSince'],
-        ),
+        objectOf<MembershipState>()({
+          ref: textField,
+          name: textField,
+          state: { enum: ['applied', 'toAdd', 'toRemove', 'notForTarget'] },
+          because: optional(described(textField, 'Why the membership waits; absent: it is written next.')),
+          condition: optional(described(textField, 'Reason of the condition of the other side.')),
+          triedSince: optional(
+            described(dateTime, 'Since when writes of the other side fail and are tried again.'),
+          ),
+        }),
       ),
       'Groups of a person, or up to a hundred pending members of a group.',
     ),

@@ -13,6 +13,7 @@ import {
   nullable,
   object,
   objectOf,
+  optional,
   textField,
   unixMs,
 } from './schema-fields.ts';
@@ -43,26 +44,23 @@ const work = object({
   },
 });
 
-const fleetProcess = objectOf<FleetProcess>()(
-  {
-    id: textField,
-    role: { enum: ['all', ...DUTIES] },
-    version: textField,
-    host: textField,
-    port: integerField,
-    pid: integerField,
-    startedAt: unixMs,
-    sentAt: {
-      ...unixMs,
-      description: 'Time of the last beat by the clock of the process, Unix milliseconds.',
-    },
-    lastBeatAt: unixMs,
-    beatAgeMs: integerField,
-    silent: booleanField,
-    work,
-  },
-  ['work', 'sentAt'],
-);
+const fleetProcess = objectOf<FleetProcess>()({
+  id: textField,
+  role: { enum: ['all', ...DUTIES] },
+  version: textField,
+  host: textField,
+  port: integerField,
+  pid: integerField,
+  startedAt: unixMs,
+  sentAt: optional({
+    ...unixMs,
+    description: 'Time of the last beat by the clock of the process, Unix milliseconds.',
+  }),
+  lastBeatAt: unixMs,
+  beatAgeMs: integerField,
+  silent: booleanField,
+  work: optional(work),
+});
 export const fleetFinding = objectOf<FleetFinding>()({
   finding: { enum: FLEET_FINDINGS },
   level: { enum: ['warning', 'error'] },
@@ -75,15 +73,12 @@ export const fleetSchema = objectOf<FleetReport>()({
   findings: arrayOf(fleetFinding),
 });
 
-export const breakerSchema = objectOf<BreakerState>()(
-  {
-    open: booleanField,
-    since: unixMs,
-    status: integerField,
-    probeAt: unixMs,
-    only: arrayOf(textField),
-    ofOtherKey: { const: true, description: 'The refused key is not the one of these settings.' },
-    pause: objectOf<Pause>()({ until: unixMs, status: integerField, asked: booleanField }),
-  },
-  ['since', 'status', 'probeAt', 'only', 'ofOtherKey', 'pause'],
-);
+export const breakerSchema = objectOf<BreakerState>()({
+  open: booleanField,
+  since: optional(unixMs),
+  status: optional(integerField),
+  probeAt: optional(unixMs),
+  only: optional(arrayOf(textField)),
+  ofOtherKey: optional({ const: true, description: 'The refused key is not the one of these settings.' }),
+  pause: optional(objectOf<Pause>()({ until: unixMs, status: integerField, asked: booleanField })),
+});

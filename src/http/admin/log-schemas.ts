@@ -15,39 +15,42 @@ import {
   object,
   objectOf,
   nullOr,
+  optional,
   textField,
   unixMs,
 } from './schema-fields.ts';
 
 /** An entry as it is stored. */
-export const logEntry = objectOf<LocatedEntry>()(
-  {
-    id: textField,
-    at: unixMs,
-    ...eachOf(['connection', 'target', 'ref', 'name', 'platformId'], textField),
-    action: { enum: LOG_ACTIONS },
-    status: { enum: LOG_STATUSES },
-    request: textField,
-    generation: textField,
-    accepted: unixMs,
-    priority: { enum: PRIORITIES },
-    attempt: integerField,
-    ms: { type: 'number' },
-    changes: {
-      ...arrayOf({ type: 'array' }),
-      description: 'Name, value before (the last that the bridge wrote or read), value after.',
-    },
-    members: { ...arrayOf(textField), description: 'Ids of the users that were added or removed.' },
-    reason: textField,
-    message: textField,
-    http: object({ method: textField, route: textField, status: integerField, requestId: textField }, [
-      'method',
-      'route',
-    ]),
-    forgotten: { const: true, description: 'The personal data was removed by the command forget.' },
-  },
-  ['platformId', 'ms', 'changes', 'members', 'reason', 'message', 'http', 'forgotten'],
-);
+export const logEntry = objectOf<LocatedEntry>()({
+  id: textField,
+  at: unixMs,
+  ...eachOf(['connection', 'target', 'ref', 'name'], textField),
+  platformId: optional(textField),
+  action: { enum: LOG_ACTIONS },
+  status: { enum: LOG_STATUSES },
+  request: textField,
+  generation: textField,
+  accepted: unixMs,
+  priority: { enum: PRIORITIES },
+  attempt: integerField,
+  ms: optional({ type: 'number' }),
+  changes: optional({
+    ...arrayOf({ type: 'array' }),
+    description: 'Name, value before (the last that the bridge wrote or read), value after.',
+  }),
+  members: optional({ ...arrayOf(textField), description: 'Ids of the users that were added or removed.' }),
+  reason: optional(textField),
+  message: optional(textField),
+  http: optional(
+    object({
+      method: textField,
+      route: textField,
+      status: optional(integerField),
+      requestId: optional(textField),
+    }),
+  ),
+  forgotten: optional({ const: true, description: 'The personal data was removed by the command forget.' }),
+});
 
 const kindOfResource = { enum: ['User', 'Group'] };
 /** Type of one property of a record, without null. */

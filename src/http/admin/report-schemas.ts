@@ -18,6 +18,7 @@ import {
   objectOf,
   nullOr,
   recordOf,
+  optional,
   textField,
   unixMs,
 } from './schema-fields.ts';
@@ -40,29 +41,28 @@ export const proofFields = {
   ),
 };
 
-const planEntry = objectOf<PlanEntry>()(
-  {
-    action: { enum: ACTIONS },
-    kind: { enum: ['User', 'Group', 'Attribute'] },
-    ref: nullable('string'),
-    platformId: nullable('string'),
-    name: textField,
-    attribute: textField,
-    member: objectOf<NonNullable<PlanEntry['member']>>()({
+const planEntry = objectOf<PlanEntry>()({
+  action: { enum: ACTIONS },
+  kind: { enum: ['User', 'Group', 'Attribute'] },
+  ref: nullable('string'),
+  platformId: nullable('string'),
+  name: textField,
+  attribute: optional(textField),
+  member: optional(
+    objectOf<NonNullable<PlanEntry['member']>>()({
       ref: nullable('string'),
       platformId: nullable('string'),
       name: textField,
     }),
-    before: nullable('object'),
-    after: nullable('object'),
-    effect: { enum: ['apply', 'report'], description: 'report: it is not written.' },
-    reason: textField,
-    attribution: objectOf<Attribution>()({ cause: textField, by: textField, at: dateTime }, ['by', 'at']),
-    basis: objectOf<Basis>()({ version: integerField, link: textField }),
-    follows: { ...textField, description: 'Resource whose sync writes this too.' },
-  },
-  ['attribute', 'member', 'follows'],
-);
+  ),
+  before: nullable('object'),
+  after: nullable('object'),
+  effect: { enum: ['apply', 'report'], description: 'report: it is not written.' },
+  reason: textField,
+  attribution: objectOf<Attribution>()({ cause: textField, by: optional(textField), at: optional(dateTime) }),
+  basis: objectOf<Basis>()({ version: integerField, link: textField }),
+  follows: optional({ ...textField, description: 'Resource whose sync writes this too.' }),
+});
 
 export const REPORT_SCHEMAS = {
   Explanation: explanationSchema,
@@ -77,21 +77,18 @@ export const REPORT_SCHEMAS = {
     description: 'One pass over derived data; faults counts the entries that were not repaired.',
   },
   AccessReport: accessSchema,
-  SyncReport: objectOf<SyncReport>()(
-    {
-      ...eachOf(['connection', 'target', 'ref', 'name'], textField),
-      dryRun: booleanField,
-      differences: nullOr(arrayOf(planEntry), 'Before the sync; null: the platform could not be read.'),
-      pendingGroups: {
-        ...recordOf({ enum: ['+', '-', 'r'] }),
-        description:
-          'By group id; of a group by user id, or `@` and the platform id of an unmanaged member. `+` to be added, `-` to be removed, `r` a removal that is not written (rejected, or the person is protected).',
-      },
-      steps: arrayOf(logEntry),
-      outcome: { enum: ['equal', 'held', 'waiting', 'needsPerson'] },
-      message: textField,
+  SyncReport: objectOf<SyncReport>()({
+    ...eachOf(['connection', 'target', 'ref', 'name'], textField),
+    dryRun: booleanField,
+    differences: nullOr(arrayOf(planEntry), 'Before the sync; null: the platform could not be read.'),
+    pendingGroups: {
+      ...recordOf({ enum: ['+', '-', 'r'] }),
+      description:
+        'By group id; of a group by user id, or `@` and the platform id of an unmanaged member. `+` to be added, `-` to be removed, `r` a removal that is not written (rejected, or the person is protected).',
     },
-    ['outcome', 'message'],
-  ),
+    steps: arrayOf(logEntry),
+    outcome: optional({ enum: ['equal', 'held', 'waiting', 'needsPerson'] }),
+    message: optional(textField),
+  }),
   ...LOG_SCHEMAS,
 } satisfies Record<string, JsonSchema>;

@@ -9,14 +9,20 @@ export const nullable = (type: string): JsonSchema => ({ type: [type, 'null'] })
 export const dateTime = { type: 'string', format: 'date-time' };
 export const unixMs = { type: 'integer', description: 'Unix milliseconds' };
 
-/**
- * Schema of an object in an answer. Properties in `required`, by default all, are always present. Later versions may add
- * properties.
- */
-export const object = (properties: Record<string, JsonSchema>, required?: string[]): JsonSchema => ({
+/** Marks the schema of a field that may be absent. JSON has no symbols, so no reader of the document sees the mark. */
+const IS_OPTIONAL = Symbol('optional');
+
+/** Schema of a field that may be absent from an object in an answer. */
+export const optional = (schema: JsonSchema): JsonSchema & { readonly [IS_OPTIONAL]: true } => ({
+  ...schema,
+  [IS_OPTIONAL]: true,
+});
+
+/** Schema of an object in an answer. Later versions may add properties. */
+export const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
   type: 'object',
   properties,
-  required: required ?? Object.keys(properties),
+  required: Object.entries(properties).flatMap(([name, schema]) => (IS_OPTIONAL in schema ? [] : [name])),
 });
 
 /** Names of fields that JSON may lack: optional ones, and those whose value may be undefined. */
@@ -25,20 +31,18 @@ type OptionalOf<T> = {
 }[keyof T] &
   string;
 
-/**
- * Schema of an answer of type T. A field of T that the schema lacks, or has beyond T, does not compile.
- * @param optional fields that may be absent
- */
+/** Schemas of the fields of T; only those of fields that JSON may lack may be `optional`. */
+type FieldsOf<T> = {
+  [Name in keyof T & string]-?: Name extends OptionalOf<T>
+    ? JsonSchema
+    : JsonSchema & { readonly [IS_OPTIONAL]?: never };
+};
+
+/** Schema of an answer of type T. A field of T that the schema lacks, or has beyond T, does not compile. */
 export const objectOf =
   <T>() =>
-  <Properties extends Record<keyof T & string, JsonSchema>>(
-    properties: Properties & Record<Exclude<keyof Properties, keyof T>, never>,
-    optional: readonly OptionalOf<T>[] = [],
-  ): JsonSchema =>
-    object(
-      properties,
-      Object.keys(properties).filter((name) => !optional.some((each) => each === name)),
-    );
+  <Fields extends FieldsOf<T>>(fields: Fields & Record<Exclude<keyof Fields, keyof T>, never>): JsonSchema =>
+    object(fields);
 
 /** Schema of null or of what `schema` describes. */
 export const nullOr = (schema: JsonSchema, description?: string): JsonSchema => ({
@@ -53,18 +57,19 @@ export const recordOf = (values: JsonSchema): JsonSchema => ({
 });
 
 /** Returns the same schema for each of the names. */
-export const eachOf = <Name extends string>(
+export const eachOf = <Name extends string, Schema extends JsonSchema>(
   names: readonly Name[],
-  schema: JsonSchema,
-): Record<Name, JsonSchema> =>
-  Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, JsonSchema>;
+  schema: Schema,
+): Record<Name, Schema> => Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
 
 /** Schema that accepts every value. */
 export const anyField: JsonSchema = {};
 
 /** Schema of the body of a request; unknown properties are refused. */
 export const body = (properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema => ({
-  ...object(properties, required),
+  type: 'object',
+  properties,
+  required,
   additionalProperties: false,
 });
 

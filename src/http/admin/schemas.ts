@@ -34,6 +34,7 @@ import {
   objectOf,
   nullOr,
   recordOf,
+  optional,
   textField,
   unixMs,
 } from './schema-fields.ts';
@@ -64,57 +65,49 @@ const exceptionCounts = objectOf<ExceptionCounts>()({
   ages: object(exceptionNumbers),
 });
 
-const runReport = objectOf<RunReport>()(
-  {
-    run: textField,
-    startedAt: unixMs,
-    endedAt: unixMs,
-    users: integerField,
-    groups: integerField,
-    outcome: { enum: ['converged', 'drifted', 'held', 'blocked', 'unproven', 'incomplete', 'failed'] },
-    counts: { ...recordOf(integerField), description: 'Entries of the plan by action.' },
-    coverage: coverageOfKinds,
-    drift: {
-      ...arrayOf(objectOf<DriftCount>()({ action: textField, cause: textField, count: integerField })),
-      description: 'Differences that were caused at the platform.',
-    },
-    conflicts: {
-      ...objectOf<Conflicts>()({ count: integerField, reason: textField }),
-      description: 'Differences that no write resolves before a person has acted, with the reason of one.',
-    },
-    exceptions: exceptionCounts,
-    message: textField,
-  },
-  ['coverage', 'drift', 'conflicts', 'exceptions', 'message'],
-);
+const runReport = objectOf<RunReport>()({
+  run: textField,
+  startedAt: unixMs,
+  endedAt: unixMs,
+  users: integerField,
+  groups: integerField,
+  outcome: { enum: ['converged', 'drifted', 'held', 'blocked', 'unproven', 'incomplete', 'failed'] },
+  counts: { ...recordOf(integerField), description: 'Entries of the plan by action.' },
+  coverage: optional(coverageOfKinds),
+  drift: optional({
+    ...arrayOf(objectOf<DriftCount>()({ action: textField, cause: textField, count: integerField })),
+    description: 'Differences that were caused at the platform.',
+  }),
+  conflicts: optional({
+    ...objectOf<Conflicts>()({ count: integerField, reason: textField }),
+    description: 'Differences that no write resolves before a person has acted, with the reason of one.',
+  }),
+  exceptions: optional(exceptionCounts),
+  message: optional(textField),
+});
 
 /** The schemas by their name in `components.schemas` of the document. */
 export const SCHEMAS = {
   Problem: {
-    ...object(
-      {
-        type: textField,
-        title: textField,
-        status: integerField,
-        detail: textField,
-        errors: {
-          ...arrayOf(object({ path: textField, message: textField })),
-          description: 'Of 400: one for each fault of the request; path such as /body/target.',
-        },
-        errorId: { ...textField, description: 'Of 500: id of the line in the log.' },
-        resources: {
-          ...arrayOf(
-            object({ connection: textField, ref: textField, name: textField }, ['connection', 'ref']),
-          ),
-          description: 'Of 409: resources of which one has to be named.',
-        },
-        accounts: {
-          ...arrayOf({ type: 'object' }),
-          description: 'Of 409 of /forget: as in its answer.',
-        },
-      },
-      ['type', 'title', 'status', 'detail'],
-    ),
+    ...object({
+      type: textField,
+      title: textField,
+      status: integerField,
+      detail: textField,
+      errors: optional({
+        ...arrayOf(object({ path: textField, message: textField })),
+        description: 'Of 400: one for each fault of the request; path such as /body/target.',
+      }),
+      errorId: optional({ ...textField, description: 'Of 500: id of the line in the log.' }),
+      resources: optional({
+        ...arrayOf(object({ connection: textField, ref: textField, name: optional(textField) })),
+        description: 'Of 409: resources of which one has to be named.',
+      }),
+      accounts: optional({
+        ...arrayOf({ type: 'object' }),
+        description: 'Of 409 of /forget: as in its answer.',
+      }),
+    }),
     description: 'RFC 9457; detail says what to do',
   },
   TargetStatus: objectOf<TargetStatus>()({
@@ -135,7 +128,7 @@ export const SCHEMAS = {
       ...eachOf(DESTRUCTIVE_KINDS, integerField),
       expiresAt: nullable('string'),
     }),
-    hold: nullOr(objectOf<Hold>()({ since: unixMs, by: textField, note: textField }, ['note'])),
+    hold: nullOr(objectOf<Hold>()({ since: unixMs, by: textField, note: optional(textField) })),
     exceptions: exceptionCounts,
     hasMoved: booleanField,
     hasNewRules: booleanField,
@@ -152,20 +145,17 @@ export const SCHEMAS = {
     fleet: fleetSchema,
   }),
   ...APPROVAL_SCHEMAS,
-  RefusedEvent: object(
-    {
-      connection: textField,
-      id: textField,
-      at: dateTime,
-      resource: textField,
-      version: integerField,
-      what: arrayOf(textField),
-      names: arrayOf(textField),
-      err: textField,
-      description: textField,
-    },
-    ['connection', 'id', 'at', 'resource', 'what', 'names', 'err', 'description'],
-  ),
+  RefusedEvent: object({
+    connection: textField,
+    id: textField,
+    at: dateTime,
+    resource: textField,
+    version: optional(integerField),
+    what: arrayOf(textField),
+    names: arrayOf(textField),
+    err: textField,
+    description: textField,
+  }),
   DeadLetter: objectOf<DeadLetter>()({
     ...eachOf(['connection', 'target', 'ref'], textField),
     kind: { enum: ['User', 'Group'] },
@@ -193,55 +183,37 @@ export const SCHEMAS = {
     status: nullable('integer'),
     problem: nullable('string'),
   }),
-  HoldChange: object(
-    {
-      connection: textField,
-      target: textField,
-      changed: booleanField,
-      refused: {
-        ...textField,
-        description: 'Why a release is refused: the target may be another tenant; and how its hold ends.',
-      },
-    },
-    ['connection', 'target', 'changed'],
-  ),
-  Operation: object(
-    {
-      id: textField,
-      kind: { enum: ['plan', 'reconcile', 'apply', 'doctor', 'repair'] },
-      target: nullable('string'),
-      by: textField,
-      state: { enum: ['running', 'succeeded', 'failed', 'cancelled', 'lost'] },
-      startedAt: unixMs,
-      updatedAt: unixMs,
-      endedAt: nullable('integer'),
-      progress: arrayOf(
-        object({
-          connection: textField,
-          target: nullable('string'),
-          phase: textField,
-          done: integerField,
-          total: integerField,
-        }),
-      ),
-      outcome: nullable('string'),
-      message: nullable('string'),
-      result: { description: 'Of one operation, once it has succeeded; kept for an hour.' },
-    },
-    [
-      'id',
-      'kind',
-      'target',
-      'by',
-      'state',
-      'startedAt',
-      'updatedAt',
-      'endedAt',
-      'progress',
-      'outcome',
-      'message',
-    ],
-  ),
+  HoldChange: object({
+    connection: textField,
+    target: textField,
+    changed: booleanField,
+    refused: optional({
+      ...textField,
+      description: 'Why a release is refused: the target may be another tenant; and how its hold ends.',
+    }),
+  }),
+  Operation: object({
+    id: textField,
+    kind: { enum: ['plan', 'reconcile', 'apply', 'doctor', 'repair'] },
+    target: nullable('string'),
+    by: textField,
+    state: { enum: ['running', 'succeeded', 'failed', 'cancelled', 'lost'] },
+    startedAt: unixMs,
+    updatedAt: unixMs,
+    endedAt: nullable('integer'),
+    progress: arrayOf(
+      object({
+        connection: textField,
+        target: nullable('string'),
+        phase: textField,
+        done: integerField,
+        total: integerField,
+      }),
+    ),
+    outcome: nullable('string'),
+    message: nullable('string'),
+    result: optional({ description: 'Of one operation, once it has succeeded; kept for an hour.' }),
+  }),
   ...REPORT_SCHEMAS,
   Token: objectOf<TokenView & { connection: string }>()({
     connection: textField,

@@ -9,7 +9,15 @@ import {
   type LocatedAct,
 } from '../../../ops/log/acts.ts';
 import { json, requirePlace, getRoute, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, dateTime, object, onlyConnection, textField, integerField } from '../schema-fields.ts';
+import {
+  arrayOf,
+  dateTime,
+  object,
+  onlyConnection,
+  textField,
+  integerField,
+  optional,
+} from '../schema-fields.ts';
 import { chainCheckFields, page, pageHeaders, readingRoutes, spanOf, type SpanQuery } from '../log-page.ts';
 
 interface ActQuery extends SpanQuery {
@@ -32,29 +40,26 @@ const filters = {
   target: { ...textField, description: 'Only orders about this target, or about a whole connection.' },
 };
 
-const actSchema = object(
-  {
-    id: textField,
-    at: dateTime,
-    connection: textField,
-    target: textField,
-    act: { enum: ACTS },
-    by: { ...textField, description: 'The name that the operator gave, or the account at the machine.' },
-    via: { enum: INTERFACES },
-    subject: {
-      ...textField,
-      description: 'The approval, token, resources or backup that the order is about.',
-    },
-    count: { ...integerField, description: 'Number of resources or items that the order reached.' },
-    note: textField,
-    order: {
-      ...textField,
-      description: 'Of forget: the id that entries of the logs name in place of the data.',
-    },
-    forgotten: { const: true, description: 'Subject and note were personal data and are removed.' },
-  },
-  ['id', 'at', 'connection', 'act', 'by', 'via'],
-);
+const actSchema = object({
+  id: textField,
+  at: dateTime,
+  connection: textField,
+  target: optional(textField),
+  act: { enum: ACTS },
+  by: { ...textField, description: 'The name that the operator gave, or the account at the machine.' },
+  via: { enum: INTERFACES },
+  subject: optional({
+    ...textField,
+    description: 'The approval, token, resources or backup that the order is about.',
+  }),
+  count: optional({ ...integerField, description: 'Number of resources or items that the order reached.' }),
+  note: optional(textField),
+  order: optional({
+    ...textField,
+    description: 'Of forget: the id that entries of the logs name in place of the data.',
+  }),
+  forgotten: optional({ const: true, description: 'Subject and note were personal data and are removed.' }),
+});
 
 const answers = {
   description: 'Newest first over all connections.',

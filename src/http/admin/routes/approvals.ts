@@ -12,7 +12,16 @@ import { HELD_CAUSES, type HeldCause } from '../../../ops/approvals/held-change.
 import { Problem } from '../problem.ts';
 import { json, policyOf, getRoute, type AdminContext, type AdminRoute, type JsonSchema } from '../route.ts';
 import { kindCounts } from '../approval-schemas.ts';
-import { eachOf, arrayOf, booleanField, integerField, object, textField, toQuery } from '../schema-fields.ts';
+import {
+  eachOf,
+  arrayOf,
+  booleanField,
+  integerField,
+  object,
+  textField,
+  toQuery,
+  optional,
+} from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import { pageFields } from '../list-page.ts';
 import { orderRoute } from '../operator-fields.ts';
@@ -137,20 +146,17 @@ function decisionRoute(
     answers: {
       description:
         'Number of changes that the decision reached, 0 when none matches, and of those still held.',
-      schema: object(
-        {
-          outcome: {
-            enum: ['decided', 'noted', 'retracted'],
-            description:
-              'noted: the first of two approvals, nothing is written yet; retracted: a first approval was taken back.',
-          },
-          ...eachOf(['id', 'action', 'by'], textField),
-          items: integerField,
-          kinds: kindCounts,
-          remaining: integerField,
+      schema: object({
+        outcome: {
+          enum: ['decided', 'noted', 'retracted'],
+          description:
+            'noted: the first of two approvals, nothing is written yet; retracted: a first approval was taken back.',
         },
-        ['outcome', 'id', 'action', 'by', 'items'],
-      ),
+        ...eachOf(['id', 'action', 'by'], textField),
+        items: integerField,
+        kinds: optional(kindCounts),
+        remaining: optional(integerField),
+      }),
     },
     refuses: { ...refuses, 400: UNKNOWN, 409: CONFLICT },
     handle: async (selection, operator, { params: { id = '' }, caller }) => {

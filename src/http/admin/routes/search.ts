@@ -2,7 +2,16 @@
 import { isPlaceOfSearch, search } from '../../../ops/search.ts';
 import { Problem } from '../problem.ts';
 import { json, postRoute, type AdminContext, type AdminRoute } from '../route.ts';
-import { eachOf, arrayOf, body, booleanField, limitField, object, textField } from '../schema-fields.ts';
+import {
+  eachOf,
+  arrayOf,
+  body,
+  booleanField,
+  limitField,
+  object,
+  textField,
+  optional,
+} from '../schema-fields.ts';
 
 interface SearchOrder {
   text: string;
@@ -44,15 +53,13 @@ export const searchRoutes = (context: AdminContext): AdminRoute[] => [
       description: 'The hits of this part of the search; next is null when the search is complete.',
       schema: object({
         found: arrayOf(
-          object(
-            {
-              connection: textField,
-              kind: { enum: ['User', 'Group'] },
-              ...eachOf(['ref', 'name', 'displayName', 'mail'], textField),
-              active: booleanField,
-            },
-            ['connection', 'kind', 'ref', 'name'],
-          ),
+          object({
+            connection: textField,
+            kind: { enum: ['User', 'Group'] },
+            ...eachOf(['ref', 'name'], textField),
+            ...eachOf(['displayName', 'mail'], optional(textField)),
+            active: optional(booleanField),
+          }),
         ),
         next: { type: ['string', 'null'] },
       }),
