@@ -32,9 +32,9 @@ const CAUSES = {
   deleted: 'deleted at the source',
   deactivated: 'deactivated at the source',
   outOfScope: 'out of scope',
-  removedFromGroup: 'removed from the group',
+  removedFromGroup: 'not a member at the source',
   groupDeleted: 'group deleted at the source',
-  notAtSource: 'not a member at the source',
+  notAtSource: 'account that nobody pushed',
   emptied: 'no value any more',
   lastAdministrator: 'last administrator',
 };

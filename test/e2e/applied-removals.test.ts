@@ -121,6 +121,28 @@ test('an account that nobody pushed is in a group by hand, and the guard holds o
   expect(await dryRun()).toEqual([0, expect.stringContaining('equal already')]);
 }, 60_000);
 
+test('a pushed person and an account that nobody pushed are in a group by hand → approvals show calls both no members at the source, and --cause tells them apart', async () => {
+  const { id } = await byHand('POST', '/Users', {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: 'stranger@acme.example',
+    active: true,
+  });
+  await addToCrew(id);
+  await addToCrew((await place.platform.user(ANN))?.scimId ?? '');
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  const [{ id: approval }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  const shown = async (...options: string[]): Promise<string[]> => {
+    const { text } = await place.commands.run('approvals', 'show', approval, ...options);
+    return text.match(/\S+,? leaves crew: .*? at the source/g) ?? [];
+  };
+  const ofAnn = `${ANN} leaves crew: not a member of the group at the source`;
+  const ofStranger = 'pushed, leaves crew: not a member of the group at the source';
+  expect((await shown()).toSorted()).toEqual([ofAnn, ofStranger].toSorted());
+  expect(await shown('--cause', 'removedFromGroup')).toEqual([ofAnn]);
+  expect(await shown('--cause', 'notAtSource')).toEqual([ofStranger]);
+}, 30_000);
+
 test('explain of a group whose unmanaged member the guard will hold prints the sentence with the advice in full', async () => {
   const { id } = await byHand('POST', '/Users', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],

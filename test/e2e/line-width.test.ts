@@ -45,7 +45,7 @@ test('explain finds a group by its long name, and approvals show prints every na
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   const { lines, text } = await place.commands.run('approvals', 'show', approval.id);
   expect(tooLong(lines)).toEqual([]);
-  expect(text).toContain(`${PERSON} leaves ${GROUP}: removed from the group at the source`);
+  expect(text).toContain(`${PERSON} leaves ${GROUP}: not a member of the group at the source`);
 });
 
 test('explain and exceptions print each advised command on one line, even if it is longer than 100 columns', async () => {

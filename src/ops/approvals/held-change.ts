@@ -9,7 +9,9 @@ import type { DestructiveKind } from '../../guard/judge.ts';
 
 /**
  * `deleted`, `deactivated`: at the source. `outOfScope`: active at the source, and no longer for this target.
- * `removedFromGroup`, `groupDeleted`: at the source. `notAtSource`: the platform has a member that the source does not have.
+ * `groupDeleted`: at the source. `removedFromGroup`: the group at the platform has a person whom the source does not have in it;
+ * a pending removal does not tell whether the source removed the person or others added the person at the platform. `notAtSource`:
+ * the group has an account that no identity provider pushed.
  * `emptied`: the source, or the mapping, has no value any more. `lastAdministrator`: no other administrator would be left.
  */
 export const HELD_CAUSES = [
@@ -50,13 +52,15 @@ export interface HeldChange {
 const CHANGED_SINCE =
   'changed at the source since the decision: the name is the present one, and the cause of that time is not known any more';
 
+const NO_MEMBER = 'not a member of the group at the source';
+
 const REASONS: Record<HeldCause, string> = {
   deleted: 'deleted at the source',
   deactivated: 'deactivated at the source',
   outOfScope: 'active at the source, but no longer in the scope of the target',
-  removedFromGroup: 'removed from the group at the source',
+  removedFromGroup: NO_MEMBER,
   groupDeleted: 'the group was deleted at the source',
-  notAtSource: 'a member at the platform that the source does not have',
+  notAtSource: NO_MEMBER,
   emptied: 'no value any more at the source or in the mapping',
   lastAdministrator: 'no other active administrator would be left',
 };
