@@ -8,6 +8,7 @@ import { awaitsDecision } from '../reconcile/compare/done-changes.ts';
 import { letterDoneText } from '../reconcile/plan/reported-entries.ts';
 import { backupText, ifOpen, readRestored, type Restored } from '../reconcile/tenant/restored.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
 import { firstApprovalsOf, rejectionsOf } from './decided.ts';
@@ -68,8 +69,8 @@ export function connectionsOf(scopes: readonly ReconcileScope[]): Searched[] {
   return [...byConnection.values()];
 }
 
-/** State of a membership that is pending and that somebody else wrote at the platform. */
-const JOINED_BY_HAND = { state: 'applied', because: 'made at the platform by hand' } as const;
+/** State of a pending membership that the platform has: others made it, or the bridge with a write that got no answer. */
+const JOINED_ALREADY = { state: 'applied', because: 'the platform has it already' } as const;
 
 /** Reads the facts about a resource at one target, and explains them. */
 async function explainAt(
@@ -119,13 +120,13 @@ async function explainAt(
   const isDone = isLetterDone(where, { ...detail, ...related, isAsDesired, link });
   // The condition of a dead letter explains its differences already.
   const look = readPlatform || isSettled || isDone ? seen : null;
-  // Somebody has already made a pending change of a membership at the platform: it is told as such, and no longer as pending.
+  // The platform has a pending change of a membership already: it is told as such, and no longer as pending.
   const isMade = ({ ref }: MembershipState): boolean =>
     look?.pendingDone.some((each) => each === ref) === true;
   const isLeft = (each: MembershipState): boolean => each.state === 'toRemove' && isMade(each);
   const memberships = related.memberships
     .filter((each) => !isLeft(each))
-    .map((each) => (each.state === 'toAdd' && isMade(each) ? { ...each, ...JOINED_BY_HAND } : each));
+    .map((each) => (each.state === 'toAdd' && isMade(each) ? { ...each, ...JOINED_ALREADY } : each));
   const left = related.memberships.filter(isLeft);
   // More members may be pending than are described; of the others only the sign is known.
   const described = new Map(related.memberships.map((each) => [each.ref, each.state]));
@@ -139,8 +140,19 @@ async function explainAt(
     toAdd: related.members.toAdd - countMade('toAdd'),
     toRemove: related.members.toRemove - countMade('toRemove'),
   };
-  // The decision is taken, and the list of exceptions follows with the next sync.
-  const isDecided = stored.condition !== undefined && link.condition === undefined && !isHeld;
+  // A group waits for no decision about a member whom it does not have.
+  const waiting = new Map(where.pendingMemberships);
+  for (const each of left) waiting.delete(parseRef(each.ref as Ref).id);
+  const present = await withPresentCondition(outbox, found.ref, stored, {
+    ...where,
+    pendingMemberships: waiting,
+  });
+  // The decision is taken, or none is needed, and the list of exceptions follows with the next sync.
+  const isDecided =
+    stored.condition !== undefined &&
+    present.condition === undefined &&
+    !where.guard.some(({ state }) => state === 'held') &&
+    !memberships.some(({ condition }) => condition === 'Held');
   // Read last, because the read of the platform may close the breaker.
   const breaker = await target.breaker.read();
   const facts = {
@@ -160,7 +172,7 @@ async function explainAt(
     leftByHand: found.kind === 'User' ? left.map(({ name }) => name) : [],
     link: linkOf(link),
     platform: look?.platform ?? null,
-    condition: await conditionOf(scope, found, link),
+    condition: await conditionOf(scope, found, present),
     exception: exception && !isDecided ? { reason: exception.reason, since: isoTime(exception.since) } : null,
     deadLetterSince: where.blockedSince === null ? null : isoTime(where.blockedSince),
     mark: markOf(where),
@@ -190,6 +202,11 @@ async function explainAt(
   const reasons = [
     ...verdict.reasons,
     ...(isDone ? [`It is still a dead letter: ${letterDoneText(found.ref)}.`] : []),
+    ...(exception && isDecided && left.length > 0
+      ? [
+          `It is still on the list of exceptions: the next reconcile, or scim-bridge sync ${found.ref}, takes it off.`,
+        ]
+      : []),
     ...(former === undefined ? [] : [former]),
     ...(found.kind === 'User' ? await refusedGroupReasons(scope, memberships) : []),
     ...(facts.handover ? [facts.handover.text] : []),

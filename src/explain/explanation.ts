@@ -177,8 +177,8 @@ export interface Explanation {
   /** A user's groups, or up to a hundred pending members of a group. */
   memberships: MembershipState[];
   /**
-   * Groups that the person is no longer in, because somebody made a held, rejected or pending removal at the platform, or because the
-   * account is gone. The next reconcile ends the wait for a decision.
+   * Groups that the person is not in at the platform, although the removal from them is pending, held or rejected. The next
+   * reconcile ends the wait for a decision.
    */
   leftByHand: string[];
   /** Numbers and names of the members of a group; null for a user. */

@@ -165,7 +165,10 @@ export function noLongerWanted({
   return `By the source and the present settings the account stays active: ${run} ends what waits for a decision.`;
 }
 
-/** Returns by whom held or rejected changes were made at the platform: after a restore the bridge does not know its own writes. */
+/**
+ * Returns by whom held or rejected changes of a person were made at the platform: after a restore the bridge does not know its own
+ * writes. Of a member who is not in a group nobody knows it: an addition that got no answer may never have been made.
+ */
 export const doneBy = ({ restored }: Pick<ExplainedFacts, 'restored'>): string =>
   restored ? `by others, or by the bridge between ${restored.backup} and the restore` : 'by hand';
 
@@ -189,7 +192,11 @@ export function doneByHandSummary(facts: ExplainedFacts): string {
   const which = waiting.every(({ state }) => state === 'rejected')
     ? 'which a person rejected'
     : `which ${isOne ? 'waits' : 'wait'} for a decision`;
-  return `${name} is at ${target} as the source wants it: ${countsOf(waiting, kind).join(' and ')}, ${which}, ${isOne ? 'was' : 'were'} made there ${doneBy(facts)}. The next reconcile, or scim-bridge sync ${ref}, takes ${isOne ? 'it' : 'them'} off the list.`;
+  const done =
+    kind === 'User'
+      ? `${isOne ? 'was' : 'were'} made there ${doneBy(facts)}`
+      : `${isOne ? 'is' : 'are'} done there already`;
+  return `${name} is at ${target} as the source wants it: ${countsOf(waiting, kind).join(' and ')}, ${which}, ${done}. The next reconcile, or scim-bridge sync ${ref}, takes ${isOne ? 'it' : 'them'} off the list.`;
 }
 
 /**
@@ -198,16 +205,14 @@ export function doneByHandSummary(facts: ExplainedFacts): string {
 export function partlyDone(facts: ExplainedFacts): string | undefined {
   const done = facts.platform?.done ?? 0;
   if (done === 0 || isDoneByHand(facts)) return undefined;
-  return `${counted(done, 'change')} of these ${done === 1 ? 'is' : 'are'} done at the platform already, ${doneBy(facts)}: the next reconcile, or scim-bridge sync ${facts.ref}, takes ${done === 1 ? 'it' : 'them'} off the list.`;
+  const by = facts.kind === 'User' ? `, ${doneBy(facts)}` : '';
+  return `${counted(done, 'change')} of these ${done === 1 ? 'is' : 'are'} done at the platform already${by}: the next reconcile, or scim-bridge sync ${facts.ref}, takes ${done === 1 ? 'it' : 'them'} off the list.`;
 }
 
-/**
- * Returns a sentence with the groups in which the person is no member at the platform any more, although the removal is pending or
- * was rejected: somebody removed the person there, or the account is gone.
- */
-export function leftReason({ leftByHand, platform, restored }: ExplainedFacts): string | undefined {
+/** Returns a sentence with the groups that the person is not in, although the removal from them is pending, held or rejected. */
+export function leftReason({ leftByHand, platform }: ExplainedFacts): string | undefined {
   if (leftByHand.length === 0) return undefined;
   if (platform?.accountGone)
     return `Nothing is left to remove from ${someOf(leftByHand)}: the membership ended with the account.`;
-  return `Its removal from ${someOf(leftByHand)} was made at the platform ${doneBy({ restored })}: the next reconcile takes it off the list of what waits or was rejected.`;
+  return `At the platform it is not in ${someOf(leftByHand)}: the next reconcile takes ${leftByHand.length === 1 ? 'this removal' : 'these removals'} off the list of what waits or was rejected.`;
 }

@@ -71,6 +71,7 @@ function storedText({ stored, inScope, name, nameAtTarget }: Explanation): strin
 
 /** Returns the state of the account or group at the target in words, with what rules it: policy, adoption, leavers. */
 function linkText({
+  kind,
   link,
   platform,
   policy,
@@ -104,10 +105,13 @@ function linkText({
           ...(departed && condition?.reason !== 'Protected' ? ['left by us'] : []),
           ...(lastWrite === null || isInTimeline ? [] : [`last written ${lastWrite}`]),
         ];
+  const isDone = (platform?.done ?? 0) > 0;
   const equal =
-    (platform?.done ?? 0) > 0 || (leftByHand.length > 0 && !platform?.accountGone)
+    isDone && kind === 'User'
       ? `, read now: changed there ${doneBy({ restored })}`
-      : `, read now: ${platform?.accountGone ? 'it does not exist any more' : 'as last written'}`;
+      : isDone || (leftByHand.length > 0 && !platform?.accountGone)
+        ? `, read now: a removal ${kind === 'User' ? 'from a group' : 'of a member'} is done there already`
+        : `, read now: ${platform?.accountGone ? 'it does not exist any more' : 'as last written'}`;
   const unread = redisRefusalOf(fleet) ? ', it was not read now' : ', it could not be read now';
   const read = { equal, differs: '', unread };
   const look = platform ? read[platform.state] : '';

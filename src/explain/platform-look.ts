@@ -17,6 +17,7 @@ import { asking } from '../reconcile/compare/platform-reads.ts';
 import { defaultTexts } from '../sync/mapping/default-value.ts';
 import type { Mapping } from '../sync/mapping/mapping.ts';
 import { sameValue } from '../sync/mapping/values.ts';
+import { removedUser } from '../directory/member-names.ts';
 import type { AttributeState, Explanation } from './explanation.ts';
 import { timeLimit } from '../support/time-limit.ts';
 
@@ -101,6 +102,10 @@ export async function lookAtPlatform(
     // Done: changes that wait for a decision or were rejected, but that somebody has already made at the platform.
     const found = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
     const { held, rejected } = found?.get(ref) ?? { held: 0, rejected: 0 };
+    const items = compared.done?.items ?? [];
+    const verdicts = await scope.outbox.guardStore.verdictsOn(items);
+    // A removal without a verdict of its own goes with the account of the member.
+    const left = items.flatMap((item, at) => (verdicts[at] === undefined ? (removedUser(item) ?? []) : []));
     // Name of the other side of a membership: of a person the group, of a group the member. A group of the person that has to be
     // created again has an entry of its own, without a member.
     const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>
@@ -165,7 +170,7 @@ export async function lookAtPlatform(
         accountGone: compared.isGone ?? false,
       },
       values: observed,
-      pendingDone: compared.pendingDone ?? [],
+      pendingDone: [...(compared.pendingDone ?? []), ...left],
       isAsDesired: notCompared === 0 && entries.every(({ action }) => action === 'unmanaged'),
     };
   } catch (error) {

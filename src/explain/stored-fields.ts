@@ -60,9 +60,10 @@ export async function conditionOf(
   const { reason, since, status, write } = condition;
   const message = presentMessage(condition, settings);
   const approvals = awaitsDecision(link) ? await readApprovalIds(connection, outbox) : undefined;
-  const advice = isBySettingsOfThen(condition, settings) && reason !== 'Held'
-    ? `The settings have changed since ${isoTime(since)}: scim-bridge dead-letters retry ${ref} tries it again, or scim-bridge sync ${ref}.`
-    : adviceFor(reason, { ref, approvals, target: target.name, message, write });
+  const advice =
+    isBySettingsOfThen(condition, settings) && reason !== 'Held'
+      ? `The settings have changed since ${isoTime(since)}: scim-bridge dead-letters retry ${ref} tries it again, or scim-bridge sync ${ref}.`
+      : adviceFor(reason, { ref, approvals, target: target.name, message, write });
   return { reason, message, since: isoTime(since), status: status ?? null, advice };
 }
 

@@ -88,7 +88,7 @@ test('a held removal was made by hand while other members are still to be added:
   });
   const { text } = await commands.run('explain', 'Sales', '--all');
   expect(text).not.toContain('as the source wants it');
-  expect(text).toMatch(/1 change of these is done at the\s+platform already, by hand/);
+  expect(text).toMatch(/1 change of these is done at the\s+platform already: the next/);
 });
 
 test('the source adds a person to an adopted group that has the person already, and removes the person again: the guard holds the removal', async () => {
@@ -150,3 +150,36 @@ test('the platform refuses an addition, and the source removes the person again:
   ])
     expect((await commands.run(...words)).text).not.toMatch(/by hand|somebody else/);
 });
+
+test('an addition got no answer and did not reach the group, and the guard holds the account of the deleted person: explain calls the group as desired and tells of no change by hand, and a reconcile ends the exception', async () => {
+  const { commands, idp, platform } = place;
+  const joe = await idp.createUser(JOE);
+  const quay = await idp.createGroup('Quay', [bob]);
+  await place.idle();
+  await platform.forgetRequests();
+  const rules = [
+    { method: 'PATCH', path: 'scim/v2/Groups', times: 99, status5xx: { share: 1, status: 503 } },
+  ];
+  await platform.control('PATCH', '/faults', { rules });
+  await idp.patch(`/Groups/${quay}`, { op: 'add', path: 'members', value: [{ value: joe }] });
+  await eventually('the addition is sent', async () =>
+    (await platform.writes()).some(({ status }) => status === 503),
+  );
+  await idp.send('DELETE', `/Users/${joe}`);
+  await platform.control('PATCH', '/faults', { rules: [] });
+  await place.idle();
+  const exceptions = async (): Promise<string> => (await commands.run('exceptions')).text;
+  expect(await exceptions()).toContain('Group Quay');
+  const explained = async (name: string): Promise<string> =>
+    (await commands.run('explain', name)).text.replaceAll(/\s+/g, ' ');
+  const [ofGroup, ofPerson] = [await explained('Quay'), await explained(JOE)];
+  expect(ofGroup).toContain('Quay is at main as desired, with 1 member');
+  expect(ofGroup).toContain(`the next reconcile, or scim-bridge sync Group:${quay}, takes it off`);
+  expect(ofGroup).not.toMatch(/to be removed|leaves with the account|approvals show/);
+  expect(ofPerson).toContain('At the platform it is not in Quay: the next reconcile takes this removal');
+  for (const text of [ofGroup, ofPerson]) expect(text).not.toMatch(/by hand|somebody else/);
+  await commands.run('reconcile', '--yes');
+  await place.idle();
+  expect(await exceptions()).not.toContain('Group Quay');
+  expect(await exceptions()).toContain(JOE);
+}, 60_000);

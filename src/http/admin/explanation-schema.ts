@@ -180,7 +180,7 @@ export const explanationSchema: JsonSchema = {
     ),
     leftByHand: described(
       arrayOf(textField),
-      'Groups that the person is out of at the platform, although the removal is pending, held or rejected.',
+      'Groups that the person is not in at the platform, although the removal from them is pending, held or rejected.',
     ),
     members: nullOr(
       objectOf<Part<'members'>>()({
