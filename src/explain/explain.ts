@@ -20,7 +20,6 @@ import { handoverOf } from './handover.ts';
 import { refusedGroupReasons } from './refused-groups.ts';
 import { removedTargetReasons } from './removed-targets.ts';
 import { toVerdict } from './verdict.ts';
-import { parseRef } from '../directory/records.ts';
 import { isoTime } from '../support/sources.ts';
 import { userDetail, groupDetail } from './attribute-states.ts';
 import { storedOf, obstacleOf, linkOf, conditionOf, markOf, policyFor } from './stored-fields.ts';

@@ -22,7 +22,7 @@ import {
   objectOf,
   nullOr,
   recordOf,
-  optional,
+  omittable,
   textField,
 } from './schema-fields.ts';
 
@@ -61,11 +61,11 @@ export const accessSchema: JsonSchema = {
     chain: arrayOf(
       objectOf<ChainLink>()({
         stage: { enum: CHAIN },
-        ok: optional(booleanField),
-        at: optional(dateTime),
+        ok: omittable(booleanField),
+        at: omittable(dateTime),
         detail: textField,
-        afterMs: optional({ type: 'number' }),
-        tookMs: optional({ type: 'number' }),
+        afterMs: omittable({ type: 'number' }),
+        tookMs: omittable({ type: 'number' }),
       }),
     ),
     differences: arrayOf(
@@ -73,7 +73,7 @@ export const accessSchema: JsonSchema = {
         name: textField,
         desired: anyField,
         actual: anyField,
-        unmappable: optional({ ...textField, description: 'Why the desired value cannot be mapped.' }),
+        unmappable: omittable({ ...textField, description: 'Why the desired value cannot be mapped.' }),
       }),
     ),
     leftAlone: arrayOf(

@@ -13,7 +13,7 @@ import {
   integerField,
   object,
   objectOf,
-  optional,
+  omittable,
   textField,
 } from './schema-fields.ts';
 
@@ -23,19 +23,19 @@ export const kindCounts = object(eachOf(DESTRUCTIVE_KINDS, integerField));
 const approvalFields = {
   ...eachOf(['id', 'connection', 'target'], textField),
   state: { enum: ['held', 'approved', 'rejected', 'withdrawn'] },
-  ...eachOf(['openedAt', 'expiresAt', 'at'], optional(dateTime)),
-  ...eachOf(['by', 'note'], optional(textField)),
-  selection: optional({
+  ...eachOf(['openedAt', 'expiresAt', 'at'], omittable(dateTime)),
+  ...eachOf(['by', 'note'], omittable(textField)),
+  selection: omittable({
     ...textField,
     description: 'The part of the list that was decided; absent: all of it.',
   }),
   kinds: kindCounts,
   total: integerField,
-  stillRejected: optional({
+  stillRejected: omittable({
     ...integerField,
     description: 'Number of changes of a rejection that are still rejected; absent for other states.',
   }),
-  firstApprovals: optional({
+  firstApprovals: omittable({
     ...arrayOf(
       objectOf<WaitingApproval>()({
         id: textField,
@@ -46,8 +46,8 @@ const approvalFields = {
         },
         at: dateTime,
         total: integerField,
-        note: optional(textField),
-        selection: optional(textField),
+        note: omittable(textField),
+        selection: omittable(textField),
       }),
     ),
     description: 'First approvals, which wait until a second person approves them by their id.',
@@ -77,13 +77,13 @@ export const APPROVAL_SCHEMAS = {
     },
     waiting: integerField,
     held: integerField,
-    usedSince: optional(dateTime),
+    usedSince: omittable(dateTime),
     usedBy: {
       ...arrayOf(
         objectOf<ExplainedLimit['usedBy'][number]>()({
           ref: textField,
           name: textField,
-          member: optional(textField),
+          member: omittable(textField),
           at: dateTime,
         }),
       ),
@@ -93,11 +93,11 @@ export const APPROVAL_SCHEMAS = {
   HeldChange: objectOf<HeldChange>()({
     kind: { enum: DESTRUCTIVE_KINDS },
     ref: textField,
-    subject: optional(textField),
+    subject: omittable(textField),
     name: textField,
-    ...eachOf(['mail', 'member'], optional(textField)),
-    cause: optional({ enum: HELD_CAUSES }),
+    ...eachOf(['mail', 'member'], omittable(textField)),
+    cause: omittable({ enum: HELD_CAUSES }),
     reason: textField,
-    since: optional(dateTime),
+    since: omittable(dateTime),
   }),
 };

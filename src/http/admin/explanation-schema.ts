@@ -24,7 +24,7 @@ import {
   nullable,
   objectOf,
   nullOr,
-  optional,
+  omittable,
   textField,
 } from './schema-fields.ts';
 
@@ -110,11 +110,11 @@ export const explanationSchema: JsonSchema = {
     values: arrayOf(
       objectOf<AttributeState>()({
         name: textField,
-        desired: optional(anyField),
-        applied: optional(anyField),
+        desired: omittable(anyField),
+        applied: omittable(anyField),
         state: { enum: ['equal', 'differs', 'unsure', 'unmappable', 'unmapped', 'kept'] },
-        reason: optional(described(textField, 'Why the value cannot be mapped.')),
-        observed: optional(
+        reason: omittable(described(textField, 'Why the value cannot be mapped.')),
+        observed: omittable(
           described(
             anyField,
             'Value at the platform, `[hidden]` if it differs and the name tells of a secret; absent: not read.',
@@ -169,9 +169,9 @@ export const explanationSchema: JsonSchema = {
           ref: textField,
           name: textField,
           state: { enum: ['applied', 'toAdd', 'toRemove', 'notForTarget'] },
-          because: optional(described(textField, 'Why the membership waits; absent: it is written next.')),
-          condition: optional(described(textField, 'Reason of the condition of the other side.')),
-          triedSince: optional(
+          because: omittable(described(textField, 'Why the membership waits; absent: it is written next.')),
+          condition: omittable(described(textField, 'Reason of the condition of the other side.')),
+          triedSince: omittable(
             described(dateTime, 'Since when writes of the other side fail and are tried again.'),
           ),
         }),

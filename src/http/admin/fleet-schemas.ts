@@ -13,7 +13,7 @@ import {
   nullable,
   object,
   objectOf,
-  optional,
+  omittable,
   textField,
   unixMs,
 } from './schema-fields.ts';
@@ -52,14 +52,14 @@ const fleetProcess = objectOf<FleetProcess>()({
   port: integerField,
   pid: integerField,
   startedAt: unixMs,
-  sentAt: optional({
+  sentAt: omittable({
     ...unixMs,
     description: 'Time of the last beat by the clock of the process, Unix milliseconds.',
   }),
   lastBeatAt: unixMs,
   beatAgeMs: integerField,
   silent: booleanField,
-  work: optional(work),
+  work: omittable(work),
 });
 export const fleetFinding = objectOf<FleetFinding>()({
   finding: { enum: FLEET_FINDINGS },
@@ -75,10 +75,13 @@ export const fleetSchema = objectOf<FleetReport>()({
 
 export const breakerSchema = objectOf<BreakerState>()({
   open: booleanField,
-  since: optional(unixMs),
-  status: optional(integerField),
-  probeAt: optional(unixMs),
-  only: optional(arrayOf(textField)),
-  ofOtherKey: optional({ const: true, description: 'The refused key is not the one of these settings.' }),
-  pause: optional(objectOf<Pause>()({ until: unixMs, status: integerField, asked: booleanField })),
+  since: omittable(unixMs),
+  status: omittable(integerField),
+  probeAt: omittable(unixMs),
+  only: omittable(arrayOf(textField)),
+  ofOtherKey: omittable({
+    const: true,
+    description: 'The refused key is not the one of these settings.',
+  }),
+  pause: omittable(objectOf<Pause>()({ until: unixMs, status: integerField, asked: booleanField })),
 });

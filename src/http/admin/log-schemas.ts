@@ -15,7 +15,7 @@ import {
   object,
   objectOf,
   nullOr,
-  optional,
+  omittable,
   textField,
   unixMs,
 } from './schema-fields.ts';
@@ -25,7 +25,7 @@ export const logEntry = objectOf<LocatedEntry>()({
   id: textField,
   at: unixMs,
   ...eachOf(['connection', 'target', 'ref', 'name'], textField),
-  platformId: optional(textField),
+  platformId: omittable(textField),
   action: { enum: LOG_ACTIONS },
   status: { enum: LOG_STATUSES },
   request: textField,
@@ -33,23 +33,29 @@ export const logEntry = objectOf<LocatedEntry>()({
   accepted: unixMs,
   priority: { enum: PRIORITIES },
   attempt: integerField,
-  ms: optional({ type: 'number' }),
-  changes: optional({
+  ms: omittable({ type: 'number' }),
+  changes: omittable({
     ...arrayOf({ type: 'array' }),
     description: 'Name, value before (the last that the bridge wrote or read), value after.',
   }),
-  members: optional({ ...arrayOf(textField), description: 'Ids of the users that were added or removed.' }),
-  reason: optional(textField),
-  message: optional(textField),
-  http: optional(
+  members: omittable({
+    ...arrayOf(textField),
+    description: 'Ids of the users that were added or removed.',
+  }),
+  reason: omittable(textField),
+  message: omittable(textField),
+  http: omittable(
     object({
       method: textField,
       route: textField,
-      status: optional(integerField),
-      requestId: optional(textField),
+      status: omittable(integerField),
+      requestId: omittable(textField),
     }),
   ),
-  forgotten: optional({ const: true, description: 'The personal data was removed by the command forget.' }),
+  forgotten: omittable({
+    const: true,
+    description: 'The personal data was removed by the command forget.',
+  }),
 });
 
 const kindOfResource = { enum: ['User', 'Group'] };

@@ -18,7 +18,7 @@ import {
   objectOf,
   nullOr,
   recordOf,
-  optional,
+  omittable,
   textField,
   unixMs,
 } from './schema-fields.ts';
@@ -47,8 +47,8 @@ const planEntry = objectOf<PlanEntry>()({
   ref: nullable('string'),
   platformId: nullable('string'),
   name: textField,
-  attribute: optional(textField),
-  member: optional(
+  attribute: omittable(textField),
+  member: omittable(
     objectOf<NonNullable<PlanEntry['member']>>()({
       ref: nullable('string'),
       platformId: nullable('string'),
@@ -59,9 +59,13 @@ const planEntry = objectOf<PlanEntry>()({
   after: nullable('object'),
   effect: { enum: ['apply', 'report'], description: 'report: it is not written.' },
   reason: textField,
-  attribution: objectOf<Attribution>()({ cause: textField, by: optional(textField), at: optional(dateTime) }),
+  attribution: objectOf<Attribution>()({
+    cause: textField,
+    by: omittable(textField),
+    at: omittable(dateTime),
+  }),
   basis: objectOf<Basis>()({ version: integerField, link: textField }),
-  follows: optional({ ...textField, description: 'Resource whose sync writes this too.' }),
+  follows: omittable({ ...textField, description: 'Resource whose sync writes this too.' }),
 });
 
 export const REPORT_SCHEMAS = {
@@ -87,8 +91,8 @@ export const REPORT_SCHEMAS = {
         'By group id; of a group by user id, or `@` and the platform id of an unmanaged member. `+` to be added, `-` to be removed, `r` a removal that is not written (rejected, or the person is protected).',
     },
     steps: arrayOf(logEntry),
-    outcome: optional({ enum: ['equal', 'held', 'waiting', 'needsPerson'] }),
-    message: optional(textField),
+    outcome: omittable({ enum: ['equal', 'held', 'waiting', 'needsPerson'] }),
+    message: omittable(textField),
   }),
   ...LOG_SCHEMAS,
 } satisfies Record<string, JsonSchema>;

@@ -13,7 +13,7 @@ export const unixMs = { type: 'integer', description: 'Unix milliseconds' };
 const IS_OPTIONAL = Symbol('optional');
 
 /** Schema of a field that may be absent from an object in an answer. */
-export const optional = (schema: JsonSchema): JsonSchema & { readonly [IS_OPTIONAL]: true } => ({
+export const omittable = (schema: JsonSchema): JsonSchema & { readonly [IS_OPTIONAL]: true } => ({
   ...schema,
   [IS_OPTIONAL]: true,
 });
@@ -31,7 +31,7 @@ type OptionalOf<T> = {
 }[keyof T] &
   string;
 
-/** Schemas of the fields of T; only those of fields that JSON may lack may be `optional`. */
+/** Schemas of the fields of T; only those of fields that JSON may lack may be `omittable`. */
 type FieldsOf<T> = {
   [Name in keyof T & string]-?: Name extends OptionalOf<T>
     ? JsonSchema

@@ -34,7 +34,7 @@ import {
   objectOf,
   nullOr,
   recordOf,
-  optional,
+  omittable,
   textField,
   unixMs,
 } from './schema-fields.ts';
@@ -73,17 +73,17 @@ const runReport = objectOf<RunReport>()({
   groups: integerField,
   outcome: { enum: ['converged', 'drifted', 'held', 'blocked', 'unproven', 'incomplete', 'failed'] },
   counts: { ...recordOf(integerField), description: 'Entries of the plan by action.' },
-  coverage: optional(coverageOfKinds),
-  drift: optional({
+  coverage: omittable(coverageOfKinds),
+  drift: omittable({
     ...arrayOf(objectOf<DriftCount>()({ action: textField, cause: textField, count: integerField })),
     description: 'Differences that were caused at the platform.',
   }),
-  conflicts: optional({
+  conflicts: omittable({
     ...objectOf<Conflicts>()({ count: integerField, reason: textField }),
     description: 'Differences that no write resolves before a person has acted, with the reason of one.',
   }),
-  exceptions: optional(exceptionCounts),
-  message: optional(textField),
+  exceptions: omittable(exceptionCounts),
+  message: omittable(textField),
 });
 
 /** The schemas by their name in `components.schemas` of the document. */
@@ -94,16 +94,16 @@ export const SCHEMAS = {
       title: textField,
       status: integerField,
       detail: textField,
-      errors: optional({
+      errors: omittable({
         ...arrayOf(object({ path: textField, message: textField })),
         description: 'Of 400: one for each fault of the request; path such as /body/target.',
       }),
-      errorId: optional({ ...textField, description: 'Of 500: id of the line in the log.' }),
-      resources: optional({
-        ...arrayOf(object({ connection: textField, ref: textField, name: optional(textField) })),
+      errorId: omittable({ ...textField, description: 'Of 500: id of the line in the log.' }),
+      resources: omittable({
+        ...arrayOf(object({ connection: textField, ref: textField, name: omittable(textField) })),
         description: 'Of 409: resources of which one has to be named.',
       }),
-      accounts: optional({
+      accounts: omittable({
         ...arrayOf({ type: 'object' }),
         description: 'Of 409 of /forget: as in its answer.',
       }),
@@ -128,7 +128,7 @@ export const SCHEMAS = {
       ...eachOf(DESTRUCTIVE_KINDS, integerField),
       expiresAt: nullable('string'),
     }),
-    hold: nullOr(objectOf<Hold>()({ since: unixMs, by: textField, note: optional(textField) })),
+    hold: nullOr(objectOf<Hold>()({ since: unixMs, by: textField, note: omittable(textField) })),
     exceptions: exceptionCounts,
     hasMoved: booleanField,
     hasNewRules: booleanField,
@@ -150,7 +150,7 @@ export const SCHEMAS = {
     id: textField,
     at: dateTime,
     resource: textField,
-    version: optional(integerField),
+    version: omittable(integerField),
     what: arrayOf(textField),
     names: arrayOf(textField),
     err: textField,
@@ -187,7 +187,7 @@ export const SCHEMAS = {
     connection: textField,
     target: textField,
     changed: booleanField,
-    refused: optional({
+    refused: omittable({
       ...textField,
       description: 'Why a release is refused: the target may be another tenant; and how its hold ends.',
     }),
@@ -212,7 +212,7 @@ export const SCHEMAS = {
     ),
     outcome: nullable('string'),
     message: nullable('string'),
-    result: optional({ description: 'Of one operation, once it has succeeded; kept for an hour.' }),
+    result: omittable({ description: 'Of one operation, once it has succeeded; kept for an hour.' }),
   }),
   ...REPORT_SCHEMAS,
   Token: objectOf<TokenView & { connection: string }>()({

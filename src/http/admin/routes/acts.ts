@@ -16,7 +16,7 @@ import {
   onlyConnection,
   textField,
   integerField,
-  optional,
+  omittable,
 } from '../schema-fields.ts';
 import { chainCheckFields, page, pageHeaders, readingRoutes, spanOf, type SpanQuery } from '../log-page.ts';
 
@@ -44,21 +44,27 @@ const actSchema = object({
   id: textField,
   at: dateTime,
   connection: textField,
-  target: optional(textField),
+  target: omittable(textField),
   act: { enum: ACTS },
   by: { ...textField, description: 'The name that the operator gave, or the account at the machine.' },
   via: { enum: INTERFACES },
-  subject: optional({
+  subject: omittable({
     ...textField,
     description: 'The approval, token, resources or backup that the order is about.',
   }),
-  count: optional({ ...integerField, description: 'Number of resources or items that the order reached.' }),
-  note: optional(textField),
-  order: optional({
+  count: omittable({
+    ...integerField,
+    description: 'Number of resources or items that the order reached.',
+  }),
+  note: omittable(textField),
+  order: omittable({
     ...textField,
     description: 'Of forget: the id that entries of the logs name in place of the data.',
   }),
-  forgotten: optional({ const: true, description: 'Subject and note were personal data and are removed.' }),
+  forgotten: omittable({
+    const: true,
+    description: 'Subject and note were personal data and are removed.',
+  }),
 });
 
 const answers = {

@@ -20,7 +20,7 @@ import {
   object,
   textField,
   toQuery,
-  optional,
+  omittable,
 } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import { pageFields } from '../list-page.ts';
@@ -154,8 +154,8 @@ function decisionRoute(
         },
         ...eachOf(['id', 'action', 'by'], textField),
         items: integerField,
-        kinds: optional(kindCounts),
-        remaining: optional(integerField),
+        kinds: omittable(kindCounts),
+        remaining: omittable(integerField),
       }),
     },
     refuses: { ...refuses, 400: UNKNOWN, 409: CONFLICT },

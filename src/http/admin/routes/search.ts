@@ -10,7 +10,7 @@ import {
   limitField,
   object,
   textField,
-  optional,
+  omittable,
 } from '../schema-fields.ts';
 
 interface SearchOrder {
@@ -57,8 +57,8 @@ export const searchRoutes = (context: AdminContext): AdminRoute[] => [
             connection: textField,
             kind: { enum: ['User', 'Group'] },
             ...eachOf(['ref', 'name'], textField),
-            ...eachOf(['displayName', 'mail'], optional(textField)),
-            active: optional(booleanField),
+            ...eachOf(['displayName', 'mail'], omittable(textField)),
+            active: omittable(booleanField),
           }),
         ),
         next: { type: ['string', 'null'] },
