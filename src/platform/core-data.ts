@@ -80,7 +80,10 @@ async function loadUntilReady(
     const call: CallContext = { ...LOAD, correlationId };
     if (error !== CONTINUE)
       // An error that is no text has no message.
-      throw new QueryRefused(typeof error === 'string' ? error.slice(0, MAX_MESSAGE) : 'error', call);
+      throw new QueryRefused(
+        typeof error === 'string' ? service.redact(error).slice(0, MAX_MESSAGE) : 'error',
+        call,
+      );
     if (service.clock.now() + pauseMs > deadlineMs) throw new PlatformTimeout(queryTimeoutMs, call);
     await service.clock.sleep(pauseMs, signal);
     // Nothing to redact: the reason is the caller's own.

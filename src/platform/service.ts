@@ -1,7 +1,7 @@
 // Builds the transport of the clients of Core Data and chat, which have their own addresses and credentials.
 import { systemClock, type Clock } from '../support/sources.ts';
 import type { PlatformClientOptions } from './connect.ts';
-import { createRedactor } from './redact.ts';
+import { createRedactor, type RedactText } from './redact.ts';
 import type { Send } from './request.ts';
 import { checkPositive, checkToken, parseTenantAddress } from './settings.ts';
 import { createStreams, type OpenStream } from './streams.ts';
@@ -25,6 +25,8 @@ export interface Service {
   send: Send;
   /** Sends a request whose answer is read piece by piece. */
   stream: OpenStream;
+  /** Removes the tokens from a text of the platform. */
+  readonly redact: RedactText;
   readonly clock: Clock;
   readonly timeoutMs: number;
   close(): Promise<void>;
@@ -80,6 +82,7 @@ export function createService(
   return {
     send: transport.send,
     stream: streams.stream,
+    redact: common.redact,
     clock: common.clock,
     timeoutMs,
     async close() {

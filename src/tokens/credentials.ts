@@ -4,7 +4,7 @@ import type { StoredTokens } from '../directory/stored-tokens.ts';
 import { type Bucket, createBucket } from '../support/limits.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
-import { warningOf } from './expiry.ts';
+import { daysUntil, warningOf } from './expiry.ts';
 import { createJwtVerifier, type JwtSettings, type JwtVerifier } from './jwt.ts';
 import { createKeyring, type Keyring, type SettingsToken } from './keyring.ts';
 
@@ -185,7 +185,11 @@ function createExpiryWarnings(logger: Logger): (connection: string, keyring: Key
       logged.set(key, days);
       const fields = { connection, tokenName: name, source, expiresAt: new Date(expiresAt).toISOString() };
       if (days === 0) logger.warn(fields, 'token expired: pushes with it get 401');
-      else logger.warn({ ...fields, days }, 'token expires soon: make the next one beside it');
+      else
+        logger.warn(
+          { ...fields, daysLeft: daysUntil(expiresAt, now) },
+          'token expires soon: make the next one beside it',
+        );
     }
   };
 }

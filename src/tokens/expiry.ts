@@ -30,3 +30,6 @@ export function warningOf(expiresAt: number, now: number): number | undefined {
   if (expiresAt <= now) return 0;
   return WARN_DAYS.findLast((days) => expiresAt - now <= days * DAY_MS);
 }
+
+/** Returns the number of days until a time, rounded up. */
+export const daysUntil = (expiresAt: number, now: number): number => Math.ceil((expiresAt - now) / DAY_MS);

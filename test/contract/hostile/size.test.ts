@@ -143,14 +143,18 @@ describe('very many operations, values and parameters', () => {
     );
   }, 60_000);
 
-  test('a user with 5,000 e-mails, and 1,000 operations on them, are answered within 10 s', async () => {
-    const emails = Array.from({ length: 5000 }, (_, n) => ({ value: `${n}@x.example`, type: `t${n}` }));
-    const created = await timely(() => scim.post('/Users', userBody('emails@x.example', { emails })));
-    expect([201, 400, 413]).toContain(created.status);
-    if (created.status !== 201) return;
+  test('a user with 5,000 e-mails is refused, and 1,000 operations on 900 e-mails are answered, within 10 s', async () => {
+    const emailsOf = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({ value: `${n}@x.example`, type: `t${n}` }));
+    const tooMany = userBody('too-many-emails@x.example', { emails: emailsOf(5000) });
+    expect([400, 413]).toContain((await timely(() => scim.post('/Users', tooMany))).status);
+    const created = await timely(() =>
+      scim.post('/Users', userBody('emails@x.example', { emails: emailsOf(900) })),
+    );
+    expect(created.status).toBe(201);
     const operations = Array.from({ length: 1000 }, (_, n) => ({
       op: 'replace',
-      path: `emails[type eq "t${n}" and value ne "x"].value`,
+      path: `emails[type eq "t${n % 900}" and value ne "x"].value`,
       value: `new${n}@x.example`,
     }));
     const answer = await timely(() => scim.patch(`/Users/${created.body.id}`, ...operations));

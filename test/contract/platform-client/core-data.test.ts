@@ -104,7 +104,7 @@ test('single and multiple results in each of the three formats become rows', asy
   expect((await client.load(query)).total).toBe(1);
 });
 
-test('a refused query throws an error with the message of the platform', async () => {
+test('a refused query throws an error with the message of the platform, without the token', async () => {
   script = (_asked, response) => answerJson(response, { error: 'no such member', type: 'UserError' }, 400);
   expect(await thrownBy(client.load(query))).toMatchObject({
     name: 'PlatformResponse',
@@ -112,8 +112,10 @@ test('a refused query throws an error with the message of the platform', async (
     platformMessage: 'no such member',
     mayHaveCommitted: false,
   });
-  answers({ error: 'something else' });
-  expect(await thrownBy(client.load(query))).toBeInstanceOf(QueryRefused);
+  answers({ error: `something else of ${TOKEN}` });
+  const refused = await thrownBy(client.load(query));
+  expect(refused).toBeInstanceOf(QueryRefused);
+  expect(refused).toMatchObject({ platformMessage: 'something else of [redacted]' });
 });
 
 test('load passes the cache option on, and sends none by default', async () => {

@@ -153,10 +153,14 @@ test('token create prints the token alone on standard output, and each refusal s
   }
 });
 
-test('a token that expires soon is logged once', async () => {
+test('a token that expires soon is logged once, with the days that are left', async () => {
   await rig.create('ends-soon', '--expires', '5d');
   await rig.start();
   const told = rig.logs.filter((line) => line.includes('ends-soon') && line.includes('expires soon'));
   expect(told).toHaveLength(1);
-  expect(JSON.parse(told[0] ?? '')).toMatchObject({ connection: 'default', tokenName: 'ends-soon', days: 7 });
+  expect(JSON.parse(told[0] ?? '')).toMatchObject({
+    connection: 'default',
+    tokenName: 'ends-soon',
+    daysLeft: 5,
+  });
 });
