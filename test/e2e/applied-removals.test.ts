@@ -137,7 +137,7 @@ test('a pushed person and an account that nobody pushed are in a group by hand â
     return text.match(/\S+,? leaves crew: .*? at the source/g) ?? [];
   };
   const ofAnn = `${ANN} leaves crew: not a member of the group at the source`;
-  const ofStranger = 'pushed, leaves crew: not a member of the group at the source';
+  const ofStranger = 'stranger@acme.example leaves crew: not a member of the group at the source';
   expect((await shown()).toSorted()).toEqual([ofAnn, ofStranger].toSorted());
   expect(await shown('--cause', 'removedFromGroup')).toEqual([ofAnn]);
   expect(await shown('--cause', 'notAtSource')).toEqual([ofStranger]);
