@@ -36,12 +36,12 @@ const told = async (...args: string[]): Promise<[code: number, text: string]> =>
   const { code, text } = await place.commands.run(...args);
   return [code, text.replaceAll(/\s+/g, ' ')];
 };
-const LEAVES = `${VIEWER} leaves crew: a member at the platform that the source does not have`;
+const LEAVES = `${VIEWER} leaves crew: not a member of the group at the source`;
 
 test('the removal of an account that nobody pushed is held → approvals show and explain name the account', async () => {
   const [code, text] = await told('approvals', 'show', approval);
   expect([code, text]).toEqual([0, expect.stringContaining(LEAVES)]);
-  expect(text).toContain('bob@acme.example leaves crew: removed from the group at the source');
+  expect(text).toContain('bob@acme.example leaves crew: not a member of the group at the source');
   expect((await told('explain', 'crew'))[1]).toContain(`- ${VIEWER} (as above)`);
 });
 
