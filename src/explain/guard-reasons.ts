@@ -167,7 +167,7 @@ export function noLongerWanted({
 
 /**
  * Returns by whom held or rejected changes of a person were made at the platform: after a restore the bridge does not know its own
- * writes. Of a member who is not in a group nobody knows it: an addition that got no answer may never have been made.
+ * writes. Not used for members of a group, because the bridge may never have added a member whom it does not find there.
  */
 export const doneBy = ({ restored }: Pick<ExplainedFacts, 'restored'>): string =>
   restored ? `by others, or by the bridge between ${restored.backup} and the restore` : 'by hand';

@@ -169,7 +169,8 @@ export function createUsers(deps: ProviderDeps) {
 
   /**
    * Replaces the resource by a parsed one.
-   * @param options.keepsActive whether `active` stays as stored, so that a client that never sends `active` reactivates nobody
+   * @param options.keepsActive true: the request has no `active`, so the stored value stays; the default `true` would reactivate
+   *   a leaver
    * @throws 404, 409, 412
    */
   async function replaceWith(

@@ -1,4 +1,5 @@
-// Tests that approvals and the log name an account that nobody pushed and that `groups.members: authoritative` takes out of a group.
+// Tests the name of an unmanaged member (an account that nobody pushed) in approvals and in the log, while
+// `groups.members: authoritative` removes the member from a group.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';

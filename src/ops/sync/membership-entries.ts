@@ -145,7 +145,8 @@ async function foreignRemovals(
     const platformId = unmanagedId(user);
     return { ref: null, platformId, name: names.get(user) ?? platformId };
   });
-  return [...accounts.flat(), ...unreadMembers].map((member, index) => ({
+  const readMembers = accounts.flat();
+  return [...readMembers, ...unreadMembers].map((member, index) => ({
     action: 'removeMember',
     kind: 'Group',
     ref,
@@ -155,7 +156,7 @@ async function foreignRemovals(
     before: { member: true },
     after: { member: false },
     effect: 'apply',
-    reason: `no member at the source, added at the platform${index < accounts.flat().length ? '' : UNREAD}`,
+    reason: `no member at the source, added at the platform${index < readMembers.length ? '' : UNREAD}`,
     attribution: { cause: 'source changed' },
     basis: NO_BASIS,
   }));
