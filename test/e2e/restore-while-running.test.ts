@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { openPlace } from '../support/situation.ts';
+import { watchCommands } from '../support/watch-commands.ts';
 
 test('restore is refused while the service runs and syncs, and keeps every log unbroken after its stop', async () => {
   const place = await openPlace({});
@@ -154,9 +155,8 @@ test('while a restore is under way or was broken off, service and commands refus
     }
     await place.redis.del(key);
     // The restore may end before a poll sees its note, so Redis tells every command that names the note.
-    const monitor = await place.redis.monitor();
     const seen: string[] = [];
-    monitor.on('monitor', (_time: string, args: string[]) => {
+    const unwatch = await watchCommands(place.redis, (args) => {
       if (args.includes(key)) seen.push(args[0]?.toLowerCase() ?? '');
     });
     try {
@@ -165,7 +165,7 @@ test('while a restore is under way or was broken off, service and commands refus
         Promise.resolve(seen.includes('setnx') && seen.includes('del')),
       );
     } finally {
-      monitor.disconnect();
+      unwatch();
     }
     // A restore that was broken off can be repeated.
     await place.redis.set(key, '2026-11-26T00:00:00.000Z');

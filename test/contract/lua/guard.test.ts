@@ -5,6 +5,7 @@ import type { Destruction } from '../../../src/directory/guard/held-changes.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { createRandom } from '../../support/company.ts';
 import { eventually } from '../../support/eventually.ts';
+import { watchCommands } from '../../support/watch-commands.ts';
 import { deactivations, guard, HOUR, passTime, range, useGuardRig, user } from './guard-rig.ts';
 import { add, drop, idOf, openStore } from './rig.ts';
 
@@ -49,10 +50,8 @@ describe('40,000 removals of one group', () => {
     // A Redis of its own, because MONITOR shows the commands of all clients.
     const redis = await startLocalRedis({ env: {} });
     const own = await openStore({ url: redis.url });
-    const client = own.redis.duplicate();
-    const monitor = await client.monitor();
     const sizes: number[] = [];
-    monitor.on('monitor', (_time, [command = '', ...args]: string[]) => {
+    const unwatch = await watchCommands(own.redis, ([command = '', ...args]) => {
       if (/^eval/i.test(command))
         sizes.push(...args.map((text) => text.split('"removeMembers","').length - 1));
     });
@@ -62,8 +61,7 @@ describe('40,000 removals of one group', () => {
       const total = (): number => sizes.reduce((sum, size) => sum + size, 0);
       await eventually('both passes over the changes were seen', () => Promise.resolve(total() >= 2 * asked));
     } finally {
-      monitor.disconnect();
-      client.disconnect();
+      unwatch();
       await own.close();
       await redis.stop();
     }

@@ -1,6 +1,7 @@
 // Tests users of very many groups: the effort of a script grows with their number, not with its square.
 import { startLocalRedis } from '../../../src/demo/local-redis.ts';
 import { eventually } from '../../support/eventually.ts';
+import { watchCommands } from '../../support/watch-commands.ts';
 import { add, idOf, openStore, type Store } from './rig.ts';
 
 const MANY = 300;
@@ -52,12 +53,10 @@ describe('a user whom 300 groups name as member before its creation', () => {
   });
 
   it('creation and deletion each write the groups of the user with one command', async () => {
-    const client = store.redis.duplicate();
-    const monitor = await client.monitor();
     const list = store.keys.key('groupsOf');
     let writes = 0;
     let isOver = false;
-    monitor.on('monitor', (_time, [command = '', key]: string[]) => {
+    const unwatch = await watchCommands(store.redis, ([command = '', key]) => {
       if (key === list && /^h(set|del)$/i.test(command)) writes += 1;
       isOver ||= key === 'the end';
     });
@@ -67,8 +66,7 @@ describe('a user whom 300 groups name as member before its creation', () => {
       await store.redis.get('the end');
       await eventually('all commands were seen', () => Promise.resolve(isOver));
     } finally {
-      monitor.disconnect();
-      client.disconnect();
+      unwatch();
     }
     expect(writes).toBe(2);
   });

@@ -5,6 +5,7 @@ import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { systemClock } from '../../../src/support/sources.ts';
+import { watchCommands } from '../../support/watch-commands.ts';
 import { idOf, openStore, type Store } from '../lua/rig.ts';
 
 const MANY = 2500;
@@ -34,11 +35,9 @@ test('a run that marked 2,500 resources ends when the last one is applied, and r
     target: { name: 'main' },
     clock: systemClock,
   } as unknown as ReconcileScope;
-  const client = store.redis.duplicate();
-  const monitor = await client.monitor();
   const marks = store.keys.key('marks', 'main');
   const sizes: number[] = [];
-  monitor.on('monitor', (_time, [command = '', key, ...fields]: string[]) => {
+  const unwatch = await watchCommands(store.redis, ([command = '', key, ...fields]) => {
     if (key === marks && command.toLowerCase() === 'hmget') sizes.push(fields.length);
   });
   const progress: number[] = [];
@@ -55,8 +54,7 @@ test('a run that marked 2,500 resources ends when the last one is applied, and r
     await store.redis.hdel(marks, last);
     await expect(end).resolves.toMatchObject({ outcome: 'converged' });
   } finally {
-    monitor.disconnect();
-    client.disconnect();
+    unwatch();
   }
   expect(progress.at(-1)).toBe(MANY);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(1000);
