@@ -68,7 +68,8 @@ export async function createCredentialStore(
   const { clock, logger } = deps;
   const stopping = new AbortController();
   const warnOfExpiry = createExpiryWarnings(logger);
-  let failing = false;
+  /** Work that failed the last time: connection and what was not done. */
+  const failing = new Set<string>();
   const byConnection = new Map<string, ConnectionEntry>(
     connections.map(({ settings, stored }) => {
       const { name, jwt, rateLimit } = settings;
@@ -93,33 +94,38 @@ export async function createCredentialStore(
     for (const { keyring, settings } of byConnection.values()) keyring.setSettings(settings.tokens);
   };
 
-  /** Runs work with Redis. Errors are logged once and not thrown, because the last known tokens are used. */
-  async function attempt(work: () => Promise<void>): Promise<void> {
+  /**
+   * Runs work with Redis for one connection. An error is not thrown, because the last known tokens are used; it is logged
+   * once until the same work succeeds.
+   * @param failure what could not be done, for the log
+   */
+  async function attempt(
+    { settings: { name: connection } }: ConnectionEntry,
+    failure: string,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const key = `${connection} ${failure}`;
     try {
       await work();
-      failing = false;
+      failing.delete(key);
     } catch (error) {
-      if (!failing)
-        logger.warn(
-          { reason: (error as Error).message },
-          'stored tokens cannot be read from Redis: the last known ones are used',
-        );
-      failing = true;
+      if (!failing.has(key)) logger.warn({ connection, reason: (error as Error).message }, failure);
+      failing.add(key);
     }
   }
 
-  const read = ({ keyring, stored }: ConnectionEntry): Promise<void> =>
-    attempt(async () => keyring.setStored(await stored.all()));
+  const read = (entry: ConnectionEntry): Promise<void> =>
+    attempt(entry, 'stored tokens cannot be read from Redis: the last known ones are used', async () =>
+      entry.keyring.setStored(await entry.stored.all()),
+    );
 
   /**
    * Stores the last uses that are not stored yet; with `onlyFirst`, only of tokens without a stored use. After a failure the
    * next interval stores them.
    */
-  const storeUses = (
-    { keyring, stored, storedUses }: ConnectionEntry,
-    { onlyFirst = false } = {},
-  ): Promise<void> =>
-    attempt(async () => {
+  const storeUses = (entry: ConnectionEntry, { onlyFirst = false } = {}): Promise<void> =>
+    attempt(entry, 'last uses of tokens cannot be stored in Redis: tried again', async () => {
+      const { keyring, stored, storedUses } = entry;
       const unstored = keyring
         .all()
         .filter(({ name, lastUsedAt }) => lastUsedAt > (storedUses.get(name) ?? 0))

@@ -164,3 +164,23 @@ test('a token that expires soon is logged once, with the days that are left', as
     daysLeft: 5,
   });
 });
+
+test('while last uses cannot be stored, the log says so once for the connection, and does not say that tokens cannot be read', async () => {
+  const key = `${rig.prefix}:{default}:tokenUses`;
+  const about = (text: string): string[] => rig.logs.filter((line) => line.includes(text));
+  await redis.del(key);
+  await redis.set(key, 'not a hash: each write of a last use fails');
+  try {
+    // Each new token has a first use that has to be stored.
+    for (const name of ['unstored', 'unstored-2']) {
+      const secret = await rig.create(name);
+      await eventually('known', () => isAccepted(one, secret), 2500);
+      await eventually('told', () => about('last uses of tokens cannot be stored').length > 0, 5000);
+    }
+    const told = about('last uses of tokens cannot be stored').map((line) => JSON.parse(line) as unknown);
+    expect(told).toEqual([expect.objectContaining({ connection: 'default' })]);
+    expect(about('stored tokens cannot be read')).toEqual([]);
+  } finally {
+    await redis.del(key);
+  }
+});
