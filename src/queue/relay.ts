@@ -51,7 +51,7 @@ export interface RelayOptions {
 
 export type Relay = ReturnType<typeof createRelay>;
 
-/** Largest number of marks that are taken from the outbox at once. */
+/** Largest number of marks that one script takes from the outbox. */
 const CLAIM_LIMIT = 200;
 /** Pause between two sweeps while notifications arrive: the marks of this time become jobs together. */
 const PORTION_MS = 10;
@@ -83,9 +83,11 @@ export function createRelay(
   // An error event without a listener would end the process. `run` logs the failed calls.
   for (const queue of queues.values()) queue.on('error', () => undefined);
   const stopping = new AbortController();
-  /** Ends the pause between two sweeps. */
+  /** Aborted to end the pause between two sweeps. */
   let interrupt = new AbortController();
+  /** Whether a notification arrived since the last sweep began. */
   let notified = false;
+  /** Whether the last sweep failed; of consecutive failures only the first is logged. */
   let failing = false;
   let lastSweepAt = clock.now();
 
@@ -108,7 +110,7 @@ export function createRelay(
     }
   }
 
-  /** Moves all due marks of all outboxes. */
+  /** Moves the due marks of all outboxes until none is left, or `mostJobs` is reached. */
   async function sweep(): Promise<void> {
     for (const [connection, outbox] of outboxes) {
       for (;;) {
@@ -121,10 +123,9 @@ export function createRelay(
     for (const { guardStore } of outboxes.values()) await guardStore.finishLast();
   }
 
-  /** Sweeps until the relay is stopped. */
+  /** Sweeps at intervals and after notifications, until the relay is stopped. */
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      // A notification that arrives during the sweep sets `notified`, and causes another sweep.
       notified = false;
       try {
         await sweep();

@@ -34,13 +34,14 @@ const ABORT_GRACE_MS = 2000;
 const CLOSE_MS = 2000;
 /** Lock of BullMQ on a job; after it, another process may take the job of a killed one. */
 const LOCK_MS = 15_000;
+/** Interval at which BullMQ looks for jobs whose lock has expired. */
 const STALLED_CHECK_MS = 5000;
 /** Times that BullMQ starts the job of a killed process again; practically without end, because the mark has to be synced. */
 const MOST_STALLS = 1000;
 
-/** Delay of a job whose connection is not in the settings of this process. */
+/** Delay of a job whose connection is not in the settings of this process, before any process takes the job again. */
 const PASS_ON_MS = 100;
-/** Times that such a job is passed on. After that no process may know the connection, and its mark waits for one that does. */
+/** Times that such a job is passed on. Then the job ends, and its mark waits for a process that knows the connection. */
 const MOST_PASSES = 30;
 
 interface WorkerDeps {
@@ -94,7 +95,7 @@ export function createSyncWorker(deps: WorkerDeps, options: TargetQueueOptions) 
     return worker;
   });
 
-  /** Delays the job, so that another process may take it. @param token lock of this worker on the job */
+  /** Delays the job, so that another process may take it. @param token lock of this worker @throws DelayedError, for BullMQ */
   async function passOn(job: Job<SyncJob>, token?: string): Promise<void> {
     if (job.attemptsStarted > MOST_PASSES) return;
     await job.moveToDelayed(clock.now() + PASS_ON_MS, token);
@@ -138,7 +139,7 @@ const MOST_JOBS = 500;
 /** Longest wait for running syncs at shutdown. */
 const SYNC_DEADLINE_MS = 20_000;
 
-/** Starts the relay and the worker. */
+/** Starts the relay and the worker of one target. */
 export function createTargetQueue(
   deps: WorkerDeps & {
     /** Returns whether syncs wait, because no call may be sent to the target now. */
