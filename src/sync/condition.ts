@@ -5,16 +5,15 @@ import type { DueWork } from '../directory/outbox/work.ts';
 import type { SyncContext } from './context.ts';
 import type { SyncOutcome } from './outcome.ts';
 
-/** Creates a condition of the resource. While the reason stays the same, so does the time since when it holds. */
+/** Creates a condition of the resource; `since` stays while the reason is the same. @param status HTTP status of a refusal */
 export function condition(context: SyncContext, reason: string, message: string, status?: number): Condition {
   const before = context.link.condition;
   const since = before?.reason === reason ? before.since : context.clock.now();
   const created: Condition = { reason, message, since };
   if (status !== undefined) created.status = status;
   const { settings } = context.outbox;
-  // The print of the target's settings (settings-print.ts); empty when it is not known.
-  const hasPrint = settings !== '';
-  if (BY_SETTINGS.has(reason) && hasPrint) created.settings = printFor(reason, settings);
+  // `settings`: the print of the target's settings (settings-print.ts); '' when it is not known.
+  if (BY_SETTINGS.has(reason) && settings !== '') created.settings = printFor(reason, settings);
   return { ...created, ...(isAwaitingDecision(created) ? causeOf(context) : knownCause(context)) };
 }
 
@@ -54,16 +53,17 @@ const BY_SETTINGS: ReadonlySet<string> = new Set([
 export const isRecordLost = ({ record, deletedAt, link }: DueWork): boolean =>
   record === undefined && deletedAt === undefined && (link.id !== undefined || link.creating === true);
 
-/** Returns the outcome for a damaged record: nothing is written until it is replaced. */
-export const recordDamaged = (context: SyncContext): SyncOutcome => ({
+/** Returns the outcome that makes the resource a dead letter. */
+export const blockedBy = (context: SyncContext, reason: string, message: string): SyncOutcome => ({
   kind: 'blocked',
   writes: context.writes,
-  condition: condition(context, 'RecordDamaged', 'its stored record is damaged: push it again, as a whole'),
+  condition: condition(context, reason, message),
 });
 
-/** Returns the outcome for a lost record (`isRecordLost`): nothing is written until the resource is pushed again. */
-export const recordLost = (context: SyncContext): SyncOutcome => ({
-  kind: 'blocked',
-  writes: context.writes,
-  condition: condition(context, 'RecordLost', 'its desired state is missing in Redis: push it again'),
-});
+/** Returns the outcome for a damaged record. Nothing is written until a push replaces the record. */
+export const recordDamaged = (context: SyncContext): SyncOutcome =>
+  blockedBy(context, 'RecordDamaged', 'its stored record is damaged: push it again, as a whole');
+
+/** Returns the outcome for a lost record (`isRecordLost`). Nothing is written until the resource is pushed again. */
+export const recordLost = (context: SyncContext): SyncOutcome =>
+  blockedBy(context, 'RecordLost', 'its desired state is missing in Redis: push it again');

@@ -16,9 +16,9 @@ import type { Target } from './target.ts';
 export interface Gate {
   /** Destructive writes that the guard refused. */
   refused: { item: Destruction; permission: Exclude<Permission, 'allowed'> }[];
-  /** Kinds of changes that this sync does not ask the guard for, because another change has to be made before them. */
+  /** Kinds of changes that this sync does not make yet. The guard keeps its decisions about them after the sync (`endSync`). */
   unasked: DestructiveKind[];
-  /** Number of member removals that wait for the decision about the member's account. */
+  /** Number of removals of members that wait for the decision about the deactivation of the member's account. */
   followers: number;
   /** Whether the deactivation is held because no other active administrator would be left. */
   isLastAdministrator: boolean;
@@ -32,7 +32,9 @@ export interface Gate {
   isBehindHold?: boolean;
 }
 
+/** The state of one running sync, and the functions that its steps call. */
 export interface SyncContext {
+  /** The lease, and the stored state that was read together with it. */
   work: DueWork;
   /** Link of the resource, changed in place as the platform confirms steps. */
   link: Link;
@@ -43,25 +45,24 @@ export interface SyncContext {
   directory: Pick<Directory, 'get' | 'lookup' | 'identifies' | 'groupsOf'>;
   clock: Clock;
   logger: Logger;
-  /** Passed to every call: abort signal and correlation id of the push. */
+  /** Options of every platform call: abort signal, correlation id of the push, and whether the call is urgent. */
   call: CallOptions & { signal: AbortSignal };
-  /** Decisions of the guard so far. */
   gate: Gate;
-  /** Entries for the provisioning log. */
   provisioning: ProvisioningWriter;
   /** Whether the platform answered the combined PATCH of this sync with 400 (combined-patch.ts). */
   isCombinedPatchRefused?: boolean;
-  /** Writes sent so far. */
+  /** Number of writes that the platform answered with success. */
   writes: number;
   /** The last write that failed, such as `delete user`, with its error. */
   failedWrite?: { operation: string; error: unknown };
   /** Saves the link and extends the lease; called after every step that must not be lost. */
   save(options?: SaveOptions): Promise<void>;
   /**
-   * Runs a write of `names` (core paths, `attributes.<name>`). The names are stored as unsure before the call, until its
-   * answer arrives. The caller then updates and saves the link. `why`: remark for the log entry. `ignoredText`: returns how an
-   * answer shows that the platform did not carry out the write.
-   * @throws WriteIgnored in that case; the names stay unsure
+   * Sends a write of `names` (core paths, `attributes.<name>`). The link stores the names as unsure before the call, until the
+   * answer arrives. The caller then updates and saves the link. `operation`: a key of ACTIONS (provisioning-writer.ts). `why`:
+   * remark for the log entry. `ignoredText`: returns how the answer shows that the platform did not carry out the write;
+   * undefined: the platform did.
+   * @throws WriteIgnored when the write was not carried out; the names stay unsure
    */
   attempt<T>(
     names: string[],
@@ -70,9 +71,10 @@ export interface SyncContext {
     options?: { why?: Why | undefined; ignoredText?: (answer: T) => Promise<string | undefined> },
   ): Promise<T>;
   /**
-   * Runs one write if this process still holds the lease, and logs and counts it.
-   * @param detail changes for the log entry, or a function of the answer that returns them before the entry is made; it returns
-   *   'ignored' when the platform answered success and did not carry out the write
+   * Sends one write, and logs and counts it.
+   * @param detail changes for the log entry, or a function that returns them from the answer, or returns 'ignored' when the
+   *   platform answered success and did not carry out the write
+   * @throws LeaseLost before the write when this process no longer has the lease
    */
   write<T>(
     operation: string,

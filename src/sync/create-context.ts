@@ -9,6 +9,7 @@ import { openGate } from './gate.ts';
 import { WriteIgnored } from './outcome.ts';
 import { createProvisioningWriter } from './provisioning-writer.ts';
 
+/** Outcome of a write for the metrics. `failed`: a retry may succeed; `refused`: it will not. */
 export type WriteOutcome = 'applied' | 'refused' | 'failed';
 
 export interface ContextDeps extends Pick<
@@ -27,7 +28,7 @@ export interface Lease {
   heldUntil: number;
 }
 
-/** Creates the context of a sync. Each save extends the lease, and a write without the lease is refused. */
+/** Creates the context of a sync, which writes only while `lease` holds. Each save extends the lease. */
 export function createContext(
   deps: ContextDeps,
   work: DueWork,
@@ -50,6 +51,7 @@ export function createContext(
     provisioning,
     call: {
       signal,
+      // An urgent call does not wait for a slot (target-calls.ts).
       ...(work.priority === 'deactivation' && { urgent: true }),
       ...(work.request === NO_REQUEST ? {} : { correlationId: work.request }),
     },
@@ -60,6 +62,7 @@ export function createContext(
       provisioning.append();
       await outbox.save(work, context.link, options);
       lease.heldUntil = renewedAt + outbox.leaseMs;
+      // `save` has changed the stored pending memberships in the same way. `+`: to be added.
       if (options.isNew) work.pendingGroups.clear();
       if (options.rewriteMemberships) for (const group of work.groups) work.pendingGroups.set(group.id, '+');
     },
@@ -72,16 +75,15 @@ export function createContext(
       };
       context.link.unsure = [...new Set([...before, ...names])];
       // Once the write is sent, observed values from before it are out of date, even if no answer arrives.
-      const seen = takeObserved(context.link, names);
+      const observedBefore = takeObserved(context.link, names);
       await context.save();
       let isAnswered = false;
       try {
-        /** How the answer shows that the write was not carried out; undefined: it was. */
         let ignored: string | undefined;
         const result = await context.write(operation, run, async (answer) => {
           isAnswered = true;
           ignored = await ignoredText?.(answer);
-          return ignored === undefined ? { names, observed: seen, ...(why && { why }) } : 'ignored';
+          return ignored === undefined ? { names, observed: observedBefore, ...(why && { why }) } : 'ignored';
         });
         if (ignored !== undefined) throw new WriteIgnored(ignored);
         clearUnsure();
@@ -110,15 +112,15 @@ export function createContext(
       const durationMs = clock.now() - startedAt;
       context.writes++;
       context.link.writtenAt = clock.now();
-      const told = typeof detail === 'function' ? await detail(result) : detail;
+      const logged = typeof detail === 'function' ? await detail(result) : detail;
       const line = { ref: work.ref, operation, durationMs };
-      if (told === 'ignored') {
+      if (logged === 'ignored') {
         provisioning.ignored(operation);
         deps.onWrite?.(operation, 'failed');
         logger.warn(line, 'the platform answered success and did not carry out the write');
         return result;
       }
-      provisioning.wrote(operation, durationMs, told);
+      provisioning.wrote(operation, durationMs, logged);
       deps.onWrite?.(operation, 'applied');
       logger.info(line, 'applied');
       return result;

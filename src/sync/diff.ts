@@ -33,7 +33,7 @@ export function coreOperations(
 export function noteWrittenCore(link: Link, desired: Core): void {
   const hadValue = (path: string): boolean =>
     (link.core?.[path] ?? null) !== null || link.emptied?.includes(path) === true;
-  // In the place of an emptied address the platform shows that of the account, so a shown one proves nothing.
+  // Instead of an emptied email address the platform shows that of the account, so a value is no sign of drift.
   const emptied = Object.keys(desired).filter(
     (path) => desired[path] === null && path !== 'emails' && hadValue(path),
   );
@@ -59,7 +59,7 @@ export function fitsExtension(type: UserAttributeType | undefined, value: unknow
   return type === 'number' && Number.isSafeInteger(value);
 }
 
-/** Returns the body that creates a user, with the attributes that the extension can carry. */
+/** Returns the body of the POST that creates a user, with the attributes that the extension can carry. */
 export function createBody(
   desired: DesiredUser,
   types: Record<string, UserAttributeType>,
@@ -107,7 +107,7 @@ export function observedCore(user: WireUser, desired: Core): Core {
   return core;
 }
 
-/** Returns whether the account lists the group; an account without `groups` proves nothing. */
+/** Returns whether the account lists the group; false also for an account without `groups`, which proves nothing. */
 export const namesGroup = ({ groups }: WireUser, groupId: string): boolean =>
   Array.isArray(groups) && groups.some(({ value }) => String(value) === groupId);
 
@@ -149,8 +149,9 @@ export const mayHaveValue = ({ attributes, unsure }: Pick<Link, 'attributes' | '
   !isEmpty(attributes?.[name]) || (unsure ?? []).includes(`attributes.${name}`);
 
 /**
- * Orders changed attributes so that a person never has more in between than before and after.
+ * Orders changed attributes so that a person never has more access in between than before and after.
  * @param applied the known values at the platform; a value in `unsure` may be another one
+ * @param names the changed attributes
  */
 export function writeOrder(
   desired: DesiredUser['attributes'],
@@ -172,6 +173,6 @@ export function writeOrder(
   return order;
 }
 
-/** Returns whether both values are lists, and every wanted element is known. */
+/** Returns whether the wanted value is a list whose elements the known list has. */
 const isPart = (wanted: unknown, known: unknown): boolean =>
   Array.isArray(wanted) && Array.isArray(known) && wanted.every((element) => known.includes(element));

@@ -9,7 +9,7 @@ import type { Gate, SyncContext } from './context.ts';
 import { administratorStateOf, UNCHECKED } from './user/last-administrator.ts';
 import type { SyncOutcome } from './outcome.ts';
 
-/** Returns the state before the first decision. */
+/** Returns the decisions at the start of a sync: none. */
 export const openGate = (): Gate => ({
   refused: [],
   unasked: [],
@@ -49,6 +49,7 @@ export function refuse({ gate, work }: SyncContext, wish: Wish, permission: 'hel
 
 /** Asks the guard for one destructive write. */
 export async function permitOne(context: SyncContext, wish: Wish): Promise<Permission> {
+  // The default satisfies the type: one wish has one permission.
   const [permission = 'held'] = await permit(context, [wish]);
   return permission;
 }
@@ -77,7 +78,7 @@ export function resetGate(context: SyncContext): void {
   context.gate = openGate();
 }
 
-/** Returns the outcome of a completed sync: `synced`, or `held` if a part of it waits for an operator. */
+/** Returns the outcome of a completed sync: `held` if a part of it waits for an operator, else `synced`. */
 export function ended(
   context: SyncContext,
   rest: { forget?: boolean; dropGrants?: boolean; alarmAt?: number } = {},
@@ -133,7 +134,8 @@ const kindsOf = (refused: Refused, wanted: Permission): DestructiveKind[] => [
 ];
 
 function rejectedText(rejected: readonly DestructiveKind[], isLeaver: boolean): string {
-  // An open account still receives values, and leaves groups, but joins none while the source wants it closed. A leaver has no values.
+  // An open account still receives values, and leaves groups, but joins none while the source wants it closed. The source has no
+  // values of a leaver.
   const open = isLeaver
     ? ' with the values that it has'
     : ', and other changes of the source are written, except new memberships';

@@ -7,7 +7,7 @@ export type SyncOutcome =
       kind: 'synced';
       /** Number of writes of this sync. */
       writes: number;
-      /** Removes the link. */
+      /** The account or group is gone, so the link is removed. */
       forget?: boolean;
       /** Drops the pending memberships that the user would still gain. */
       dropGrants?: boolean;
@@ -20,8 +20,8 @@ export type SyncOutcome =
   /**
    * The rest follows later. `for`: a user waits for its removals from groups, or before the activation for its memberships; a
    * group waits for syncs of its members, or for more members that one PATCH can take. The resource becomes due after `afterMs`
-   * (default: WAITING_MS), or earlier when another sync marks it. `behindHeld`: ids of the groups if the guard holds all removals
-   * that the user waits for.
+   * (default: WAITING_MS, sync-resource.ts), or earlier when another sync marks it. `behindHeld`: ids of the groups if the guard
+   * holds all removals that the user waits for.
    */
   | {
       kind: 'waiting';
@@ -30,7 +30,7 @@ export type SyncOutcome =
       afterMs?: number;
       behindHeld?: readonly string[];
     }
-  /** The sync is tried again after a time. */
+  /** A call failed, or a name or an account is still taken: the sync is tried again. */
   | { kind: 'later'; writes: number; afterMs: number; condition?: Condition }
   /** The resource becomes a dead letter. */
   | { kind: 'blocked'; writes: number; condition: Condition };

@@ -8,11 +8,13 @@ import { mayHaveValue } from './diff.ts';
 import type { SyncOutcome } from './outcome.ts';
 import type { SyncPolicy } from './target.ts';
 
-/** Changed names of a write: core paths and `attributes.<name>`, or ids of members. */
+/** Changes of a write for its log entry. */
 export interface WriteDetail {
+  /** Core paths and `attributes.<name>`. */
   names?: string[];
   /** Values of the names that a comparison saw at the platform before the write. */
   observed?: Record<string, unknown>;
+  /** Ids of the users whose membership the write changed. */
   members?: string[];
   /** Ids of members that the platform did not add or remove, as its answer shows. */
   ignored?: string[];
@@ -20,19 +22,22 @@ export interface WriteDetail {
   why?: Why;
 }
 
-/** Reason as a stable word, and message as a sentence. */
+/** `reason`: a stable word, such as `SeenLater`. `message`: a sentence without full stop. */
 export type Why = Pick<Condition, 'reason' | 'message'>;
 
 export interface ProvisioningWriter {
-  /** Records a write as far as the answer confirms it; must be called before the link is changed. `ms`: its duration. */
+  /**
+   * Records a write as far as the answer confirms it. Called before the link is changed, which still has the values from before
+   * the write. `operation`: a key of ACTIONS; `ms`: duration of the call.
+   */
   wrote(operation: string, ms: number, detail?: WriteDetail): void;
   /** Records a write that the platform answered with success and did not carry out. */
   ignored(operation: string): void;
   /** Records a write of an earlier sync whose answer was lost, after a read showed that the platform carried it out. */
   carriedOut(operation: string): void;
-  /** Records a failed call. `operation` is empty for a read. */
+  /** Records a failed call. `operation`: a key of ACTIONS; '' for a read. */
   failed(operation: string, error: unknown): void;
-  /** Records an adoption, or a create whose answer was lost; nothing after a create in this sync or of a former link. */
+  /** Records that the link got another id: by an adoption, or by an earlier create whose answer was lost. */
   linked(): void;
   /** Records members who stay in a group although the source took them out. */
   leftMembers(members: string[], why: Why): void;
@@ -40,7 +45,7 @@ export interface ProvisioningWriter {
   lostMembers(members: string[]): void;
   /** Records the reason when the outcome leaves a change unwritten. */
   ended(outcome: SyncOutcome): void;
-  /** Appends the collected entries to the log of the work, with the current values of the link. */
+  /** Moves the collected entries to `work.logEntries`, with the current values of the link as the values after the write. */
   append(): void;
 }
 
@@ -72,28 +77,23 @@ const namesIn = ({ core = {}, attributes = {} }: Link): string[] => [
   ...Object.keys(attributes).map((name) => `attributes.${name}`),
 ];
 
-/** An entry before it is completed by `toEntry`. `before`: value of each changed name before the write. */
+/** An entry before `toEntry` completes it. `before`: value of each changed name before the write. */
 type Draft = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?: Map<string, unknown> };
 
-/** @param policy of the target: under a policy that deletes nothing, the missing deletion of an account is not logged */
+/** @param policy of the target: only `sync` deletes, so only then a deletion that somebody else made is logged */
 export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']): ProvisioningWriter {
   const { link } = work;
-  // State at the start of the sync; unchanged facts are not logged again.
-  const { condition: before, departed, id, creating, core = {}, attributes = {}, unsure = [] } = link;
+  /** State at the start of the sync; unchanged facts are not logged again. */
   const known = {
-    condition: before,
-    departed,
-    id,
-    creating,
-    active: core.active,
-    attributes: { ...attributes },
-    unsure: [...unsure],
+    ...link,
+    active: link.core?.active,
+    attributes: { ...link.attributes },
+    unsure: [...(link.unsure ?? [])],
   };
-  /**
-   * Names and actions that this sync wrote. Includes a refused deletion: an earlier one with a lost answer may be the cause.
-   */
+  /** Names and actions that this sync wrote, and a refused deletion: an earlier one with a lost answer may be the cause. */
   const written = new Set<string>();
   let lines: Draft[] = [];
+  /** The change that the last call left unwritten, for an entry about the end of the sync. `none`: a read, or a success. */
   let failure: Pick<LogEntry, 'action' | 'http' | 'members'> = { action: 'none' };
   let lastError: PlatformError | undefined;
 
@@ -147,8 +147,10 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
   }
 
   function onLater({ condition }: SyncOutcome & { kind: 'later' }): void {
+    // `NotApplied`: the platform may carry the next attempt out. The other conditions of this outcome need an operator.
     const status = condition?.reason === 'NotApplied' ? 'retry' : 'failure';
     if (condition && isNew(condition)) lines.push({ ...failure, status, ...why(condition) });
+    // Of consecutive failures only the first is logged.
     else if (!condition && lastError && attemptsOf(link) === 1)
       lines.push({ ...failure, status: 'retry', reason: 'PlatformFailed', message: lastError.message });
   }
@@ -160,7 +162,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
       for (const name of names ?? []) written.add(name);
       failure = ignored.length > 0 ? { action, members: ignored } : { action: 'none' };
       lastError = undefined;
-      // The platform left every member out, or had them before, so nothing has changed.
+      // The platform left every member out, or had all of them before, so no membership has changed.
       if (members?.length === 0) return;
       const valueBefore = (name: string): unknown =>
         Object.hasOwn(observed, name) ? observed[name] : valueIn(link, name);
@@ -215,7 +217,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
         lines.push({ action: 'none', status: 'held', ...why(outcome.condition) });
     },
     append: () => {
-      work.logEntries.push(...lines.map((each) => toEntry(work, each, before)));
+      work.logEntries.push(...lines.map((each) => toEntry(work, each, known.condition)));
       lines = [];
     },
   };
@@ -230,7 +232,6 @@ const seenLater = (state: 'gone' | 'there'): Why => ({
 /** Remark of memberships that ended with their group. */
 const WITH_GROUP: Why = { reason: 'GroupDeleted', message: 'the group was deleted' };
 
-/** Returns a sentence about changes that somebody else made. */
 const byOthers = (made: readonly string[]): string =>
   `somebody else made ${made.join(' and ')} at the platform: nothing of it waits for a decision any more`;
 
@@ -259,6 +260,7 @@ function toEntry(work: DueWork, { before, ...rest }: Draft, condition: Condition
     generation: work.generation,
     accepted,
     priority: work.priority,
+    // The link counts a failed attempt already.
     attempt: attemptsOf(link) + (rest.status === 'failure' || rest.status === 'retry' ? 0 : 1),
     ...rest,
     ...(changes.length > 0 ? { changes } : {}),
@@ -268,7 +270,7 @@ function toEntry(work: DueWork, { before, ...rest }: Draft, condition: Condition
 /** Returns the number of consecutive attempts that failed or found the name with its former holder. */
 const attemptsOf = ({ attempts = 0, successionAttempts = 0 }: Link): number => attempts + successionAttempts;
 
-/** Returns the name at the platform, else at the source, else the id. */
+/** Returns the name at the platform, else at the source, else the id. The text of a damaged record is ''. */
 function nameOf({ link, record, id }: DueWork): string {
   const known = link.core?.userName ?? link.core?.displayName;
   if (typeof known === 'string') return known;

@@ -9,8 +9,9 @@ const LENGTH = 8;
 
 /**
  * Returns a short text that changes with the mapping, the scope, the policy and the adoption, and with the connections that
- * feed the target; undefined settings: ''.
- * @param others other connections of the target
+ * feed the target; undefined settings: ''. A missing member counts as its default. With other connections a dot and a print of
+ * their names follow, because only some conditions depend on them (`printFor`).
+ * @param others names of the other connections of the target
  */
 export function settingsPrint(
   settings: Pick<TargetSettings, 'attributes' | 'users' | 'groups' | 'policy' | 'adopt'> | undefined,
@@ -28,7 +29,6 @@ export function settingsPrint(
     ],
   );
   const text = canonicalJson({ attributes: attributes.sort(), users, groups, policy, adopt });
-  // The other connections have a part of their own, which only some conditions depend on (`printFor`).
   return digest(text) + (others.length > 0 ? `.${digest(canonicalJson([...others].sort()))}` : '');
 }
 

@@ -2,14 +2,12 @@
 // the outcome.
 import type { Condition } from '../directory/outbox/links.ts';
 import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
-import type { Directory } from '../directory/resources/directory.ts';
 import type { Priority, Ref } from '../directory/records.ts';
 import type { TraceCall } from '../platform/client.ts';
 import type { Step, Tracing } from '../support/tracing.ts';
 import type { SyncContext } from './context.ts';
 import { createContext, type ContextDeps, type Lease } from './create-context.ts';
 import { outcomeOfError } from './calls/failed-call.ts';
-import { existsIn } from './user/find-user.ts';
 import { behindHold, besideDecisions, isRefused, wasBehindHold } from './gate.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { syncGroup } from './group/sync-group.ts';
@@ -20,9 +18,8 @@ import { linkedTwice, type NotOurs } from './names/taken-by-connection.ts';
 const WAITING_MS = 15_000;
 
 export interface SyncDeps extends ContextDeps {
-  directory: Directory;
   random: () => number;
-  /** Called for every cleared mark; `lagMs`: time from accepting the change to applying it. */
+  /** Called for every cleared mark. `lagMs`: time from accepting the change to applying it; `writes`: their number. */
   onApplied?: ((lagMs: number, priority: Priority, writes: number) => void) | undefined;
   /** Starts the span of one sync, under the correlation id of its push. */
   trace?: Tracing['caused'] | undefined;
@@ -50,16 +47,16 @@ export async function syncResource(
   if (step) context.call.trace = traceCalls(step);
   /** `lost`: no outcome is stored, because of a lost lease or an error that is no failure of the platform. */
   let end: SyncOutcome['kind'] | 'lost' = 'lost';
-  // A third: the lease outlives two saves that fail.
+  // Each save extends the lease. With a save in every third of its time, the lease outlives two saves that fail.
   const keepAlive = setInterval(() => {
     context.save().catch((error: unknown) => {
       if (error instanceof LeaseLost) lease.lost = true;
     });
   }, deps.outbox.leaseMs / 3);
   try {
-    // Before the catch, so that its Redis error is thrown also while the process stops.
+    // Not inside `syncByKind`: while the process stops, `outcomeOfError` would hide an error of Redis.
     const conflict = await linkedTwice(context);
-    const outcome = await syncByKind(context, deps.directory, conflict).catch((error: unknown) =>
+    const outcome = await syncByKind(context, conflict).catch((error: unknown) =>
       outcomeOfError(context, error, deps.random),
     );
     await storeOutcome(context, outcome, deps.onApplied);
@@ -85,17 +82,12 @@ export async function syncResource(
  * @param conflict result of `linkedTwice`: the outcome if another connection is linked to the same account or group, which is
  *   returned without a write; undefined: no conflict prevents the sync
  */
-async function syncByKind(
-  context: SyncContext,
-  directory: Directory,
-  conflict: NotOurs | undefined,
-): Promise<SyncOutcome> {
+async function syncByKind(context: SyncContext, conflict: NotOurs | undefined): Promise<SyncOutcome> {
   if (conflict) return { ...conflict, writes: 0 };
-  const exists = existsIn(directory);
-  return context.work.kind === 'User' ? syncUser(context, exists) : syncGroup(context, exists);
+  return context.work.kind === 'User' ? syncUser(context) : syncGroup(context);
 }
 
-/** Stores the outcome: logs it, ends the sync for the guard, and clears or delays the mark. */
+/** Logs the outcome, ends the sync for the guard, stores the link, and clears or delays the mark (`ack`). */
 async function storeOutcome(
   context: SyncContext,
   outcome: SyncOutcome,
@@ -136,7 +128,8 @@ async function storeOutcome(
     // False, not undefined: this sync looked at the resource it waits for, and the guard holds nothing of that any more.
     const isHoldOver = context.gate.isBehindHold === false && wasBehindHold(link);
     if (why || isHoldOver) logCondition(context, why);
-    // After a failed call the resource waits for the platform too, so it is no mere wait for a decision.
+    // `behindHeld`: the resource only waits for the decision, and for no removal from a group ([]). After a failed call
+    // (`attempts`) the resource waits for the platform too.
     const behindHeld = context.gate.isBehindHold && link.attempts === undefined ? [] : undefined;
     await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs, behindHeld });
     return;
@@ -152,8 +145,8 @@ async function storeOutcome(
 }
 
 /**
- * Returns whether groups may go on that wait to remove the user: the account is closed, or the deactivation is held, rejected, or
- * not desired (any more).
+ * Returns whether groups that wait to remove this user may go on: the account is closed, or the deactivation is held or rejected,
+ * or `held` says that there was such a decision, which may have ended in this sync.
  */
 const isDecided = ({ gate, work, link }: SyncContext): boolean =>
   work.kind === 'User' && (link.core?.active === false || work.held || isRefused(gate, 'deactivate'));
@@ -179,10 +172,9 @@ function traceCalls(step: Step): TraceCall {
   };
 }
 
-/** Marks values with suspected drift as unsure, so that they are written again, and notes what the platform had. */
+/** Makes values with suspected drift unsure, so that they are written again. Both notes are JSON, or '' without drift. */
 function addSuspectedDrift({ suspectedDrift, observedDrift, link }: DueWork): void {
-  const hasDriftNote = suspectedDrift !== '';
-  if (!hasDriftNote) return;
+  if (suspectedDrift === '') return;
   link.unsure = [...new Set([...(link.unsure ?? []), ...(JSON.parse(suspectedDrift) as string[])])];
   if (observedDrift !== '') link.observed = { ...link.observed, ...(JSON.parse(observedDrift) as object) };
 }

@@ -90,7 +90,7 @@ export interface Target {
   lacks: { externalIdFilter: boolean; combinedPatchUntil: number };
 }
 
-/** @throws PlatformConfiguration, or the error of a mapping that does not compile; no call was made then */
+/** Creates a target without a call. @throws PlatformConfiguration, or the error of a mapping that does not compile */
 export function createTarget(
   deps: {
     budget: Budget;
@@ -135,7 +135,6 @@ export function createTarget(
       logger.debug({ target: name, ...call }, 'platform call');
       answering.ended(call);
       work.ended(call);
-      // More calls at once help only if calls wait for a slot and not for the rate limit.
       const wantsMore = slots.waiting() > 0 && !isRateBound;
       concurrency.ended(call, wantsMore);
       onCall?.(call);

@@ -4,6 +4,7 @@ import type { Link } from '../../directory/outbox/links.ts';
 import type { Kind } from '../../directory/records.ts';
 import type { PlatformError } from '../../platform/errors.ts';
 import type { SyncContext } from '../context.ts';
+import { resetGate } from '../gate.ts';
 import { isGone } from './failures.ts';
 
 type Asking = Pick<SyncContext, 'target' | 'call'>;
@@ -34,8 +35,37 @@ export async function isAbsent(
 }
 
 /**
- * Sends a list request to the API of the refused call (SCIM or REST). Returns whether the platform answers it with success. If it
- * does, the refusal concerns the resource; if not, the refusal may come from a proxy.
+ * Removes an account or group from its link if the sync failed with a 404 and the absence is proven, so that the sync can look
+ * for another one.
+ * @throws `error` otherwise
+ */
+export async function unlinkAbsent(context: SyncContext, error: unknown): Promise<void> {
+  const { link, logger, work } = context;
+  if (!isGone(error) || link.id === undefined || !(await isAbsent(context, work.kind, link))) throw error;
+  const what = work.kind === 'User' ? 'account' : 'group';
+  logger.warn({ ref: work.ref }, `${what} is gone at the platform, looking for it anew`);
+  // Changes that wait for a decision or were rejected end with the account or group.
+  resetGate(context);
+  delete link.id;
+  delete link.account;
+  delete link.isAdministrator;
+  delete link.core;
+  delete link.emptied;
+  delete link.attributes;
+  delete link.observedGeneration;
+  delete link.origin;
+  delete link.adopting;
+  delete link.departed;
+  delete link.leavers;
+  delete link.rejoining;
+  delete link.leftOpen;
+  delete link.closedAt;
+  delete link.unsure;
+}
+
+/**
+ * Returns whether the platform answers a list request to the API of the refused call (SCIM or REST) with success. If so, the
+ * refusal concerns the resource; if not, the refusal may come from a proxy.
  */
 export async function answersOtherwise(
   { target, call }: Asking,

@@ -22,7 +22,7 @@ const TAKING: ReadonlyMap<string, NonNullable<Condition['write']>> = new Map([
   ['delete group', 'delete'],
 ]);
 
-/** Converts a failed call to an outcome. @throws LeaseLost, and errors that are not of the platform */
+/** Converts the error of a sync to its outcome. @throws LeaseLost, and errors that are no failure of the platform */
 export async function outcomeOfError(
   context: SyncContext,
   error: unknown,
@@ -30,7 +30,7 @@ export async function outcomeOfError(
 ): Promise<SyncOutcome> {
   const { link, work, writes } = context;
   if (error instanceof LeaseLost) throw error;
-  // The process stops: another one goes on at once.
+  // This process stops: another process goes on at once.
   if (context.call.signal.aborted) return { kind: 'later', writes, afterMs: 0 };
   if (!(error instanceof PlatformError) && !(error instanceof WriteIgnored)) throw error;
   // Records a failed read, which has no operation (''); a failed write was recorded with its operation (create-context.ts).
@@ -51,6 +51,7 @@ export async function outcomeOfError(
     const write = failedWrite?.error === error ? TAKING.get(failedWrite.operation) : undefined;
     return { kind: 'blocked', writes, condition: { ...condition, ...(write && { write }) } };
   }
+  // `pauseMs` pauses all calls to the target; 0: only this resource waits.
   const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNREACHABLE_MS, pauseMs: 0 };
   if (pauseMs > 0 && error instanceof PlatformResponse) {
     const { status, retryAfterMs } = error;

@@ -8,11 +8,12 @@ import {
 } from '../../platform/errors.ts';
 import { backoffMs } from '../../support/backoff.ts';
 
-/** `later`: retry; `pauseMs`: pause of all requests to the target. `refused`: needs an operator. */
+/** `later`: retry; `pauseMs`: pause of all requests to the target, 0: none. `refused`: needs an operator. */
 export type FailureVerdict =
   | { kind: 'later'; afterMs: number; pauseMs: number; message: string }
   | { kind: 'refused'; reason: string; message: string; status: number };
 
+/** Bounds of the wait between attempts, which grows with each failure. */
 const BACKOFF = { baseMs: 500, maxMs: 30_000 };
 /** Retry-After is capped at one hour, so that a wrong header cannot delay deactivations for days. */
 export const LONGEST_PAUSE_MS = 3_600_000;
@@ -20,6 +21,7 @@ export const LONGEST_PAUSE_MS = 3_600_000;
 const CREDENTIAL_PAUSE_MS = 15_000;
 /** Number of consecutive transient 4xx answers after which a refusal counts as permanent. */
 const TRANSIENT_TRIES = 8;
+/** Statuses below 500 after which a retry may succeed: timeout, too early, too many requests. */
 const RETRY_STATUS = new Set([408, 425, 429]);
 
 /**
@@ -34,29 +36,24 @@ export function judgeFailure(
   transientRefusals = 0,
 ): FailureVerdict {
   const wait = backoffMs(attempt, BACKOFF, random);
-  if (error instanceof PlatformAborted)
-    return { kind: 'later', afterMs: 0, pauseMs: 0, message: error.message };
-  if (!(error instanceof PlatformResponse)) {
-    // No answer, an unreadable one, or a web page with status 200, which a proxy may have sent.
-    return { kind: 'later', afterMs: wait, pauseMs: 0, message: error.message };
-  }
+  const later = (afterMs: number, pauseMs = 0): FailureVerdict => ({
+    kind: 'later',
+    afterMs,
+    pauseMs,
+    message: error.message,
+  });
+  if (error instanceof PlatformAborted) return later(0);
+  // There is no answer, an unreadable one, or a web page with status 200, which a proxy may have sent.
+  if (!(error instanceof PlatformResponse)) return later(wait);
   const { status } = error;
   if (RETRY_STATUS.has(status) || status >= 500) {
+    // Without Retry-After only a 429 pauses the target.
     const pauseMs = Math.min(error.retryAfterMs ?? (status === 429 ? wait : 0), LONGEST_PAUSE_MS);
-    return { kind: 'later', afterMs: Math.max(wait, pauseMs), pauseMs, message: error.message };
+    return later(Math.max(wait, pauseMs), pauseMs);
   }
-  if (status === 401) {
-    // A 401 is about the API key, so no resource becomes a dead letter for it.
-    return {
-      kind: 'later',
-      afterMs: CREDENTIAL_PAUSE_MS,
-      pauseMs: CREDENTIAL_PAUSE_MS,
-      message: error.message,
-    };
-  }
-  if (mayBeTransient(error) && transientRefusals < TRANSIENT_TRIES) {
-    return { kind: 'later', afterMs: wait, pauseMs: 0, message: error.message };
-  }
+  // A 401 is about the API key, so no resource becomes a dead letter for it.
+  if (status === 401) return later(CREDENTIAL_PAUSE_MS, CREDENTIAL_PAUSE_MS);
+  if (mayBeTransient(error) && transientRefusals < TRANSIENT_TRIES) return later(wait);
   const reason = REFUSAL_REASONS[status] ?? 'Refused';
   return { kind: 'refused', reason, status, message: error.platformMessage || error.message };
 }

@@ -18,7 +18,7 @@ export function isAccountOf({ core = {} }: Link, { userName, externalId }: WireU
   return hasName || (externalId !== undefined && core.externalId === externalId);
 }
 
-/** Checks every few seconds whether the tenant at a new address is the known one, until `signal` is aborted. */
+/** While the address is new (`hasMoved`), no sync writes. Notes the address when the tenant there is the known one. */
 export async function recogniseAddress(
   { target, outbox, links, clock }: { target: Target; outbox: Outbox; links: Links; clock: Clock },
   signal: AbortSignal,
@@ -27,9 +27,9 @@ export async function recogniseAddress(
     try {
       if ((await outbox.hasMoved()) && (await knowsOneOf(target, links, signal))) await outbox.noteAddress();
     } catch {
-      // Unavailability of Redis or the platform is reported elsewhere.
+      // Other parts report that Redis or the platform does not answer.
     }
-    await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+    await clock.sleep(RETRY_MS, signal);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../support/sources.ts';
 import { weightOf } from '../../directory/outbox/breaker.ts';
 import type { PlatformCall } from '../../platform/client.ts';
 
-/** A target that gives no good answer: since when, and the last failure. */
+/** A target that gives no good answer. An answer is good if it does not count against the target (`weightOf`). */
 export interface TargetSilence {
   /** Unix milliseconds of the first call without a good answer. */
   since: number;
@@ -14,9 +14,8 @@ export interface TargetSilence {
   last: Pick<PlatformCall, 'route' | 'status' | 'error'> | undefined;
 }
 
-/** The platform has answered every call since a time with 429. */
+/** The platform has answered every call since a time with 429: Unix milliseconds of the first and of the last one. */
 export interface RateLimited {
-  /** Unix milliseconds of the first and of the last 429. */
   since: number;
   last: number;
 }
@@ -50,7 +49,7 @@ export function createAnswering(clock: Clock) {
     },
     ended: (call: PlatformCall): void => {
       const { route, status, error, durationMs } = call;
-      // Undefined: the call tells nothing about the target. 0: the target answered.
+      // Undefined: the bridge ended the call, so there is no result. 0: the target gave a good answer, which may be a 429.
       const weight = weightOf(call);
       if (weight === undefined) return;
       if (weight === 0) noteAnswer(status);
@@ -60,11 +59,11 @@ export function createAnswering(clock: Clock) {
         silence = { since, failures: (silence?.failures ?? 0) + 1, last };
       }
     },
-    /** Returns undefined after a good answer, and before the first call. */
+    /** Returns undefined after a good answer (429 included), and before the first call. */
     read: (): TargetSilence | undefined => silence,
     /** Returns undefined unless the last answers were 429. */
     readLimited: (): RateLimited | undefined => limited,
-    /** Returns the time of the last good answer. */
+    /** Returns Unix milliseconds of the last good answer except 429; undefined: there was none. */
     answeredAt: (): number | undefined => answeredAt,
     /**
      * Records whether calls are stopped for a cause, so that all readers in this process see the same start.
@@ -110,7 +109,7 @@ export function createTargetWork(
     ended: ({ durationMs }: { durationMs: number }): void => {
       busyMs += durationMs;
     },
-    /** Returns the measures since the last read and resets them. */
+    /** Returns the measures since the last read, and starts anew. `busy`: used share of the time of all slots, 0 to 1. */
     read: (): TargetWork => {
       const elapsedMs = Math.max(1, clock.now() - readAt);
       const busy = Math.min(1, busyMs / (elapsedMs * Math.max(1, limit())));
@@ -130,7 +129,7 @@ export interface Concurrency {
   ended(call: Pick<PlatformCall, 'status' | 'durationMs'>, isShort: boolean): void;
 }
 
-const REFUSES_RATE = new Set([429, 503]);
+const REFUSES_RATE = new Set([TOO_MANY, 503]);
 /** Weight of one call in the average latency. */
 const WEIGHT = 0.1;
 /** The limit falls when the average latency exceeds `times` the best one plus `ms`. */
@@ -147,11 +146,13 @@ export function createConcurrency(
   clock: Clock,
 ): Concurrency {
   const { start } = bounds;
+  // The settings may contradict each other; `start` counts.
   const least = Math.min(bounds.least, start);
   const most = Math.max(bounds.most, start);
   let limit = start;
   let average: number | undefined;
   let best = Number.POSITIVE_INFINITY;
+  /** Time at which a refusal last halved the limit. */
   let cutAt = Number.NEGATIVE_INFINITY;
   /** Highest limit, lowered for REMEMBERED_MS after a refusal. */
   let ceiling = most;

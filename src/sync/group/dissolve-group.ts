@@ -7,7 +7,6 @@ import type { SyncContext } from '../context.ts';
 import { deleteThere, noteDeleted } from '../deletion.ts';
 import { isGone } from '../calls/failures.ts';
 import { findGroup } from './find-group.ts';
-import type { Exists } from '../user/find-user.ts';
 import { ended, permit, refuse } from '../gate.ts';
 import { noteLeavers, takeUpLeavers } from './left-members.ts';
 import type { LinkedMember } from './member-writes.ts';
@@ -30,14 +29,15 @@ import { temporaryNameLeft, withTemporaryName } from '../names/temporary-name.ts
 const DELETED = 'the group was deleted at the source';
 
 /** Deletes the platform group if the bridge created it. From an adopted group it removes the managed members only. */
-export async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
+export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   const { link, target } = context;
   // A create with a lost answer may have created the group.
-  if (link.creating && link.core) await findGroup(context, String(link.core.displayName), exists);
-  // A comparison found that the group is gone, which needs no decision of the guard.
+  if (link.creating && link.core) await findGroup(context, String(link.core.displayName));
+  // A reconcile notes null as the observed name of a group that is gone, which needs no decision of the guard.
   const wasSeenGone = link.observed?.displayName === null;
   const isGoneThere = wasSeenGone && (await isAbsent(context, 'Group', link));
-  // Only the policy `sync` removes anything; the link notes the members who leave, for a later change of the policy.
+  // Only the policy `sync` removes anything; the link lists the members who leave, for a later change of the policy. The list may
+  // be empty: without one, all members whom the source does not have would be removed then.
   if (link.id !== undefined && target.policy.policy !== 'sync' && !isGoneThere) {
     link.departed = true;
     link.leavers ??= [];
@@ -62,7 +62,7 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
   if (isGoneThere) noteDeleted(context, 'delete group');
   if (link.deleting) await logLostMembers(context);
   await dropPendingMembers(context);
-  // The group is gone or has no managed member left, so no kept or unconfirmed removal has an object any more.
+  // The group is gone or has no managed member left, so kept (`r`) and unconfirmed removals have nothing to remove.
   const { outbox, work } = context;
   const rejected = membersWithSign(await outbox.pendingMembers(work.id), 'r');
   const removed = [...rejected, ...(await outbox.unconfirmedRemovals(work.id))];
@@ -88,9 +88,9 @@ async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutc
   // Deleting a group takes access from all its members, so the guard counts them too.
   const open = await openMembers(context, pending);
   const wishes = [{ kind: 'delete' as const }, ...open.map(({ user }) => toRemoval(user))];
-  const [permission, ...permissions] = await permit(context, wishes, { whole: true });
-  const allowed = open.filter((_, index) => permissions[index] === 'allowed');
-  if (permission === 'allowed' && allowed.length === open.length) {
+  const [deletion, ...removals] = await permit(context, wishes, { whole: true });
+  const allowed = open.filter((_, index) => removals[index] === 'allowed');
+  if (deletion === 'allowed' && allowed.length === open.length) {
     await deleteThere(context, {
       operation: 'delete group',
       run: () => target.client.groups.delete(id, context.call),
@@ -98,9 +98,9 @@ async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutc
     });
     return undefined;
   }
-  // The deletion was approved earlier, and a member of the group was not. As `unasked`, the approval is kept until the deletion
-  // can be written, because the end of the sync drops the decisions about all changes that the guard allowed.
-  if (permission === 'allowed') context.gate.unasked.push('delete');
+  // The deletion was approved earlier, and the removal of a member was not. As `unasked`, the approval is kept until the deletion
+  // can be written: the end of the sync drops the decisions about all other changes that the guard allowed.
+  if (deletion === 'allowed') context.gate.unasked.push('delete');
   throwIfIgnored(await removePermitted(context, allowed));
   return ended(context);
 }
@@ -111,7 +111,7 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
   throwIfIgnored(ignored);
   if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
   const outcome = ended(context);
-  // A rejected removal keeps the link, without which the decision could not be taken back.
+  // A rejected removal keeps the link, because without it the operator could not take the rejection back.
   if ('condition' in outcome && outcome.condition) return outcome;
   if (kept === 0) return undefined;
   // A protected member stays in the group, so the group keeps its link: the removal follows when the protection ends.
@@ -119,10 +119,10 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
   return { kind: 'synced', writes: context.writes, condition: condition(context, 'Protected', stay) };
 }
 
-/** Returns the removal of a member in the form in which `permit` asks the guard for it. @param subject id of the user */
+/** Returns the removal of a member as `permit` takes it. @param subject id of the user */
 const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subject });
 
-/** Returns the members with an account that may be active. */
+/** Returns the members to be removed whose account may be active, without protected ones. */
 async function openMembers(context: SyncContext, pending: PendingMembers): Promise<LinkedMember[]> {
   const leavers = await toLeavers(context, leaving(pending));
   return leavers.flatMap(([, leaver]) => (leaver && leaver !== 'protected' && leaver.isOpen ? [leaver] : []));

@@ -1,46 +1,44 @@
 // Links a group to the platform group with its name, which is adopted or created.
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
+import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { isStatus, mayHaveCommitted } from '../calls/failures.ts';
-import type { Exists } from '../user/find-user.ts';
+import { existsIn } from '../user/find-user.ts';
 import { claim, takenElsewhere, type NotOurs } from '../names/taken-by-connection.ts';
 import { leaving } from './members.ts';
 import { isHandedOn, isOutdated, successionWait } from '../names/succession.ts';
 
-/** `linked`: the link has the id of the group. `absent`: the platform has no group of this name. `conflict`: an operator decides. */
-export type FoundGroup =
-  { kind: 'linked' | 'absent' } | NotOurs | { kind: 'conflict'; message: string; isNotAdopted?: boolean };
+/** `linked`: the link has the id of the group. `absent`: the platform has no group of this name. */
+export type FoundGroup = { kind: 'linked' | 'absent' } | NotOurs;
 
-/** Finds the platform's group by name and links it if the settings allow the adoption. Never creates one. */
-export async function findGroup(context: SyncContext, name: string, exists: Exists): Promise<FoundGroup> {
-  const { link, links, outbox, target, work } = context;
+/**
+ * Finds the platform's group by name and links it if the settings allow the adoption. Never creates one.
+ * @param name the group's name at the target
+ */
+export async function findGroup(context: SyncContext, name: string): Promise<FoundGroup> {
+  const { directory, link, links, outbox, target, work } = context;
+  const blocked = (reason: 'Conflict' | 'NotAdopted', message: string): FoundGroup => ({
+    kind: 'blocked',
+    condition: condition(context, reason, message),
+  });
   const matches = await groupsCalled(context, name);
-  if (matches.length > 1) {
-    return {
-      kind: 'conflict',
-      message: `${matches.length} groups are called ${name}: rename or delete all but one`,
-    };
-  }
+  if (matches.length > 1)
+    return blocked('Conflict', `${matches.length} groups are called ${name}: rename or delete all but one`);
   const [group] = matches;
   if (!group) return { kind: 'absent' };
   const taken = await takenElsewhere(context, 'Group', [group.id]);
   if (taken) return taken;
   const holder = await links.holderOf(target.name, 'Group', group.id);
+  /** The resource that the group is linked to now, if it is another one. */
   const former = holder !== undefined && holder !== work.ref ? holder : undefined;
   const afterMs = (await isPassing(context, group)) ? successionWait(context) : undefined;
   if (afterMs !== undefined) return { kind: 'later', afterMs };
-  if (former !== undefined && (await exists(former))) {
-    return { kind: 'conflict', message: linkedText(name, former) };
-  }
+  if (former !== undefined && (await existsIn(directory)(former)))
+    return blocked('Conflict', linkedText(name, former));
   const ours = holder !== undefined || link.creating === true;
-  if (!ours && target.policy.adopt !== 'exact') {
-    return {
-      kind: 'conflict',
-      isNotAdopted: true,
-      message: `the group ${name} exists already and adopt is ${target.policy.adopt}`,
-    };
-  }
+  if (!ours && target.policy.adopt !== 'exact')
+    return blocked('NotAdopted', `the group ${name} exists already and adopt is ${target.policy.adopt}`);
   const { origin, leavers } = former === undefined ? {} : await links.get(target.name, former);
   if (former !== undefined) {
     // While the platform group cannot be linked, the former group keeps it.
@@ -57,11 +55,11 @@ export async function findGroup(context: SyncContext, name: string, exists: Exis
   });
 }
 
-/** Returns why a group of this name is refused: another group at the source has it. */
+/** Returns why the group is refused: another group at the source, `holder`, has this name at the platform. */
 export const linkedText = (name: string, holder: Ref): string =>
   `the group ${name} is already linked to ${holder}: rename one of the two`;
 
-/** Returns whether the group with this name belongs to another resource that is being renamed. */
+/** Returns whether another resource may give the group or its name up: its sync is to come, or the list shows a former name. */
 const isPassing = async (context: SyncContext, { id, displayName }: WireGroup): Promise<boolean> =>
   (await isHandedOn(context, 'Group', id)) || (await isOutdated(context, 'Group', { id, name: displayName }));
 
@@ -84,11 +82,7 @@ async function groupsCalled(context: SyncContext, name: string): Promise<WireGro
 }
 
 /** Creates and links the platform group. If the platform says that the name exists, looks the group up again. */
-export async function createPlatformGroup(
-  context: SyncContext,
-  name: string,
-  exists: Exists,
-): Promise<FoundGroup> {
+export async function createPlatformGroup(context: SyncContext, name: string): Promise<FoundGroup> {
   const { link, target } = context;
   const triedBefore = link.creating === true;
   link.creating = true;
@@ -101,14 +95,14 @@ export async function createPlatformGroup(
   } catch (error) {
     link.creating = triedBefore || mayHaveCommitted(error);
     if (!isStatus(error, 409)) throw error;
-    const found = await findGroup(context, name, exists);
+    const found = await findGroup(context, name);
     if (found.kind !== 'absent') return found;
     // Lists may lag behind writes (contract 12.9), so the lookup is repeated before an operator is asked.
     const afterMs = successionWait(context);
     if (afterMs !== undefined) return { kind: 'later', afterMs };
     const message =
       error.platformMessage || `the platform says that the group ${name} exists, but does not show it`;
-    return { kind: 'conflict', message };
+    return { kind: 'blocked', condition: condition(context, 'Conflict', message) };
   }
   await dropRemovals(context);
   return linkTo(context, created, 'created', { isNew: true });

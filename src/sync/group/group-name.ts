@@ -1,4 +1,4 @@
-// Writes the name of a group.
+// Renames a group at the platform.
 import { type Link, platformIdOf } from '../../directory/outbox/links.ts';
 import type { PlatformPatchOperation } from '../../platform/wire.ts';
 import type { SyncContext } from '../context.ts';
@@ -7,11 +7,15 @@ import { warnOfRoles } from './members.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { waitForName } from '../names/taken-name.ts';
 
-/** Returns whether the platform has confirmed the name as that of the linked group. */
+/** Returns whether the platform has confirmed the name as that of the linked group; false for undefined. */
 export const isNameConfirmed = ({ core, unsure }: Link, name: string | undefined): boolean =>
   name !== undefined && core?.displayName === name && unsure === undefined;
 
-/** Renames the group. @returns an outcome while another group is to give up the name @throws PlatformError */
+/**
+ * Renames the group.
+ * @returns an outcome while the sync waits for another group to give up the name; undefined: the name is written
+ * @throws PlatformError
+ */
 export async function renameGroup(context: SyncContext, name: string): Promise<SyncOutcome | undefined> {
   const { link, target } = context;
   warnOfRoles(context, String(link.core?.displayName), name);
@@ -21,7 +25,6 @@ export async function renameGroup(context: SyncContext, name: string): Promise<S
       target.client.groups.patch(platformIdOf(link), rename, context.call),
     );
   } catch (error) {
-    // 409: another group has the name, which may be about to give it up.
     if (!isStatus(error, 409)) throw error;
     const waiting = await waitForName(context, name);
     if (waiting === undefined) throw error;

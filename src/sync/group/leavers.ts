@@ -1,4 +1,4 @@
-// Tells of members whom the source removed from a group whether they have a membership that the bridge removes.
+// Decides for members whom the source removed from a group whether the bridge removes them at the platform.
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { fold, parseRef, refOf } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
@@ -7,7 +7,7 @@ import type { SyncContext } from '../context.ts';
 import type { LinkedMember } from './member-writes.ts';
 
 /** Most members whose state one command reads from Redis. */
-const READ_PORTION = 1000;
+export const MEMBERS_PER_READ = 1000;
 
 /** A member to be removed; `isOpen`: the account may be active, so the removal takes access away. */
 export interface Leaver extends LinkedMember {
@@ -16,18 +16,18 @@ export interface Leaver extends LinkedMember {
   isIgnored?: boolean;
 }
 
-/** A member to be removed, or `protected`: the membership stays; undefined: a user without account has none. */
+/** `protected`: the membership stays. Undefined: there is no membership to remove, such as of a user without account. */
 type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | undefined];
 
-/** Returns for each user whether the removal needs a write. */
+/** Returns the members to be removed, in the order of `users` (ids, or `@<platform id>` of unmanaged members). */
 export async function toLeavers(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
   const all: MaybeLeaver[] = [];
-  for (const portion of inPortions(users, READ_PORTION))
+  for (const portion of inPortions(users, MEMBERS_PER_READ))
     all.push(...(await toLeaversAtOnce(context, portion)));
   return all;
 }
 
-/** Does the work of `toLeavers` for at most READ_PORTION users. */
+/** Does the work of `toLeavers` for at most MEMBERS_PER_READ users. */
 async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
   const { links, target } = context;
   const found = await links.getMany(
@@ -48,9 +48,10 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
 }
 
 /**
- * Returns the account as a leaver; undefined when it must not be removed: the user who has it by now is a member at the
- * source, it is protected or gone, or `groups.members` is no longer authoritative. Stores the userName, because nothing else that the
- * bridge keeps names such an account.
+ * Returns an unmanaged member as a leaver; undefined when the account must not be removed: a user who has it by now is a member
+ * at the source, the account is protected or gone, or `groups.members` is no longer authoritative. Stores the userName, because the
+ * bridge keeps no other name of an unmanaged account.
+ * @param user `@<platform id>`
  */
 async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {
   const { clock, directory, links, outbox, target, call, work } = context;

@@ -6,27 +6,31 @@ import { parseRef, refOf } from '../../directory/records.ts';
 import type { SyncContext } from '../context.ts';
 import { membersWithSign } from './members.ts';
 
-/** Most leavers that the link of a group out of scope lists. With more, the list is dropped. */
-const MOST_LEAVERS = 1000;
+/**
+ * Most leavers that the link of a group out of scope lists. With more, the list is dropped: on its return the group loses every
+ * managed user whom the source does not have as a member.
+ */
+const MOST_OUT_OF_SCOPE = 1000;
 /** Most leavers that the link of a group lists under a policy that forbids removals. Each sync of the group reads the link. */
-const MOST_LEFT = 10_000;
+const MOST_UNDER_POLICY = 10_000;
 
-/** Notes in the link that the group is out of scope, and its leavers. The caller drops the pending removals afterwards. */
+/** Notes in the link that the group is out of scope, and lists its leavers. The caller then drops the pending removals. */
 export async function leave(context: SyncContext): Promise<void> {
   const { link } = context;
+  // Undefined: the list of a group that was out of scope before was dropped, and stays so.
   const before = link.departed ? link.leavers : (link.leavers ?? []);
   link.departed = true;
   if (before === undefined) return;
   const removed = [...(await pendingLeavers(context)).values()];
   const leavers = [...new Set([...before, ...removed])];
-  if (leavers.length > MOST_LEAVERS) delete link.leavers;
+  if (leavers.length > MOST_OUT_OF_SCOPE) delete link.leavers;
   else link.leavers = leavers;
   if (removed.length > 0) await context.save();
 }
 
 /**
- * Returns the managed users whose removal from the group is pending, with the entry of each for the list. The entry of a
- * user with an account is `@<platform id>`, because a later record of the person may take the account over.
+ * Returns the managed users whose removal from the group is pending: user id → entry of the list. The entry of a user with an
+ * account is `@<platform id>`, because a later record of the person may take the account over; without an account it is the id.
  */
 async function pendingLeavers({ links, outbox, target, work }: SyncContext): Promise<Map<string, string>> {
   const users = membersWithSign(await outbox.pendingMembers(work.id), '-').filter(
@@ -57,8 +61,8 @@ export function notedLeavers({
 }
 
 /**
- * Makes the removals of all listed leavers pending, and those of an adopted group that no answer has confirmed. Called for a
- * group that was deleted at the source.
+ * Makes the removals of all listed leavers pending again, and in an adopted group the unconfirmed removals too. Called for a group
+ * that was deleted at the source.
  */
 export async function takeUpLeavers(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
@@ -77,7 +81,7 @@ export async function takeUpLeavers(context: SyncContext): Promise<void> {
   await context.save({ surplus: [...users.flat(), ...unconfirmed] });
 }
 
-/** Adds the members with a pending removal to the list of leavers. The caller drops the pending removals afterwards. */
+/** Logs the members with a pending removal, and adds them to the list of leavers. The caller then drops the removals. */
 export async function noteLeavers(context: SyncContext): Promise<void> {
   const removed = await pendingLeavers(context);
   if (removed.size === 0) return;
@@ -87,20 +91,20 @@ export async function noteLeavers(context: SyncContext): Promise<void> {
     message: `the membership stays although the source removed it: the policy is ${policy}`,
   });
   const leavers = [...new Set([...(context.link.leavers ?? []), ...removed.values()])];
-  if (leavers.length > MOST_LEFT) {
+  if (leavers.length > MOST_UNDER_POLICY) {
     context.logger.warn(
-      { ref: context.work.ref, noted: MOST_LEFT, left: leavers.length },
+      { ref: context.work.ref, noted: MOST_UNDER_POLICY, left: leavers.length },
       'the policy leaves more members in this group than are noted: the others stay when the policy is sync again',
     );
   }
-  context.link.leavers = leavers.slice(0, MOST_LEFT);
+  context.link.leavers = leavers.slice(0, MOST_UNDER_POLICY);
   await context.save();
 }
 
 /**
- * Compares all members of a group that comes back into scope or has leavers, because its member changes were not written
- * meanwhile. Only here the platform's member list is read. Only managed users are removed. Under `groups.members: owned`
- * only listed leavers are removed, so that members whom others added stay.
+ * Makes the difference of all members pending for a group that comes back into scope or has leavers, because its member changes
+ * were not written meanwhile. Reads the member list of the platform. Only managed users are removed. Under
+ * `groups.members: owned` only listed leavers are removed, so that members whom others added stay.
  */
 export async function comeBack(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
@@ -115,7 +119,7 @@ export async function comeBack(context: SyncContext): Promise<void> {
   const isNoted = target.policy.groups.members === 'owned' ? notedLeavers(link) : undefined;
   const surplus = present.filter(({ user, platformId }) => isNoted?.(user, platformId) ?? true);
   await context.save({ rewriteMemberships: true, surplus: surplus.map(({ user }) => user) });
-  // Not part of the save above: if the process is killed before the next save, the stored link still has both, and the next sync
+  // Not before the save above: if the process is killed before the next save, the stored link still has both, and the next sync
   // compares the members again.
   delete link.departed;
   delete link.leavers;

@@ -28,6 +28,7 @@ export type Ignored = string[];
  * Adds or removes members by one PATCH, and clears the pending memberships that the answer confirms. A removal whose answer
  * shows no members is stored as unconfirmed, until a reconcile reads the group. A refused PATCH is sent again in two halves,
  * until the refused member is found.
+ * @param sign `+`: adds; `-`: removes
  * @returns a sentence about members that the platform did not add or remove
  * @throws an error of the platform that is not about a single member, or LeaseLost
  */
@@ -37,6 +38,7 @@ export async function writeMembers(
   pending: LinkedMember[],
 ): Promise<Ignored> {
   const { target, link, outbox, work } = context;
+  // Leaves out additions that are no longer pending. `first`: users whose addition is sent for the first time.
   const { members, first } =
     sign === '+' ? await outbox.sendAdditions(work, pending) : { members: pending, first: [] };
   if (members.length === 0) return [];
@@ -56,7 +58,7 @@ export async function writeMembers(
       },
     );
     context.provisioning.append();
-    // `confirmedOf` has read a group that was deleted at the source. `unseen`: a removal becomes unconfirmed.
+    // `confirmedOf` has read a group that was deleted at the source (without record). `unseen`: a removal becomes unconfirmed.
     const isShown = answer?.members !== undefined || work.record === undefined;
     if (written.length > 0) await outbox.ackMembers(work, sign, written, isShown ? undefined : 'unseen');
     if (written.length === members.length) return [];
@@ -98,10 +100,10 @@ const removals = (members: LinkedMember[]): PlatformPatchOperation[] =>
   }));
 
 /**
- * Returns the users whose change is confirmed, because a platform may answer 200 and ignore members. The member list of the
- * answer may be truncated or old. For a member that the list contradicts, the account is read, which may list its groups
- * (contract 2.2). An answer without a member list confirms all, except that a group which was deleted at the source is read
- * for removals, because its link is forgotten afterwards.
+ * Returns the users whose change is confirmed: a platform may answer 200 and ignore members. The member list of the answer may be
+ * truncated or old. So the account of a member whom the list contradicts is read, which may list its groups (contract 2.2). An
+ * answer without a member list confirms all changes. Only after removals from a group that was deleted at the source the group
+ * is read instead, because its link is forgotten afterwards.
  */
 async function confirmedOf(
   { link, target, call, work }: SyncContext,
@@ -110,6 +112,7 @@ async function confirmedOf(
   members: LinkedMember[],
 ): Promise<string[]> {
   const isLast = sign === '-' && work.record === undefined;
+  // A read without `members` shows an empty group.
   const group =
     answer?.members || !isLast
       ? answer
@@ -126,11 +129,11 @@ async function confirmedOf(
   return written;
 }
 
-/** Returns whether an account lists the group; undefined: it lists no groups at all. */
+/** Returns whether an account lists the group; undefined: the answer has no list of groups, so it confirms nothing. */
 const contains = (account: WireUser, groupId: string): boolean | undefined =>
   Array.isArray(account.groups) ? namesGroup(account, groupId) : undefined;
 
-/** Forgets the link of a refused member whose account is gone at the platform. @throws `error` if the account is there */
+/** Forgets the link of a member whose account is gone at the platform. @throws `error`, the refusal, if the account is there */
 async function handleRefused(context: SyncContext, member: LinkedMember, error: Error): Promise<void> {
   const { links, outbox, target } = context;
   const ref = refOf('User', member.user);

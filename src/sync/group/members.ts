@@ -5,21 +5,19 @@ import { fold, refOf } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { SyncContext } from '../context.ts';
 import { permit, refuse } from '../gate.ts';
-import { toLeavers, type Leaver } from './leavers.ts';
+import { MEMBERS_PER_READ, toLeavers, type Leaver } from './leavers.ts';
 import { writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { LISTED_AS_PROTECTED } from '../target.ts';
 import { WriteIgnored } from '../outcome.ts';
 
-/** Most members in one PATCH. */
+/** Most members in one PATCH, and in one entry of the log. */
 const PORTION = 100;
-/** Most members whose state one command reads from Redis. */
-const READ_PORTION = 1000;
 /** Longest time for which new members are collected before they are sent, during a first load. */
 const COALESCE_LIMIT_MS = 3000;
 
 /**
- * User id → sign. `+`: to be added; `-`: to be removed; `r`: the removal is not written, because it was rejected or the user
- * is protected.
+ * User id, or `@<platform id>` of an unmanaged member → sign. `+`: to be added; `-`: to be removed; `r`: a kept
+ * removal, which is not written, because it was rejected or the user is protected.
  */
 export type PendingMembers = Map<string, string>;
 
@@ -38,7 +36,8 @@ export async function removeMembers(
   const ignored: Ignored = [];
   if (users.length === 0) return { isWaiting: false, ignored, kept: 0 };
   if (context.link.adopting) {
-    // A member list that is read after a removal may still show the member, who may have to be added again.
+    // `adopting`: listed members need no addition. A list that is read after a removal may still show the removed member, who may
+    // have to be added again.
     delete context.link.adopting;
     await context.save();
   }
@@ -102,7 +101,7 @@ export function throwIfIgnored(ignored: Ignored): void {
 async function reportRejected(context: SyncContext, pending: PendingMembers): Promise<Set<string>> {
   const stay = await rejectedAmong(context, leaving(pending));
   for (const subject of stay) refuse(context, { kind: 'removeMembers', subject }, 'rejected');
-  // Nothing waits for a removal that was rejected since the last sync.
+  // Removals that were rejected since the last sync get the sign `r` (`kept`), so that nothing waits for them.
   const fresh = stay.filter((user) => pending.get(user) === '-');
   if (fresh.length > 0) await context.outbox.ackMembers(context.work, '-', fresh, 'kept');
   return new Set(stay);
@@ -111,7 +110,7 @@ async function reportRejected(context: SyncContext, pending: PendingMembers): Pr
 /** Returns those of the users whose removal from the group an operator rejected. */
 export async function rejectedAmong(context: SyncContext, users: string[]): Promise<string[]> {
   const found: string[] = [];
-  for (const portion of inPortions(users, READ_PORTION)) {
+  for (const portion of inPortions(users, MEMBERS_PER_READ)) {
     const rejected = await context.outbox.guardStore.areRejected(
       portion.map((user) => ({ kind: 'removeMembers', ref: context.work.ref, subject: user })),
     );
@@ -123,7 +122,7 @@ export async function rejectedAmong(context: SyncContext, users: string[]): Prom
 /**
  * Asks the guard for the removals that take access away. The removal of a closed account takes none, so it is allowed at
  * once.
- * @returns the members to be removed now; `isWaiting`: others wait for the deactivation of their account
+ * @returns the members to be removed now; `isWaiting`: others wait until their account is closed, or its deactivation is held
  */
 async function permitted(
   context: SyncContext,
@@ -131,6 +130,7 @@ async function permitted(
 ): Promise<{ members: LinkedMember[]; isWaiting: boolean }> {
   const { gate, outbox, work } = context;
   const open = leavers.filter(({ isOpen }) => isOpen);
+  // `waits`: for the deactivation of the account. `follows`: held together with it. `stays`: the removal is judged alone.
   const found = await outbox.guardStore.decisionsOfMembers(open.map(({ user }) => user));
   // An account that the platform does not close may stay open for long, so its memberships do not wait for that.
   const decisions = found.map((each, index) => (each === 'waits' && open[index]?.isIgnored ? 'stays' : each));
@@ -171,7 +171,7 @@ export async function addMembers(
 ): Promise<{ coalesceMs: number; underWay: number; ignored: Ignored }> {
   const { link, clock, outbox } = context;
   const states: Readiness[] = [];
-  for (const portion of inPortions(membersWithSign(pending, '+'), READ_PORTION))
+  for (const portion of inPortions(membersWithSign(pending, '+'), MEMBERS_PER_READ))
     states.push(...(await outbox.readiness(portion)));
   const ready = states.filter((state) => state.ready);
   const underWay = states.filter((state) => !state.ready && state.underWay).length;
@@ -195,8 +195,8 @@ export async function addMembers(
 
 /**
  * Returns the members to be added, with whether the group lists them already: the log must not tell of access that they had
- * before. The pending additions of those whom an adopted group lists are cleared. The list is read only for an adopted group
- * and for members who may be there already; if it cannot be read, all are returned.
+ * before. Members whom an adopted group lists are left out, and their additions cleared. The member list is read only for an
+ * adopted group, and for members who may be there already; if the list cannot be read, all members are returned.
  */
 async function lacking(
   context: SyncContext,
@@ -219,7 +219,7 @@ async function lacking(
   const isThere = (state: Readiness): boolean => present.has(state.link.id ?? '');
   // After a removal the list may still show a member who has to be added again, so the addition is written all the same.
   if (!link.adopting) return ready.map((state) => ({ ...state, isListed: isThere(state) }));
-  for (const portion of inPortions(ready.filter(isThere), READ_PORTION)) {
+  for (const portion of inPortions(ready.filter(isThere), MEMBERS_PER_READ)) {
     const users = portion.map(({ user }) => user);
     await outbox.ackMembers(work, '+', users);
   }

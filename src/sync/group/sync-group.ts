@@ -1,14 +1,12 @@
 // Syncs one group at one target. Only pending memberships of the outbox are written, so the cost depends on the changes and
 // not on the size of the group. The member list is never replaced (contract 12.5).
 import type { Resource } from '../../scim/index.ts';
-import { isAbsent } from '../calls/absence.ts';
-import { condition, isRecordLost, recordDamaged, recordLost } from '../condition.ts';
+import { unlinkAbsent } from '../calls/absence.ts';
+import { isRecordLost, recordDamaged, recordLost } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { dissolve } from './dissolve-group.ts';
-import { isGone } from '../calls/failures.ts';
 import { createPlatformGroup, findGroup } from './find-group.ts';
-import type { Exists } from '../user/find-user.ts';
-import { ended, resetGate } from '../gate.ts';
+import { ended } from '../gate.ts';
 import { isNameConfirmed, renameGroup } from './group-name.ts';
 import { comeBack, leave, noteLeavers } from './left-members.ts';
 import { addMembers, dropPendingMembers, removeMembers, throwIfIgnored } from './members.ts';
@@ -16,11 +14,11 @@ import type { SyncOutcome } from '../outcome.ts';
 import { nameBehind } from '../names/taken-name.ts';
 import { temporaryNameLeft } from '../names/temporary-name.ts';
 
-/** Returns the outcome. A group that is gone at the platform is looked up or created anew, once. @throws PlatformError */
-export async function syncGroup(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
+/** Syncs a group. If it is gone at the platform, it is looked up or created anew, once. @throws PlatformError */
+export async function syncGroup(context: SyncContext): Promise<SyncOutcome> {
   const { work, link, target } = context;
   if (isRecordLost(work)) return recordLost(context);
-  if (!work.record) return dissolve(context, exists);
+  if (!work.record) return dissolve(context);
   if (work.record.damaged) return recordDamaged(context);
   const { displayName } = JSON.parse(work.record.text) as Resource & { displayName: string };
   const name = target.mapping.groupName(displayName);
@@ -34,41 +32,24 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
   }
   for (let restart = 0; ; restart++) {
     try {
-      return await syncInScope(context, name, exists);
+      return await syncInScope(context, name);
     } catch (error) {
-      if (!isGone(error) || link.id === undefined || restart > 0) throw error;
-      if (!(await isAbsent(context, 'Group', link))) throw error;
-      context.logger.warn({ ref: work.ref }, 'group is gone at the platform, looking for it anew');
-      // Removals that wait for a decision or were rejected end with the group.
-      resetGate(context);
-      delete link.id;
-      delete link.core;
-      delete link.origin;
-      delete link.adopting;
-      delete link.departed;
-      delete link.leavers;
-      delete link.unsure;
+      if (restart > 0) throw error;
+      await unlinkAbsent(context, error);
     }
   }
 }
 
 /** Syncs a group in scope: link, removals of members, name, additions of members. */
-async function syncInScope(context: SyncContext, name: string, exists: Exists): Promise<SyncOutcome> {
+async function syncInScope(context: SyncContext, name: string): Promise<SyncOutcome> {
   const { link, target } = context;
   const { policy } = target;
   // The group is wanted, so a deletion that was sent before is no longer the reason of an absence.
   delete link.deleting;
   if (link.id === undefined) {
-    let found = await findGroup(context, name, exists);
-    if (found.kind === 'absent') found = await createPlatformGroup(context, name, exists);
+    let found = await findGroup(context, name);
+    if (found.kind === 'absent') found = await createPlatformGroup(context, name);
     if (found.kind === 'later' || found.kind === 'blocked') return { ...found, writes: context.writes };
-    if (found.kind === 'conflict') {
-      return {
-        kind: 'blocked',
-        writes: context.writes,
-        condition: condition(context, found.isNotAdopted ? 'NotAdopted' : 'Conflict', found.message),
-      };
-    }
   }
   const hasLeaversToRemove = link.leavers !== undefined && policy.policy === 'sync';
   if (link.departed || hasLeaversToRemove) await comeBack(context);
@@ -76,6 +57,7 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
   if (policy.policy === 'create-only' && !link.making) {
     await noteLeavers(context);
     await dropPendingMembers(context);
+    // Only a temporary name (taken-name.ts) must not stay.
     const waiting = nameBehind(context) === undefined ? undefined : await renameGroup(context, name);
     return waiting ?? { kind: 'synced', writes: context.writes };
   }

@@ -23,7 +23,7 @@ export interface Catalogue {
   faults(signal: AbortSignal): Promise<DefinitionFaults>;
   /** Returns the userName of the API key's owner in lower case; the bridge never changes this account. */
   keyOwner(signal: AbortSignal): Promise<string | undefined>;
-  /** Returns the key's owner if it is known, otherwise starts a read and returns undefined. */
+  /** Returns the key's owner as `keyOwner` if it is known, otherwise starts a read and returns undefined. */
   knownKeyOwner(): string | undefined;
   /** Returns whether the API key belongs to an active administrator; false when unknown. */
   isOwnedByAdministrator(call: CallOptions): Promise<boolean>;
@@ -49,8 +49,9 @@ export function createCatalogue(
   let cached: { until: number; definitions: Promise<Map<string, Definition>> } | undefined;
   let owner: Promise<ConsoleUser | undefined> | undefined;
   let ownerName: string | undefined;
-  /** Times of the last failed read of the owner, and of the last answer that there is none. */
+  /** Time of the last failed read of the owner. */
   let failedAt = Number.NEGATIVE_INFINITY;
+  /** Time of the last answer that the key has no owner. */
   let absentAt: number | undefined;
 
   /** Reads the definitions, and creates those that are missing. */

@@ -29,7 +29,7 @@ function faultOf(compile: () => unknown, advice: string): string | undefined {
   }
 }
 
-/** Each check returns a sentence that describes the fault, or undefined. */
+/** Each check returns a sentence that describes the fault, or undefined. `schemas`: schema extensions of the settings. */
 export const configChecks = {
   expression: (text: string) =>
     faultOf(
@@ -39,6 +39,7 @@ export const configChecks = {
   scopeFilter: (text: string, schemas: readonly CustomSchema[]) => {
     const type = isEveryone(text) ? undefined : typeWith(schemas);
     const advice = 'Write a SCIM filter, such as active eq true.';
+    // `lenient`, as in compileMapping.
     return type && faultOf(() => parseFilter(type, text, profileOf('lenient')), advice);
   },
   attributePath: (text: string, schemas: readonly CustomSchema[]) => {

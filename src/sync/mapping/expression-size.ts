@@ -13,7 +13,7 @@ interface Size {
 
 /** Size of a number, a boolean or a function. */
 const LEAF: Size = { value: 1, depth: 0 };
-/** Expression nodes that return existing values and create none. */
+/** Types of JSONata's expression nodes that return existing values and create none. */
 const SHOWING = new Set(['variable', 'name', 'string', 'number', 'value', 'parent']);
 
 /** @returns a function that measures the result of one step and returns a sentence when a limit is exceeded */

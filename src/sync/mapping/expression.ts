@@ -57,8 +57,8 @@ const TIMED_OUT = 'D1012';
 const ATTEMPTS = 5;
 
 /**
- * Returns whether the expression is slow, and not the machine: it took processor time in the third attempt or a later one. In
- * the first two, the processor time may be that of other work of the process, such as a collection of garbage.
+ * Returns whether the expression is slow, and not the machine: it took processor time in the third attempt or a later one, or the
+ * last attempt failed too. In the first two, other work of the process may have taken the time, such as garbage collection.
  */
 function isSlow(attempt: number, { user, system }: NodeJS.CpuUsage): boolean {
   // Microseconds of processor time: half of the time limit.
@@ -103,7 +103,7 @@ async function alone<T>(evaluate: () => Promise<T>): Promise<T> {
  */
 const AFTER_STEP = Symbol.for('jsonata.__evaluate_exit');
 
-/** Replaces functions that multiply their input by versions that check the size of the result first. */
+/** Measures the result of each step, and replaces $join and $pad by versions that check the size of their result first. */
 function limitSizes(expression: jsonata.Expression): void {
   // `base`: the environment of one evaluation, so that each evaluation is measured by itself.
   const meters = new WeakMap<object, ReturnType<typeof createMeter>>();
@@ -167,6 +167,7 @@ function regexpsIn(node: unknown, seen = new Set<unknown>()): RegExp[] {
  */
 function createRegexEngine(): RegExpConstructor {
   const patterns = new Map<string, Pattern>();
+  /** Steps of the patterns that are kept. */
   let kept = 0;
   const patternOf = ({ source, flags }: RegExp): Pattern => {
     const name = `${flags} ${source}`;
@@ -193,6 +194,7 @@ function createRegexEngine(): RegExpConstructor {
       // A single match takes linear time, but all matches of a text may take quadratic time.
       if (Date.now() > this.#until) throw Object.assign(new Error('timeout'), { code: TIMED_OUT });
       const found = this.#pattern.find(text, this.lastIndex);
+      // The first group is the whole match.
       this.lastIndex = found ? found.index + (found.groups[0] ?? '').length : 0;
       return found ? Object.assign(found.groups, { index: found.index, input: text }) : null;
     }

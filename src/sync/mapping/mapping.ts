@@ -44,13 +44,13 @@ export interface DesiredUser {
 }
 
 export interface Mapping {
+  /** Returns the desired state of a user. @param groups the user's groups */
   user(resource: Resource, id: string, groups: GroupName[]): Promise<DesiredUser>;
   /** Returns the group's name at the target; undefined when the group is out of scope. */
   groupName(displayName: string): string | undefined;
-  /**
-   * Whether the rules of users read their groups: then a change of a membership or a group's name maps the users again.
-   */
+  /** Whether the rules of users read their groups. If so, a change of a membership or of a group's name maps the users again. */
   rulesReadGroups: boolean;
+  /** Types of the managed attributes by name. */
   types: Record<string, UserAttributeType>;
 }
 
@@ -66,6 +66,7 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
   const profile = profileOf('lenient');
   const scopeText = rules.users.scope.trim();
   const scope = isEveryone(scopeText) ? undefined : parseFilter(userType, scopeText, profile);
+  /** The managed attributes; `map` computes the value from the resource. */
   const readers = Object.entries(rules.attributes).map(([name, rule]) => ({
     name,
     rule,
@@ -87,16 +88,16 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
     },
 
     user: async (resource, id, groups) => {
-      const whole = toMapped(resource, id, groups);
+      const mappedResource = toMapped(resource, id, groups);
       const desired: DesiredUser = {
-        inScope: scope === undefined || evaluateFilter(scope, whole),
+        inScope: scope === undefined || evaluateFilter(scope, mappedResource),
         active: resource.active !== false,
         core: coreOf(resource),
         attributes: {},
         faults: [],
       };
       for (const { name, map } of readers) {
-        const mapped = await map(whole);
+        const mapped = await map(mappedResource);
         if (mapped.kind === 'value') desired.attributes[name] = mapped.value;
         else if (mapped.kind === 'clear') desired.attributes[name] = null;
         else if (mapped.kind === 'invalid') desired.faults.push({ attribute: name, reason: mapped.reason });

@@ -3,10 +3,13 @@ import { LIMITS, type ExpressionFailed } from './expression-failure.ts';
 import { compileExpression } from './expression.ts';
 import type { AttributeRule } from './mapping.ts';
 
-/** The longest text that an expression may make. */
+/** A text of the greatest length that an expression may return. */
 const LONG = 'a'.repeat(LIMITS.text);
 
-/** Returns a user whose attributes all have this text. */
+/** Length of the names of sample groups, which also end with their number. */
+const GROUP_NAME_LENGTH = 60;
+
+/** Returns a user in this number of groups whose attributes all have this text. */
 const person = (text: string, groups: number): object => ({
   id: '3f',
   userName: text,
@@ -21,7 +24,7 @@ const person = (text: string, groups: number): object => ({
   'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User': { department: text, costCenter: text },
   groups: Array.from({ length: groups }, (_, at) => ({
     value: `g${at}`,
-    display: `${text.slice(0, 60)}-${at}`,
+    display: `${text.slice(0, GROUP_NAME_LENGTH)}-${at}`,
   })),
 });
 

@@ -4,9 +4,9 @@ import { fold, parseRef, refOf, type Kind, type Ref } from '../../directory/reco
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import type { SyncContext } from '../context.ts';
 
-/** The wait grows by this step with each attempt, up to the largest wait. */
+/** The wait grows by this step with each attempt, up to LONGEST_WAIT_MS. */
 const STEP_MS = 250;
-const MAX_STEP_MS = 5000;
+const LONGEST_WAIT_MS = 5000;
 /** Number of attempts before a conflict is reported; they take about a minute. */
 const MAX_ATTEMPTS = 20;
 
@@ -46,6 +46,7 @@ export async function keptForLeaver(
     { kind: 'delete', ref: leaver },
   ]);
   const { pendingMemberships } = await outbox.resourceStatus(leaver);
+  // `r`: a kept removal (docs/glossary.md, pending membership).
   const kept = [...pendingMemberships].flatMap(([group, sign]) =>
     sign === 'r' ? [removal(group, parseRef(leaver).id)] : [],
   );
@@ -59,7 +60,7 @@ export async function keptForLeaver(
   return `the account has the access of a leaver, ${leaver}, whose ${what} a person rejected: approve it or take the rejection back (scim-bridge approvals list --all), then retry`;
 }
 
-/** Returns whether a list of the platform is out of date: it shows a linked resource under a name that it no longer has. */
+/** Returns whether a list of the platform is out of date: it shows another name than the link of the account or group has. */
 export async function isOutdated(
   { links, target }: SyncContext,
   kind: Kind,
@@ -79,10 +80,10 @@ export const removal = (group: string, user: string): Destruction => ({
   subject: user,
 });
 
-/** Returns the time to wait for the former holder; undefined after the last attempt. */
+/** Counts an attempt. @returns milliseconds to wait for the former holder; undefined after the last attempt */
 export function successionWait({ gate, link }: SyncContext): number | undefined {
   if (gate.isBehindHold) return HELD_HOLDER_RETRY_MS;
   const attempt = (link.successionAttempts ?? 0) + 1;
   link.successionAttempts = attempt;
-  return attempt > MAX_ATTEMPTS ? undefined : Math.min(STEP_MS * attempt, MAX_STEP_MS);
+  return attempt > MAX_ATTEMPTS ? undefined : Math.min(STEP_MS * attempt, LONGEST_WAIT_MS);
 }

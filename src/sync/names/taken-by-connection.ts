@@ -7,13 +7,13 @@ import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import type { Core } from '../mapping/mapping.ts';
 
-/** Part of the message about an account or group that two connections are linked to. */
+/** Part of the message about an account or group that two connections are linked to, by which other parts recognise it. */
 export const LINKED_TWICE = 'too: order scim-bridge links forget';
 
 /** Interval of attempts while another connection is saving its link. */
 const BUSY_MS = 1000;
 
-/** Outcome of a sync whose account or group belongs to another connection: refused, or tried again later. */
+/** Outcome of a sync whose account, group or name belongs to another resource or connection: refused, or tried again later. */
 export type NotOurs = { kind: 'blocked'; condition: Condition } | { kind: 'later'; afterMs: number };
 
 /**
@@ -35,8 +35,8 @@ export async function takenElsewhere(
 
 /**
  * Returns an outcome when another connection is linked to the account or group of this link too, as after the restore of one
- * connection from an old backup; undefined otherwise. A person decides whose it is, and until then neither writes to it; but an
- * account that neither source wants open any more is closed once.
+ * connection from an old backup; undefined otherwise. Until an operator has decided which connection keeps it, neither writes to
+ * it; but an account that neither source wants open any more is closed once.
  */
 export async function linkedTwice(context: SyncContext): Promise<NotOurs | undefined> {
   const { link, links, target, work } = context;
@@ -54,7 +54,7 @@ export async function linkedTwice(context: SyncContext): Promise<NotOurs | undef
 }
 
 /**
- * Claims the platform id right before a link is saved.
+ * Reserves the platform id for this connection for a short time, right before its link is saved.
  * @param isNew whether the account or group was just created
  * @returns an outcome when the link must not be saved
  */
@@ -78,7 +78,7 @@ const takenBy = (context: SyncContext, kind: Kind, holder: Holder, core: Core = 
     takenText(kind, holder, { core, hasAccount: context.link.id !== undefined }),
   );
 
-/** The person who is refused. `hasAccount`: the person needs only the name of the other account. */
+/** The person of this connection. `hasAccount`: the person has an account, and needs only the name of the other one. */
 interface Refused {
   core: Core;
   hasAccount?: boolean;
@@ -93,6 +93,7 @@ export function takenText(kind: Kind, holder: Holder, { core, hasAccount = false
   const externalId = core.externalId ? String(core.externalId) : undefined;
   const isSame = externalId !== undefined && externalId === holder.externalId;
   const hasOther = externalId !== undefined && holder.externalId !== undefined && !isSame;
+  // The names that both have.
   const what = [
     ...(isSame && fold(name) !== fold(String(core.userName)) ? [] : ['userName']),
     ...(isSame ? ['externalId'] : []),
@@ -112,4 +113,4 @@ export function takenText(kind: Kind, holder: Holder, { core, hasAccount = false
 
 /** Returns the externalId that a text of `takenText` names; undefined: the text names none. */
 export const externalIdIn = (text: string): string | undefined =>
-  / has the same (?:userName and )?externalId (.+?): if they are two people/.exec(text)?.[1];
+  / has the same (?:userName and )?externalId (?<id>.+?): if they are two people/.exec(text)?.groups?.id;

@@ -9,7 +9,7 @@ import { mayHaveCommitted } from '../calls/failures.ts';
 import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
-/** Number of failed attempts before a circle is searched. */
+/** Number of attempts that found the name taken before a circle is searched. */
 const CIRCLE_AFTER = 2;
 /** Largest number of resources in a circle. */
 const LONGEST_CIRCLE = 8;
@@ -26,7 +26,10 @@ interface Shown {
 export const takenByLeaverText = (leaver: Ref): string =>
   `userName is already taken by the account of a person who left, ${leaver}: rename or delete that account at the platform`;
 
-/** Handles a taken name. @returns when to try again, or the conflict; undefined when the holder keeps the name */
+/**
+ * Handles the refusal (409) of a new name.
+ * @returns the outcome: when to try again, or a conflict; undefined: the holder keeps the name, and the caller reports the refusal
+ */
 export async function waitForName(context: SyncContext, name: string): Promise<NotOurs | undefined> {
   const { kind } = context.work;
   const holders = await called(context, name);
@@ -41,31 +44,31 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   );
 }
 
-/** Returns the user who left the account; undefined: the account is open, or not linked. */
+/** Returns the user who left and is linked to the account; undefined: there is none. */
 async function leaverOf({ links, target }: SyncContext, platformId: string): Promise<Ref | undefined> {
   const ref = await links.holderOf(target.name, 'User', platformId);
   return ref && (await links.get(target.name, ref)).departed ? ref : undefined;
 }
 
-/** Returns the time to wait, also after the name of a circle was released; undefined when the holder keeps the name. */
+/** Returns milliseconds to wait; undefined when the holder keeps the name. May break a circle by a temporary name. */
 async function waitForHolder(
   context: SyncContext,
   name: string,
   holder: Shown | undefined,
 ): Promise<number | undefined> {
   const { link, work } = context;
-  // The name was released just now, or the list lags.
+  // The holder released the name just now, or the list lags.
   if (holder === undefined || holder.id === link.id) return successionWait(context);
-  // The order matters: only the link of a resource without pending sync is known to hold its current name.
+  // In this order: only the link of a resource without a pending sync is known to have its current name.
   if (!(await isHandedOn(context, work.kind, holder.id)))
     return (await isOutdated(context, work.kind, holder)) ? successionWait(context) : undefined;
   if ((link.successionAttempts ?? 0) >= CIRCLE_AFTER && (await isFirstOfCircle(context, holder.id)))
     await stepAside(context, name);
-  // A temporary name must not stay, so it is not given up while the holder has a pending sync.
+  // A resource with a temporary name waits without end while the holder has a pending sync, because that name must not stay.
   return successionWait(context) ?? (nameBehind(context) === undefined ? undefined : ASIDE_RETRY_MS);
 }
 
-/** Returns the accounts or groups with this name; without any, the platform shows none. */
+/** Returns the accounts or groups that the platform shows with this name. */
 async function called({ target, call, work }: SyncContext, name: string): Promise<Shown[]> {
   const { users, groups } = target.client;
   const found =
@@ -79,8 +82,8 @@ async function called({ target, call, work }: SyncContext, name: string): Promis
 }
 
 /**
- * Returns whether this resource is the first of a circle of resources that wait for each other's names. The resource with the
- * smallest ref takes a temporary name. Notes in the gate whether one of them waits for a held change.
+ * Returns whether this resource has the smallest ref in a circle of resources that wait for each other's names; that one takes a
+ * temporary name. Notes in the gate whether one of them waits for a held change.
  */
 async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<boolean> {
   const { directory, gate, links, target, work } = context;
@@ -120,7 +123,7 @@ export function nameBehind({ link, work }: SyncContext): string | undefined {
   return name.startsWith(`${work.id}.`) ? name.slice(work.id.length + 1) : undefined;
 }
 
-/** Renames the resource to a unique temporary name, which releases the old name for the others. */
+/** Renames the resource to `<id>.<name that it waits for>`, which is unique and releases its old name for the others. */
 async function stepAside(context: SyncContext, name: string): Promise<void> {
   const { link, target, work } = context;
   const path = namePathOf(work.kind);

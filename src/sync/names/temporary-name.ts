@@ -3,7 +3,7 @@
 import { forgetObserved } from '../../directory/outbox/links.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
 import { isAbsent } from '../calls/absence.ts';
-import { condition } from '../condition.ts';
+import { blockedBy } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { isGone } from '../calls/failures.ts';
 import type { SyncOutcome } from '../outcome.ts';
@@ -15,16 +15,12 @@ import { nameBehind, namePathOf } from './taken-name.ts';
  * @param why the reason that no sync gives the group another name
  */
 export async function temporaryNameLeft(context: SyncContext, why: string): Promise<SyncOutcome | undefined> {
-  const { outbox, work, writes } = context;
+  const { outbox, work } = context;
   const phrase = await temporaryNamePhrase(context);
   if (phrase === undefined) return undefined;
-  // The group has no wanted change any more: removes its held changes.
+  // No change of the group is wanted any more, so the guard drops those that it holds.
   if (work.held) await outbox.guardStore.endSync(work.ref, []);
-  return {
-    kind: 'blocked',
-    writes,
-    condition: condition(context, 'TemporaryName', `${why}, and it is called ${phrase}`),
-  };
+  return blockedBy(context, 'TemporaryName', `${why}, and it is called ${phrase}`);
 }
 
 /**
@@ -36,8 +32,8 @@ export async function withTemporaryName(context: SyncContext, outcome: SyncOutco
   const phrase = await temporaryNamePhrase(context);
   if (phrase === undefined) return outcome;
   const isUser = context.work.kind === 'User';
-  const told = `the ${isUser ? 'account' : 'group'} is called ${phrase}`;
-  const message = `${outcome.condition.message}; ${told}${isUser ? '' : ', so its members have the access of no name'}`;
+  const addition = `the ${isUser ? 'account' : 'group'} is called ${phrase}`;
+  const message = `${outcome.condition.message}; ${addition}${isUser ? '' : ', so its members have the access of no name'}`;
   return { ...outcome, condition: { ...outcome.condition, message } };
 }
 
@@ -63,7 +59,7 @@ async function temporaryNamePhrase(context: SyncContext): Promise<string | undef
     link.core = { ...link.core, [path]: shown };
     forgetObserved(link, path);
   } catch (error) {
-    // A leaver stays held, also when the account cannot be read: the name is only told.
+    // An unreadable account must not change the outcome of a leaver: the name is only an addition to the message.
     if (isUser && error instanceof PlatformResponse && !isGone(error)) return undefined;
     if (!isGone(error) || !(await isAbsent(context, work.kind, link))) throw error;
   }

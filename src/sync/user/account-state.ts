@@ -8,18 +8,19 @@ import { isGone } from '../calls/failures.ts';
 import { permitClosing } from '../gate.ts';
 import type { Why } from '../provisioning-writer.ts';
 
+/** A state that the link does not know, or that is unsure, may be both. */
 const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
   core?.active === active || core?.active === undefined || (unsure ?? []).includes('active');
 
-/** Returns whether the account may be active at the platform. A state that the link does not know may be both. */
+/** Returns whether the account may be active at the platform. */
 export const mayBeActive = (link: Link): boolean => mayBe(link, true);
 
 /** Returns whether the account may be inactive at the platform. */
 export const mayBeInactive = (link: Link): boolean => mayBe(link, false);
 
 /**
- * Deactivates the account if the guard allows it. An account that somebody closed at the platform needs no permission.
- * @returns the decision of the guard; `allowed`: the account is closed
+ * Deactivates the account if the guard allows it. An account that somebody else closed at the platform needs no permission.
+ * @returns the decision of the guard; `allowed`: the account is closed now
  */
 export async function deactivate(context: SyncContext): Promise<Permission> {
   if (await isClosedByOthers(context)) {
@@ -90,14 +91,14 @@ async function stateAfter(
   try {
     return (await target.client.users.get(platformIdOf(link), call)).active;
   } catch (error) {
-    // The write was answered with success. A refused read leaves it unproven, and must not repeat it without end.
+    // The platform answered the write with success. A refused read leaves the write unproven, and must not repeat it without end.
     if (answer.active === undefined && error instanceof PlatformResponse && !isGone(error)) return undefined;
     throw error;
   }
 }
 
 /**
- * Notes in the link whether the policy leaves an account open that should be closed. Every reconcile compares such accounts.
+ * Notes in the link whether the policy leaves an account open that should be closed. Each reconcile compares such an account.
  */
 export function noteLeftOpen({ link, target }: SyncContext, shouldBeActive: boolean): void {
   if (target.policy.policy !== 'sync' && !shouldBeActive && mayBeActive(link)) link.leftOpen = true;

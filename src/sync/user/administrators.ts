@@ -7,7 +7,7 @@ import type { Clock } from '../../support/sources.ts';
 export interface Administrators {
   /** Stores which accounts of an answer are administrators, and forgets those that no longer are. */
   see(accounts: readonly ConsoleUser[]): void;
-  /** Returns whether an active administrator who is not in `leaving` was seen recently; names in lower case. */
+  /** Returns whether an active administrator who is not in `leaving` (folded userNames) was seen recently. */
   remainsWithout(leaving: ReadonlySet<string>): boolean;
   /** Returns whether the account was an administrator when it was last seen. */
   knows(userName: string): boolean;
@@ -16,8 +16,8 @@ export interface Administrators {
   /** Returns whether the user list failed recently, so that it is not read again yet. */
   isSilent(): boolean;
   /**
-   * Called for each deactivation. The first one within MOMENT_MS returns at once. Later ones wait for one read of the user
-   * list (`look`) that they share.
+   * Called for each deactivation. The first one after a pause of MOMENT_MS returns at once. Later ones wait for one read of the
+   * user list (`look`) that they share.
    * @throws the error of `look`
    */
   lookAround(look: () => Promise<readonly ConsoleUser[]>): Promise<void>;
@@ -33,7 +33,9 @@ export function createAdministrators(clock: Clock): Administrators {
   /** Time when each administrator was last seen active, by folded userName; 0: deactivated. */
   const seen = new Map<string, number>();
   let silentUntil = 0;
+  /** Time of the last deactivation. */
   let askedAt = Number.NEGATIVE_INFINITY;
+  /** The shared read of the list. */
   let looked: { at: number; done: Promise<void> } | undefined;
 
   function see(accounts: readonly ConsoleUser[]): void {

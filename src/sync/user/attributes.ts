@@ -30,7 +30,7 @@ const NEW_ACCOUNT_MS = 60_000;
 const RETRY_STEP_MS = 1000;
 /** Shortest and longest time between two searches for a new account; in between, as long as the search has taken. */
 const SEARCH_AGAIN_MS = { least: 250, most: 5000 };
-/** Number of failed attempts from which a web page in place of the user list means that the tenant has none. */
+/** Number of failed attempts from which a web page in place of the user list means that the tenant has no user list. */
 const PASSING_PAGES = 3;
 
 /**
@@ -59,8 +59,8 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
     { types: target.mapping.types, attributes, unsure },
     ids.keys(),
   );
-  // Returns the result with which the sync ends for now; undefined: the values are written, or `problems` says why not.
-  // `names` are keys of `ids`.
+  // Writes the values of `names`, which are keys of `ids`. Returns the result with which the sync ends for now; undefined: the
+  // values are written, or `problems` says why not.
   const write = async (names: string[]): Promise<AttributeResult | undefined> => {
     const written = await writeValues(
       context,
@@ -160,7 +160,11 @@ async function refusedRemovals(
   return refused;
 }
 
-/** Writes one value. @returns true when it is written; false on a 404 about account or definition: the next sync looks both up again */
+/**
+ * Writes one value.
+ * @param account numeric account id
+ * @returns true when the value is written; false after a 404 about account or definition, both of which the next sync looks up
+ */
 async function writeValue(
   context: SyncContext,
   account: string,
@@ -220,6 +224,7 @@ async function writeThroughExtension(
     );
 }
 
+/** `absent`: the tenant has no user list. */
 type Account =
   { kind: 'found'; id: string } | { kind: 'absent' } | Exclude<AttributeResult, { kind: 'done' | 'held' }>;
 
@@ -263,7 +268,7 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
       kind: 'later',
       afterMs: Math.max(SEARCH_AGAIN_MS.least, Math.min(searchedMs, SEARCH_AGAIN_MS.most)),
     };
-  // If the SCIM user is gone too, this read throws 404, and the sync starts again and creates a new account.
+  // If the SCIM user is gone too, this read throws 404, and the sync starts again.
   if (link.id !== undefined) await target.client.users.get(link.id, context.call);
   const message = 'the user list does not show this account: check that the platform key may read users';
   return {
@@ -273,12 +278,15 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
   };
 }
 
-/** Returns whether the tenant has no user list. Web pages in place of the list are believed after PASSING_PAGES attempts. */
+/**
+ * Returns whether an error of the user list means that the tenant has none. A web page in place of the list counts only after
+ * PASSING_PAGES attempts, because a proxy may send one for a short time.
+ */
 const hasNoUserList = async ({ target, link, call }: SyncContext, error: unknown): Promise<boolean> =>
-  // A proxy may send these web pages for a short time only; the tenant is judged when they stay.
   (!isPage(error) || (link.attempts ?? 0) >= PASSING_PAGES) &&
   (await isWithoutUserList(target.client, error, call));
 
+/** Returns whether the answer was a web page, or another one that the platform itself does not send. */
 const isPage = (error: unknown): boolean =>
   error instanceof EndpointAbsent || error instanceof PlatformIntermediary;
 
@@ -296,7 +304,7 @@ export async function isWithoutUserList(
   return true;
 }
 
-/** Returns the accounts with this userName, else with this email address, without those with another externalId. */
+/** Returns the accounts with this userName, or without any those with it as email address; never one with another externalId. */
 export function exactAccounts(found: ConsoleUser[], userName: string, externalId: unknown): ConsoleUser[] {
   const wanted = fold(userName);
   const byName = found.filter((account) => fold(account.username) === wanted);

@@ -46,7 +46,7 @@ export async function writeCombinedPatch(
       target.client.users.patch(platformIdOf(link), [...core, ...values], context.call),
     );
   } catch (error) {
-    // After these statuses single writes show what the platform refuses. failures.ts judges every other error.
+    // After these statuses the single writes show which value the platform refuses. failures.ts judges every other error.
     if (!isStatus(error, 400, 403, 409, 501)) throw error;
     if (isStatus(error, 400)) context.isCombinedPatchRefused = true;
     if (isStatus(error, 501)) rememberRefusal(context);

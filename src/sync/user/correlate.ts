@@ -1,9 +1,10 @@
 // Decides which platform account belongs to a user. Pure.
 import type { WireUser } from '../../platform/wire.ts';
 
-/** A matching account; `ours`: the bridge created or managed it before, and no other resource is linked to it. */
+/** A matching account. */
 export interface Candidate {
   user: WireUser;
+  /** The bridge created or managed the account before, and no other existing resource is linked to it. */
   ours: boolean;
   /** Another existing resource that is linked to this account. */
   heldBy?: string | undefined;
@@ -16,8 +17,8 @@ export type Correlation =
   | { kind: 'conflict'; message: string; isNotAdopted?: boolean };
 
 /**
- * Adopts exactly one exact match, if the policy allows it or the account is ours. All other cases need an operator,
- * because a wrong match would give one person another person's rows.
+ * Decides to adopt exactly one exact match, if `adopt` (target.ts) allows it or the account is ours. Every other match is a
+ * conflict for an operator, because a wrong match would give one person another person's rows.
  */
 export function correlate(
   wanted: { userName: string; externalId: string | null },

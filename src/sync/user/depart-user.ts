@@ -6,7 +6,7 @@ import { deactivate, mayBeActive, noteLeftOpen } from './account-state.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { deleteThere, noteDeleted } from '../deletion.ts';
-import { findUser, type Exists } from './find-user.ts';
+import { findUser } from './find-user.ts';
 import { isGone } from '../calls/failures.ts';
 import { ended, permitOne } from '../gate.ts';
 import type { SyncOutcome } from '../outcome.ts';
@@ -15,14 +15,14 @@ import { withTemporaryName } from '../names/temporary-name.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Returns the outcome for a user who was deleted at the source or is out of scope (its properties: outcome.ts). */
-export async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
+/** Syncs a user who was deleted at the source or is out of scope. */
+export async function depart(context: SyncContext): Promise<SyncOutcome> {
   const { gate, link, target, work } = context;
   if (link.creating && link.core) {
     // A create with a lost answer may have created an account, which has to be found and closed. Without attributes the adoption
     // reads no values, because none is to be written.
     const left = { inScope: false, active: false, core: link.core, attributes: {}, faults: [] };
-    await findUser(context, left, exists);
+    await findUser(context, left);
   }
   // There is no account to close.
   if (link.id === undefined) {
@@ -34,7 +34,7 @@ export async function depart(context: SyncContext, exists: Exists): Promise<Sync
     try {
       const isOpen = (await deactivate(context)) !== 'allowed';
       gate.isLeaver = isOpen;
-      // A user out of scope may come back, so held removals of attributes are kept.
+      // A user out of scope may come back, so the guard keeps the held emptying of attributes.
       if (isOpen && work.record) gate.unasked = ['clearAttributes'];
       if (isOpen) return await withTemporaryName(context, ended(context, { dropGrants: true }));
     } catch (error) {
@@ -54,7 +54,7 @@ export async function depart(context: SyncContext, exists: Exists): Promise<Sync
 function deletionDue({ target, work }: SyncContext): number | undefined {
   const { deprovision, deleteAfterDays } = target.policy.users;
   if (deprovision === 'delete') return 0;
-  // The days count from the deletion at the source. The account of a user out of scope stays.
+  // The days count from the deletion at the source (`deletedAt`), so the account of a user out of scope stays.
   if (deleteAfterDays === null || work.deletedAt === undefined) return undefined;
   return work.deletedAt + deleteAfterDays * DAY_MS;
 }

@@ -1,5 +1,5 @@
 // Finds, adopts or creates the account of a user without link.
-import { type Condition, platformIdOf } from '../../directory/outbox/links.ts';
+import { platformIdOf } from '../../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { Directory } from '../../directory/resources/directory.ts';
 import type { WireUser } from '../../platform/wire.ts';
@@ -10,53 +10,36 @@ import { correlate, type Candidate } from './correlate.ts';
 import { attributeChanges, createBody, echoedAttributes, observedCore } from '../diff.ts';
 import { isStatus, mayHaveCommitted } from '../calls/failures.ts';
 import type { Core, DesiredUser } from '../mapping/mapping.ts';
-import { claim, takenElsewhere } from '../names/taken-by-connection.ts';
+import { claim, takenElsewhere, type NotOurs } from '../names/taken-by-connection.ts';
 import { isHandedOn, isOutdated, keptForLeaver, successionWait } from '../names/succession.ts';
 
-export type FoundAccount =
-  /** The account was adopted or created, and the link has its id. */
-  | { kind: 'linked' }
-  /** The platform has no account of this user. */
-  | { kind: 'absent' }
-  /** The obstacle may pass: another resource or connection is still at it, or a list of the platform lags. */
-  | { kind: 'later'; afterMs: number }
-  | { kind: 'blocked'; condition: Condition };
+/** `linked`: the account was adopted or created, and the link has its id. `absent`: the platform has no account of this user. */
+export type FoundAccount = { kind: 'linked' | 'absent' } | NotOurs;
 
-/** Returns whether a resource still exists: a link may outlive its resource. */
-export type Exists = (ref: Ref) => Promise<boolean>;
-
-/** Returns the check for the resources of one directory. */
+/** Returns a function that tells whether a resource of the directory still exists: a link may outlive its resource. */
 export const existsIn =
-  (directory: Directory): Exists =>
-  async (ref) => {
+  (directory: Pick<Directory, 'get'>) =>
+  async (ref: Ref): Promise<boolean> => {
     const { kind, id } = parseRef(ref);
     return (await directory.get(kind, id)) !== undefined;
   };
 
 /** Looks the account up and links it if the settings allow the adoption. Never creates one. */
-export async function findUser(
-  context: SyncContext,
-  desired: DesiredUser,
-  exists: Exists,
-): Promise<FoundAccount> {
+export async function findUser(context: SyncContext, desired: DesiredUser): Promise<FoundAccount> {
   const { target, link } = context;
   const userName = String(desired.core.userName);
   const externalId = desired.core.externalId === null ? null : String(desired.core.externalId);
   const users = await exactMatches(context, desired.core, userName, externalId);
-  const taken = await takenElsewhere(
-    context,
-    'User',
-    users.map(({ id }) => id),
-    desired.core,
-  );
+  const ids = users.map(({ id }) => id);
+  const taken = await takenElsewhere(context, 'User', ids, desired.core);
   if (taken) return taken;
-  const candidates = await Promise.all(users.map((user) => toCandidate(context, user, exists)));
+  const candidates = await Promise.all(users.map((user) => toCandidate(context, user)));
   const verdict = correlate({ userName, externalId }, candidates, target.policy.adopt);
   switch (verdict.kind) {
     case 'absent':
       return { kind: 'absent' };
     case 'conflict':
-      // The conflict may be transient: the linked resource is about to give up the name, or the list lags behind.
+      // The conflict may pass: the linked resource is about to give up the name, or the list lags behind.
       for (const { user } of candidates) {
         const shown = { id: user.id, name: user.userName };
         const isPassing =
@@ -109,10 +92,11 @@ export async function isUnlisted(context: SyncContext, { core }: DesiredUser): P
   if (link.creating || link.condition || isRecent) return false;
   const asking = { countNew: outbox.countNew, signal: call.signal };
   const wanted = { userName: String(core.userName), externalId };
+  // Undefined: no list is at hand.
   return (await target.listedAccounts.mayHave(wanted, asking)) === false;
 }
 
-/** Notes the values of the account in the link; a value that the platform does not return counts as unsure. */
+/** Stores the values of the account as applied in the link; a value that the platform does not return counts as unsure. */
 async function observe(context: SyncContext, desired: DesiredUser, user: WireUser): Promise<void> {
   const { link } = context;
   delete link.unsure;
@@ -135,14 +119,15 @@ export async function observeLinked(context: SyncContext, desired: DesiredUser):
 }
 
 /**
- * Returns whether the account may be that of another user with the same externalId: a sync of that user that is still
- * pending may have created it without receiving the answer.
+ * Returns whether the account may be that of another user with the same externalId, whose sync is pending: an earlier one may have
+ * created the account without receiving the answer.
  */
 async function mayBeCreatedByOther(
   { directory, outbox, work }: SyncContext,
   { externalId }: WireUser,
 ): Promise<boolean> {
   if (!externalId) return false;
+  // Names of indexes are in lower case.
   const ids = (await directory.lookup('User', 'externalid', externalId)) ?? [];
   const marked = await Promise.all(
     ids.filter((id) => id !== work.id).map((id) => outbox.isMarked(refOf('User', id))),
@@ -150,7 +135,7 @@ async function mayBeCreatedByOther(
   return marked.includes(true);
 }
 
-/** Returns when to look again; after the last attempt, the conflict with this message. */
+/** Returns when to look again; after the last attempt, the conflict with this message. @param status of a refusal */
 function laterOrConflict(context: SyncContext, message: string, status?: number): FoundAccount {
   const afterMs = successionWait(context);
   if (afterMs !== undefined) return { kind: 'later', afterMs };
@@ -158,13 +143,12 @@ function laterOrConflict(context: SyncContext, message: string, status?: number)
 }
 
 /**
- * Creates and links the account; inactive unless the target activates at once. After a lost answer the next look-up finds
- * it.
+ * Creates and links the account, inactive unless the target activates at once. After a lost answer, the next look-up finds the
+ * account.
  */
 export async function createMissingAccount(
   context: SyncContext,
   desired: DesiredUser,
-  exists: Exists,
 ): Promise<FoundAccount> {
   const { target, link } = context;
   // Definitions are created first, because the platform refuses values of unknown attributes.
@@ -185,7 +169,7 @@ export async function createMissingAccount(
     link.creating = triedBefore || mayHaveCommitted(error);
     if (!isStatus(error, 409)) throw error;
     // The name exists. If an earlier attempt created the account, the lookup adopts it.
-    const found = await findUser(context, desired, exists);
+    const found = await findUser(context, desired);
     if (found.kind !== 'absent') return found;
     // Lists may lag behind writes (contract 12.9), so the lookup is repeated before an operator is asked.
     const message = error.platformMessage || 'the platform says that this user exists, but does not show it';
@@ -209,8 +193,8 @@ export async function createMissingAccount(
 }
 
 /**
- * Finds accounts by externalId, if it identifies a person, then by userName. Every hit is compared again, because the
- * platform may ignore a filter.
+ * Finds accounts by externalId, if that is unique at this source (`identifies`), then by userName. Every hit is compared again,
+ * because the platform may ignore a filter.
  */
 async function exactMatches(
   context: SyncContext,
@@ -241,8 +225,8 @@ async function exactMatches(
 }
 
 /**
- * Finds the account of a user who was renamed before the account was found. Shared externalIds do not identify a user, so
- * the account's names must agree too, and no other user may have the externalId.
+ * Finds the account of a user who was renamed before the account was found, by externalId. An externalId may be shared, so the
+ * account's names must agree too, and no other user may have the externalId.
  */
 async function renamed(context: SyncContext, core: Core, externalId: string | null): Promise<WireUser[]> {
   if (externalId === null) return [];
@@ -270,7 +254,7 @@ const PERSONAL = ['displayName', 'name.givenName', 'name.familyName'];
 export const mayBeCreatedByThis = ({ link }: Pick<SyncContext, 'link'>, { externalId }: WireUser): boolean =>
   link.creating === true && (!externalId || externalId === (link.core?.externalId ?? externalId));
 
-/** Filters by externalId, which the platform does not document. If it refuses the filter, only userName is used. */
+/** Filters by externalId, which the platform does not document. If it refuses that, the target is not asked again. */
 export async function byExternalId(
   { target, call }: Pick<SyncContext, 'target' | 'call'>,
   externalId: string,
@@ -279,26 +263,24 @@ export async function byExternalId(
   try {
     return await target.client.users.findBy('externalId', externalId, call);
   } catch (error) {
-    // The platform does not support the filter.
     if (!isStatus(error, 400, 501)) throw error;
     target.lacks.externalIdFilter = true;
     return [];
   }
 }
 
-/** Returns the account with its holder, as `correlate` takes it. */
-async function toCandidate(context: SyncContext, user: WireUser, exists: Exists): Promise<Candidate> {
+async function toCandidate(context: SyncContext, user: WireUser): Promise<Candidate> {
   const holder = await context.links.holderOf(context.target.name, 'User', user.id);
   if (holder === undefined || holder === context.work.ref) {
     return { user, ours: holder !== undefined || mayBeCreatedByThis(context, user) };
   }
-  const isInUse = await exists(holder);
+  const isInUse = await existsIn(context.directory)(holder);
   return { user, ours: !isInUse, heldBy: isInUse ? holder : undefined };
 }
 
 /**
- * Reads the current attribute values: the extension has texts and numbers, the value list has all. A missing name was
- * not read; null means unset.
+ * Returns the current attribute values of an account: from the extension, which has texts and numbers only, else from the value
+ * list. A missing name was not read; null means unset.
  */
 async function observedAttributes(
   context: SyncContext,

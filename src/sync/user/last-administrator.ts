@@ -25,14 +25,15 @@ export const UNCHECKED: Why = {
 const CHECK_TIMEOUT_MS = 2000;
 
 /**
- * Returns whether the account may be closed as far as administrators are concerned. Runs after the guard has counted the
- * deactivation, so that two workers that close two administrators see each other. If the API key belongs to an
+ * Judges whether another active administrator remains. Runs after the guard has counted the deactivation, so that two workers
+ * that close two administrators see each other. If the API key belongs to an
  * administrator, no call is needed: that account always remains. Otherwise many deactivations share one read of the user
  * list.
  * @throws errors of the platform client for a known administrator; for other accounts a failed list means `unknown`
  */
 export async function administratorStateOf(context: SyncContext): Promise<AdministratorState> {
   const { administrators, catalogue } = context.target;
+  /** Options of calls with a short timeout. */
   const hurried = { ...context.call, timeoutMs: CHECK_TIMEOUT_MS };
   const isKnown = isKnownAdministrator(context);
   try {

@@ -19,7 +19,7 @@ const PAGE_SIZE = 500;
 /** Number of pages that are read at the same time. */
 const CONCURRENT_PAGES = 4;
 
-/** Keys of the two names of an account in the set. The first letter keeps userNames and externalIds apart. */
+/** Keys of the two names of an account in the Bloom filter. The first letter keeps userNames and externalIds apart. */
 export const nameKey = (userName: string): string => `n${fold(userName)}`;
 export const externalIdKey = (externalId: string): string => `x${externalId}`;
 
@@ -88,8 +88,8 @@ export async function readAccountList(
 
 export interface ListedAccounts {
   /**
-   * Returns whether an account with this userName or externalId may exist; undefined when no list is at hand, so that the
-   * account has to be looked up.
+   * Returns whether an account with this userName or externalId may exist; undefined when no list is at hand, so that the account
+   * has to be looked up. `countNew`: returns how many new resources wait for their first sync.
    */
   mayHave(
     wanted: { userName: string; externalId: string | null },
@@ -120,17 +120,11 @@ export function createListedAccounts(deps: {
   clock: Clock;
 }): ListedAccounts {
   const { client, clock } = deps;
-  /** New users since a time; at first there were none. */
+  /** Number of new users since a time, Unix milliseconds. */
   let seen = { since: Number.NEGATIVE_INFINITY, users: 0 };
   let list: { names: BloomFilter; readAt: number; lifetimeMs: number } | undefined;
   let reading: Promise<void> | undefined;
   let retryAt = Number.NEGATIVE_INFINITY;
-
-  function noteNewUser(): void {
-    const now = clock.now();
-    if (now - seen.since > NEW_USERS_MS) seen = { since: now, users: 0 };
-    seen.users++;
-  }
 
   async function read(countNew: () => Promise<number>, signal: AbortSignal): Promise<void> {
     const readAt = clock.now();
@@ -159,9 +153,12 @@ export function createListedAccounts(deps: {
 
   return {
     mayHave: async ({ userName, externalId }, { countNew, signal }) => {
-      noteNewUser();
-      const age = (): number => clock.now() - (list?.readAt ?? Number.NEGATIVE_INFINITY);
-      const isOlderThan = (share: number): boolean => !list || age() > share * list.lifetimeMs;
+      const now = clock.now();
+      if (now - seen.since > NEW_USERS_MS) seen = { since: now, users: 0 };
+      seen.users++;
+      /** Returns whether there is no list, or its age exceeds this part of its lifetime. */
+      const isOlderThan = (part: number): boolean =>
+        !list || clock.now() - list.readAt > part * list.lifetimeMs;
       if (isOlderThan(RENEW_AFTER) && seen.users >= MANY && clock.now() >= retryAt) {
         const done = begin(countNew, signal);
         if (isOlderThan(1)) await settledWithin(clock, done, LIST_WAIT_MS);
@@ -195,18 +192,19 @@ function createBloomFilter(capacity: number): BloomFilter {
 
   /** Calls `visit` with the bit positions of a text until it returns false. */
   function visitAll(text: string, visit: (bit: number) => boolean): boolean {
-    // Two hashes with different seeds give all positions: the first one, and the step from each to the next.
-    const first = hash(text, 0x811c9dc5);
-    // The step is odd, so it is never 0.
-    const second = hash(text, 0x01000193) | 1;
+    // Two hashes with different seeds give all positions: the first one, and the step from each to the next. The step is odd, so
+    // it is never 0.
+    const first = hash(text, FNV_OFFSET);
+    const step = hash(text, FNV_PRIME) | 1;
     for (let index = 0; index < HASHES; index++)
-      if (!visit(((first + index * second) >>> 0) % bits)) return false;
+      if (!visit(((first + index * step) >>> 0) % bits)) return false;
     return true;
   }
 
   return {
     add: (text) => {
       visitAll(text, (bit) => {
+        // Eight bits for each byte: `>>> 3` is the byte, `& 7` the bit in it.
         bytes[bit >>> 3] = (bytes[bit >>> 3] ?? 0) | (1 << (bit & 7));
         return true;
       });
@@ -215,11 +213,15 @@ function createBloomFilter(capacity: number): BloomFilter {
   };
 }
 
-/** FNV-1a (prime 0x01000193) with the final mix of MurmurHash3, 32 bits. */
+/** Constants of the hash function FNV-1a for 32 bits. */
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** FNV-1a with the final mix of MurmurHash3, 32 bits. */
 function hash(text: string, seed: number): number {
   let value = seed;
   for (let index = 0; index < text.length; index++)
-    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+    value = Math.imul(value ^ text.charCodeAt(index), FNV_PRIME);
   value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
   value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
   return (value ^ (value >>> 16)) >>> 0;

@@ -1,4 +1,4 @@
-// Judges whether a user is protected, ends the sync of a protected one without a write, and resumes removals afterwards.
+// Judges whether a user is protected, ends the sync of such a user without a write, and resumes removals after the protection.
 import type { Link } from '../../directory/outbox/links.ts';
 import { fold } from '../../directory/records.ts';
 import { condition } from '../condition.ts';
@@ -25,9 +25,8 @@ export async function resumeRemovals(context: SyncContext): Promise<void> {
 }
 
 /**
- * Ends the sync of a protected user without a write. The condition tells whether the account stays active against the
- * source.
- * @param whyNotActive as `whyInactive` returns it
+ * Ends the sync of a protected user without a write. The condition tells whether the account stays active against the source.
+ * @param whyNotActive why the source wants the account inactive, as the end of "the person ..."; undefined: it does not
  */
 export function leaveAlone(context: SyncContext, why: string, whyNotActive: string | undefined): SyncOutcome {
   const { link } = context;

@@ -3,22 +3,15 @@
 import { platformIdOf } from '../../directory/outbox/links.ts';
 import { refOf } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
-import { isAbsent } from '../calls/absence.ts';
+import { unlinkAbsent } from '../calls/absence.ts';
 import { deactivate, mayBeActive, mayBeInactive, noteLeftOpen, setActive } from './account-state.ts';
 import { writeAttributes } from './attributes.ts';
 import { isRecordLost, recordDamaged, recordLost } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { attributeChanges, coreOperations, noteWrittenCore } from '../diff.ts';
-import {
-  createMissingAccount,
-  findUser,
-  isUnlisted,
-  observeLinked,
-  type Exists,
-  type FoundAccount,
-} from './find-user.ts';
-import { isGone, isStatus } from '../calls/failures.ts';
-import { ended, isRefused, resetGate } from '../gate.ts';
+import { createMissingAccount, findUser, isUnlisted, observeLinked, type FoundAccount } from './find-user.ts';
+import { isStatus } from '../calls/failures.ts';
+import { ended, isRefused } from '../gate.ts';
 import type { DesiredUser } from '../mapping/mapping.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { waitForName } from '../names/taken-name.ts';
@@ -30,8 +23,8 @@ import { depart } from './depart-user.ts';
 /** Number of restarts within one sync after the platform lost the account. */
 const RESTARTS = 2;
 
-/** Returns the outcome. An account that is gone at the platform is looked up or created anew. @throws PlatformError */
-export async function syncUser(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
+/** Syncs a user. An account that is gone at the platform is looked up or created anew. @throws PlatformError */
+export async function syncUser(context: SyncContext): Promise<SyncOutcome> {
   const { work, link, target } = context;
   const { record } = work;
   if (!record) {
@@ -39,7 +32,7 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
     const untouchable = whyUntouchable(context, String(link.core?.userName ?? ''));
     if (untouchable) return leaveAlone(context, untouchable, 'is deleted at the source');
     endProtection(link);
-    return depart(context, exists);
+    return depart(context);
   }
   if (record.damaged) return recordDamaged(context);
   const resource = JSON.parse(record.text) as Resource;
@@ -49,21 +42,19 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
   const untouchable = whyUntouchable(context, String(desired.core.userName));
   if (untouchable) return leaveAlone(context, untouchable, whyInactive(desired));
   endProtection(link);
-  if (!desired.inScope) return depart(context, exists);
+  if (!desired.inScope) return depart(context);
   for (let restart = 0; ; restart++) {
     try {
-      return await syncInScope(context, desired, exists);
+      return await syncInScope(context, desired);
     } catch (error) {
-      if (!isGone(error) || link.id === undefined || restart >= RESTARTS) throw error;
-      if (!(await isAbsent(context, 'User', link))) throw error;
-      context.logger.warn({ ref: work.ref }, 'account is gone at the platform, looking for it anew');
-      unlink(context);
+      if (restart >= RESTARTS) throw error;
+      await unlinkAbsent(context, error);
     }
   }
 }
 
 /** Syncs a user in scope: account, deactivation, attributes, core attributes, activation. */
-async function syncInScope(context: SyncContext, desired: DesiredUser, exists: Exists): Promise<SyncOutcome> {
+async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<SyncOutcome> {
   const { work, link, target } = context;
   const { policy } = target;
   // The user is wanted, so a deletion that was sent before is no longer the reason of an absence.
@@ -71,8 +62,8 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
   if (link.id === undefined) {
     let found: FoundAccount = (await isUnlisted(context, desired))
       ? { kind: 'absent' }
-      : await findUser(context, desired, exists);
-    if (found.kind === 'absent') found = await createMissingAccount(context, desired, exists);
+      : await findUser(context, desired);
+    if (found.kind === 'absent') found = await createMissingAccount(context, desired);
     if (found.kind === 'blocked')
       return { kind: 'blocked', writes: context.writes, condition: found.condition };
     if (found.kind === 'later') return { ...found, writes: context.writes };
@@ -96,6 +87,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
     await context.save({ rewriteMemberships: true });
   }
 
+  // `+`: to be added to a group; `-`: to be removed; `r`: a kept removal (docs/glossary.md, pending membership).
   const pendingSigns = [...work.pendingGroups.values()];
   if (!pendingSigns.includes('+')) delete link.rejoining;
   if (!desired.active && mayBeActive(link) && policy.policy === 'sync') {
@@ -134,7 +126,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
       if (await hasPendingGrants(context))
         return { kind: 'waiting', writes: context.writes, for: 'memberships' };
     }
-    // Checks for a newer change, so that a user who was deactivated meanwhile is never activated.
+    // A newer change is synced first (`afterMs: 0`), so that a user who was deactivated meanwhile is never activated.
     if (!(await context.outbox.isCurrent(work))) return { kind: 'later', writes: context.writes, afterMs: 0 };
     await setActive(context, true);
   }
@@ -177,32 +169,13 @@ async function writeCore(context: SyncContext, desired: DesiredUser): Promise<Sy
   return undefined;
 }
 
-/** Returns the end of a sentence about a person whose account should be inactive; undefined: it should be active. */
+/** Returns why the account should be inactive, as the end of "the person ..."; undefined: it should be active. */
 function whyInactive({ inScope, active }: DesiredUser): string | undefined {
   if (!inScope) return 'is out of the scope of the target';
   return active ? undefined : 'is inactive at the source';
 }
 
-/** Removes from the link all that belongs to the account that is gone. */
-function unlink(context: SyncContext): void {
-  const { link } = context;
-  resetGate(context);
-  delete link.id;
-  delete link.account;
-  delete link.isAdministrator;
-  delete link.core;
-  delete link.emptied;
-  delete link.attributes;
-  delete link.observedGeneration;
-  delete link.origin;
-  delete link.departed;
-  delete link.rejoining;
-  delete link.leftOpen;
-  delete link.closedAt;
-  delete link.unsure;
-}
-
-/** Interval of attempts while the guard holds the awaited removals; their end notifies the user, so this covers a lost notification. */
+/** Interval of attempts while the guard holds the awaited removals, in case the notification at their end was lost. */
 const HELD_REMOVAL_RETRY_MS = 600_000;
 
 /**
@@ -223,7 +196,7 @@ async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<S
   return { kind: 'waiting', writes, for: 'removals', ...wait };
 }
 
-/** Returns whether memberships must be added before activation; blocked groups are ignored. */
+/** Returns whether groups still have to add the user. A group with a condition is ignored: a person may have to act first. */
 async function hasPendingGrants(context: SyncContext): Promise<boolean> {
   const { work, links, target } = context;
   const groups = [...work.pendingGroups].filter(([, sign]) => sign === '+').map(([group]) => group);
