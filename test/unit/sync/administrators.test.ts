@@ -11,7 +11,7 @@ const account = (username: string, isAdmin = true, isDeactivated = false) => ({
 const none = new Set<string>();
 
 /** Creates the cache of a target; `pass` moves its clock. */
-function createKnowledge() {
+function createCache() {
   let now = 1_000_000;
   const known = createAdministrators({ now: () => now, sleep: () => Promise.resolve() });
   return { known, pass: (ms: number) => (now += ms) };
@@ -26,14 +26,14 @@ test.each([
 ])(
   'whether an administrator remains after the planned deactivations: %s',
   (_, accounts, leaving, remains) => {
-    const { known } = createKnowledge();
+    const { known } = createCache();
     known.see(accounts);
     expect(known.remainsWithout(leaving)).toBe(remains);
   },
 );
 
 test('an administrator who was not read recently is still known, but does not count as the one that remains', () => {
-  const { known, pass } = createKnowledge();
+  const { known, pass } = createCache();
   known.see([account('Ada')]);
   pass(60_000);
   expect([known.remainsWithout(none), known.knows('ada')]).toEqual([false, true]);
@@ -42,7 +42,7 @@ test('an administrator who was not read recently is still known, but does not co
 });
 
 test('the first deactivation does not read the user list, later ones share one read of it, and a failed read is repeated', async () => {
-  const { known } = createKnowledge();
+  const { known } = createCache();
   let looks = 0;
   const look = () => Promise.resolve([account(`a${++looks}`)]);
   await known.lookAround(look);

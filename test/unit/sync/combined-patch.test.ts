@@ -48,7 +48,7 @@ test('a list attribute with an unconfirmed value is written last, because it may
   ]);
 });
 
-/** Creates a context whose platform answers the PATCH as given. */
+/** Creates a context whose platform answers each PATCH as given; `sent` collects the operations of each. */
 function contextOf(answer: (operations: PlatformPatchOperation[]) => WireUser | undefined) {
   const sent: PlatformPatchOperation[][] = [];
   const context = {
@@ -103,6 +103,7 @@ test.each([
     expect(context.link.core).toEqual({ displayName: 'Eva M' });
     for (const name of written) expect(context.link.attributes?.[name]).toBe(DESIRED.attributes[name]);
     expect(context.link.unsure ?? []).toEqual(left.map((name) => `attributes.${name}`));
+    // Without any shown value, no combined PATCH is sent for a time after now (1000).
     expect(context.target.lacks.combinedPatchUntil > 1000).toBe(written.length === 0);
   },
 );

@@ -8,7 +8,11 @@ beforeEach(() => void (nowMs = 0));
 
 type Platform = (underWay: number) => { status: number; durationMs: number };
 
-/** Runs rounds with as many calls as allowed. @returns the limit after each round */
+/**
+ * Runs rounds with as many calls as allowed.
+ * @param isShort whether further calls waited for a slot
+ * @returns the limit after each round
+ */
 function rounds(concurrency: Concurrency, platform: Platform, count: number, isShort = true): number[] {
   return Array.from({ length: count }, () => {
     const underWay = concurrency.limit();
@@ -61,6 +65,7 @@ test('after latency has risen for good, the concurrency limit climbs back to its
 
 test.each([429, 503])('refusals with %i lower the limit to the capacity of the platform', (status) => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
+  // Without the first 20 rounds, in which the limit falls from 8.
   const limits = rounds(concurrency, refusing(5, status), 200).slice(20);
   expect(Math.max(...limits)).toBeLessThanOrEqual(6);
   expect(Math.min(...limits)).toBeGreaterThanOrEqual(2);
@@ -96,6 +101,7 @@ test('the limit stays between the configured bounds', () => {
   expect(rounds(concurrency, refusing(0), 20).at(-1)).toBe(3);
   nowMs += 60_000;
   expect(rounds(concurrency, steady, 50).at(-1)).toBe(5);
+  // Bounds that contradict each other give way to the start.
   expect(createConcurrency({ least: 9, start: 4, most: 2 }, clock).limit()).toBe(4);
 });
 

@@ -23,6 +23,7 @@ const PATHS = [
 ];
 const core = fc.dictionary(fc.constantFrom(...PATHS), fc.option(fc.string())) as fc.Arbitrary<Core>;
 
+/** Returns the values after the platform applied the operations. */
 function apply(applied: Core, operations: PlatformPatchOperation[]): Core {
   const next = { ...applied };
   for (const { op, path = '', value } of operations) {

@@ -153,7 +153,7 @@ test('the rule trial reports an expression that never ends or always fails by it
   expect(faults[0]?.message).toContain('takes longer than');
 });
 
-test('evaluating 100,000 names and 1,000 expressions takes seconds of processor time at most', async () => {
+test('matching 100,000 names and evaluating an expression 1,000 times take less than 5 s of processor time each', async () => {
   const include = compilePattern('^(acme|globex)-[a-z]+-\\d+$');
   const evaluate = compileExpression('groups.display[$match($, /^region-/)]');
   const usedMs = (since?: NodeJS.CpuUsage): number => {
@@ -177,6 +177,6 @@ test('slow expressions evaluated at the same time do not add up their delays, an
   );
   expect(all.at(-1)).toEqual({ status: 'fulfilled', value: 'LEAD' });
   expect(all[0]?.status).toBe('rejected');
-  // One evaluation at a time. The 12 slow ones, with two attempts each, together take 24 times the limit.
+  // The 12 slow evaluations, with three attempts each (expression.ts), together take 36 times the limit.
   expect(longest).toBeLessThan(6 * LIMITS.timeout);
 });

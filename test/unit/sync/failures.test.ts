@@ -1,4 +1,5 @@
-// Tests the verdict of a sync on a failed platform call: retry, pause of the target, or dead letter.
+// Tests the verdict of a sync on a failed platform call: retry, pause of the target, or dead letter. ERR-09 is a row of
+// docs/platform-coverage.md.
 import {
   EndpointAbsent,
   PlatformAborted,
@@ -33,6 +34,7 @@ describe('the verdict on a platform failure', () => {
   });
 
   it('a short Retry-After does not shorten the backoff of the resource', () => {
+    // Retry-After of 10 ms, at the twentieth attempt.
     expect(verdict(response(503, 10), 20)).toMatchObject({ afterMs: 15_000, pauseMs: 10 });
   });
 

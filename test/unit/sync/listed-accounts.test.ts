@@ -24,7 +24,7 @@ function generator(seed: number): () => number {
   };
 }
 
-/** A platform with pages of at most `cap`; `before` runs before every page. */
+/** A platform with pages of at most `cap` accounts; `before` runs before every page. `calls.pages` counts the pages. */
 function platformOf(accounts: WireUser[], cap: number, before: () => void = () => undefined) {
   const calls = { pages: 0 };
   const list = ({ startIndex = 1, count = 20 }) => {
@@ -36,6 +36,7 @@ function platformOf(accounts: WireUser[], cap: number, before: () => void = () =
   return { calls, client: { users: { list } } as unknown as Pick<PlatformClient, 'users'> };
 }
 
+/** Number of further pages that may be read: enough for every list of these tests. */
 const plenty = () => Promise.resolve(1000);
 
 test('a complete list knows every account by folded userName and by externalId', async () => {
@@ -46,8 +47,9 @@ test('a complete list knows every account by folded userName and by externalId',
     expect(found.names.mayHave(nameKey(`p${number}@ACME.example`))).toBe(true);
     expect(found.names.mayHave(externalIdKey(`external-${number}`))).toBe(true);
   }
-  const strange = Array.from({ length: 1000 }, (_, number) => found.names.mayHave(nameKey(`x${number}`)));
-  expect(strange.filter(Boolean).length).toBeLessThan(10);
+  const unlisted = Array.from({ length: 1000 }, (_, number) => found.names.mayHave(nameKey(`x${number}`)));
+  const falsePositives = unlisted.filter(Boolean).length;
+  expect(falsePositives).toBeLessThan(10);
 });
 
 test('a list that changes between pages is unproven or has every account that stayed', async () => {
@@ -72,6 +74,7 @@ test('a list that changes between pages is unproven or has every account that st
         `${seed} ${userName} true`,
       );
   }
+  // Of the 300 seeds some must give a proven list, and at least 30 none, or this test would check too little.
   expect(unproven).toBeGreaterThan(30);
   expect(unproven).toBeLessThan(300);
 });
@@ -104,6 +107,7 @@ test('few new users are looked up one by one, many new users cause one list, and
   const small = platformOf([account(1)], 10);
   const few = createListedAccounts({ client: small.client, clock });
   const asking = { countNew: () => Promise.resolve(0), signal };
+  // Undefined: there is no list, so the user is looked up.
   expect(await few.mayHave(wanted, asking)).toBeUndefined();
   expect(small.calls.pages).toBe(0);
   expect(await few.mayHave(wanted, asking)).toBe(false);
@@ -115,6 +119,7 @@ test('few new users are looked up one by one, many new users cause one list, and
     10,
   );
   const rare = createListedAccounts({ client: large.client, clock });
+  // The first page shows that the list has more pages than three users would need look-ups.
   for (let user = 0; user < 3; user++) expect(await rare.mayHave(wanted, asking)).toBeUndefined();
   expect(large.calls.pages).toBe(1);
 });

@@ -18,6 +18,7 @@ const rules = (rest: Partial<MappingRules> = {}): MappingRules => ({
   ...rest,
 });
 const mappingOf = (rest?: Partial<MappingRules>) => compileMapping(rules(rest), userType);
+/** Creates a rule: `source` is an expression if it has a parenthesis, `=` or `&`, else a path. */
 const rule = (
   type: AttributeRule['type'],
   source: string,
@@ -51,6 +52,7 @@ const groups = [
   { id: 'g2', displayName: 'EMEA' },
 ];
 
+/** Maps a resource. @returns the attribute values by name, and `faults` if there are any */
 async function attributesOf(
   attributes: Record<string, AttributeRule>,
   resource: object = ada,
@@ -130,9 +132,8 @@ describe('mapping of user attributes', () => {
   });
 
   it('mapped values do not depend on the order in which the user joined groups, by path and by expression', async () => {
-    const joined = ['EMEA', 'Sales', 'emea', 'É', 'Sales'].map((displayName, index) => ({
-      ...{ id: `g${index}`, displayName },
-    }));
+    const names = ['EMEA', 'Sales', 'emea', 'É', 'Sales'];
+    const joined = names.map((displayName, index) => ({ id: `g${index}`, displayName }));
     const attributes = {
       all: rule('string_array', 'groups.display'),
       some: rule('string_array', 'groups.display[$match($, /^(S|E)/)]'),
@@ -258,13 +259,21 @@ describe('mapping of group names', () => {
 
 describe('whether users change with their groups', () => {
   it.each<[string, Partial<MappingRules>, boolean]>([
-    ['no rule looks at groups', { attributes: { title: rule('string', 'title') } }, false],
-    ['an expression does', { attributes: { t: rule('string_array', '$sort(groups.display)') } }, true],
-    ['a path does', { attributes: { t: rule('string_array', 'groups.display') } }, true],
-    ['the scope does', { users: { scope: 'groups.display eq "x"' } }, true],
-    ['a word only contains it', { attributes: { t: rule('string', '$lookup($, "subgroupsX")') } }, false],
-  ])('the mapping of users depends on groups as the rules say: %s', (_what, rest, matters) => {
-    expect(mappingOf(rest).rulesReadGroups).toBe(matters);
+    ['no rule reads groups', { attributes: { title: rule('string', 'title') } }, false],
+    [
+      'an expression reads groups',
+      { attributes: { t: rule('string_array', '$sort(groups.display)') } },
+      true,
+    ],
+    ['a path reads groups', { attributes: { t: rule('string_array', 'groups.display') } }, true],
+    ['the scope reads groups', { users: { scope: 'groups.display eq "x"' } }, true],
+    [
+      'an expression has "groups" only as part of a word',
+      { attributes: { t: rule('string', '$lookup($, "subgroupsX")') } },
+      false,
+    ],
+  ])('a change of a group maps its users again only if a rule reads groups: %s', (_what, rest, reads) => {
+    expect(mappingOf(rest).rulesReadGroups).toBe(reads);
   });
 });
 
