@@ -43,7 +43,7 @@ export type Gate = (call: string) => Promise<CallOutcome>;
 export interface FakePlatform {
   users: Map<string, FakeUser>;
   groups: Map<string, FakeGroup>;
-  /** Names of all calls since the start. */
+  /** Names of all calls that the platform carried out, such as `create user`. */
   calls: string[];
   /** Names of groups whose member changes answer 403. */
   frozen: Set<string>;
@@ -56,10 +56,11 @@ export function createFakePlatform(): FakePlatform {
   const definitions: UserAttribute[] = [];
   const calls: string[] = [];
   const frozen = new Set<string>();
-  let last = 0;
-  const next = (): string => String(++last);
+  let lastId = 0;
+  const nextId = (): string => String(++lastId);
   const same = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();
 
+  /** @throws PlatformResponse with a status; method and route of these errors have no meaning */
   const refuse = (status: number): never => {
     throw new PlatformResponse(
       { status, platformMessage: `fake ${status}` },
@@ -83,6 +84,7 @@ export function createFakePlatform(): FakePlatform {
     members: [...members].map((value) => ({ value })),
   });
 
+  /** Answers 409 if another user, not `id`, has the name. */
   function checkName(name: string, id?: string): void {
     for (const user of users.values()) if (user.id !== id && same(user.userName, name)) refuse(409);
   }
@@ -141,7 +143,7 @@ export function createFakePlatform(): FakePlatform {
           call('find user', () =>
             [...users.values()]
               .filter((user) => same(user[attribute] ?? '', value))
-              .slice(0, 2)
+              .slice(0, 2) // as the real client, which reads at most two candidates
               .map(wireUser),
           ),
         list: ({ startIndex = 1, count = 20 } = {}) =>
@@ -155,7 +157,7 @@ export function createFakePlatform(): FakePlatform {
           call('create user', () => {
             checkName(body.userName);
             const { userName, externalId = null, active = true } = body;
-            const user: FakeUser = { id: next(), userName, externalId, active, attributes: new Map() };
+            const user: FakeUser = { id: nextId(), userName, externalId, active, attributes: new Map() };
             users.set(user.id, user);
             return wireUser(user);
           }),
@@ -178,7 +180,7 @@ export function createFakePlatform(): FakePlatform {
         create: ({ displayName }: { displayName: string }) =>
           call('create group', () => {
             checkGroupName(displayName);
-            const group: FakeGroup = { id: next(), displayName, members: new Set() };
+            const group: FakeGroup = { id: nextId(), displayName, members: new Set() };
             groups.set(group.id, group);
             return wireGroup(group);
           }),
@@ -198,7 +200,7 @@ export function createFakePlatform(): FakePlatform {
       attributes: {
         list: () => Promise.resolve([...definitions]),
         create: ({ name, type }: Pick<UserAttribute, 'name' | 'type'>) => {
-          const definition = { id: next(), name, type } as UserAttribute;
+          const definition = { id: nextId(), name, type } as UserAttribute;
           definitions.push(definition);
           return Promise.resolve(definition);
         },

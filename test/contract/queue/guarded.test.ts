@@ -22,6 +22,7 @@ describe('the guard while a sync runs', () => {
   it.each(INTERRUPTIONS)(
     'the guard counts a deactivation once, also after an approval, although it needs a second call after one %s',
     async (_words, outcome) => {
+      // The first guard allows one deactivation; the second holds it until an approval.
       for (const deactivate of [
         { count: 1, percent: 100 },
         { count: 0, percent: 100 },
@@ -41,14 +42,16 @@ describe('the guard while a sync runs', () => {
         await first?.advance(outcome);
         await fixture.drain();
         expect(isActive()).toBe(false);
-        const { used, held, approved, waiting } = (await guardStore.counts(86_400_000)).kinds.deactivate;
+        const { used, held, approved, waiting } = (await guardStore.counts(GENEROUS.windowMs)).kinds
+          .deactivate;
         expect([used, held, approved, waiting]).toEqual([deactivate.count, 0, 0, 0]);
         if (deactivate.count > 0) await fixture.close();
       }
     },
   );
 
-  const stranger = async (policy: Partial<SyncPolicy>) => {
+  /** Adds a member at the platform by hand, whose removal a reconcile orders. @returns whether the member is still there */
+  const keepsMemberByHand = async (policy: Partial<SyncPolicy>) => {
     fixture = await openFixture(policy);
     await put(true);
     await fixture.store.putGroup(G, 'Sales', [add(ADA)]);
@@ -57,28 +60,27 @@ describe('the guard while a sync runs', () => {
     users.set('99', { id: '99', userName: 'by-hand', externalId: null, active: true, attributes: new Map() });
     const [group] = groups.values();
     group?.members.add('99');
-    // Reconcile stores an unmanaged member in this form.
+    // A reconcile stores the removal (`-`) of an unmanaged member in this form.
     await fixture.store.redis.hset(fixture.store.keys.key('pendingMembers', `main:${G}`), '@99', '-');
     await fixture.store.outbox.mark([`Group:${G}`], 'reconcile');
     await fixture.drain();
     await expect(fixture.store.outbox.pendingMembers(G)).resolves.toEqual(new Map());
     return [...(group?.members ?? [])].includes('99');
   };
-  const users = { deprovision: 'deactivate', activation: 'safe', deleteAfterDays: null } as const;
-
   it('a member added at the platform by hand is removed under groups.members: authoritative', async () => {
-    await expect(stranger({ groups: { members: 'authoritative' } })).resolves.toBe(false);
+    await expect(keepsMemberByHand({ groups: { members: 'authoritative' } })).resolves.toBe(false);
   });
 
   it('a member added at the platform by hand is kept under groups.members: owned', async () => {
-    await expect(stranger({})).resolves.toBe(true);
+    await expect(keepsMemberByHand({})).resolves.toBe(true);
   });
 
-  it('a protected user whom the source removes from a group stays a member at the platform', async () => {
+  it('a protected member added at the platform by hand is kept under groups.members: authoritative', async () => {
+    const users = { deprovision: 'deactivate', activation: 'safe', deleteAfterDays: null } as const;
     const policy = {
       groups: { members: 'authoritative' as const },
       users: { ...users, protected: ['By-Hand'] },
     };
-    await expect(stranger(policy)).resolves.toBe(true);
+    await expect(keepsMemberByHand(policy)).resolves.toBe(true);
   });
 });

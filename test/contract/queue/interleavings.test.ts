@@ -19,6 +19,7 @@ describe('changes while a sync runs', () => {
   const finish = async (worker: Worker) => {
     while (worker.busy()) await worker.advance();
   };
+  /** Continues the sync until the platform has carried out this call. */
   const until = async (worker: Worker, call: string) => {
     while (!fixture.platform.calls.includes(call) && (await worker.advance()));
   };
@@ -110,6 +111,7 @@ describe('changes while a sync runs', () => {
   it.each(INTERRUPTIONS)(
     'under the policy create-only a new account is completed although one of its calls is one %s',
     async (_words, outcome) => {
+      // Each of the first eight calls of the sync is the interrupted one once.
       for (let calls = 0; calls < 8; calls++) {
         await open({ policy: 'create-only' });
         await user(ADA, 'ada', { title: 'Dr' });
@@ -187,13 +189,14 @@ describe('changes while a sync runs', () => {
     expect(membersAt('Sales')).toEqual(['ada']);
   });
 
-  it('a displayName that moves from one group to another arrives at the platform, whichever group is synced first', async () => {
+  it('a displayName that moves from one group to another arrives at the platform, also if its new group is synced first', async () => {
     await open();
     await fixture.store.putGroup(G, 'Sales');
     await fixture.store.putGroup(H, 'Field');
     await fixture.drain();
     await fixture.store.putGroup(H, 'Field 2');
     await fixture.store.putGroup(G, 'Field');
+    // The lowest score makes the group that gets the name the first one.
     await fixture.store.redis.zadd(fixture.store.keys.key('dirty', 'main'), 1, `Group:${G}`);
     await fixture.drain();
     await expect(fixture.store.outbox.blocked()).resolves.toEqual([]);
@@ -203,12 +206,13 @@ describe('changes while a sync runs', () => {
     ]);
   });
 
-  it('a userName that moves from one user to another arrives at the platform, whichever user is synced first', async () => {
+  it('a userName that moves from one user to another arrives at the platform, also if its new user is synced first', async () => {
     await open();
     await user(ADA, 'ada');
     await fixture.drain();
     await user(ADA, 'lovelace');
     await user(BOB, 'ada');
+    // The lowest score makes the user who gets the name the first one.
     await fixture.store.redis.zadd(fixture.store.keys.key('dirty', 'main'), 1, `User:${BOB}`);
     await fixture.drain();
     await expect(fixture.store.outbox.blocked()).resolves.toEqual([]);
@@ -218,7 +222,7 @@ describe('changes while a sync runs', () => {
     ]);
   });
 
-  it('a group that returns into scope gets its current members', async () => {
+  it('a group that comes back into scope gets its current members', async () => {
     await open();
     await user(ADA, 'ada');
     await user(BOB, 'bob');
@@ -260,7 +264,7 @@ describe('changes while a sync runs', () => {
 
   const unanswered = INTERRUPTIONS.filter(([, outcome]) => outcome === 'lost' || outcome === 'crashAfter');
   describe.each(unanswered)('a write %s', (_words, outcome) => {
-    /** Runs the next sync and ends the call that changes the platform as given. */
+    /** Runs the next sync with every call interrupted as `outcome` says, until the platform has changed. */
     const loseWrite = async (changed: () => boolean) => {
       await first.start();
       while (first.busy() && !changed()) await first.advance(outcome);

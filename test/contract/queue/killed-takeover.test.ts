@@ -13,7 +13,7 @@ const H = idOf('other');
 let fixture: SyncFixture;
 afterEach(() => fixture.close());
 
-/** Ends the process after some writes to Redis, until `revive`. */
+/** From the given number of writes to Redis on, each write ends the sync like a kill of the process, until `revive`. */
 function killAfter(outbox: Outbox, writes: number) {
   const original = { ...outbox };
   let done = 0;
@@ -32,7 +32,10 @@ function killAfter(outbox: Outbox, writes: number) {
   return { revive: () => void Object.assign(outbox, original), isKilled: () => done === writes };
 }
 
-/** Runs the test once for each number of writes after which the process is killed, the last time without a kill. */
+/**
+ * Runs the test once for each number of writes after which the process is killed, the last time without a kill.
+ * @returns the number of runs with a kill
+ */
 async function atEachKill(before: () => Promise<void>, after: () => Promise<void>): Promise<number> {
   for (let writes = 0; ; writes++) {
     // The policy leaves deleted users and groups at the platform, and only accounts that the bridge created are adopted.

@@ -46,7 +46,7 @@ describe('delivery of marks through BullMQ', () => {
     queueRedis.disconnect();
   });
 
-  function startRelay(sweepMs = 30, mostJobs = 500): Relay {
+  function startRelay({ sweepMs = 30, mostJobs = 500 } = {}): Relay {
     const options = { prefix: store.prefix, target: 'main', sweepMs, mostJobs };
     const relay = createRelay(
       { redis: queueRedis, outboxes: new Map([['idp', store.outbox]]), clock, logger },
@@ -64,7 +64,7 @@ describe('delivery of marks through BullMQ', () => {
     return worker;
   }
 
-  /** Creates a handler that syncs the resource; `seen` receives the text that it read. */
+  /** Creates a handler that syncs the resource; `seen` receives the text of the record that each sync read. */
   const working =
     (seen: string[], before?: (job: SyncJob, signal: AbortSignal) => Promise<void>): SyncHandler =>
     async (job, signal) => {
@@ -75,7 +75,9 @@ describe('delivery of marks through BullMQ', () => {
       await store.outbox.ack(begin.work, {}, { kind: 'synced' });
     };
 
+  /** Changes the user, which marks the resource. */
   const edit = (title: string) => store.putUser(ADA, { userName: 'ada', title });
+  /** Returns whether no mark is left. */
   const equal = async () => (await store.outbox.backlog()).dirty === 0;
   const queues = () =>
     STREAMS.map(
@@ -121,7 +123,7 @@ describe('delivery of marks through BullMQ', () => {
   it('a notified relay delivers at once, even with a long sweep interval', async () => {
     const seen: string[] = [];
     startWorker(working(seen));
-    const relay = startRelay(60_000);
+    const relay = startRelay({ sweepMs: 60_000 });
     await pause(50);
     await edit('one');
     relay.notify();
@@ -134,6 +136,7 @@ describe('delivery of marks through BullMQ', () => {
     startWorker(working([]), { connections: ['other'] });
     const relay = startRelay();
     await edit('one');
+    // Long enough for the worker of the other connection to pass the job on.
     await pause(150);
     // Without a relay the mark is not delivered again.
     await relay.stop();
@@ -176,7 +179,7 @@ describe('delivery of marks through BullMQ', () => {
     expect([calls, seen.length]).toEqual([2, 1]);
   });
 
-  it('jobs that were removed from BullMQ are added again', async () => {
+  it('a mark whose job was removed from BullMQ is delivered again', async () => {
     startRelay();
     await edit('one');
     const waiting = async () => {
@@ -207,7 +210,7 @@ describe('delivery of marks through BullMQ', () => {
           : clock.sleep(60_000, AbortSignal.any([hang.signal, signal])),
       ),
     );
-    const relay = startRelay(30, 5);
+    const relay = startRelay({ mostJobs: 5 });
     await eventually('stream is full', async () => (await store.outbox.backlog()).inflight >= 5);
     await store.putUser(ADA, { userName: 'ada', active: false }, 'deactivation');
     relay.notify();
@@ -220,8 +223,8 @@ describe('delivery of marks through BullMQ', () => {
     const seen: string[] = [];
     startWorker(working(seen));
     startWorker(working(seen));
-    startRelay(5);
-    startRelay(5);
+    startRelay({ sweepMs: 5 });
+    startRelay({ sweepMs: 5 });
     const ids = Array.from({ length: 40 }, (_, index) => idOf(`u${index}x`));
     await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
     await eventually('equal', equal);

@@ -1,7 +1,7 @@
 // Runs the real sync one platform call at a time, so that a test can make changes in between.
 import { randomUUID } from 'node:crypto';
 import { createRecentExternalIds } from '../../../src/directory/resources/elsewhere.ts';
-import type { Ref } from '../../../src/directory/records.ts';
+import { PRIORITY_SPAN, type Ref } from '../../../src/directory/records.ts';
 import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
 import type { GuardSettings } from '../../../src/guard/judge.ts';
 import { userResourceType } from '../../../src/scim/index.ts';
@@ -32,8 +32,8 @@ export const RULES: MappingRules = {
   },
 };
 
-/** A guard that allows every change of these tests. */
 const ALL = { count: 1_000_000, percent: 100 };
+/** Guard settings that allow every change of these tests. */
 export const GENEROUS: GuardSettings = {
   windowMs: 86_400_000,
   deactivate: ALL,
@@ -61,8 +61,7 @@ export interface SyncFixture {
   close(): Promise<void>;
 }
 
-const SPAN = 10_000_000_000_000;
-
+/** Opens a directory on real Redis, a platform in memory, and two workers for the target `main`. */
 export async function openFixture(
   policy: Partial<SyncPolicy> = {},
   rules: MappingRules = RULES,
@@ -135,12 +134,14 @@ export async function openFixture(
     }
   };
   const hurry = async (): Promise<void> => {
+    // Ends the waits that a sync measures by this clock, such as COALESCE_LIMIT_MS.
     passedMs += 20_000;
     await passTime(store);
   };
   const workers = [createWorker(outbox, run), createWorker(outbox, run)];
 
   async function drain(limit = 60): Promise<number> {
+    // Ends the syncs that are half done.
     for (const worker of workers) while (worker.busy()) await worker.advance();
     for (let round = 0; round < limit; round++) {
       if ((await store.marks()).size === 0) return round;
@@ -153,6 +154,7 @@ export async function openFixture(
   return { store, platform, workers, hurry, drain, close: () => store.close() };
 }
 
+/** Creates a worker whose sync waits before each platform call (`gate`) until `advance`. */
 function createWorker(outbox: Outbox, run: (gate: Gate, ref: Ref) => Promise<void>): Worker {
   let release: ((outcome: CallOutcome) => void) | undefined;
   let running: Promise<'ended'> | undefined;
@@ -163,6 +165,7 @@ function createWorker(outbox: Outbox, run: (gate: Gate, ref: Ref) => Promise<voi
       release = resolve;
       reached('gate');
     });
+  /** Waits for the next platform call or the end of the sync. @returns whether the sync still runs */
   const untilNext = async (): Promise<boolean> => {
     if (!running) return false;
     if ((await Promise.race([atGate, running])) === 'ended') running = undefined;
@@ -188,12 +191,13 @@ function createWorker(outbox: Outbox, run: (gate: Gate, ref: Ref) => Promise<voi
   };
 }
 
-/** Makes everything in the outbox due, and treats every ended job and worker as lost. */
+/** Makes all marks due (PRIORITY_SPAN explains the scores), and treats every job and worker under way as lost. */
 async function passTime({ redis, keys }: Store): Promise<void> {
   const dirty = await redis.zrange(keys.key('dirty', 'main'), '0', '-1', 'WITHSCORES');
   for (let index = 0; index + 1 < dirty.length; index += 2) {
-    const priority = Math.floor(Number(dirty[index + 1]) / SPAN);
-    await redis.zadd(keys.key('dirty', 'main'), priority * SPAN + 1, dirty[index] ?? '');
+    const [ref = '', score] = dirty.slice(index, index + 2);
+    const priority = Math.floor(Number(score) / PRIORITY_SPAN);
+    await redis.zadd(keys.key('dirty', 'main'), priority * PRIORITY_SPAN + 1, ref);
   }
   for (const ref of await redis.zrange(keys.key('inflight', 'main'), '0', '-1')) {
     await redis.zadd(keys.key('inflight', 'main'), 1, ref);
