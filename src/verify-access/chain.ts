@@ -55,7 +55,7 @@ function resultOf(chain: readonly ChainLink[]): AccessResult {
   return chain.every(({ ok }) => ok === true) ? 'complete' : 'unknown';
 }
 
-/** Returns the time of the newest push of the user, Unix milliseconds; 0: not known. A write for a reconcile is no push. */
+/** Returns the time of the newest push of the user, Unix milliseconds. A found user has a record or a tombstone, so it is never 0. */
 export const pushedAt = ({ person }: Pick<Facts, 'person'>): number =>
   person.record?.lastModified ?? person.deleted?.deletedAt ?? 0;
 

@@ -13,8 +13,8 @@ import type { AccountDifference } from './report.ts';
 import type { ActualGroup, Reading, ExpectedGroup } from './account.ts';
 
 /**
- * `closed`: the account must be inactive or deleted; `why` is the reason as a sentence, `closing` the state of the deactivation
- * at the guard.
+ * `closed`: the account must be inactive or deleted; `why` is the reason as part of a sentence, `closing` the state of the
+ * deactivation at the guard (undefined: neither held nor rejected).
  */
 export type DesiredAccess =
   | {
@@ -113,7 +113,7 @@ async function leavingOf(
   }));
 }
 
-/** Returns those of the left groups that the account is still in, with their names at the platform. */
+/** Returns the groups of `leaving` that the account is still in, with their names at the platform. */
 export const stillIn = (leaving: readonly LeavingGroup[], { groups }: Reading): LeavingGroup[] =>
   leaving.flatMap((left) => {
     const actual = groups.find(({ platformId }) => platformId === left.platformId);

@@ -19,12 +19,12 @@ export function becauseOf(facts: Facts): string {
   // A value that cannot be mapped keeps an account from being opened, never from being closed. It may differ at an open account.
   const isOpen = reading?.view.active === true;
   const isAboutValues = condition?.reason === 'AttributesNotWritten' && wanted.kind === 'closed' && !isOpen;
-  const inWhoseWords =
+  const introduction =
     condition && IN_PLATFORM_WORDS.has(condition.reason) ? 'the platform refused the last change: ' : '';
   const cause =
     isAboutValues || !condition
       ? undefined
-      : `${inWhoseWords}${condition.message}${deletionText(condition, facts.deletesLeavers)}`;
+      : `${introduction}${condition.message}${deletionText(condition, facts.deletesLeavers)}`;
   const isCompared = wanted.kind === 'open' || isOpen;
   const leaving = isCompared && reading ? stillIn(wanted.leaving, reading) : [];
   const renaming = isCompared && reading ? otherwiseCalled(wanted, reading) : [];

@@ -9,11 +9,9 @@ import type { SecurityContext } from './security-context.ts';
 import type { UnlinkedAccount } from './unlinked.ts';
 import type { Visibility } from './visibility.ts';
 
-/** Facts from which the report is made. */
 export interface Facts {
   /** The name under which the operator asked for the user. */
   asked: string;
-  /** Name of the target. */
   target: string;
   /** The user as stored. */
   person: FoundResource;

@@ -46,6 +46,7 @@ interface LinkedGroup {
   text: string;
 }
 
+/** Returns the groups that the platform lists for the account and that have a reverse link. */
 async function linkedGroups({ drifts }: ReconcileScope, { user }: Reading): Promise<LinkedGroup[]> {
   const listed = user.groups ?? [];
   const found = await drifts.linkedTo(
@@ -81,7 +82,7 @@ async function groupsLeftByPolicy(
   { user }: Reading,
   linked: readonly LinkedGroup[],
 ): Promise<string[]> {
-  // Only the other policies leave a membership against the source.
+  // Under `sync` no membership stays against the source.
   if (target.policy.policy === 'sync') return [];
   const [person] = await drifts.linkedTo('User', [user.id]);
   const id = person && parseRef(person.ref).id;

@@ -14,7 +14,7 @@ export interface ChainLink {
   ok?: boolean;
   /** Time of the stage, ISO 8601; for `visible` the time at which the entities were read. */
   at?: string;
-  /** Milliseconds since the previous stage; undefined if this one is older. */
+  /** Milliseconds since the previous stage; undefined where they are not known, and for `push` and `visible`. */
   afterMs?: number;
   /** Duration of the check, milliseconds. */
   tookMs?: number;
@@ -53,7 +53,7 @@ export interface LeftAlone {
 export interface AccountView {
   /** Id of the SCIM user. */
   scimId: string;
-  /** Account id, under which attribute values are stored; null if the tenant has no list of accounts. */
+  /** Account id, under which attribute values are stored; null if the list of accounts has no single one of this userName. */
   accountId: string | null;
   userName: string;
   active: boolean;
@@ -66,7 +66,7 @@ export interface AccountView {
 /** A cube or view of the data model that the user may query. */
 export interface VisibleEntity {
   name: string;
-  /** As the platform names it, `cube` or `view`. */
+  /** `cube` or `view`, as the platform says. */
   type: string;
   /** Numbers of measures and dimensions that the user may query. */
   measures: number;
@@ -116,12 +116,12 @@ export interface AccessFault {
 }
 
 export interface AccessReport {
-  /** Whether every stage of the chain succeeded. */
+  /** Whether every stage of the chain succeeded, so that `result` is `complete`. */
   ok: boolean;
   result: AccessResult;
   /** Null if the check ran to its end. */
   fault: AccessFault | null;
-  /** Name that was asked for. If no user has it, all other values are null. */
+  /** Name that was asked for. If no user has the name, the chain fails at `push`, and the rest is null or empty. */
   asked: string;
   /** The user that has the name, at one target. */
   person: { connection: string; target: string; ref: string; userName: string } | null;

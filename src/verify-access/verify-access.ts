@@ -27,7 +27,7 @@ export interface TargetAddress {
   url: string;
   /** API key of the platform. */
   token: string;
-  /** Another key for SCIM calls; null: the same. */
+  /** Key for SCIM calls; null: `token`. */
   scimToken: string | null;
   /** Whether http instead of https is accepted for an address of this machine. */
   allowLoopbackHttp: boolean;
@@ -45,7 +45,7 @@ export interface AccessDeps {
 export interface AccessQuestion extends DataChoice {
   /** Id, userName, externalId or e-mail address of a user. */
   user: string;
-  /** Only this connection, and only this target. */
+  /** Limits the search to this connection, and to this target. */
   connection?: string | undefined;
   target?: string | undefined;
   /** Time limit of all calls to the platform together, milliseconds; default 30,000. */
@@ -64,15 +64,17 @@ export async function verifyAccess(
   question: AccessQuestion,
   signal: AbortSignal,
 ): Promise<AccessReport> {
-  const asked = scopes.filter(
+  const candidates = scopes.filter(
     ({ connection, target }) =>
       connection === (question.connection ?? connection) && target.name === (question.target ?? target.name),
   );
-  const found = await findResources(connectionsOf(asked), question.user);
+  const found = await findResources(connectionsOf(candidates), question.user);
   const pairs = found
     .filter(({ kind }) => kind === 'User')
     .flatMap((person) =>
-      asked.filter(({ connection }) => connection === person.connection).map((scope) => ({ person, scope })),
+      candidates
+        .filter(({ connection }) => connection === person.connection)
+        .map((scope) => ({ person, scope })),
     );
   const [chosen, ...others] = pairs;
   if (!chosen) return nobody(question.user);

@@ -34,7 +34,7 @@ export interface Visibility {
   entities: VisibleEntity[] | null;
   /** Whether calls used the API secret of the deployment. */
   hasSecret: boolean;
-  /** Failure of the data API. */
+  /** Failure of the data API; undefined: it answered, or nothing was asked. */
   fault: AccessFault | undefined;
   /** Time at which the entities were read, Unix milliseconds. */
   seenAtMs: number;
@@ -94,6 +94,7 @@ export async function lookThrough(
     const { groups } = securityContext.cubeCloud;
     return toFailedQuery(error, { ...facts, groups, timeoutMs });
   };
+  // `data` lists the entities; `own` runs the query, with the API secret of the deployment if the caller knows it.
   const data = open(token);
   const own = secret === undefined ? data : open(await signDataToken(secret, securityContext, clock.now()));
 
@@ -142,7 +143,7 @@ export async function lookThrough(
   }
 }
 
-/** Removes `/v1` from the end of the address, because every path of the client starts with it. */
+/** Removes slashes and `/v1` from the end of the address, because every path of the client starts with `/v1`. */
 const baseOf = (url: string): string => url.replace(/\/+$/, '').replace(/\/v1$/, '');
 
 const toVisible = ({ name, type, measures, dimensions }: ModelEntity): VisibleEntity => ({

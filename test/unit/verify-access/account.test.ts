@@ -28,7 +28,7 @@ const WANTED = [
   { platformId: undefined, name: 'not there yet' },
 ];
 
-test('for an account without a group list, each desired group is read', async () => {
+test('for an account that the platform shows without groups, each desired group is read by its id', async () => {
   const accounts = [
     { id: '7', username: 'ada@acme.example' },
     { id: '8', username: 'ada@acme.example.org' },

@@ -6,13 +6,13 @@ import { provesAbsence, toFailedQuery } from '../../../src/verify-access/query-o
 const CALL = { method: 'POST', route: '/v1/load' };
 
 test.each([
-  ['an error in place of rows', new QueryRefused('no such member', CALL), 'refused', true],
-  ['status 400', new PlatformResponse({ status: 400, platformMessage: 'no' }, CALL), 'refused', true],
-  ['status 500', new PlatformResponse({ status: 500, platformMessage: 'no' }, CALL), 'failed', false],
-  ['a call that was not sent', new PlatformArgument('name', CALL), 'failed', false],
+  ['an error in place of rows', 'refused', true, new QueryRefused('no such member', CALL)],
+  ['status 400', 'refused', true, new PlatformResponse({ status: 400, platformMessage: 'no' }, CALL)],
+  ['status 500', 'failed', false, new PlatformResponse({ status: 500, platformMessage: 'no' }, CALL)],
+  ['a call that was not sent', 'failed', false, new PlatformArgument('name', CALL)],
 ])(
-  'a query that ends with %s is judged as proof or no proof that the user sees nothing',
-  (_name, error, kind, proves) => {
+  'a query that ends with %s has the outcome %s; that it proves that the user sees nothing is %s',
+  (_name, kind, proves, error) => {
     const failed = toFailedQuery(error, { query: null, groups: [], hasSecret: true, timeoutMs: 1000 });
     expect(failed.kind).toBe(kind);
     expect(provesAbsence(failed.kind)).toBe(proves);
