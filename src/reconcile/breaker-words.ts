@@ -12,7 +12,7 @@ interface ToldBreaker {
   ofOtherKey?: boolean | undefined;
 }
 
-/** Returns words that follow the name of the target. */
+/** Returns how the target fails, in words that follow its name. */
 export function breakerWords({ status, only, ofOtherKey }: ToldBreaker): string {
   if (status === 0) return 'does not answer';
   if (isWebPage(status)) return 'answers with web pages (a wrong url, or a proxy)';
@@ -30,6 +30,7 @@ const isWebPage = (status: number): boolean => status >= 200 && status < 300;
 export const answerWords = (status: number | undefined): string =>
   !status ? 'no answer' : isWebPage(status) ? 'web pages' : `status ${status}`;
 
+/** A pause of all calls until a time, Unix milliseconds or ISO 8601; `asked`: the platform set it by Retry-After. */
 interface ToldPause {
   until: number | string;
   status: number;

@@ -80,9 +80,9 @@ export interface PlanEntry {
   name: string;
   /** Name of the attribute, for actions on attributes. */
   attribute?: string;
-  /** The member, for actions on members. */
+  /** The member, for actions on members: `ref` null: unmanaged account, which has a `platformId`; `platformId` null: none is known. */
   member?: { ref: Ref | null; platformId: string | null; name: string };
-  /** Observed (`before`) and desired (`after`) values; null: no such resource. */
+  /** Observed (`before`) and desired (`after`) values by name, of a membership as `member`; null: no resource or no values. */
   before: Values | null;
   after: Values | null;
   /** `report`: not applied, because of the target's policy or an incomplete read. */
@@ -91,7 +91,7 @@ export interface PlanEntry {
   attribution: Attribution;
   /** Versions that the entry was computed from; the entry is stale when they have changed. */
   basis: Basis;
-  /** Resource whose sync writes this entry too, so that a plan marks that resource only (followers.ts). */
+  /** Resource whose sync writes this entry too, so that a plan marks that resource only (plan/followers.ts). */
   follows?: Ref;
 }
 
@@ -134,7 +134,7 @@ export function absenceOf({ writtenAt }: Link, now: number, gone: string): { cau
   };
 }
 
-/** Returns the words behind the reason of an entry that a policy below `sync` leaves out; '' for `sync`. */
+/** Returns the end of the reason of a difference that the target's policy leaves; '' under the policy `sync`, which leaves none. */
 export const leftBy = ({ policy }: Pick<SyncPolicy, 'policy'>): string =>
   policy === 'sync' ? '' : `; policy ${policy} leaves it`;
 
@@ -166,7 +166,7 @@ export const isDrift = ({ attribution }: PlanEntry): boolean =>
   attribution.cause === 'write did not stick' ||
   attribution.cause === 'changed after the backup';
 
-/** Returns whether the resource of the entry has a mark already, by a push or by a restore, so that no run has to mark it. */
+/** Returns whether a push or a restore has marked the resource of the entry, so that no run has to mark it. */
 export const isPending = ({ attribution }: PlanEntry): boolean =>
   attribution.cause === 'source changed' || attribution.cause === 'restored from a backup';
 
@@ -179,13 +179,15 @@ export const needsMark = (entry: PlanEntry): boolean =>
   isChange(entry) && !isPending(entry) && entry.follows === undefined;
 
 /**
- * Returns whether the user is never changed: owner of the API key, or listed in `users.protected` and still so.
+ * Returns whether the user is never changed: the owner of the API key, or a person whom the last sync found in `users.protected`
+ * and who is still listed there.
  * @param listed `users.protected` of the settings
  * @param name the desired userName, if it is known
  */
 export function isProtected({ condition, core }: Link, listed: readonly string[], name?: string): boolean {
   if (condition?.reason !== 'Protected') return false;
-  if (!condition.message.startsWith(LISTED_AS_PROTECTED)) return true;
+  const isKeyOwner = !condition.message.startsWith(LISTED_AS_PROTECTED);
+  if (isKeyOwner) return true;
   const folded = fold(name ?? String(core?.userName ?? ''));
   return listed.some((each) => fold(each) === folded);
 }

@@ -10,7 +10,6 @@ import type { UnreadResource } from './scope.ts';
 
 /** Number of platform calls of the plan, and the size of a full comparison. */
 export interface Cost {
-  /** Calls to the platform. */
   calls: number;
   /** Users whose value list was read, of all users that need it. */
   values: { read: number; of: number };
@@ -33,7 +32,7 @@ export interface Plan {
   proof: { users: ListProof; groups: ListProof };
   /** Number of resources that could not be read. */
   unknown: number;
-  /** The first hundred of them; absent: there is none. */
+  /** The first hundred resources that could not be read; absent: there is none. */
   unread?: UnreadResource[];
   cost: Cost;
   /** State counts of the desired resources (ADR 0021). */
@@ -50,9 +49,8 @@ export interface Plan {
   entries: PlanEntry[];
 }
 
-/** Place of the hash in the last piece of a saved plan. */
+/** Position of the hash (SHA-256 as hex digits) in the last piece that `savedPieces` yields, and its length. */
 const HASH_AT = '],"hash":"'.length;
-/** Number of hex digits of the hash, a SHA-256. */
 const HASH_LENGTH = 64;
 
 /** A plan file (`plan --out`): the plans of one or more connections and targets. */
@@ -71,7 +69,7 @@ export function countsOf(entries: PlanEntry[]): Plan['counts'] {
   return counts;
 }
 
-/** Counts the differences caused at the platform, by action and cause; what only others have there is none. */
+/** Counts the differences caused at the platform, by action and cause, without conflicts and unmanaged accounts or groups. */
 export function driftCounts({ entries }: Pick<Plan, 'entries'>): DriftCount[] {
   const counts = new Map<string, DriftCount>();
   for (const entry of entries.filter((each) => isDrift(each) && !isNotice(each))) {

@@ -37,6 +37,7 @@ export interface ReconcileScope {
   /** Drift notes of other connections of the same target; their linked accounts are managed too. */
   others: DriftNotes[];
   clock: Clock;
+  /** Returns a number from 0 to below 1, as Math.random does. */
   random: () => number;
 }
 
@@ -72,7 +73,7 @@ export interface ScanResult {
   /** Called with the failure of each read of the platform. */
   noteFailure?: (failure: string) => void;
   onProgress: (progress: Progress) => void;
-  /** Resources without link and mark; the run marks them (ADR 0021). */
+  /** Resources that need a sync although none is due (LOST in directory/outbox/coverage.ts, ADR 0021); the run marks them. */
   lost: Set<Ref>;
   /** Whether derived data was repaired since the last run; then the run searches all resources for lost marks. */
   isRepaired: boolean;

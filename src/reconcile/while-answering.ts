@@ -11,22 +11,22 @@ import {
 import { pauseWords } from './breaker-words.ts';
 import { targetRefusesRate, targetSilent, type TargetSilent } from './target-silent.ts';
 
-/** Time without a good answer after which a command gives up, milliseconds; with its start it stays below 15 s. */
+/** Time without a good answer after which a command gives up, milliseconds. The command, with its start, ends within 15 s. */
 const SILENCE_MS = 9000;
 /** Interval of the checks, milliseconds. */
 const CHECK_MS = 250;
 /** Failures in a row that count as silence while the breaker is closed. */
-const FEW = 3;
+const ENOUGH_FAILURES = 3;
 /** Statuses that count as a failure of the target at the first answer. */
-const CLEAR = new Set([401, 503]);
+const CLEAR_STATUSES = new Set([401, 503]);
 /** Longest wait for the rate limit after a good answer, milliseconds; it is longer than the usual window of a rate limit. */
 const LIMITED_MS = 120_000;
 /** Wait for the rate limit after which it is reported, milliseconds. */
 const TELL_AFTER_MS = 3000;
 
-/** Returns whether the failures are enough to give up. */
+/** Returns whether the failures are enough to give up; 0 failures: the calls still wait for their first answer. */
 const isOver = ({ failures, last }: TargetSilence, { open }: BreakerState): boolean =>
-  open || failures === 0 || failures >= FEW || CLEAR.has(last?.status ?? 0);
+  open || failures === 0 || failures >= ENOUGH_FAILURES || CLEAR_STATUSES.has(last?.status ?? 0);
 
 interface Watched {
   target: {
@@ -60,7 +60,8 @@ export async function whileAnswering<T>(
     const { open, pause } = state;
     const silence = answering.read();
     const limited = answering.readLimited();
-    // Time since when the shared breaker or a refused key stops all calls, so that this process gets no answer of its own.
+    // Since when the breaker or a refused key stops all calls (so this process gets no answer of its own), and since when calls
+    // wait for a pause or a rate limit.
     const stopped = answering.noteStop('failing', open || isForKey(pause));
     const waiting = answering.noteStop('waiting', pause !== undefined || limited !== undefined);
     const isSilent =
@@ -92,8 +93,7 @@ export async function whileAnswering<T>(
       .finally(() => (isChecking = false));
   }, CHECK_MS);
   try {
-    // The service may have been refused with an older key, so a pause for the key ends and the key of these settings is
-    // tried.
+    // The service may have been refused with an older key: ends a pause for that key, so that the key of these settings is tried.
     await target.budget.tryKey();
     return await Promise.race([work(either), afterAbort(either, clock)]);
   } catch (error) {

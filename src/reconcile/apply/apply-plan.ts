@@ -130,7 +130,7 @@ async function endOf(
 
 const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });
 
-/** Third argument of `storeForNextRun` where the run has marked nothing by its plan, so that no resource was left out. */
+/** `moved` of `storeForNextRun` where the run has marked nothing by its plan, so that no resource was left out. */
 const NONE_MOVED = 0;
 
 /** Largest number of times that a run marks lost resources before it ends as incomplete. */
@@ -176,10 +176,10 @@ async function restoreLost(
 
 /**
  * Returns the resources that the run marks even if the plan does not name them, so that a sync decides about them anew:
- * - resources with a held change: it has no mark, and may be no longer desired, for instance after a change of rules;
+ * - resources with a held change: they have no mark, and the change may be unwanted now, for instance after a change of rules;
  * - resources with a rejected change, if all users were mapped by the present rules: these may no longer want the change;
  * - dead letters that were refused under earlier settings, if the mapping rules changed: their sync may succeed now;
- * - users whose mapping fails, or whose activation waits for a value: their sync stores this as a condition, unless it is stored;
+ * - users whose mapping fails, or whose activation waits for a value: their sync stores this as a condition, unless a condition says so;
  * - resources with a held or rejected change that somebody made at the platform, and dead letters without a difference.
  */
 async function decidedRefs(
@@ -221,7 +221,8 @@ export async function conflictsLeft(
 ): Promise<Conflicts | undefined> {
   const known = new Set<Ref | null>([...(await outbox.blocked()).map(({ ref }) => ref), ...synced]);
   const left = entries.filter(({ action, ref }) => action === 'conflict' && !known.has(ref));
-  return left[0] && { count: left.length, reason: left[0].reason };
+  const [first] = left;
+  return first && { count: left.length, reason: first.reason };
 }
 
 /** Returns the end `blocked` if dead letters or other conflicts need a person, else `converged`. */

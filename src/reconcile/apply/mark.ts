@@ -10,11 +10,10 @@ import { countsOf, type Plan } from '../plan.ts';
 import { groupsWithEndedHold } from '../unwritten/left-by-settings.ts';
 import { becomesPending, toDestruction } from '../unwritten/unwritten.ts';
 
-/** Result of marking the resources of a plan. */
 export interface MarkedPlan {
   /** All resources that the plan changes, including those with pending pushes. */
   refs: Ref[];
-  /** Number of resources that were marked, had changed meanwhile, or were being synced. */
+  /** Number of resources that were marked (`applied`), had changed meanwhile (`stale`), or were being synced (`busy`). */
   noted: Record<Noted, number>;
   /** Resources that were not marked, because they had changed meanwhile or were being synced. */
   skipped: ReadonlySet<Ref>;
@@ -103,9 +102,7 @@ async function holdOverLimit(
   return over.filter((_, index) => permissions[index] === 'held');
 }
 
-/**
- * Returns one drift note for each resource of the entries, with the values and memberships that have to be written again.
- */
+/** Returns one drift note for each resource of the entries, with the values and memberships that have to be written again. */
 export function toDrifts(entries: PlanEntry[]): Drift[] {
   const drifts = new Map<Ref, Drift>();
   for (const entry of entries) {
@@ -123,6 +120,7 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
     const names = namesIn(entry);
     drift.names.push(...names);
     for (const name of names) {
+      // Entries of attributes have the name without `attributes.` in `before`.
       const value = entry.before?.[name.replace(/^attributes\./, '')];
       if (value !== undefined) drift.observed[name] = value;
     }

@@ -9,16 +9,16 @@ import type { ReconcileScope } from '../scope.ts';
 
 /** Number of syncs for each platform call that may be under way. More than one, because a sync also waits for Redis. */
 const SYNCS_PER_CALL = 3;
-/** Resources whose marks are claimed by one command. */
+/** Number of resources whose marks one command of Redis claims. */
 const CLAIM_PORTION = 200;
 /** Pause after the end of a sync, so that syncs that end together are replaced together. */
 const TOGETHER_MS = 10;
 
-/** Values of `room` in `claim`: only deactivations are claimed; every due mark is claimed. */
+/** `room` of `claim` (outbox.ts): number of deliveries in flight from which only deactivations are claimed. */
 const ONLY_DEACTIVATIONS = 0;
 const EVERY_MARK = Number.MAX_SAFE_INTEGER;
 
-/** Interval of looks for deactivations, which go first: a look reads all that wait at the target. */
+/** Interval of looks for deactivations, which go first, milliseconds: a look reads all deactivations that wait at the target. */
 const LOOK_MS = 200;
 
 /**
@@ -39,7 +39,7 @@ export function createOwnSyncs(
   let lookedAt = -Infinity;
   const free = (): number => target.concurrency() * SYNCS_PER_CALL - running.size;
 
-  /** Starts the syncs of those resources whose marks are due, up to the number of syncs that may run. @param room of `claim` (outbox.ts) */
+  /** Starts the syncs of those resources whose marks are due, up to the number of syncs that may run. @param room as in `claim` */
   async function startDue(refs: readonly Ref[], room: number): Promise<void> {
     for (const portion of inPortions(refs, CLAIM_PORTION)) {
       if (free() <= 0) return;
@@ -62,7 +62,7 @@ export function createOwnSyncs(
       const urgent = (await outbox.deactivations()).filter((ref) => ours.has(ref));
       await startDue(urgent, ONLY_DEACTIVATIONS);
     }
-    // The claims of the service do not count here: they may be lost ones, which only a worker delivers again.
+    // The deliveries of the service do not limit this claim: they may be lost ones, which only a worker delivers again.
     await startDue(refs, EVERY_MARK);
   }
 

@@ -4,7 +4,7 @@ import type { ReconcileScope } from '../scope.ts';
 
 /**
  * Writes the audit entry of an order; the schedule (`orderedBy` undefined) gets none. The caller does so before the run begins,
- * so that a crash does not lose it.
+ * so that a crash does not lose the entry.
  */
 export async function recordOrder(
   { acts, target }: ReconcileScope,

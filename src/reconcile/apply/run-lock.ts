@@ -4,7 +4,7 @@ import { RunLost } from '../../directory/outbox/drift.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /** Expiry of the lock without a heartbeat, milliseconds. */
-export const RIGHT_MS = 30_000;
+export const LOCK_MS = 30_000;
 /** Interval at which a waiting run tries to take the lock, milliseconds. */
 export const POLL_MS = 200;
 
@@ -13,7 +13,7 @@ export class RunStopped extends Error {
   override name = 'RunStopped';
 }
 
-interface Right {
+interface KeptLock {
   /** Aborted by the caller, or when the lock is lost. */
   signal: AbortSignal;
   /** Stops the heartbeats and releases the lock. */
@@ -21,17 +21,17 @@ interface Right {
 }
 
 /** Keeps the lock with heartbeats. @param fence fence of the run that took the lock */
-export function keepRight({ runs }: ReconcileScope, fence: string, signal: AbortSignal): Right {
+export function keepLock({ runs }: ReconcileScope, fence: string, signal: AbortSignal): KeptLock {
   const lost = new AbortController();
   // A third: the lock outlives two heartbeats that fail.
   const keepAlive = setInterval(() => {
-    runs.keep(fence, RIGHT_MS).then(
-      (held) => {
-        if (!held) lost.abort(new RunLost('another reconcile run has taken over'));
+    runs.keep(fence, LOCK_MS).then(
+      (isKept) => {
+        if (!isKept) lost.abort(new RunLost('another reconcile run has taken over'));
       },
       () => undefined,
     );
-  }, RIGHT_MS / 3);
+  }, LOCK_MS / 3);
   const either = AbortSignal.any([signal, lost.signal]);
   // 0: no warning about many listeners. Each running call adds one, and the target's concurrency limits their number.
   setMaxListeners(0, either);
@@ -47,7 +47,7 @@ export function keepRight({ runs }: ReconcileScope, fence: string, signal: Abort
 /** Waits until the lock is free. @returns the fence of the run that took it */
 async function untilTaken({ runs, clock }: ReconcileScope, signal: AbortSignal): Promise<string> {
   for (;;) {
-    const fence = await runs.take(RIGHT_MS);
+    const fence = await runs.take(LOCK_MS);
     if (fence !== undefined) return fence;
     signal.throwIfAborted();
     await clock.sleep(POLL_MS, signal);
@@ -65,10 +65,10 @@ export async function underRunLock<T>(
   work: (signal: AbortSignal, fence: string) => Promise<T>,
 ): Promise<T> {
   const fence = await untilTaken(scope, signal);
-  const right = keepRight(scope, fence, signal);
+  const lock = keepLock(scope, fence, signal);
   try {
-    return await work(right.signal, fence);
+    return await work(lock.signal, fence);
   } finally {
-    await right.release();
+    await lock.release();
   }
 }

@@ -6,7 +6,7 @@ import { applyPlan, conflictsLeft, proveDesired, whyUnproven, type ApplyPlanOpti
 import type { End } from './until-applied.ts';
 import { askAboutTenant, forgetTenant, noteRecognised, TENANT_ACCEPTED } from '../tenant/change-tenant.ts';
 import { withHandover } from './handover-after-run.ts';
-import { keepRight, POLL_MS, RIGHT_MS, RunStopped } from './run-lock.ts';
+import { keepLock, POLL_MS, LOCK_MS, RunStopped } from './run-lock.ts';
 import type { ReconcileScope, Progress } from '../scope.ts';
 import { makePlan, type PlanOptions } from '../plan/make-plan.ts';
 import { toReport, withExceptions, withOpen } from './make-report.ts';
@@ -46,7 +46,7 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
   await recordOrder(scope, 'reconcile', options, {});
   const { runs, clock } = scope;
   for (;;) {
-    const fence = await runs.take(RIGHT_MS);
+    const fence = await runs.take(LOCK_MS);
     if (fence !== undefined) return runLocked(scope, options, fence);
     const askedAt = clock.now();
     options.onWait?.();
@@ -73,8 +73,8 @@ interface Compared {
 async function runLocked(scope: ReconcileScope, options: RunOptions, fence: string): Promise<RunResult> {
   const { runs, clock } = scope;
   const startedAt = clock.now();
-  const right = keepRight(scope, fence, options.signal);
-  const { signal } = right;
+  const lock = keepLock(scope, fence, options.signal);
+  const { signal } = lock;
   try {
     let pass: RunOptions = { ...options, signal, remember: scope.drifts.notePrints };
     // Processes with other rules may apply the marks of this run by theirs, so the next run maps everything.
@@ -127,7 +127,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
     if (isFailure) await noteFailure(scope, options, startedAt, cause as Error);
     throw cause;
   } finally {
-    await right.release();
+    await lock.release();
   }
 }
 

@@ -34,9 +34,9 @@ export interface Scheduler {
   stop: () => Promise<void>;
 }
 
-/** Interval at which Redis is asked whether everything has to be mapped anew. */
+/** Interval at which Redis is asked whether everything has to be mapped anew, milliseconds. */
 const LOOK_MS = 5000;
-/** Scheduled times of the last day are compared with the end of the last run. */
+/** Age up to which scheduled times are compared with the end of the last run: one day. */
 const MISSED_WITHIN_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;
 
@@ -88,7 +88,7 @@ export function startScheduler(
 
 /**
  * Starts the run that this start of the process needs, and one each time that everything has to be mapped anew. A run waits until
- * all processes have the same rules, because the others would apply its changes by theirs.
+ * all processes have the same rules, because a process with other rules would apply the changes of the run by its own.
  * @param options.run returns false when this process made no run of its own
  */
 async function watchRules(
@@ -102,7 +102,7 @@ async function watchRules(
 ): Promise<void> {
   const { isDue, signal, run } = options;
   let isStart = true;
-  /** The note for which this process made its last run; it stays when the run could not end it. */
+  /** The value of `mappedBy` for which this process made its last run. Redis keeps it if that run could not map everything. */
   let answered: string | undefined;
   /** The error of the last look that has been logged. */
   let logged: string | undefined;

@@ -12,25 +12,23 @@ import type { Plan } from '../plan.ts';
 import { readPutOff, type PutOff } from '../unwritten/put-off.ts';
 import type { Progress, ReconcileScope } from '../scope.ts';
 
-/** Interval of looks at the marks. */
+/** Interval of looks at the marks, milliseconds. */
 const POLL_MS = 200;
-/** Resources whose marks are read by one command. */
+/** Number of resources whose marks one command of Redis reads. */
 const MARKS_PORTION = 1000;
 /** A run ends as stalled when no change was applied for this time: no worker runs, or the platform is unavailable. */
 const STALL_MS = 300_000;
 /** Number of times that a run which syncs its resources itself takes up resources that were marked again. */
 const MOST_LOOKS = 10;
-/** Time without a sync or an applied change after which such a run looks for resources that were marked again. */
+/** Time without a sync or an applied change after which a run that syncs its resources itself looks for new marks, milliseconds. */
 const LOOK_AGAIN_MS = 1000;
 
-/** Outcome of a run. */
 export interface End {
   outcome: Outcome;
   message?: string;
 }
 
 export interface AwaitOptions {
-  /** Ends the wait. */
   signal: AbortSignal;
   onProgress?: ((progress: Progress) => void) | undefined;
   logger: Logger;
@@ -68,7 +66,6 @@ export const deadLetters = (count: number): string =>
 /** The words for dead letters behind those for held changes; '' without any. */
 const besides = (letters: number): string => (letters > 0 ? `; ${deadLetters(letters)}` : '');
 
-/** Returns the end of a run with dead letters. */
 const blocked = (count: number): End => ({ outcome: 'blocked', message: deadLetters(count) });
 
 /**
@@ -135,6 +132,7 @@ interface Awaited {
   refs: readonly Ref[];
   /** Gets the resources for which the run does not wait. */
   putOff: PutOff;
+  /** Syncs of this process; undefined: a worker syncs the resources. */
   own: ReturnType<typeof createOwnSyncs> | undefined;
   /** As in `untilApplied`. Its memberships are awaited too: a group may be marked again when its member was synced. */
   saved: Plan | undefined;
@@ -159,7 +157,7 @@ async function untilUnmarked(
     if (left.length === before) left = await withoutPutOff(scope, left, putOff);
     if (left.length < before) movedAt = clock.now();
     // The sync of a resource marks others of the run, such as the groups of a new user. The user may wait for the membership,
-    // so the run also looks while resources are left and none of them is synced. Pushes mark resources too, without end.
+    // so the run also looks while resources are left and none is synced; at most MOST_LOOKS times, as pushes mark without end.
     const isIdle = own?.isIdle() && clock.now() - Math.max(movedAt, lookedAt) >= LOOK_AGAIN_MS;
     if ((own ?? saved) && (left.length === 0 || isIdle) && looksAgain < MOST_LOOKS) {
       lookedAt = clock.now();
@@ -201,7 +199,7 @@ function without(refs: readonly Ref[], { held, failing }: PutOff): readonly Ref[
 
 /**
  * Returns the end of a run with changes that wait for another resource, whose change is held; dead letters are named too.
- * @param approval undefined: decided just now
+ * @param approval undefined: an operator has just decided it
  */
 function behindHeld(
   { connection }: ReconcileScope,

@@ -3,7 +3,7 @@ import type { WireUser } from '../../platform/wire.ts';
 import { isEmpty } from '../../sync/diff.ts';
 import { sameValue } from '../../sync/mapping/values.ts';
 import { desiredFromLink, desiredValue, type DesiredAccount, type Difference } from './compare.ts';
-import { leftBy, type Cause, type PlanEntry, type Values } from '../entry.ts';
+import { leftBy, type Cause, type PlanEntry } from '../entry.ts';
 import { sharedFields, masked, type TargetRules, type UserCase } from './user-case.ts';
 
 /** Returns the entries of the differences: one for each attribute, and one for all core values of the same cause. */
@@ -15,68 +15,56 @@ export function accountChanges(
   rules: TargetRules,
 ): PlanEntry[] {
   const applied = desiredFromLink(user.link);
-  const ours: Cause = user.marked ? 'source changed' : 'mapping changed';
+  // Cause of a difference between the desired and the applied value: a push, or other mapping rules.
+  const ownCause: Cause = user.marked ? 'source changed' : 'mapping changed';
   const causeOf = ({ name }: Difference): Cause =>
     sameValue(desiredValue(applied, name) ?? null, desiredValue(wanted, name) ?? null)
       ? 'platform changed'
-      : ours;
+      : ownCause;
   // `create-only` writes nothing more to a completed account.
   const frozen = rules.policy.policy === 'create-only' && user.link.making !== true;
-  const entries: PlanEntry[] = [];
-  const add = (
-    action: PlanEntry['action'],
-    difference: Difference,
-    before: Values,
-    after: Values,
-    reason: string,
-  ): void => {
-    const isReported = frozen || (action === 'deactivate' && rules.policy.policy !== 'sync');
-    entries.push({
+  const toEntry = (difference: Difference, change: Change): PlanEntry => {
+    const isReported = frozen || (change.action === 'deactivate' && rules.policy.policy !== 'sync');
+    return {
       ...sharedFields(user, causeOf(difference)),
-      action,
-      before,
-      after,
+      ...change,
       effect: isReported ? 'report' : 'apply',
-      reason: isReported ? `${reason}${leftBy(rules.policy)}` : reason,
-    });
+      reason: isReported ? `${change.reason}${leftBy(rules.policy)}` : change.reason,
+    };
   };
-  for (const difference of found) {
+  const entries = found.flatMap((difference): PlanEntry[] => {
     const { name, before, after } = difference;
+    if (isCore(name)) return [];
     if (name === 'active') {
       const action = after === true ? 'reactivate' : 'deactivate';
-      add(action, difference, { active: before }, { active: after }, activeReason(user, wanted, observed));
-    } else if (name.startsWith('attributes.')) {
-      const attribute = name.slice('attributes.'.length);
-      // The guard counts an emptied list or text as a cleared value too.
-      const isCleared = after === null || (isEmpty(after) && !isEmpty(before));
-      const action = isCleared ? 'clearAttribute' : 'setAttribute';
-      add(
-        action,
-        difference,
-        { [attribute]: masked(attribute, before) },
-        { [attribute]: masked(attribute, after) },
-        'the attribute has another value',
-      );
-      const added = entries.at(-1);
-      if (added) added.attribute = attribute;
+      const reason = activeReason(user, wanted, observed);
+      return [toEntry(difference, { action, before: { active: before }, after: { active: after }, reason })];
     }
-  }
-  for (const cause of ['platform changed', ours] as const) {
+    const attribute = name.slice('attributes.'.length);
+    // The guard counts an emptied list or text as a cleared value too.
+    const isCleared = after === null || (isEmpty(after) && !isEmpty(before));
+    const change: Change = {
+      action: isCleared ? 'clearAttribute' : 'setAttribute',
+      attribute,
+      before: { [attribute]: masked(attribute, before) },
+      after: { [attribute]: masked(attribute, after) },
+      reason: 'the attribute has another value',
+    };
+    return [toEntry(difference, change)];
+  });
+  for (const cause of ['platform changed', ownCause] as const) {
     const core = found.filter((each) => isCore(each.name) && causeOf(each) === cause);
     const [first] = core;
     if (!first) continue;
     const before = Object.fromEntries(core.map((each) => [each.name, each.before]));
     const after = Object.fromEntries(core.map((each) => [each.name, each.after]));
-    add(
-      'update',
-      first,
-      before,
-      after,
-      `${core.map(({ name }) => name).join(', ')} ${core.length === 1 ? 'differs' : 'differ'}`,
-    );
+    const reason = `${core.map(({ name }) => name).join(', ')} ${core.length === 1 ? 'differs' : 'differ'}`;
+    entries.push(toEntry(first, { action: 'update', before, after, reason }));
   }
   return entries;
 }
+
+type Change = Pick<PlanEntry, 'action' | 'attribute' | 'before' | 'after' | 'reason'>;
 
 /** Returns whether the name of a difference is the path of a core attribute. */
 const isCore = (name: string): boolean => name !== 'active' && !name.startsWith('attributes.');

@@ -1,6 +1,7 @@
 // Names the cause of a difference, the `attribution` of its plan entry. Pure. The cause follows from the platform's audit log
 // and from three times: when the platform last changed the resource, when the bridge last wrote the resource, and when it last
 // wrote the differing value.
+import { isoTime } from '../../support/sources.ts';
 import type { Attribution, PlanEntry } from '../entry.ts';
 import { isDrift, NEWLY_LINKED } from '../entry.ts';
 import type { Restored } from '../tenant/restored.ts';
@@ -77,7 +78,7 @@ const MEMBER_LEFT_OUT = 'member at the source; the platform answered an earlier 
 const VALUE_GONE =
   'its value is not there any more: the write did not stick, or the definition of the attribute was deleted and made again';
 
-/** Returns the earliest time at which a difference can have begun, from which the audit log is read. */
+/** Returns the earliest time at which a difference can have begun, Unix milliseconds: the audit log is read from there. */
 export function earliestDrift(verified: VerifiedResource[], lastWrite: ValueWrittenAt): number | undefined {
   let earliest: number | undefined;
   for (const { entries, changedAt, writtenAt } of verified)
@@ -119,16 +120,16 @@ function attributionOf(
     return last ? byEvent(last) : entry.attribution;
   }
   if (!hasEnded(entry) && valueWrittenAt !== undefined && changed <= valueWrittenAt)
-    return { cause: 'write did not stick', at: isoOf(valueWrittenAt) };
-  if (last) return { ...byEvent(last), at: isoOf(changed) };
+    return { cause: 'write did not stick', at: isoTime(valueWrittenAt) };
+  if (last) return { ...byEvent(last), at: isoTime(changed) };
   // The platform has one time of change for all values. One that is not after the bridge's last write of the resource is the
   // time of the bridge's own write of another value, so it is unknown when this value changed.
   return changed <= writtenAt
     ? { cause: 'platform changed' }
-    : { cause: 'platform changed', at: isoOf(changed) };
+    : { cause: 'platform changed', at: isoTime(changed) };
 }
 
-/** Returns whether the change may be one that the bridge made between the backup and the restore. */
+/** Returns whether the bridge may have made the change between backup and restore. The times default to 0: unknown, or no write. */
 function isBeforeRestore(
   { at, backupAt = 0 }: Restored,
   {
@@ -142,12 +143,10 @@ function isBeforeRestore(
   return Number.isNaN(changed) || changed <= Math.max(at, writtenAt);
 }
 
-const isoOf = (time: number): string => new Date(time).toISOString();
-
 const byEvent = ({ actor, at }: AuditEvent): Attribution => ({
   cause: 'platform changed',
   by: actor,
-  at: isoOf(at),
+  at: isoTime(at),
 });
 
 /**

@@ -13,8 +13,8 @@ import { applyRefusals } from './refusals.ts';
 import type { GroupOfAccount, VerifiedResource } from './verified.ts';
 
 /**
- * Largest number of groups that are read because the account does not name them, and of those that are read because it names them
- * otherwise. Further groups are not compared.
+ * Largest number of groups that are read because the account does not list them, and of groups that are read because the account
+ * shows another name of them. Further groups are not compared.
  */
 const MOST_READ = 20;
 /** Number of groups that are read at the same time. */
@@ -72,17 +72,17 @@ export async function compareMemberships(
   if (read.some(({ state }) => state === 'unknown')) return null;
   const inState = (wantedState: string) =>
     drifts.readLinks(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
-  const otherwise: Ref[] = [];
+  const otherwiseCalled: Ref[] = [];
   // Groups that the user is about to join: their names were not read.
   const joining: Ref[] = [];
   for (const [index, group] of joined.entries()) {
     const ref = refOf('Group', group.id);
     const { id } = known[index] ?? {};
     const name = named.get(id ?? '') ?? read.find((each) => each.ref === ref)?.name;
-    if (name !== undefined && !isCalled(name, group)) otherwise.push(ref);
+    if (name !== undefined && !isCalled(name, group)) otherwiseCalled.push(ref);
     if (name === undefined && id !== undefined && user.pending.has(group.id)) joining.push(ref);
   }
-  const renamed = await groupsUnderOtherName(scan, [...otherwise, ...joining]);
+  const renamed = await groupsUnderOtherName(scan, [...otherwiseCalled, ...joining]);
   if (renamed === null) return null;
   const missing = await inState('missing');
   const gone = await inState('gone');
@@ -92,7 +92,7 @@ export async function compareMemberships(
     'Group',
     unmatched.map(({ id }) => id),
   );
-  // The reverse link may be out of date; then no managed group is linked to it.
+  // The reverse link may be out of date; then no managed group is linked to the group of the platform.
   const holders = found.map((each, index) =>
     each && parseLink(each.text).id === unmatched[index]?.id ? each : undefined,
   );
@@ -212,7 +212,10 @@ async function madeAgain(
   ];
 }
 
-/** Returns the entries about this user that a comparison of each whole group would contain. */
+/**
+ * Returns the entries about this user that a comparison of each whole group would contain.
+ * @param differences returns whether the user is missing in these groups or surplus there
+ */
 export async function managedEntries(
   { scope }: Pick<ScanResult, 'scope'>,
   observed: readonly (ObservedResource | undefined)[],
@@ -284,7 +287,7 @@ const inDeletedGroup = (
   basis: NO_BASIS,
 });
 
-/** Returns an entry for a group that the bridge does not manage: it gives the person access too. */
+/** Returns an entry for an unmanaged group, which gives the person access too. `withNames` replaces the empty name of the member. */
 const unmanagedEntry = (ref: Ref, { id, name }: GroupOfAccount, reason: string): PlanEntry => ({
   ...{ action: 'unmanaged', kind: 'Group', ref: null, platformId: id, name },
   member: { ref, platformId: null, name: '' },

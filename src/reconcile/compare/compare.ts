@@ -64,8 +64,8 @@ const PATHS = ['userName', 'externalId', 'displayName', 'name.givenName', 'name.
  * still equal if its link was not written since, so the link need not be read.
  */
 export function printOf(user: WireUser): string {
-  // `2` is the version of this comparison. A change of what counts as equal raises it, so that no fingerprint of former rules is
-  // taken for one of these.
+  // `2` is the version of this comparison: a change of what counts as equal raises it, so that no fingerprint of former rules
+  // counts. The sign behind it is `active`; `?`: the account does not show whether it is active.
   let text = user.active === undefined ? '2?' : user.active ? '2+' : '2-';
   // Names and addresses contain neither the separator nor the sign of a value that is not shown.
   for (const path of PATHS) text += `\u0000${shownCore(user, path) ?? '\u0001'}`;
@@ -100,7 +100,7 @@ export function desiredFromLink({ core = {}, attributes = {}, departed }: Link):
 }
 
 /**
- * Returns whether the account has a value of a mapped attribute that its link does not name. The bridge never wrote such a
+ * Returns whether the account has a value (`valueOf`) of a mapped attribute that its link does not name. The bridge never wrote such a
  * value, so only the record says whether it is desired, kept (`onEmpty`) or to be cleared.
  */
 export const hasUnknownValue = (
@@ -117,7 +117,7 @@ export const desiredFromRecord = ({ inScope, active, core, attributes }: Desired
   attributes,
 });
 
-/** Returns a core attribute of a platform account as text. */
+/** Returns a core attribute of a platform account as text; undefined: not shown. */
 function shownCore(user: WireUser, path: string): string | undefined {
   switch (path) {
     case 'userName':
@@ -138,7 +138,7 @@ function shownCore(user: WireUser, path: string): string | undefined {
 }
 
 /**
- * Returns a value of an account; undefined: not read.
+ * Returns a value of an account; null: there is none, undefined: not read.
  * @param name as in `Difference`
  */
 export function observedValue(
@@ -164,12 +164,11 @@ export const isSameObserved = (name: string, desired: unknown, observed: unknown
 const WITHOUT_CASE = new Set(['userName', 'emails']);
 
 /** Compares text without surrounding blanks, because a platform that trims text would differ after every write. */
-function isSameText(path: string, left: unknown, right: string | undefined): boolean {
-  if (left === (right ?? null)) return true;
-  if (right === undefined || typeof left !== 'string' || left === '') return false;
-  const wanted = left.trim();
-  const shown = right.trim();
-  return wanted === shown || (WITHOUT_CASE.has(path) && fold(wanted) === fold(shown));
+function isSameText(path: string, desired: unknown, shown: string | undefined): boolean {
+  if (desired === (shown ?? null)) return true;
+  if (shown === undefined || typeof desired !== 'string' || desired === '') return false;
+  const [left, right] = [desired.trim(), shown.trim()];
+  return left === right || (WITHOUT_CASE.has(path) && fold(left) === fold(right));
 }
 
 /**

@@ -1,7 +1,7 @@
 // Compares the definitions of the mapped attributes at the platform with the settings, and decides what becomes of the values of
 // an attribute whose definition is missing or has another type.
 import { fold, type Ref } from '../../directory/records.ts';
-import { aboutDefinition, isChange, isDrift, type Attribution, type PlanEntry } from '../entry.ts';
+import { aboutDefinition, isChange, isDrift, type PlanEntry } from '../entry.ts';
 import { asking } from './platform-reads.ts';
 import type { ScanResult } from '../scope.ts';
 
@@ -22,22 +22,24 @@ export interface DefinitionReads {
  */
 export function goneWithDefinition(entries: PlanEntry[], definitions: readonly PlanEntry[]): PlanEntry[] {
   const names = new Set(definitions.map(({ name }) => name));
-  return entries.map((entry) =>
-    entry.attribute !== undefined && names.has(entry.attribute) && isDrift(entry)
-      ? { ...entry, reason: UNDEFINED, attribution: withoutWrite(entry.attribution) }
-      : entry,
-  );
+  return entries.map((entry): PlanEntry => {
+    const { attribute, attribution } = entry;
+    if (attribute === undefined || !names.has(attribute) || !isDrift(entry)) return entry;
+    const isStuck = attribution.cause !== 'write did not stick';
+    return {
+      ...entry,
+      reason: UNDEFINED,
+      attribution: isStuck ? attribution : { cause: 'platform changed' },
+    };
+  });
 }
-
-const withoutWrite = (attribution: Attribution): Attribution =>
-  attribution.cause === 'write did not stick' ? { cause: 'platform changed' } : attribution;
 
 const UNDEFINED = 'the platform does not define the attribute any more';
 
 /**
  * Returns a conflict for a value of an attribute that the platform defines with another type, because a person has to
  * correct the mapping. Other entries are returned as they are.
- * @param waiting users of whom more waits for the value; of others the conflict keeps its cause
+ * @param waiting users whose activation and memberships wait for the value; the conflict of any other user keeps the entry's cause
  */
 export function toTypeConflict(
   entry: PlanEntry,

@@ -10,7 +10,7 @@ import type { ReconcileScope } from '../scope.ts';
 export interface UserToVerify {
   /** Version of the record. */
   version: number;
-  /** Its desired state at the target. */
+  /** Desired state of the user at the target. */
   wanted: DesiredAccount;
   /** Attributes whose mapping failed. */
   faults: string[];

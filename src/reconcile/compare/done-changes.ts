@@ -29,8 +29,8 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
   if (link.id === undefined || !awaitsDecision(link)) return undefined;
   const isLeaver = wanted?.inScope !== true;
   const items: Destruction[] = [];
-  // Nothing is left to be closed of a missing account. That of an inactive user in scope is made anew, and closed, unless the
-  // sync finds another account of that name, which may be active.
+  // A missing account need not be closed. The account of an inactive user in scope is made anew, and closed, unless the sync
+  // finds another account of that name, which may be active.
   const isClosed = observed ? observed.active === false : isLeaver || (!user.namesake && !user.takenBy);
   // `mayBeActive`: by the link the account may still be active, so its deactivation was to come.
   if (wanted?.active !== true && mayBeActive(link) && isClosed) items.push({ kind: 'deactivate', ref });

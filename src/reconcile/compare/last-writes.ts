@@ -4,6 +4,7 @@ import type { Ref } from '../../directory/records.ts';
 import { sameValue } from '../../sync/mapping/values.ts';
 import { isDrift, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
+import { MASKED } from './user-case.ts';
 import type { VerifiedResource } from './verified.ts';
 
 /**
@@ -20,8 +21,6 @@ interface Write {
   value?: unknown;
 }
 
-/** Stands for a secret value in a plan, which cannot be compared. */
-const MASKED = '[hidden]';
 /** Longest search of a long log. For a value that is not found by then, the last write of its account is used. */
 const SEARCH_MS = 5000;
 

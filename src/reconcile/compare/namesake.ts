@@ -1,5 +1,5 @@
-// Finds the account that the sync of a user without account would meet: an unmanaged one, that of a deleted user, or one of
-// another connection.
+// Finds the account that the sync of a user without account would meet: an unmanaged account, the account of a deleted user, or an
+// account of another connection.
 import { parseLink } from '../../directory/outbox/links.ts';
 import { fold } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
@@ -23,7 +23,10 @@ export async function takenId(
   return (isKnown ? known : byName.get(fold(String(core.userName))))?.id;
 }
 
-/** Returns an unmanaged account, or one of a deleted user, with the externalId or userName of the user. */
+/**
+ * Returns an unmanaged account, or one of a deleted user, with the externalId or userName of the user; `unknown`: the platform could
+ * not be read. An externalId that several users share identifies none of them (`directory.identifies`).
+ */
 export async function findNamesake(
   scan: ScanResult,
   { core }: DesiredAccount,

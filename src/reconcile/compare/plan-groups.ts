@@ -7,7 +7,6 @@ import { notedLeavers } from '../../sync/group/left-members.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
 import { absenceOf, leftBy, type Basis, type Cause, type PlanEntry } from '../entry.ts';
 
-/** A member of a group. */
 export interface Member {
   /** Null: an unmanaged account. */
   ref: Ref | null;
@@ -35,7 +34,7 @@ export interface GroupCase {
   marked: boolean;
   /** Pending removals of members may have been lost, so a managed member that the source does not have must be removed. */
   isLost: boolean;
-  /** The group comes back into scope; its link notes whom the source removed meanwhile, unless it is lost. */
+  /** The group comes back into scope; its link notes whom the source removed meanwhile, unless `isLost`. */
   isBack: boolean;
   /** Desired name at the target; undefined when the group is out of scope. */
   wantedName: string | undefined;
@@ -59,6 +58,7 @@ export interface GroupCase {
 
 export interface GroupRules {
   policy: SyncPolicy;
+  /** Setting `groups.members`. */
   members: 'owned' | 'authoritative';
   /** Time of the comparison, Unix milliseconds. */
   now: number;
@@ -102,6 +102,7 @@ const surplusThere = (group: GroupCase): PlanEntry[] =>
 const nameOf = ({ wantedName, observed, link }: GroupCase): string =>
   wantedName ?? observed?.displayName ?? String(link.core?.displayName ?? '');
 
+/** Returns the fields that all entries of a group share. */
 function base(
   group: GroupCase,
   cause: Cause,

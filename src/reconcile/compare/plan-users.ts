@@ -64,7 +64,7 @@ function createdValues({ core, attributes, active }: DesiredAccount): Values {
   return { ...Object.fromEntries(values), active, ...Object.fromEntries(typed) };
 }
 
-/** Returns what a create writes. */
+/** Returns the fields of an entry that creates the account. */
 const created = (
   wanted: DesiredAccount,
   reason: string,
@@ -106,7 +106,7 @@ function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules)
   ];
 }
 
-/** Returns whether the sync adopts the account: the bridge managed that of a deleted user before, so it needs no permission. */
+/** Returns whether the sync adopts the account. The bridge managed the account of a deleted user before, so `adopt` does not matter. */
 export const isAdopted = ({ former }: Namesake, { adopt }: Pick<SyncPolicy, 'adopt'>): boolean =>
   former !== undefined || adopt === 'exact';
 

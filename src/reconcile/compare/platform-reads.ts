@@ -14,7 +14,8 @@ import type { AdoptableAccount } from './user-case.ts';
 
 /**
  * Returns the value list of a linked account; undefined when no attribute is mapped, the user list has not exactly one account of
- * the name, or the tenant has no such lists. A link knows the id in the value list only after the first value was written.
+ * the name, or the tenant has no such lists; `unknown` when a call failed. A link knows the id in the value list (`Link.account`)
+ * only after the first value was written.
  */
 export async function readValues(
   scan: ScanResult,
@@ -60,6 +61,7 @@ export async function readAdoptable(
   const read = await asking(scan, (signal) => client.users.get(id, { signal }));
   if (read === 'absent' || read === 'unknown') return 'unknown';
   const account = isClosing ? { ...read, active: false, groups: [] } : read;
+  // Values that the SCIM answer contains.
   const echoed = echoedAttributes(account, attributes as DesiredUser['attributes']);
   const areAllEchoed = Object.keys(attributes).every((name) => name in echoed);
   if (areAllEchoed) return { account, values: echoed };
@@ -77,9 +79,12 @@ export async function readAdoptable(
  * Reads a linked account; `absent` when nothing is linked, or when the read is answered with 404; `unknown` also when the answer
  * does not show whether the account is active.
  */
-export async function readLinkedUser(scan: ScanResult, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
-  if (link.id === undefined) return 'absent';
-  const user = await asking(scan, (signal) => scan.scope.target.client.users.get(link.id ?? '', { signal }));
+export async function readLinkedUser(
+  scan: ScanResult,
+  { id }: Link,
+): Promise<WireUser | 'absent' | 'unknown'> {
+  if (id === undefined) return 'absent';
+  const user = await asking(scan, (signal) => scan.scope.target.client.users.get(id, { signal }));
   if (typeof user !== 'object' || user.active !== undefined) return user;
   scan.noteFailure?.('the platform answered a user without a readable `active`');
   return 'unknown';

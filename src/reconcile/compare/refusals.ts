@@ -11,8 +11,8 @@ export interface Refusals {
   /** Time of the last refusal of each dead letter, Unix milliseconds; dead letters that an operator dropped are left out. */
   blocked: ReadonlyMap<Ref, number>;
   /**
-   * Whether the mapping rules changed, so that a refused write may be different now; undefined before the first complete run: the
-   * settings of the refusal tell.
+   * Whether the mapping rules changed, so that a refused write may be different now. Undefined before the first complete run: then
+   * the settings at the time of the refusal (`Condition.settings`) decide.
    */
   rulesChanged: boolean | undefined;
   /** Print of the present settings of the target. */
@@ -76,12 +76,13 @@ function isRefusedBefore(
 const isFault = ({ action, attribute, member }: PlanEntry): boolean =>
   action === 'conflict' && attribute === undefined && member === undefined;
 
-/** Returns the reason with those of the faults that it does not name already. */
+/** Returns the reason with the faults that it does not name already; only reasons of faults begin with `attribute ` (faultEntries). */
 function withFaults(reason: string, faults: readonly PlanEntry[]): string {
   const more = faults.filter((fault) => !reason.includes(fault.reason.replace(/^attribute /, '')));
   return [reason, ...more.map((fault) => fault.reason)].join('; ');
 }
 
+/** Merges the refused entries of one resource into one conflict, with their values but without memberships. */
 function toConflict(refused: PlanEntry[], reason: string): PlanEntry {
   const [first] = refused as [PlanEntry, ...PlanEntry[]];
   const { attribute: _attribute, member: _member, ...common } = first;

@@ -19,7 +19,7 @@ export interface Accounts {
   byExternalId: Map<string, Namesake>;
 }
 
-/** An account under the name of the user that no connection is linked to, or that is linked to a user who left. */
+/** An account that may have the name of a user without account: unmanaged, of a user who left, or of another connection. */
 export interface Namesake {
   id: string;
   userName: string;
@@ -29,10 +29,9 @@ export interface Namesake {
   isClosing?: boolean;
 }
 
-/** Returns empty maps. */
 export const noAccounts = (): Accounts => ({ byName: new Map(), byExternalId: new Map() });
 
-/** Adds an account that no connection is linked to. */
+/** Adds an account that no user of this connection is linked to. */
 export const addAccount = (accounts: Accounts, { id, userName, externalId }: WireUser): void =>
   add(accounts, externalId, { id, userName });
 

@@ -24,7 +24,7 @@ export interface UserCase {
   namesake?: Namesake | undefined;
   /** Why the sync will refuse the account that it finds: another connection is linked to it. */
   takenBy?: string | undefined;
-  /** The same account with all its values, read when it may be adopted. */
+  /** The account of `namesake` with all its values, read when it may be adopted. */
   adoptable?: AdoptableAccount | undefined;
 }
 
@@ -64,6 +64,9 @@ export function sharedFields(
   };
 }
 
+/** Stands in a plan for a secret value, which cannot be compared. */
+export const MASKED = '[hidden]';
+
 /** Masks values of attributes with secret names, as the platform does (contract 12.9). */
 export const masked = (attribute: string, value: unknown): unknown =>
-  value !== null && /pass|secret|token|key/i.test(attribute) ? '[hidden]' : value;
+  value !== null && /pass|secret|token|key/i.test(attribute) ? MASKED : value;

@@ -35,7 +35,7 @@ export interface VerifiedResource {
   isReturning?: boolean;
   /** The user is out of scope, or the source deleted the user, so no sync adds a membership. */
   isOut?: boolean;
-  /** Platform id of a group that the settings leave out since its last sync; only the next sync notes that it is left. */
+  /** Platform id of a group that the settings leave out since its last sync; only the next sync notes this in the link. */
   leftOut?: string;
   /** Held or rejected changes that the platform has already. */
   done?: DoneChanges | undefined;

@@ -109,7 +109,8 @@ async function verifyGroup(
   const isNoted = link.departed === true || marked;
   if (isLeftOut)
     return link.id === undefined || isNoted ? { ref, entries: [] } : { ref, entries: [], leftOut: link.id };
-  // Pending memberships are read before the member list, so that a write in between is not taken for drift.
+  // Pending memberships (`+`, `-` or `r` by member: docs/glossary.md) are read before the member list, so that a write in between
+  // is not taken for drift.
   const signs = await outbox.pendingMembers(id);
   const unconfirmed = await outbox.unconfirmedRemovals(id);
   // Member changes were not written while a group was out of scope, or while the policy left its members. So the sync of
@@ -120,7 +121,7 @@ async function verifyGroup(
     (isLeftByPolicy && target.policy.policy === 'sync');
   // Pending changes wait while the target is on hold, so that somebody may make them at the platform meanwhile.
   const isStopped = !namesOnly && signs.size > 0 && (await outbox.guardStore.onHold()) !== undefined;
-  // A sync since the return of the target has written the new changes only, so members who left before it may still be there.
+  // The target was out of the settings. Later syncs wrote new changes only, so members who left meanwhile may still be there.
   const isUnwritten = !namesOnly && record !== undefined && record.lastModified > unwrittenSince;
   const isRead =
     withMembers(ref) ||
@@ -130,7 +131,7 @@ async function verifyGroup(
     isStopped ||
     link.adopting === true ||
     unconfirmed.length > 0;
-  const ours = isRead ? await scan.scope.drifts.membersOf(id) : [];
+  const sourceMembers = isRead ? await scan.scope.drifts.membersOf(id) : [];
   const observed = await readGroup(scan, link, { withMembers: isRead });
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;
@@ -152,16 +153,16 @@ async function verifyGroup(
   const toLookUp = pending.filter(({ member }) => !unlooked.has(member.ref));
   const { found: pendingDone, unread: pendingUnread } =
     present && isRead ? await pendingThere(scan, present, toLookUp) : NOTHING_THERE;
-  const isMade = new Set<Ref | null>(pendingDone);
+  const madeThere = new Set<Ref | null>(pendingDone);
   const isAuthoritative = members === 'authoritative' && target.policy.policy === 'sync';
-  const isNeeded = isAuthoritative || pending.some(({ sign }) => sign === '+');
-  const adopted = link.adopting ? present : isNeeded ? await readNamesake(scan, namesake) : undefined;
+  const readsNamesake = isAuthoritative || pending.some(({ sign }) => sign === '+');
+  const adopted = link.adopting ? present : readsNamesake ? await readNamesake(scan, namesake) : undefined;
   if (adopted === 'unknown') return undefined;
-  // The sync of an adopted group adds only members whom the group lacks, or all if it removes members before.
+  // The sync of an adopted group adds only members whom the group lacks, but all members if it has removed members before.
   const isRemoving = target.policy.policy === 'sync' && [...signs.values()].includes('-');
   const before = new Set(isRemoving ? [] : adopted?.members?.map(({ value }) => value));
   const isMemberBefore = ({ platformId }: Member): boolean => platformId !== null && before.has(platformId);
-  const differing = present && isRead ? await compareMembers(scan, present, ours, signs) : undefined;
+  const differing = present && isRead ? await compareMembers(scan, present, sourceMembers, signs) : undefined;
   // Without a read group no removal is looked for, so its empty id is never used.
   const { gone, unlisted } = await lookForLeavers(scan, present ?? { id: '' }, differing ? unconfirmed : []);
   const group: GroupCase = {
@@ -181,9 +182,9 @@ async function verifyGroup(
     members: differing && { ...differing, surplus: [...differing.surplus, ...unlisted] },
     unconfirmed: new Set(unconfirmed),
     surplusThere: present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs }),
-    // An unmanaged member has the ref null, which `isMade` never contains.
+    // An unmanaged member has the ref null, which `madeThere` never contains.
     pending: pending.filter(
-      ({ member, sign }) => !isMade.has(member.ref) && (sign !== '+' || !isMemberBefore(member)),
+      ({ member, sign }) => !madeThere.has(member.ref) && (sign !== '+' || !isMemberBefore(member)),
     ),
   };
   return {
@@ -209,12 +210,12 @@ async function verifyGroup(
 /** Reads a linked group; `absent` when nothing is linked, or when the read is answered with 404. */
 async function readGroup(
   scan: ScanResult,
-  link: Link,
+  { id }: Link,
   { withMembers }: { withMembers: boolean },
 ): Promise<WireGroup | 'absent' | 'unknown'> {
-  if (link.id === undefined) return 'absent';
+  if (id === undefined) return 'absent';
   return asking(scan, (signal) =>
-    scan.scope.target.client.groups.get(link.id ?? '', withMembers ? {} : { members: false }, { signal }),
+    scan.scope.target.client.groups.get(id, withMembers ? {} : { members: false }, { signal }),
   );
 }
 
@@ -228,10 +229,10 @@ async function surplusOf(
   { adopted, signs }: { adopted: WireGroup | undefined; signs: Map<string, string> },
 ): Promise<Member[]> {
   if (!adopted) return [];
-  const ours = await scan.scope.drifts.membersOf(id);
-  const { surplus } = await compareMembers(scan, adopted, ours, signs);
+  const sourceMembers = await scan.scope.drifts.membersOf(id);
+  const { surplus } = await compareMembers(scan, adopted, sourceMembers, signs);
   if (surplus.length === 0) return [];
-  const unlinked = ours.flatMap(({ user, link }) =>
+  const unlinked = sourceMembers.flatMap(({ user, link }) =>
     link.id === undefined ? [{ ref: refOf('User', user) }] : [],
   );
   const wanted = [...(await usersToVerify(scan.scope, unlinked)).values()].map((each) => each.wanted);

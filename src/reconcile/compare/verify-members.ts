@@ -14,8 +14,8 @@ import type { ScanResult } from '../scope.ts';
 /** Number of accounts that are read at the same time for one group. */
 const CONCURRENT_READS = 2;
 /**
- * Largest number of accounts that one comparison of a group reads to see whether a removal was made; the others keep their sign until
- * a later one.
+ * Largest number of accounts that one comparison of a group reads to see whether a removal was made. Further members keep their sign
+ * until a later comparison.
  */
 const MOST_CONFIRMED = 100;
 
@@ -59,7 +59,7 @@ export async function doneOfGroup(
     scan.scope.target.name,
     leavers.map((user) => refOf('User', user)),
   );
-  // A user without account has no membership that somebody could have removed; a listed member is there.
+  // A user without account has no membership that somebody could have removed, and a listed member was not removed.
   const unlisted = leavers.flatMap((user, index) => {
     const platformId = isUnmanaged(user) ? unmanagedId(user) : links[index]?.id;
     return platformId === undefined || present.has(platformId) ? [] : [{ user, platformId }];
@@ -159,23 +159,27 @@ export async function pendingThere(
   };
 }
 
-/** Reads the accounts of members, in their order. */
+/** Reads the accounts of members who have one, in the order of the members. */
 const readAccounts = (scan: ScanResult, members: readonly Pick<Member, 'platformId'>[]) =>
   mapBounded(members, CONCURRENT_READS, ({ platformId }) =>
     asking(scan, (signal) => scan.scope.target.client.users.get(platformId ?? '', { signal })),
   );
 
-/** Returns missing and surplus members without pending and protected ones. */
+/**
+ * Returns missing and surplus members without pending and protected ones. A member that the platform shows without a name has ''.
+ * @param sourceMembers the members at the source with their links
+ * @param signs pending memberships: user id, or `@<platform id>` of an unmanaged member, to sign
+ */
 export async function compareMembers(
   scan: ScanResult,
   group: WireGroup,
-  ours: { user: string; link: Link }[],
+  sourceMembers: { user: string; link: Link }[],
   signs: Map<string, string>,
 ): Promise<MemberDifferences> {
   const present = new Map((group.members ?? []).map((member) => [member.value, member.display ?? '']));
   const expected = new Set<string>();
   const missing: Member[] = [];
-  for (const { user, link } of ours) {
+  for (const { user, link } of sourceMembers) {
     // A user without account is no member at the platform.
     if (link.id === undefined) continue;
     expected.add(link.id);

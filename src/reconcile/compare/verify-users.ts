@@ -39,9 +39,7 @@ export const verifyUsers = (
   options: VerifyUsersOptions,
 ): Promise<VerifiedResource[]> => lookAgain(scan, refs, (left) => lookAtUsers(scan, left, options));
 
-/**
- * Reads the links of each portion before and after its accounts, and sorts the findings by whether a user changed meanwhile.
- */
+/** Reads the links of each portion before and after its accounts, and sorts the findings by whether a user changed meanwhile. */
 async function lookAtUsers(
   scan: ScanResult,
   refs: Ref[],
@@ -92,7 +90,7 @@ async function verifyUser(
   const isEmptied = present && mayBeEmptied(link, wanted);
   const isRead = present && (isEmptied || withValues(ref));
   const read = isRead ? await readValues(scan, link, present) : undefined;
-  // All else is compared without the values: an account that somebody opened again must not stay open because of them.
+  // All else is compared without the values: an account that somebody opened again must not stay open because values are unread.
   const areValuesUnread = read === 'unknown';
   const values = areValuesUnread ? undefined : read;
   // Of a user without account: the account that its sync would find, which another connection may be linked to.
@@ -137,11 +135,11 @@ async function whyNotAdopted(
 ): Promise<string | undefined> {
   const holder = await links.holderOf(target.name, 'User', account.id);
   const isTakenOver = holder !== undefined && holder !== ref;
-  const isHeld = isTakenOver && (await existsIn(directory)(holder));
-  const ours = holder === undefined ? mayBeCreatedByThis({ link }, account) : !isHeld;
+  const holderExists = isTakenOver && (await existsIn(directory)(holder));
+  const ours = holder === undefined ? mayBeCreatedByThis({ link }, account) : !holderExists;
   const externalId = wanted?.core.externalId == null ? null : String(wanted.core.externalId);
-  const found = { userName: String(wanted?.core.userName), externalId };
-  const verdict = correlate(found, [{ user: account, ours }], target.policy.adopt);
+  const desired = { userName: String(wanted?.core.userName), externalId };
+  const verdict = correlate(desired, [{ user: account, ours }], target.policy.adopt);
   if (verdict.kind === 'conflict') return verdict.message;
   const isRehired = externalId !== null && account.externalId === externalId;
   return isTakenOver && !isRehired ? keptForLeaver({ outbox }, holder) : undefined;

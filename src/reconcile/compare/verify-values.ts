@@ -86,7 +86,7 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
 export const LOST_SAMPLES = 2;
 
 /**
- * Returns those of the attributes, which no account of the user list shows, that the value lists lack too: the values are lost,
+ * Returns the attributes of `hidden`, which no account of the user list shows, that the value lists lack too. Their values are lost,
  * for example because the definition was deleted and made again.
  * @param hidden attribute, as `attributes.<name>`, to some users that should have a value
  */

@@ -8,7 +8,7 @@ import type { ReconcileScope } from '../scope.ts';
  * Reads the person's folder, and stores what became of each item: moved; refused; `left`, because it is in neither place any more.
  * An item that the platform still shows at its former place stays `planned`, and the next run goes on with it.
  * @param items the items of this run, and those that a crashed run planned
- * @param current keys of the items that the account still owned before the moves
+ * @param current keys (`TYPE:id`) of the items that the account still owned before the moves
  * @param refused messages of the platform, by key of the item that it refused to move
  * @returns the numbers of moved items and of items whose place is not known yet
  */

@@ -31,30 +31,30 @@ export async function giveBack(
   const items = stored.items.filter(({ state }) => state === 'moved' || state === 'planned');
   const { folder, deployment } = head;
   // The items in the person's folder; undefined: there is no such folder.
-  const here =
+  const inFolder =
     folder === undefined ? undefined : await contentOfPersonFolder(scope, { deployment, folder }, options);
-  const aims = new Map<string, string | null>();
+  const destinations = new Map<string, string | null>();
   let problem: string | undefined;
   // Folders were moved first, so they go back last.
   for (const item of [...items].reverse()) {
     // The item was moved back before, or somebody moved it elsewhere; confirmReturns finds out which.
-    if (!here?.has(itemKey(item))) continue;
+    if (!inFolder?.has(itemKey(item))) continue;
     problem = await whyStopped(scope, options.signal);
     if (problem !== undefined) break;
     try {
-      aims.set(itemKey(item), await moveBack(scope, head, item, options));
+      destinations.set(itemKey(item), await moveBack(scope, head, item, options));
     } catch (error) {
       problem = platformProblem(error);
       break;
     }
   }
-  const ended = await confirmReturns(scope, ref, head, items, { here, aims }, options);
+  const ended = await confirmReturns(scope, ref, head, items, { inFolder, destinations }, options);
   if (problem !== undefined || ended.open > 0)
     return { ...ended, problem: problem ?? 'the platform does not show all items in their places yet' };
   const isFolderGone =
     folder !== undefined && (await removeEmptyFolder(scope, { deployment, folder }, options));
-  const { folder: _, folderName: __, ...without } = head;
-  const last = isFolderGone ? without : head;
+  const { folder: _, folderName: __, ...withoutFolder } = head;
+  const last = isFolderGone ? withoutFolder : head;
   await handovers.note(ref, { head: { ...last, state: 'returned', endedAt: scope.clock.now() } });
   return { returned: ended.returned, left: ended.left };
 }
@@ -82,9 +82,9 @@ async function moveBack(
 
 interface Sent {
   /** Items in the person's folder before; undefined: the folder does not exist. */
-  here: ReadonlyMap<string, unknown> | undefined;
-  /** Destination of each item. */
-  aims: ReadonlyMap<string, string | null>;
+  inFolder: ReadonlyMap<string, unknown> | undefined;
+  /** Id of the destination folder by key of the item; null: the root. */
+  destinations: ReadonlyMap<string, string | null>;
 }
 
 /** Reads the present places of the items, and stores and logs each item that is back. */
@@ -93,7 +93,7 @@ async function confirmReturns(
   ref: Ref,
   head: HandoverHead,
   items: HandedItem[],
-  { here, aims }: Sent,
+  { inFolder, destinations }: Sent,
   { signal, request }: HandoverOptions,
 ): Promise<{ returned: number; left: number; open: number }> {
   const wanted = new Set(items.map(itemKey));
@@ -115,16 +115,16 @@ async function confirmReturns(
   for (const item of items) {
     const key = itemKey(item);
     const place = places.get(key);
-    const aim = aims.get(key);
-    if (aim !== undefined && place === aim)
+    const destination = destinations.get(key);
+    if (destination !== undefined && place === destination)
       close(
         item,
         'returned',
-        aim,
-        aim === item.from ? undefined : 'its folder is gone, so it is at the root',
+        destination,
+        destination === item.from ? undefined : 'its folder is gone, so it is at the root',
       );
     // The platform does not show the move yet, or the moves stopped before this item.
-    else if (aim !== undefined || here?.has(key)) count.open += 1;
+    else if (destination !== undefined || inFolder?.has(key)) count.open += 1;
     // An earlier move back ended between the move of the item and this note.
     else if (place === item.from && item.state === 'moved') close(item, 'returned', item.from);
     // The handover ended before it moved the item.

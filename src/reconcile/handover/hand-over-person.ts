@@ -128,16 +128,17 @@ async function personFolder(
   const isCreateUnanswered = head.folderName !== undefined && head.folder === undefined;
   if (isCreateUnanswered) {
     // The name was free when it was chosen: a folder with it was created by a run whose answer was lost.
-    const ours = [...children].find(([, name]) => name === head.folderName);
-    if (ours) return { id: ours[0], name: ours[1] };
+    const found = [...children].map(([id, name]) => ({ id, name }));
+    const ours = found.find(({ name }) => name === head.folderName);
+    if (ours) return ours;
   }
   const base = visible(head.name).slice(0, MOST_NAME);
   let folderName = base;
   for (let count = 2; taken.has(folderName); count++) folderName = `${base} (${count})`;
   // The folder that an earlier run noted, if there was one, is not in the handover folder any more.
-  const { folder: _, ...without } = head;
-  await handovers.note(ref, { head: { ...without, folderName } });
+  const { folder: _, ...headWithoutFolder } = head;
+  await handovers.note(ref, { head: { ...headWithoutFolder, folderName } });
   const { id } = await workspace.createFolder(deployment, { name: folderName, parentId: parent.id }, options);
-  await handovers.note(ref, { head: { ...without, folderName, folder: id } });
+  await handovers.note(ref, { head: { ...headWithoutFolder, folderName, folder: id } });
   return { id, name: folderName };
 }

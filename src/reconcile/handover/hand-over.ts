@@ -10,8 +10,7 @@ import type { HandoverSection } from './plan-handover.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /**
- * Moves the planned folders, workbooks and reports of closed accounts to the handover folder, and those of people who are
- * active again back to where they were.
+ * Moves the items of a plan's handover, until a problem stops it.
  * @returns the result for operators, with the reason if the handover stopped; undefined: nothing was due
  */
 export async function handOver(

@@ -1,4 +1,5 @@
 // Finds the handover folder of a target, and the items of the workspace that accounts own.
+import { itemKey } from '../../directory/outbox/handover-store.ts';
 import type { CallOptions } from '../../platform/client.ts';
 import { PlatformAborted, PlatformError, PlatformResponse } from '../../platform/errors.ts';
 import type { PlatformWorkspace, WorkspaceItem } from '../../platform/workspace.ts';
@@ -35,9 +36,9 @@ export interface OwnedItem {
   type: WorkspaceItem['type'];
   id: string;
   name: string;
-  /** Id of its folder; null = the root. */
+  /** Id of the item's folder; null: the root. */
   from: string | null;
-  /** Names of the folders above it, outermost first. */
+  /** Names of the folders above the item, outermost first. */
   fromPath: string[];
 }
 
@@ -57,7 +58,6 @@ export function platformProblem(error: unknown): string {
     : error.message;
 }
 
-/** Returns why there is no place. */
 const problem = (text: string): HandoverProblem => ({ kind: 'problem', problem: text });
 
 /** Returns the handover folder with its path, and the folders at the root; or why the folder cannot be used. */
@@ -129,6 +129,7 @@ export async function readOwnedItems(
       list.push({ type, id, name, from: folderId, fromPath: from.map((each) => each.name) });
   };
   for (const top of roots) {
+    // '' is no account: an item without owner is nobody's.
     const list = owned.get(top.ownerId ?? '');
     if (!list || path.includes(top.id)) continue;
     ownerOfTop.set(top.id, top.ownerId ?? '');
@@ -151,8 +152,8 @@ export async function readOwnedItems(
 
 /**
  * Reads where items are now. Folders are found at the root only.
- * @param wanted items as `TYPE:id`
- * @returns by item the id of its folder, or null for the root; an item that was not found is left out
+ * @param wanted keys of the items (`TYPE:id`)
+ * @returns by key the id of the item's folder, or null for the root; an item that was not found is left out
  */
 export async function readPlaces(
   workspace: PlatformWorkspace,
@@ -166,7 +167,6 @@ export async function readPlaces(
     workspace.workbooks(deployment, {}, options),
     workspace.reports(deployment, {}, options),
   ])
-    for await (const { type, id, folderId } of items)
-      if (wanted.has(`${type}:${id}`)) places.set(`${type}:${id}`, folderId);
+    for await (const item of items) if (wanted.has(itemKey(item))) places.set(itemKey(item), item.folderId);
   return places;
 }

@@ -1,6 +1,6 @@
 // Implements steps that the handover and the move back share: checks before each move, the person's folder, and log entries.
 import { wasOnHold } from '../../directory/guard/operator-hold.ts';
-import type { HandedItem, HandoverHead } from '../../directory/outbox/handover-store.ts';
+import { itemKey, type HandedItem, type HandoverHead } from '../../directory/outbox/handover-store.ts';
 import { NO_GENERATION, type LogEntry } from '../../directory/logs/provisioning-log.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { CallOptions } from '../../platform/client.ts';
@@ -31,7 +31,7 @@ export async function whyStopped(
   return breaker.open ? 'the target does not answer, and only probes are sent' : undefined;
 }
 
-/** Returns the items in a folder, by `TYPE:id`; undefined: the folder does not exist. */
+/** Returns the items in a folder, by key (`TYPE:id`); undefined: the folder does not exist. */
 export async function contentOfPersonFolder(
   { target }: ReconcileScope,
   { deployment, folder }: { deployment: string; folder: string },
@@ -40,7 +40,7 @@ export async function contentOfPersonFolder(
   const found = new Map<string, WorkspaceItem>();
   try {
     for await (const item of target.client.workspace.feed(deployment, { folderId: folder }, options))
-      found.set(`${item.type}:${item.id}`, item);
+      found.set(itemKey(item), item);
     return found;
   } catch (error) {
     if (error instanceof PlatformResponse && error.status === 404) return undefined;

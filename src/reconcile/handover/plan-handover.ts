@@ -21,10 +21,11 @@ export interface PlannedHandover {
   state: 'due' | 'later' | 'return';
   /** Time at which the account was closed, ISO 8601. */
   closedAt: string;
-  /** Time from which the items are moved, ISO 8601. */
+  /** Time from which the items are moved, ISO 8601; of `return` the same as `closedAt`. */
   at: string;
-  /** The handover folder and the person's folder below it. */
+  /** Path `HANDOVER FOLDER/PERSON'S FOLDER`; of `return` the name of the person's folder alone. */
   folder: string;
+  /** The items to be moved; of `return` none are listed. */
   items: OwnedItem[];
 }
 
@@ -34,7 +35,7 @@ export interface HandoverSection {
   folder: string;
   /** Why nothing is moved, as a sentence; null: nothing prevents it. */
   problem: string | null;
-  /** At most a thousand people. */
+  /** At most MOST_PEOPLE closed accounts, and as many people who are active again. */
   people: PlannedHandover[];
 }
 
@@ -47,7 +48,7 @@ interface PlanHandoverOptions {
 }
 
 export const DAY_MS = 86_400_000;
-/** Largest number of people in a plan, because an account without a known id costs a call. */
+/** Largest number of people of each state, because a closed account without a known id costs a call. */
 const MOST_PEOPLE = 1000;
 /** Number of records that are read from Redis at once. */
 const PORTION = 500;

@@ -3,7 +3,7 @@ import { counted } from '../../support/counted.ts';
 import type { OwnedItem } from './handover-place.ts';
 import { hasWork, peopleDue, type HandoverSection, type PlannedHandover } from './plan-handover.ts';
 
-/** Largest numbers of people, and of items of each, that are shown. */
+/** Largest numbers of people, and of items of each, that are shown: in a long and in a short form of the plan. */
 const MOST_LISTED = { people: 20, items: 5 };
 const MOST_SUMMARISED = { people: 4, items: 1 };
 
@@ -17,7 +17,7 @@ export function handoverWords(section: HandoverSection | undefined): string | un
   return parts.length === 0 ? undefined : parts.join(', ');
 }
 
-/** Returns lines with owner, time, destination and items; with `all` every person and item, without `others` a few. */
+/** Returns lines with owner, time, destination and items: all with `all`, else MOST_LISTED, or MOST_SUMMARISED without `others`. */
 export function handoverLines(
   section: HandoverSection | undefined,
   { all, others }: { all: boolean; others: boolean },

@@ -39,7 +39,7 @@ export interface ComparedOne {
   account?: ObservedAccount | undefined;
   /** The platform does not have the linked account of a user any more. */
   isGone?: boolean;
-  /** Groups of the account of a user whom no run compares, as a protected one; undefined: the user was compared. */
+  /** Groups of the account of a user whom no run compares, such as a protected user; undefined: the user was compared. */
   groupsLeftAlone?: readonly GroupOfAccount[];
 }
 
@@ -101,6 +101,7 @@ export async function compareOne(
   const entries = await withFollowers(scan, own, verified);
   const link = await scope.links.get(scope.target.name, ref);
   const { done, account, areValuesUnread } = user;
+  // Nothing was compared, as of a protected user.
   if (user.version === undefined) return readAlone(scan, entries, link, pendingMemberships);
   const isGone = link.id !== undefined && account === undefined;
   const common = {
@@ -128,7 +129,7 @@ export async function compareOne(
   return memberships && { ...memberships, entries: [...entries, ...memberships.entries], ...common };
 }
 
-/** Returns of each user whom the entries add whether the user is out of scope. */
+/** Returns for each user whom the entries add to a group whether the user is out of scope (`isOut`). */
 async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Promise<VerifiedResource[]> {
   const users = entries.flatMap(({ action, member }) => (action === 'addMember' && member?.ref) || []);
   const found: VerifiedResource[] = [];
@@ -145,7 +146,7 @@ async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Pr
 const removalsIn = (pending: ReadonlyMap<string, string>): Ref[] =>
   [...pending].flatMap(([group, sign]) => (sign === '+' ? [] : [refOf('Group', group)]));
 
-/** Reads the account of a user whom no run compares, as a protected one. @returns null when it could not be read */
+/** Reads the account of a user whom no run compares, such as a protected user. @returns null when it could not be read */
 async function readAlone(
   scan: ScanResult,
   entries: PlanEntry[],

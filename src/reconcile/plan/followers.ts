@@ -19,7 +19,7 @@ import { asking } from '../compare/platform-reads.ts';
 /** Number of users whose groups are read at once. */
 const PORTION = 200;
 
-/** A membership that the sync of `parent` writes too. */
+/** A membership that the sync of `parent` writes too. `link` has the id of the user's account, `name` is the userName. */
 interface Following {
   parent: PlanEntry;
   group: GroupOfPlan;
@@ -141,7 +141,7 @@ async function withAllFollowers(
   const isReplaced = ({ action, member }: PlanEntry): boolean =>
     action === 'addMember' && !!member?.ref && parents.has(member.ref);
   const kept = found.filter((entry) => !isReplaced(entry));
-  // The sync of a group sends its pending additions without reading its members.
+  // The sync of a group sends its pending additions without reading its members, so also those that the account shows already.
   const sent = new Set(found.filter((entry) => isReplaced(entry) && isPending(entry)).map(membershipKey));
   const named = new Set(kept.filter(({ action }) => action === 'addMember').map(membershipKey));
   // The account of a member at the source is linked by this plan too, so that member is no surplus one of an adopted group.

@@ -1,5 +1,5 @@
-// Compares one connection with one target and makes the plan. It writes nothing: what the next run has to know
-// is returned as `findings`.
+// Compares one connection with one target and makes the plan. It writes nothing at the platform. In Redis it marks the members of
+// renamed groups, and `remember` may store fingerprints; all else that the next run has to know is returned as `findings`.
 import { isRepaired } from '../../directory/outbox/runs.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
@@ -276,7 +276,7 @@ const oncePerUser = (found: readonly VerifiedResource[]): VerifiedResource[] => 
   ...new Map(found.map((each) => [each.ref, each])).values(),
 ];
 
-/** Sets the cause `not applied` for lost resources. */
+/** Sets the cause `not applied` for entries of lost resources (`ScanResult.lost`). */
 const withLostCause = ({ lost }: ScanResult, verified: VerifiedResource[]): VerifiedResource[] =>
   verified.map((each) => (lost.has(each.ref) ? { ...each, entries: each.entries.map(toNotApplied) } : each));
 

@@ -16,7 +16,7 @@ export const letterDoneText = (ref: Ref): string =>
  * Returns entries for dead letters, with the reason that the worker stored.
  * @param compared entries of the comparison; a dead letter that is a conflict there gets no second entry
  * @param done dead letters without a difference
- * @param mapsAll the comparison has mapped all users, so a value that former settings refused is a conflict only if it has one
+ * @param mapsAll the comparison has mapped all users, so a value that was refused by former settings gets no entry here
  */
 export async function blockedEntries(
   scope: ReconcileScope,
@@ -68,8 +68,8 @@ export async function blockedEntries(
 const ABOUT_ANOTHER = /^(NotAdopted|Conflict): /;
 
 /**
- * Returns whether a conflict tells of the account or group that has its name. One of TakenByConnection may tell of another account,
- * with the same externalId (sync/names/taken-by-connection.ts).
+ * Returns whether a conflict tells of the account or group that has its name. A conflict TakenByConnection may tell of an account
+ * with the same externalId and another name (sync/names/taken-by-connection.ts).
  */
 const tellsOfName = ({ name, reason }: PlanEntry): boolean =>
   ABOUT_ANOTHER.test(reason) ||
@@ -97,7 +97,7 @@ export function unmanagedEntries(
       action === 'adopt' || action === 'relink' || action === 'conflict' ? [platformId, after?.id] : [],
     ),
   );
-  // By kind and name of the conflicts without account or group: whether one of them tells of the one that has the name.
+  // By kind and name of the conflicts that have no account or group: true if one of them tells of the account that has the name.
   const pushed = new Map<string, boolean>();
   for (const entry of found) {
     const key = `${entry.kind} ${fold(entry.name)}`;

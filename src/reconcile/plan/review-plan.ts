@@ -17,9 +17,7 @@ interface ComparedRecord {
 }
 
 export interface PlanReview {
-  /**
-   * Entries whose record, link or platform state has changed since the plan, and is not the state that the plan leads to.
-   */
+  /** Entries whose record, link or platform state has changed since the plan, and is not the state that the plan leads to. */
   stale: PlanEntry[];
   /** Resources of stale entries whose last write the platform refused: nothing is written there before a person acts. */
   refused: ReadonlySet<Ref>;
@@ -31,8 +29,8 @@ export interface PlanReview {
    */
   awaited: (ComparedRecord & { ref: Ref })[];
   /**
-   * Number of changes of which nothing is left to do. An account or group that answered 404, and a membership that follows from
-   * such a one, count too, although no list proved them gone.
+   * Number of changes of which nothing is left to do. Changes of an account or group that answered 404, and of the memberships that
+   * ended with it, count too, although no list proved that it is gone.
    */
   done: number;
 }
@@ -67,8 +65,8 @@ export async function reviewPlan(
     (entry) => isChange(entry) && entry.follows !== undefined && ended.has(entry.follows),
   );
   const followed = await verifyAgain(scan, followers);
-  // An attribute definition has no ref. The user that it follows has its values, which proves that it
-  // exists.
+  // An attribute definition has no ref. The user whose sync creates the definition (`follows`) has values of it, so the
+  // definition exists.
   const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, followed);
   const gone = new Set([...done, ...followers.filter(isWritten)]);
   const entries = plan.entries.filter((entry) => !gone.has(entry));
@@ -192,7 +190,7 @@ const essence = ({
 
 /**
  * Returns whether the change of an entry is already made: the record has the version of the plan, and the platform no longer
- * differs there. The version of a follower is not compared, because its basis is that of the resource that it follows.
+ * differs there. The version of a follower is not compared, because it has the basis of the resource that it follows.
  */
 function isCarriedOut(entry: PlanEntry, now: ReadonlyMap<Ref, VerifiedResource>): boolean {
   const found = entry.ref === null ? undefined : now.get(entry.ref);

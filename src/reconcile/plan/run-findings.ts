@@ -36,8 +36,8 @@ export interface RunFindings {
   /** Users whose mapping fails, and whose last sync did not note the failure; the run marks them. */
   unmapped: Ref[];
   /**
-   * Resources that the run marks: without link and mark, groups that the settings leave out since their last sync, and users
-   * whose protection changed since their last sync.
+   * Resources that the run marks: those of `ScanResult.lost`, groups that the settings leave out since their last sync or that come
+   * back into scope, and users whose protection changed since their last sync.
    */
   lost: Ref[];
   /** Reason to suspect another tenant; undefined: the tenant is recognised. */

@@ -58,7 +58,7 @@ export interface UserScanDraft extends UserScan {
   covering: Promise<Cover>;
 }
 
-/** Compares the accounts of one page and adds them to the draft. @param mapsAll as in `scanUsers` */
+/** Compares the accounts of one page and adds them to the draft. @param mapsAll true: each linked user's record is mapped */
 export async function compareUserPage(
   scan: ScanResult,
   draft: UserScanDraft,
@@ -74,14 +74,14 @@ export async function compareUserPage(
   const equal: Print[] = [];
   const toMap: MappedCase[] = [];
   const held: MappedCase[] = [];
-  const strange: WireUser[] = [];
+  const unlinked: WireUser[] = [];
   const { types } = scan.scope.target.mapping;
   users.forEach((user, index) => {
     const holder = holders[index];
     const link = holder && parseLink(holder.text);
     // The reverse link may be out of date; then no resource is linked to this account.
     if (!holder || link?.id !== user.id) {
-      strange.push(user);
+      unlinked.push(user);
       return;
     }
     if (!holder.marked && isUnconditional(link)) draft.matched++;
@@ -97,6 +97,7 @@ export async function compareUserPage(
       return;
     }
     const isUnknown = !link.departed && hasUnknownValue(link, types, (name) => user[EXTENSION]?.[name]);
+    // `leftOpen`: the account should be closed, and the policy of the target closed none, so the link is not the desired state.
     if (mapsAll || holder.marked || link.leftOpen || isUnknown) toMap.push({ holder, link, user });
     else {
       const found = differences(desiredFromLink(link), user, link, types, scan.visibility);
@@ -106,7 +107,8 @@ export async function compareUserPage(
           found.map(({ name }) => name),
         );
       else if (isUnconditional(link)) equal.push(toPrint(holder, user));
-      // The removal of what others had given, the activation of the account or a value, may be done at the platform.
+      // The guard may hold the removal of an activation or a value that others gave. The account equals its link again, so somebody
+      // may have made this removal at the platform.
       else if (awaitsDecision(link) && (user.active === false || link.unsure))
         draft.suspects.set(holder.ref, []);
       else if (isHeld(link)) held.push({ holder, link, user });
@@ -115,10 +117,10 @@ export async function compareUserPage(
   if (held.length > 0) await addWaitingValues(scan, draft, held);
   if (toMap.length > 0) equal.push(...(await mapAll(scan, draft, toMap)));
   await scan.remember(equal);
-  if (strange.length > 0) await takeStrangers(scan, draft, strange);
+  if (unlinked.length > 0) await takeStrangers(scan, draft, unlinked);
 }
 
-/** Returns whether a link is neither that of a closed account nor has a condition; only such links are counted as matched. */
+/** Returns whether a link is neither departed nor has a condition; only such links are counted as matched. */
 export const isUnconditional = ({ departed, condition }: Link): boolean =>
   !departed && condition === undefined;
 
@@ -146,7 +148,7 @@ async function withoutKnownEqual(
   });
 }
 
-/** Returns whether the guard holds a change of the resource, and its last sync ended without a refusal. */
+/** Returns whether the last sync ended because the guard holds a change, and not with a refusal. */
 const isHeld = ({ condition }: Link): boolean =>
   condition?.reason === 'Held' || condition?.reason === 'LastAdministrator';
 
@@ -242,7 +244,7 @@ function namesOfDrift(entries: readonly PlanEntry[]): string[] {
   return names;
 }
 
-/** Adds accounts that no resource of this connection is linked to: as unmanaged, or as those of another connection. */
+/** Adds accounts that no resource of this connection is linked to: as unmanaged, or as accounts of another connection. */
 async function takeStrangers(scan: ScanResult, draft: UserScanDraft, users: WireUser[]): Promise<void> {
   const ids = users.map(({ id }) => id);
   const elsewhere = await Promise.all(scan.scope.others.map((notes) => notes.linkedTo('User', ids)));

@@ -14,24 +14,23 @@ import { rejectedRefs } from '../unwritten/held.ts';
 import type { ScanResult } from '../scope.ts';
 import { observedLinks } from '../unwritten/waiting-for-decision.ts';
 
-/** All stored resources of a kind by their state. */
+/** The stored resources of a kind by their state (CoverState). */
 export interface Cover {
-  /** The number of resources in each state. */
   coverage: Coverage;
   /** Linked resources that the list does not show. */
   absent: Ref[];
-  /** Resources with a mark. */
+  /** Resources with a mark whose sync is due or waits for a held change. */
   pending: Ref[];
-  /** Resources without link and mark; also added to `scan.lost`. */
+  /** Resources that need a sync although none is due (LOST); also added to `scan.lost`. */
   lost: Ref[];
-  /** Resources out of scope or with a condition, such as a rejected approval. */
+  /** All other resources that are not linked and synced: out of scope, or with a condition such as a rejected change. */
   atRest: Ref[];
-  /** States of the resources without a mark that are not linked and synced. */
+  /** States of the resources that are neither linked and synced nor `pending`. */
   unmarked: Map<Ref, CoverState>;
 }
 
-/** States of resources with a mark. */
-const MARKED: ReadonlySet<CoverState> = new Set(['pending', 'behindHeld']);
+/** States of resources whose mark leads to a sync. A resource in the state `stuck` has a mark too, but no sync is due (LOST). */
+const DUE: ReadonlySet<CoverState> = new Set(['pending', 'behindHeld']);
 
 const emptyCover = (): Cover => ({
   coverage: noCoverage(),
@@ -57,8 +56,8 @@ function addPortion(cover: Cover, portion: CoverPortion | BriefPortion): void {
   count(cover.coverage, portion);
   for (const { ref, state } of portion.others) {
     if (LOST.has(state)) cover.lost.push(ref);
-    else cover[MARKED.has(state) ? 'pending' : 'atRest'].push(ref);
-    if (!MARKED.has(state)) cover.unmarked.set(ref, state);
+    else cover[DUE.has(state) ? 'pending' : 'atRest'].push(ref);
+    if (!DUE.has(state)) cover.unmarked.set(ref, state);
   }
 }
 
@@ -103,13 +102,13 @@ export async function unlistedWaiting(
 
 /** Deleted resources whose account is not closed yet. Their records are gone, so no other list contains them. */
 export interface Orphans {
-  /** Orphans with a mark, so that their sync is due. */
+  /** Orphans whose sync is due. */
   pending: Ref[];
-  /** Orphans without a mark, so that no sync is due; also added to `scan.lost`. */
+  /** Orphans of which no sync is due; also added to `scan.lost`. */
   lost: Ref[];
 }
 
-/** Returns the orphans of both kinds, and adds those without a mark to `scan.lost`. */
+/** Returns the orphans of both kinds, and adds the lost ones to `scan.lost`. */
 export async function readOrphans(scan: ScanResult): Promise<Record<Kind, Orphans>> {
   const found: Record<Kind, Orphans> = {
     User: { pending: [], lost: [] },
@@ -118,7 +117,7 @@ export async function readOrphans(scan: ScanResult): Promise<Record<Kind, Orphan
   for await (const portion of scan.scope.coverage.orphans()) {
     for (const { ref, state } of portion) {
       const { pending, lost } = found[parseRef(ref).kind];
-      if (MARKED.has(state)) pending.push(ref);
+      if (DUE.has(state)) pending.push(ref);
       if (!LOST.has(state)) continue;
       lost.push(ref);
       scan.lost.add(ref);

@@ -13,7 +13,7 @@ export interface ListProof {
   complete: boolean;
   /** Reason for an incomplete list, for operators. */
   reason?: string;
-  /** totalResults of the first page. */
+  /** totalResults of the first page; 0: no page arrived. */
   total: number;
   /** Number of distinct ids received. */
   seen: number;
@@ -23,7 +23,6 @@ export interface ListProof {
 export interface ProofKeeper<T extends { id: string }> {
   /** Adds a page; pages may arrive in any order. @returns its resources without those of earlier pages */
   accept(page: ListedPage<T>): T[];
-  /** Records a failure of the scan. */
   fail(reason: string): void;
   /** Returns whether a page contained the id. */
   has(id: string): boolean;

@@ -22,7 +22,7 @@ const SETTLED_MS = 5000;
 export interface GroupScan {
   proof: ListProof;
   coverage: Coverage;
-  /** As in `Cover`. */
+  /** As in `Cover` (cover.ts). */
   unmarked: ReadonlyMap<Ref, CoverState>;
   /** Number of listed ids with a link that has no mark and no condition. */
   matched: number;

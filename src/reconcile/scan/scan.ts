@@ -16,14 +16,10 @@ export interface ScanOptions {
   inFlight: number;
 }
 
-/**
- * A page. `tooLarge`: the answer was too large, so fewer resources have to be requested. Undefined: it could not be read.
- */
+/** A page. `tooLarge`: the answer was too large, so fewer resources have to be requested. Undefined: it could not be read. */
 type Fetched<T> = ListedPage<T> | 'tooLarge' | undefined;
 
-/**
- * Largest number of pages in memory, as a multiple of the concurrent requests. It is reached when an earlier page is late.
- */
+/** Largest number of pages in memory, as a multiple of the concurrent requests. It is reached when an earlier page is late. */
 const AHEAD = 2;
 /** Number of requests of one page. */
 const ATTEMPTS = 3;
@@ -116,7 +112,7 @@ async function firstPage<T extends { id: string }>(
 ): Promise<ListedPage<T> | undefined> {
   for (let { count } = options; ; count = Math.ceil(count / PARTS)) {
     const fetch = () => fetchPage(1, count, options.signal);
-    const found = await insist(fetch, proof, options, enough(count));
+    const found = await insist(fetch, proof, options, isEnoughAtFirst);
     if (found !== 'tooLarge') return found;
     if (count > 1) continue;
     proof.fail(ONE_TOO_LARGE);
@@ -124,11 +120,8 @@ async function firstPage<T extends { id: string }>(
   }
 }
 
-/** Returns whether a page has enough resources. The platform may lower `count`, so a short first page is accepted. */
-const enough =
-  (count: number) =>
-  (found: number, total: number): boolean =>
-    found > 0 || total === 0 || count === 0;
+/** Returns whether the first page has enough resources. The platform may lower the page size, so a short page is accepted. */
+const isEnoughAtFirst = (found: number, total: number): boolean => found > 0 || total === 0;
 
 /**
  * Requests a page up to ATTEMPTS times. If none is good enough, the proof fails and the largest page is returned.

@@ -27,10 +27,10 @@ export async function noteRecognised({ outbox }: ReconcileScope): Promise<void> 
 
 /**
  * Removes all links to the former tenant while the target is on hold, so that no running sync saves a link to it. If the process
- * ends in between, the hold stays, and the next run asks again as long as a link is left.
+ * ends in between, the hold stays, and the next run asks again while a link is left.
  */
 export async function forgetTenant({ coverage, links, outbox, runs, target }: ReconcileScope): Promise<void> {
-  // Another process makes a run if this one ends before it has marked everybody.
+  // If this process ends before it has marked everybody, another process starts a run because of this note.
   await runs.noteAnew();
   await outbox.forgetAddresses();
   let refs: Ref[] = [];

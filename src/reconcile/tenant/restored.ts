@@ -19,12 +19,12 @@ export interface Restored {
   backupAt?: number;
 }
 
-/** Returns the last restore that the audit log knows; undefined: there was none. */
+/** Returns the last restore in the audit log, which is searched newest first; undefined: there was none. */
 export async function readRestored(acts: Pick<Acts, 'search'>): Promise<Restored | undefined> {
-  // The search is newest first.
   for await (const { entries } of acts.search({}, ({ act }) => act === 'restore')) {
     const [last] = entries;
     if (!last) continue;
+    // The subject begins with `backup of TIME` (ops/backup/restore.ts).
     const backupAt = Date.parse(/^backup of ([^\s,]+)/.exec(last.subject ?? '')?.[1] ?? '');
     return { at: last.at, ...(Number.isNaN(backupAt) ? {} : { backupAt }) };
   }
@@ -48,7 +48,7 @@ export async function ifOpen(
   // The bridge has written nothing to that tenant between backup and restore.
   for await (const { entries } of acts.search(
     { since: restored.at },
-    // The filter does not see subjects.
+    // The filter of `search` gets no subjects, so the loop compares them.
     ({ act, target: name }) => act === 'reconcile' && name === target.name,
   ))
     if (entries.some(({ subject }) => subject === TENANT_ACCEPTED)) return undefined;

@@ -31,7 +31,7 @@ const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?
 
 type Paint = (sign: string, text: string) => string;
 
-/** Parts of a plan that are listed one by one; the others are summarised. */
+/** Parts of a plan that are listed one by one. */
 interface Listed {
   all: boolean;
   changes: boolean;
@@ -54,6 +54,7 @@ export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: Rende
   return formOf(false, false);
 }
 
+/** Returns the lines of one form: what `listed` names is listed one by one, the rest is summarised. */
 function renderForm(plan: Plan, listed: Listed, driftOnly: boolean, paint: Paint): string[] {
   const changes = plan.entries.filter(isChange);
   const others = plan.entries.filter((entry) => !isChange(entry));
@@ -77,6 +78,7 @@ function renderForm(plan: Plan, listed: Listed, driftOnly: boolean, paint: Paint
   ];
 }
 
+/** Returns the first line: the counts of the changes, or why there are none. */
 function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDriftOnly: boolean): string {
   const { connection, target, coverage, exceptions, handover, proof, unknown } = plan;
   const where = `${connection} → ${target}`;
@@ -114,6 +116,7 @@ function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDrift
   return `${where}: no changes. The platform is as desired.`;
 }
 
+/** Returns the cause with actor and time, for brackets; '' for the cause `none`. */
 function causeOf({ attribution: { cause, by, at } }: PlanEntry): string {
   const who = by === undefined ? '' : ` by ${by}`;
   return cause === 'none' ? '' : `${cause}${who}${at === undefined ? '' : ` at ${at}`}`;

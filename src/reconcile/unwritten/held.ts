@@ -63,7 +63,7 @@ export async function formerRefusals({
   );
 }
 
-/** Returns the key by which a change of the comparison is found among those of the guard. */
+/** Returns the key that an entry and a held change have in common if they are the same change. */
 const changeKey = (action: Action, ref: Ref | null, subject: string | null | undefined): string =>
   `${action} ${ref ?? ''} ${subject ?? ''}`;
 

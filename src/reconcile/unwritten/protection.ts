@@ -4,7 +4,7 @@ import type { Resource } from '../../scim/index.ts';
 import { LISTED_AS_PROTECTED } from '../../sync/target.ts';
 import type { ReconcileScope } from '../scope.ts';
 
-/** Protected people that one run reads. */
+/** Largest number of protected people that one run reads. */
 const MOST_READ = 10_000;
 
 /**

@@ -17,7 +17,7 @@ export interface PutOff {
 /** Number of ignored writes in a row from which a resource counts as failing; a single one may be an accident. */
 const FAILS_AGAIN = 2;
 
-/** Returns those of the marked resources for which a run does not wait. */
+/** Returns the marked resources for which a run does not wait, by cause. @param refs marked resources */
 export async function readPutOff(
   scope: Pick<ReconcileScope, 'links' | 'outbox' | 'target' | 'clock' | 'directory'>,
   refs: Ref[],

@@ -21,14 +21,14 @@ export const isToBeHeld = (entry: PlanEntry): boolean => isChange(entry) && entr
 
 /** A change that takes something away, as plan entry and in the form of the guard. */
 interface Removal {
-  /** Of the plan; of a removal that the plan does not list, an entry of its group with the other member. */
+  /** The entry of the plan; for a removal that the plan does not list, a copy of an entry of the same group with that member. */
   entry: PlanEntry;
   item: Destruction;
 }
 
 /**
- * Returns the entries; the reason of each that the guard is to hold says so. Of changes that their syncs ask for, and that fit into
- * the limit in part, none is named, because the order of the syncs decides which are held.
+ * Returns the entries; the reason of each that the guard is to hold says so. If only some of the changes that syncs ask for fit into
+ * the limit, none of these says so, because the order of the syncs decides which are held.
  * @param options.inSync the syncs of the resources ask for all changes, each for those of its resource; default: the syncs ask for
  *   the pushed changes, and a run for all others together
  */
@@ -42,7 +42,7 @@ export async function withToBeHeld(
   const deletions = await groupDeletions(scope, entries);
   const listed = entries.flatMap((entry): Removal[] => {
     const item = needsNoPermission(entry) ? undefined : toDestruction(entry);
-    // An open account is closed before it is deleted.
+    // An open account is closed before it is deleted, so the guard is asked about the deactivation first.
     if (item && isOpenAccount(entry)) return [{ entry, item: { kind: 'deactivate', ref: item.ref } }];
     const items = item && (deletions.get(item.ref) ?? [item]);
     return (items ?? []).map((each) => ({ entry, item: each }));
@@ -73,7 +73,7 @@ export async function withToBeHeld(
     const own = asked.filter(({ item, entry }) => item.kind === kind && !isWithAccount(entry));
     if (own.length === 0) continue;
     const ofSyncs = countByRef(own.filter(isOfSync));
-    const fresh = own.filter((removal) => !isOfSync(removal) && !isOpenAccount(removal.entry)).length;
+    const ofRun = own.filter((removal) => !isOfSync(removal) && !isOpenAccount(removal.entry)).length;
     const isClosing = kind === 'deactivate';
     // The guard counts a pushed deactivation from the push on; the plan may know of more.
     const pushed = own.filter(({ entry }) => isPushed(entry)).length;
@@ -82,7 +82,7 @@ export async function withToBeHeld(
       const { entry, item } = removal;
       // The changes that are asked for together with this one: those of the run; in a sync, those of the resource; with a pushed
       // deactivation none, because `waiting` has it. An open account is closed first, and its sync asks for it alone.
-      let more = isOpenAccount(entry) ? 1 : fresh;
+      let more = isOpenAccount(entry) ? 1 : ofRun;
       if (isOfSync(removal)) more = isClosing && isPushed(entry) ? 0 : (ofSyncs.get(item.ref) ?? 1);
       const size = populationOf(kind, population, kinds[kind], more);
       if (kinds[kind].used + kinds[kind].held + waiting + more > allowanceOf(guard[kind], size))
@@ -94,13 +94,13 @@ export async function withToBeHeld(
   );
   for (const { entry } of asked)
     if (isWithAccount(entry) && entry.member?.ref && closings.has(entry.member.ref)) held.add(entry);
-  // With the members of a group whose deletion is to be held.
-  const leavingGroups = new Set(
+  // Users whose removal from a group is to be held, also the members of a group whose deletion is to be held.
+  const removedUsers = new Set(
     asked.flatMap(({ entry, item }) =>
       item.kind === 'removeMembers' && held.has(entry) ? (accountOfRemoval(item) ?? []) : [],
     ),
   );
-  const behind = behindThese(entries, { held, closings, leavingGroups });
+  const behind = behindThese(entries, { held, closings, removedUsers });
   return entries.map((entry) => {
     if (held.has(entry)) return { ...entry, reason: `${entry.reason}; ${TO_BE_HELD}` };
     if (!behind.has(entry)) return entry;
@@ -113,26 +113,26 @@ export async function withToBeHeld(
  * groups and, behind a deactivation, attribute values; behind a removal from a group, attribute values with the core values that
  * are written after them (sync-user.ts).
  * @param closings users whose deactivation is to be held
- * @param leavingGroups users whose removal from a group is to be held
+ * @param removedUsers users whose removal from a group is to be held
  */
 function behindThese(
   entries: readonly PlanEntry[],
   {
     held,
     closings,
-    leavingGroups,
-  }: { held: ReadonlySet<PlanEntry>; closings: ReadonlySet<Ref>; leavingGroups: ReadonlySet<Ref> },
+    removedUsers,
+  }: { held: ReadonlySet<PlanEntry>; closings: ReadonlySet<Ref>; removedUsers: ReadonlySet<Ref> },
 ): Set<PlanEntry> {
   const withValues = new Set(
-    entries.flatMap((entry) => (isValue(entry) && leavingGroups.has(entry.ref) ? [entry.ref] : [])),
+    entries.flatMap((entry) => (isValue(entry) && removedUsers.has(entry.ref) ? [entry.ref] : [])),
   );
   const isBehind = (entry: PlanEntry): boolean => {
     const { action, kind, ref, member } = entry;
     if (action === 'addMember')
-      return !!member?.ref && (closings.has(member.ref) || leavingGroups.has(member.ref));
+      return !!member?.ref && (closings.has(member.ref) || removedUsers.has(member.ref));
     if (kind !== 'User' || ref === null) return false;
     return isValue(entry)
-      ? closings.has(ref) || leavingGroups.has(ref)
+      ? closings.has(ref) || removedUsers.has(ref)
       : action === 'update' && withValues.has(ref) && !closings.has(ref);
   };
   return new Set(entries.filter((entry) => isChange(entry) && !held.has(entry) && isBehind(entry)));
@@ -204,6 +204,7 @@ async function unlistedRemovals(
     for (const subject of membersWithSign(await pendingMembers(parseRef(ref).id), '-')) {
       if (known.has(subject)) continue;
       const user = isUnmanaged(subject) ? null : refOf('User', subject);
+      // Only the ref of the member is used here.
       const member = { ref: user, platformId: null, name: '' };
       found.push({ entry: { ...first.entry, member }, item: { kind: 'removeMembers', ref, subject } });
     }

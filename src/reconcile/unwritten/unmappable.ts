@@ -6,7 +6,7 @@ import { isChange, isDrift, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
 
 /** End of the reason of an entry that waits for a value. */
 const WAITS_FOR_VALUE = 'waits for the value that cannot be written';
-/** The same, while the worker writes what was pushed; the sync of the person would refuse nothing. */
+/** The same for a value that is lost at the platform. Only a run leaves such an entry out: a sync writes what is pushed. */
 const WAITS_FOR_LOST = 'waits for the value that is lost and cannot be written again';
 
 /** Returns whether the entry is an activation that waits for a value which cannot be written. */

@@ -3,15 +3,13 @@ import { parseRef, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { isChange, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
-
-/** Number of members that are read from Redis at once. */
-const PORTION = 1000;
+import { REFS_AT_ONCE } from './waiting-for-decision.ts';
 
 /**
  * Returns the entries of one group; an addition that the sync of the group does not write gets the effect `report`, with the
  * command that writes the addition. Such a member is not ready (`outbox.readiness`), and has a mark or has to leave another group
  * first, which the sync of the member includes.
- * @param entries with those of the members whose account the command makes anew: their additions are written
+ * @param entries also those of the members whose account the command makes anew: the additions of these members are written
  */
 export async function withUnreadyMembersReported(
   { outbox }: Pick<ReconcileScope, 'outbox'>,
@@ -24,7 +22,7 @@ export async function withUnreadyMembersReported(
       : undefined;
   const users = [...new Set(entries.flatMap((entry) => addedIn(entry) ?? []))].map((ref) => parseRef(ref).id);
   const unready = new Set<string>();
-  for (const portion of inPortions(users, PORTION))
+  for (const portion of inPortions(users, REFS_AT_ONCE))
     for (const { user, ready, underWay } of await outbox.readiness(portion))
       if (!ready && (underWay || (await outbox.pendingRemovals(user)).length > 0)) unready.add(user);
   return entries.map((entry) => {

@@ -13,14 +13,13 @@ import { keptBySettings } from './left-by-settings.ts';
 import { isLostValue } from './unmappable.ts';
 import {
   behindHeld,
+  REFS_AT_ONCE,
   waitingMemberships,
   waitingValues,
   type MembershipWait,
 } from './waiting-for-decision.ts';
 
-/** Number of resources that are read from Redis at once. */
-const PORTION = 1000;
-/** Reason of a change of the comparison that the guard holds. */
+/** Reason of an entry for a change that the guard holds. */
 export const HELD_BY_GUARD = 'held by the guard until an operator decides: see scim-bridge approvals list';
 /** Reasons of entries that no sync writes, by cause. */
 const REASONS = {
@@ -50,7 +49,7 @@ const BEHIND_CLOSING = '; waits for the held deactivation of the person: see sci
  */
 const BEHIND = '; waits for the held change of who or what has its name now: see scim-bridge approvals list';
 
-/** Returns whether a reason is that of a held or rejected change, or of one that waits for its decision. */
+/** Returns whether the reason names a held or rejected change, or a change that waits for the decision about another one. */
 export const isOfDecision = (reason: string): boolean => /scim-bridge (approvals|exceptions)/.test(reason);
 
 /**
@@ -70,7 +69,7 @@ export async function withoutUnwritten(
   for (const [entry, wait] of await waitingMemberships(scope, entries))
     if (wait === 'leaver') unwanted.add(entry);
     else why.set(entry, `${entry.reason}${WAITS[wait]}`);
-  // People of whom no sync writes an attribute value before a decision, so that it defines no attribute either.
+  // People of whom no sync writes an attribute value before a decision, so that no sync of theirs defines an attribute either.
   const withoutValues = new Set<Ref>();
   for (const entry of await waitingValues(scope, entries)) {
     why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
@@ -78,12 +77,12 @@ export async function withoutUnwritten(
   }
   const closed = new Set<Ref>();
   const asked = entries.flatMap((entry) => {
-    // A removal from a group that is a dead letter may be held too; its decision is then what it waits for.
+    // A removal from a group that is a dead letter may be held too; then the removal waits for the decision of an operator.
     const isWaiting = entry.reason.endsWith(WAITS_FOR_GROUP);
     const item = toDestruction(isWaiting ? { ...entry, effect: 'apply' } : entry);
     return item ? [{ entry, item }] : [];
   });
-  for (const portion of inPortions(asked, PORTION)) {
+  for (const portion of inPortions(asked, REFS_AT_ONCE)) {
     const [verdicts, closings, deletions] = await Promise.all([
       guardStore.verdictsOn(portion.map(({ item }) => item)),
       guardStore.verdictsOn(portion.map(({ item: { ref } }) => ({ kind: 'deactivate', ref }))),
@@ -134,8 +133,8 @@ export async function withoutUnwritten(
 }
 
 /**
- * Returns whether a run makes the reported addition or change of a person pending, so that the decision which it waits for brings
- * it. Without a pending sign or a mark only a later comparison would find the difference again.
+ * Returns whether a run makes the reported addition or change of a person pending, so that it is written after the decision for which
+ * it waits. Without a pending sign or a mark only a later comparison would find the difference again.
  */
 export const becomesPending = (entry: PlanEntry): boolean =>
   (entry.action === 'addMember' || entry.kind === 'User') &&

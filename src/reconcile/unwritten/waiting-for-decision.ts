@@ -11,14 +11,14 @@ import { keptBySettings } from './left-by-settings.ts';
 
 /**
  * Why a membership waits: the state of the account, or a held removal of the person from another group. `leaver`: an addition of
- * a person whom the source took away, so it is not wanted.
+ * a person whom the source took away, so the addition is not wanted.
  */
 export type MembershipWait = 'held' | 'rejected' | 'heldRemoval' | 'leaver';
 /** Actions on the values of an account that exists and is to be active. */
 const VALUES: ReadonlySet<Action> = new Set(['setAttribute', 'clearAttribute', 'update', 'reactivate']);
 
 /** Number of resources that are read from Redis at once. */
-const PORTION = 1000;
+export const REFS_AT_ONCE = 1000;
 /** By the condition of an account, why its additions to groups wait for a decision. */
 const WAITING: Readonly<Record<string, MembershipWait>> = {
   Held: 'held',
@@ -47,9 +47,9 @@ export async function waitingMemberships(
     return ref && isChange(entry) && isPending ? [{ entry, ref }] : [];
   });
   const users = [...new Set(pending.map(({ ref }) => ref))];
-  // By user: why additions wait because of the account, and whether removals wait for its deactivation.
+  // By user: why additions wait because of the account, and whether removals wait for its deactivation (`follows`: guard_leavers.lua).
   const waits = new Map<Ref, { add?: MembershipWait | undefined; isLeaver: boolean }>();
-  for (const portion of inPortions(users, PORTION)) {
+  for (const portion of inPortions(users, REFS_AT_ONCE)) {
     const [accounts, decisions, closings] = await Promise.all([
       drifts.readLinks(portion),
       guardStore.decisionsOfMembers(portion.map((ref) => parseRef(ref).id)),
@@ -164,7 +164,7 @@ const createdIn = (entries: readonly PlanEntry[]): ReadonlySet<Ref | null> =>
   new Set(entries.flatMap((entry) => (entry.action === 'create' && isChange(entry) ? [entry.ref] : [])));
 
 /**
- * Returns those of the users of whom the guard holds a removal from a group, without removals that the present settings leave.
+ * Returns the users of whom the guard holds a removal from a group. A removal that the present settings do not want does not count.
  * @param made groups that are created again; held removals from the former groups end, so they are not looked up
  */
 export async function withHeldRemoval(
@@ -177,7 +177,7 @@ export async function withHeldRemoval(
   const all = [...new Set(users)];
   // Usually nothing is held. The check saves many reads in a first load, which has many additions.
   if (all.length === 0 || (await guardStore.open()) === undefined) return found;
-  for (const portion of inPortions(all, PORTION)) {
+  for (const portion of inPortions(all, REFS_AT_ONCE)) {
     const groups = await Promise.all(portion.map((ref) => pendingRemovals(parseRef(ref).id)));
     const removals = portion.flatMap((ref, index) =>
       (groups[index] ?? []).map((group) => ({

@@ -17,14 +17,14 @@ test.each([
   ['blanks around a text', { displayName: ' Jo Doe ' }, shown({ displayName: 'Jo Doe' })],
   ['the case of a userName', { userName: 'Jo' }, shown({ userName: 'jo' })],
   ['blanks and case of an address', { emails: 'Jo@x ' }, shown({ emails: [{ value: 'jo@x' }] })],
-])('a value that the platform stores in a normalized form is no difference: %s', (_what, core, user) => {
+])('a value that differs at the platform only in %s is no difference', (_what, core, user) => {
   expect(namesOf(core, user)).toEqual([]);
 });
 
 test.each([
-  ['blanks within', { displayName: 'Jo  Doe' }, shown({ displayName: 'Jo Doe' })],
-  ['the case of a display name', { displayName: 'jo doe' }, shown({ displayName: 'Jo Doe' })],
-  ['a text that is gone', { displayName: 'Jo' }, shown({})],
-])('values that differ are reported as a difference: %s', (_what, core, user) => {
+  ['differs in blanks within the text', { displayName: 'Jo  Doe' }, shown({ displayName: 'Jo Doe' })],
+  ['differs in letter case', { displayName: 'jo doe' }, shown({ displayName: 'Jo Doe' })],
+  ['the platform does not show', { displayName: 'Jo' }, shown({})],
+])('a displayName that %s is a difference', (_what, core, user) => {
   expect(namesOf(core, user)).toEqual(['displayName']);
 });

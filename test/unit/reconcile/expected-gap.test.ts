@@ -12,7 +12,7 @@ test.each<[string | null, number | null]>([
   ['0 3 * * 1', 7 * 24 * HOUR],
   ['0 0 30 2 *', null],
   [null, null],
-])('the longest time between two runs of the schedule %s is %s ms', (schedule, gap) => {
+])('the longest time between two runs of the schedule %s is %s ms (null: there is none)', (schedule, gap) => {
   expect(expectedGapMs(schedule, 'UTC')).toBe(gap);
 });
 

@@ -52,7 +52,7 @@ function withFault(page: ListedPage<Item>, random: () => number, items: Item[]):
   throw new Error('503');
 }
 
-test('a complete scan has read every item exactly once (1,000 random schedules)', async () => {
+test('a scan that counts as complete has read every item exactly once (1,000 random schedules)', async () => {
   let complete = 0;
   for (let seed = 1; seed <= 1000; seed++) {
     const random = createRandom(seed * 7919);
@@ -104,7 +104,7 @@ test('a page that fails once is read again, and the scan is complete', async () 
   expect(proof.complete).toBe(true);
 });
 
-test('pages are requested ahead of a late page, within the limits of concurrency and memory', async () => {
+test('while one page is late, six further pages are requested, at most three at the same time', async () => {
   const items = all(70);
   const asked: number[] = [];
   let [underWay, most] = [0, 0];
@@ -118,7 +118,7 @@ test('pages are requested ahead of a late page, within the limits of concurrency
     return honest(items)(startIndex, count);
   });
   await new Promise((resolve) => setImmediate(resolve));
-  // The late page is awaited; meanwhile as many pages as allowed have arrived.
+  // The late page (8) is awaited; meanwhile as many pages as memory allows have arrived.
   expect(asked).toEqual([1, 8, 15, 22, 29, 36, 43, 50]);
   arrive();
   const { seen, proof } = await walked;

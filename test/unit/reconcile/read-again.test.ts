@@ -18,21 +18,22 @@ async function readTwice(reads: boolean[], unread: ScanResult['unread'] = new Ma
       () => Promise.resolve({ ref: REF, areValuesUnread }),
       isUnverified,
     );
+    // []: after the first read the stored state is another one, so the user changed.
     return toLook([found], before, read === 1 ? [] : before);
   });
   expect(read).toBe(2);
   return [...unread.keys()];
 }
 
-test('a user whose values are read after all by the second read is not unread', async () => {
+test('a user whose values only the second read shows does not count as unread', async () => {
   await expect(readTwice([true, false])).resolves.toEqual([]);
 });
 
-test('a user whose values no read shows stays unread', async () => {
+test('a user whose values no read shows counts as unread', async () => {
   await expect(readTwice([true, true])).resolves.toEqual([REF]);
 });
 
-test('a user whose value list an earlier comparison could not read stays unread', async () => {
+test('a user whose values an earlier comparison could not read counts as unread, although this one reads them', async () => {
   const unread: ScanResult['unread'] = new Map([[REF, { ref: REF, name: 'ann', why: null }]]);
   await expect(readTwice([false, false], unread)).resolves.toEqual([REF]);
 });

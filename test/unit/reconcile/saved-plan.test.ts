@@ -27,14 +27,17 @@ test.each([
   ['no plan', []],
   ['a plan without entries', [plan('main', [])]],
   ['two plans', [plan('main', [entry('a'), entry('b')]), plan('other', [entry('c')])]],
-])('%s: the streamed pieces form the document, and its hash covers all plans', (_, plans) => {
-  const text = textOf(plans);
-  const hash = createHash('sha256').update(canonicalJson(plans)).digest('hex');
-  expect(text).toBe(JSON.stringify({ format: 'scim-bridge plans', formatVersion: 1, plans, hash }));
-  expect(parseSaved(text)).toEqual(plans);
-});
+])(
+  'saved pieces of %s form the JSON document, its hash covers all plans, and parseSaved returns the plans',
+  (_, plans) => {
+    const text = textOf(plans);
+    const hash = createHash('sha256').update(canonicalJson(plans)).digest('hex');
+    expect(text).toBe(JSON.stringify({ format: 'scim-bridge plans', formatVersion: 1, plans, hash }));
+    expect(parseSaved(text)).toEqual(plans);
+  },
+);
 
-test('a document that was changed is refused', () => {
+test('parseSaved refuses a saved plan whose text was changed', () => {
   const text = textOf([plan('main', [entry('a')])]);
   expect(() => parseSaved(text.replace('"name":"a"', '"name":"b"'))).toThrow('The file was changed');
 });

@@ -32,7 +32,9 @@ const fail = (status: number): never => {
 };
 
 interface Meddling {
+  /** Returns the page that the platform answers instead. */
   list(page: ListedPage<Person>): ListedPage<Person>;
+  /** Called before each read of one account; an error fails the read. */
   one(): void;
 }
 
@@ -81,6 +83,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
       },
     },
     runs: {
+      // The same as `digest`: the mapping rules did not change.
       mappedBy: () => Promise.resolve('d'),
       unwrittenSince: () => Promise.resolve(Infinity),
       read: () => Promise.resolve({}),
@@ -97,6 +100,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
       count: () => Promise.resolve(all.length),
     },
     drifts: {
+      // Every user is linked to the account with the same id.
       readLinks,
       linkedTo: (_kind: string, ids: string[]) => readLinks(ids.map((id) => `User:${id}`)),
       unlikePrints: (seen: unknown[]) => Promise.resolve(seen.map((_, index) => index)),
@@ -168,7 +172,7 @@ function withFault(page: ListedPage<Person>, random: () => number, all: Person[]
   return fail(503);
 }
 
-test('bad lists of a target without drift never give a plan entry (1,000 random schedules)', async () => {
+test('faulty lists of a target without drift never put a change into the plan (1,000 random schedules)', async () => {
   let suspected = 0;
   for (let seed = 1; seed <= 1000; seed++) {
     const random = createRandom(seed * 104729);
@@ -188,7 +192,7 @@ test('bad lists of a target without drift never give a plan entry (1,000 random 
     expect([seed, plan.entries.filter(isChange)]).toEqual([seed, []]);
     if (gets > 0) suspected++;
   }
-  // The test proves nothing if bad lists never make a user suspected.
+  // The test proves nothing if faulty lists never cause the read of a single account.
   expect(suspected).toBeGreaterThan(50);
 }, 60_000);
 

@@ -9,7 +9,7 @@ const textOf = (last: { status: number; error?: string } | undefined): string =>
     silence: { since: 0, failures: 0, last: last && { route: '/api/scim/v2/Users', ...last } },
   }).message;
 
-test('a process whose calls have not ended does not say how they failed', () => {
+test('the error about a silent target says how a call failed only after a call of this process has ended', () => {
   expect(textOf(undefined)).toMatch(/ since 1970-01-01T00:00:00.000Z[.] Check it with scim-bridge doctor/);
   expect(textOf({ status: 0, error: 'PlatformTimeout' })).toContain(': a call got no answer in time.');
   expect(textOf({ status: 0, error: 'PlatformConnection' })).toContain(': no connection was possible');

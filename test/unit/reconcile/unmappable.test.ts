@@ -1,4 +1,4 @@
-// Tests for whom more than the value waits when the platform defines an attribute with another type.
+// Tests which users' activation and memberships wait for a value, when the platform defines its attribute with another type.
 import type { Ref } from '../../../src/directory/records.ts';
 import type { PlanEntry } from '../../../src/reconcile/entry.ts';
 import { withTypeConflict } from '../../../src/reconcile/unwritten/unmappable.ts';
@@ -26,7 +26,7 @@ test.each<[string, Ref[], PlanEntry[], Ref[]]>([
   ['the account is made anew', ['User:ann'], [entry('create', 'platform changed')], []],
   ['the last sync could not write values', ['User:ann'], [lost], ['User:ann']],
 ])(
-  'if the platform defines another type and %s, these users wait for the value: %j',
+  'if the platform defines another type and %s, activation and memberships of these users wait for the value: %j',
   (_, waiting, entries, refused) => {
     const conflicts = new Map([['level', 'is string at the platform']]);
     expect(withTypeConflict(entries, conflicts, new Set(refused))).toEqual(waiting);
