@@ -10,9 +10,8 @@ import type { Explanation, AttributeState } from './explanation.ts';
 
 type Detail = Pick<Explanation, 'inScope' | 'nameAtTarget' | 'values'>;
 
-/** Returns whether a user is in scope, the userName at the target and the values. */
+/** Returns whether a user is in scope, the userName at the target and the values; null and no values: deleted or damaged. */
 export async function userDetail(scope: ReconcileScope, found: FoundResource, link: Link): Promise<Detail> {
-  // A deleted user has no desired values.
   if (!found.record?.text) return { inScope: null, nameAtTarget: null, values: [] };
   const [groups = []] = await scope.directory.groupsOf([found.id]);
   const resource = JSON.parse(found.record.text) as Resource;
@@ -28,7 +27,7 @@ export async function userDetail(scope: ReconcileScope, found: FoundResource, li
   };
 }
 
-/** Returns the link, or an empty one before the create is confirmed: its values may not be at the platform. */
+/** Returns the link; an empty one while no account or group is linked, because its values may not be at the platform. */
 const appliedIn = (link: Link): Link => (link.id === undefined ? {} : link);
 
 /** Returns whether a group is in scope, its name at the target and the value of that name. */
@@ -45,7 +44,7 @@ export function groupDetail({ target }: ReconcileScope, { record, name }: FoundR
   };
 }
 
-/** Returns every managed value that is set on at least one side. */
+/** Returns every managed value that is desired or applied, and every attribute that cannot be mapped. */
 function toValues({ active, core, attributes, faults, inScope }: DesiredUser, link: Link): AttributeState[] {
   const unsure = new Set(link.unsure ?? []);
   const state = (name: string, desired: unknown, applied: unknown): AttributeState['state'] =>

@@ -5,10 +5,11 @@ import { parseRef, type Ref } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
+import { isoTime } from '../support/sources.ts';
 
 type Guard = Explanation['guard'];
 
-/** Returns the newest rejection of each changed resource: of the resource itself, and of a person's groups. */
+/** Returns the newest rejection of the resource's own changes, and of a person's removal from each group. */
 export async function rejectionsOf(
   { connection, outbox }: ReconcileScope,
   { ref, kind }: FoundResource,
@@ -28,7 +29,7 @@ export async function rejectionsOf(
     const found = newest(decisions, isMeant);
     if (!found) return;
     const { id, by, at } = found;
-    rejections.push({ id: `${connection}.${id}`, by, at: new Date(at).toISOString(), ...changed });
+    rejections.push({ id: `${connection}.${id}`, by, at: isoTime(at), ...changed });
   };
   if (own) add((item) => item.ref === ref, { ref, group: null });
   const user = parseRef(ref).id;
@@ -44,7 +45,7 @@ export async function rejectionsOf(
 const isRejected = ({ state, condition }: MembershipState): boolean =>
   state === 'toRemove' && condition === 'Rejected';
 
-/** Returns the first decision, and so the newest, that contains a change. */
+/** Returns the newest decision that contains a change; undefined: none. @param decisions newest first */
 const newest = (
   decisions: readonly Decision[],
   isMeant: (item: Destruction) => boolean,
@@ -57,23 +58,24 @@ export async function firstApprovalsOf(
   guard: Guard,
   memberships: readonly MembershipState[],
 ): Promise<Explanation['firstApprovals']> {
-  // With one approver the first approval decides at once.
+  // A target with one approver has no first approvals: an approval decides at once.
   if (target.policy.guard.approvers !== 2) return [];
   const { id } = parseRef(ref);
   const items: Destruction[] = [
     ...guard
       .filter(({ state }) => state === 'held')
       .map(({ kind, subject }) => ({ kind, ref, ...(subject === null ? {} : { subject }) })),
+    // Removals of a person from groups. Of a group's members these match no held change.
     ...memberships
       .filter(({ condition }) => condition === 'Held')
       .map((group) => ({ kind: 'removeMembers' as const, ref: group.ref as Ref, subject: id })),
   ];
   const { firstApprovals } = outbox.guardStore;
-  const found = [];
+  const found: Explanation['firstApprovals'] = [];
   for (const first of await firstApprovals.list()) {
     if ((await firstApprovals.coveredBy(first, items)).length === 0) continue;
     const { by, at, total } = first;
-    found.push({ id: `${connection}.${first.id}`, by, at: new Date(at).toISOString(), total });
+    found.push({ id: `${connection}.${first.id}`, by, at: isoTime(at), total });
   }
   return found;
 }

@@ -3,11 +3,11 @@ import type { Link } from '../directory/outbox/links.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import type { AttributeState, MembershipState } from './explanation.ts';
 
-/** Returns whether the resource is a dead letter, and none of its changes waits or runs. */
+/** Returns whether the resource is a dead letter without a mark, so that no sync of the resource waits or runs. */
 export const isLetter = ({ blockedSince, mark }: ResourceStatus): boolean => blockedSince !== null && !mark;
 
 /**
- * Returns whether nothing of a dead letter is left to be written.
+ * Returns whether the resource is a dead letter of which nothing is left to be written.
  * @param found.isAsDesired whether the platform was read, and nothing differs there
  */
 export function isLetterDone(
@@ -17,7 +17,7 @@ export function isLetterDone(
   const { isAsDesired, link, memberships, values } = found;
   // No comparison sees whether the closed account of a leaver was deleted.
   const isCompared = !link.departed && link.condition?.write !== 'delete';
-  // A deactivation without an answer may still arrive.
+  // A deactivation that was sent without an answer (`unsure`) may still close the account, although `active` is wanted again.
   const mayStillClose = values.some(
     ({ name, desired, state }) => name === 'active' && desired === true && state === 'unsure',
   );

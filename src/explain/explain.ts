@@ -32,14 +32,14 @@ const LOG_MS = 10_000;
 export interface ExplainOptions {
   /**
    * Whether the platform is read. Default: only if no change or condition of the resource is known, because each of these
-   * already explains a difference. A resource with a held or rejected change is read too.
+   * already explains a difference. With a held or rejected change, a dead letter, or a target on hold the platform is read too.
    */
   readPlatform?: boolean | undefined;
   /** Time to look for entries of the provisioning log, milliseconds. */
   logMs?: number | undefined;
 }
 
-/** Returns an explanation for each resource that `text` may identify, at every target; empty when there are none. */
+/** Returns an explanation of each resource that `text` may identify (ops/find.ts), at every target; empty when there is none. */
 export async function explain(
   scopes: readonly ReconcileScope[],
   text: string,
@@ -79,7 +79,7 @@ async function explainAt(
   { readPlatform, logMs = LOG_MS }: ExplainOptions,
 ): Promise<Explanation> {
   const { outbox, links, target, runs } = scope;
-  const [stored, where, hold, { last }, log, exception, lastRestore] = await Promise.all([
+  const [storedLink, status, hold, { last: lastRun }, log, exception, lastRestore] = await Promise.all([
     links.get(target.name, found.ref),
     outbox.resourceStatus(found.ref),
     outbox.guardStore.onHold(),
@@ -88,26 +88,26 @@ async function explainAt(
     outbox.exceptionOf(found.ref),
     readRestored(scope.acts),
   ]);
-  const link = await withPresentCondition(outbox, found.ref, stored, where);
+  const link = await withPresentCondition(outbox, found.ref, storedLink, status);
   const detail =
     found.kind === 'User' ? await userDetail(scope, found, link) : groupDetail(scope, found, link);
   const related =
     found.kind === 'User'
-      ? { memberships: await membershipsOfUser(scope, found, where), members: null }
-      : await membershipsOfGroup(scope, found, where);
+      ? { memberships: await membershipsOfUser(scope, found, status), members: null }
+      : await membershipsOfGroup(scope, found, status);
   const isHeld =
-    where.guard.some(({ state }) => state === 'held') ||
+    status.guard.some(({ state }) => state === 'held') ||
     related.memberships.some(({ condition }) => condition === 'Held');
   const approval = isHeld ? await outbox.guardStore.open() : undefined;
   // No comparison reads a group that the settings leave out.
   const isLeftOut = found.kind === 'Group' && detail.inScope === false;
   // A pending change or a condition explains the status already, so the platform is not read.
-  const isQuiet = !link.condition && where.guard.length === 0;
-  // A change that waits for the end of a hold may be made at the platform meanwhile.
-  const isStill = !where.mark || hold !== undefined;
-  const isSettled = isStill && where.blockedSince === null && (isQuiet || awaitsDecision(link));
+  const isQuiet = !link.condition && status.guard.length === 0;
+  // Somebody may make a change at the platform while the change waits for the end of a hold.
+  const isStill = !status.mark || hold !== undefined;
+  const isSettled = isStill && status.blockedSince === null && (isQuiet || awaitsDecision(link));
   // Somebody may have made the refused change of a dead letter at the platform. The platform is not read while the breaker is open.
-  const mayBeDone = isLetter(where) && !(await target.breaker.read()).open;
+  const mayBeDone = isLetter(status) && !(await target.breaker.read()).open;
   const seen =
     (readPlatform ?? (isSettled || mayBeDone)) && !isLeftOut && link.id !== undefined
       ? await lookAtPlatform(scope, found.ref, {
@@ -116,10 +116,10 @@ async function explainAt(
         })
       : null;
   const isAsDesired = seen?.isAsDesired ?? false;
-  const isDone = isLetterDone(where, { ...detail, ...related, isAsDesired, link });
+  const isDone = isLetterDone(status, { ...detail, ...related, isAsDesired, link });
   // The condition of a dead letter explains its differences already.
   const look = readPlatform || isSettled || isDone ? seen : null;
-  // The platform has a pending change of a membership already: it is told as such, and no longer as pending.
+  // A pending change of a membership that the platform has already is no longer told as pending.
   const isMade = ({ ref }: MembershipState): boolean =>
     look?.pendingDone.some((each) => each === ref) === true;
   const isLeft = (each: MembershipState): boolean => each.state === 'toRemove' && isMade(each);
@@ -127,11 +127,11 @@ async function explainAt(
     .filter((each) => !isLeft(each))
     .map((each) => (each.state === 'toAdd' && isMade(each) ? { ...each, ...JOINED_ALREADY } : each));
   const left = related.memberships.filter(isLeft);
-  // More members may be pending than are described; of the others only the sign is known.
+  // More members may be pending than `related` describes; of the others only the sign (docs/glossary.md) is known.
   const described = new Map(related.memberships.map((each) => [each.ref, each.state]));
   const stateOfSign = (sign: string | undefined) => sign && (sign === '+' ? 'toAdd' : 'toRemove');
   const made = (look?.pendingDone ?? []).map(
-    (each) => described.get(each) ?? stateOfSign(where.pendingMemberships.get(parseRef(each).id)),
+    (each) => described.get(each) ?? stateOfSign(status.pendingMemberships.get(parseRef(each).id)),
   );
   const countMade = (state: MembershipState['state']): number => made.filter((each) => each === state).length;
   const members = related.members && {
@@ -139,18 +139,18 @@ async function explainAt(
     toAdd: related.members.toAdd - countMade('toAdd'),
     toRemove: related.members.toRemove - countMade('toRemove'),
   };
-  // A group waits for no decision about a member whom it does not have.
-  const waiting = new Map(where.pendingMemberships);
+  // A group waits for no decision about the removal of a member whom it does not have at the platform.
+  const waiting = new Map(status.pendingMemberships);
   for (const each of left) waiting.delete(parseRef(each.ref as Ref).id);
-  const present = await withPresentCondition(outbox, found.ref, stored, {
-    ...where,
+  const present = await withPresentCondition(outbox, found.ref, storedLink, {
+    ...status,
     pendingMemberships: waiting,
   });
-  // The decision is taken, or none is needed, and the list of exceptions follows with the next sync.
+  // The decision is taken, or none is needed. The stored exception and alarm are out of date until the next sync.
   const isDecided =
-    stored.condition !== undefined &&
+    storedLink.condition !== undefined &&
     present.condition === undefined &&
-    !where.guard.some(({ state }) => state === 'held') &&
+    !status.guard.some(({ state }) => state === 'held') &&
     !memberships.some(({ condition }) => condition === 'Held');
   // Read last, because the read of the platform may close the breaker.
   const breaker = await target.breaker.read();
@@ -173,20 +173,20 @@ async function explainAt(
     platform: look?.platform ?? null,
     condition: await conditionOf(scope, found, present),
     exception: exception && !isDecided ? { reason: exception.reason, since: isoTime(exception.since) } : null,
-    deadLetterSince: where.blockedSince === null ? null : isoTime(where.blockedSince),
-    mark: markOf(where),
-    lookAgainAt: where.alarmAt === null || isDecided ? null : isoTime(where.alarmAt),
-    guard: where.guard,
+    deadLetterSince: status.blockedSince === null ? null : isoTime(status.blockedSince),
+    mark: markOf(status),
+    lookAgainAt: status.alarmAt === null || isDecided ? null : isoTime(status.alarmAt),
+    guard: status.guard,
     approval: approval ? `${scope.connection}.${approval.id}` : null,
-    rejections: await rejectionsOf(scope, found, where.guard, memberships),
-    firstApprovals: approval ? await firstApprovalsOf(scope, found, where.guard, memberships) : [],
-    suspectedDrift: where.suspectedDrift,
+    rejections: await rejectionsOf(scope, found, status.guard, memberships),
+    firstApprovals: approval ? await firstApprovalsOf(scope, found, status.guard, memberships) : [],
+    suspectedDrift: status.suspectedDrift,
     hold: hold ? { since: isoTime(hold.since), by: hold.by, note: hold.note ?? null } : null,
     ...obstacleOf(breaker),
     fleet,
     policy: policyFor(scope, found.name),
     handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link, readPlatform ?? true) : null,
-    lastReconcile: last ? { at: isoTime(last.endedAt), outcome: last.outcome } : null,
+    lastReconcile: lastRun ? { at: isoTime(lastRun.endedAt), outcome: lastRun.outcome } : null,
     restored: inWords(await ifOpen(lastRestore, scope)),
     ...log,
   };
@@ -215,15 +215,16 @@ async function explainAt(
     ...facts,
     ...verdict,
     reasons,
+    // The timeline shows a restore also after a reconcile has converged.
     timeline: toTimeline({ ...facts, restored: inWords(lastRestore) }),
   };
 }
 
-/** Returns a restore as explanations tell it. */
+/** Returns a restore as `Explanation` has it; null: there was none. */
 const inWords = (restored: Restored | undefined): Explanation['restored'] =>
   restored ? { at: isoTime(restored.at), backup: backupText(restored) } : null;
 
-/** Returns the newest log entries of the resource; the search ends after `logMs` or LOG_ENTRIES. */
+/** Returns the newest log entries of the resource; the search ends after `logMs` milliseconds, or LOG_ENTRIES entries. */
 async function newestEntries(
   scope: ReconcileScope,
   { connection, ref }: FoundResource,

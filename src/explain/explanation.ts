@@ -8,10 +8,11 @@ import type { HandoverExplanation } from './handover.ts';
 import type { LocatedEntry } from '../ops/log/provisioning-log.ts';
 
 /**
- * `asDesired`: no difference. `onItsWay`: a sync is pending. `held`: waits for an approval. `stopped`: the target is on hold
- * or does not answer, or no worker runs. `needsPerson`: a dead letter. `leftAlone`: protected, rejected, or excluded by
- * policy. `notForTarget`: out of scope. `differs`: the settings changed since the last sync, or the platform was changed by
- * others. `gone`: deleted at the source and closed at the target.
+ * `asDesired`: no difference. `onItsWay`: a sync is pending. `held`: waits for an approval. `stopped`: the target is on hold,
+ * its calls fail, no worker runs, or Redis takes no writes. `needsPerson`: a dead letter, or a membership whose group or member
+ * the platform refuses. `leftAlone`: protected, rejected, dropped from the dead letters, or excluded by policy. `notForTarget`:
+ * out of scope. `differs`: the settings changed since the last sync, or the platform was changed by others. `gone`: deleted at
+ * the source, and nothing is left to be written.
  */
 export type ExplanationVerdict =
   | 'asDesired'
@@ -30,14 +31,15 @@ export interface AttributeState {
   name: string;
   /** Value that the identity provider wants, mapped for the target; null: none. */
   desired: unknown;
-  /** Value that the bridge last wrote or read there; null: none. */
+  /** Value that the bridge last wrote or read at the platform; null: none. */
   applied: unknown;
   /**
-   * `unsure`: sent without confirmation, or suspected drift; it is written again. `unmapped`: the attribute has left the
-   * settings, and the applied value stays. `kept`: the source has no value, and the applied one stays by `onEmpty: keep`.
+   * `unsure`: sent without confirmation, or suspected drift; the value is written again. `unmappable`: the rule gives no valid
+   * value, see `reason`. `unmapped`: the attribute has left the settings, and the applied value stays. `kept`: the source has no
+   * value, and the applied one stays by `onEmpty: keep`.
    */
   state: 'equal' | 'differs' | 'unsure' | 'unmappable' | 'unmapped' | 'kept';
-  /** Reason why the value cannot be mapped. */
+  /** Why the value cannot be mapped; only with the state `unmappable`. */
   reason?: string;
   /** Value at the platform, read for this explanation; left out: not read. */
   observed?: unknown;
@@ -45,7 +47,7 @@ export interface AttributeState {
 
 /** A difference at the platform, with the fields of a plan entry. */
 export type PlatformDifference = Pick<PlanEntry, 'action' | 'reason' | 'before' | 'after'> & {
-  /** Name of the attribute or of the member; null: the resource itself. */
+  /** Name of the attribute, the member, or a person's group; null: the resource itself. */
   subject: string | null;
 };
 
@@ -54,13 +56,13 @@ export interface MembershipState {
   /** Ref and name of the other resource. */
   ref: string;
   name: string;
-  /** `notForTarget`: the settings leave the group, or the person, out of the target. */
+  /** `toRemove`: also a removal that a decision or a protection keeps from being written. `notForTarget`: no sync writes it. */
   state: 'applied' | 'toAdd' | 'toRemove' | 'notForTarget';
-  /** Reason why the membership waits; undefined when it is written next. */
+  /** Why the membership waits or is not written, or by whom it was made; undefined: applied, or written next. */
   because?: string;
-  /** Reason of the condition of the other resource; undefined without a condition, or while its sync is retried. */
+  /** CamelCase reason that stops the membership, such as `Held`; undefined: nothing does, or the sync is retried. */
   condition?: string;
-  /** Time since when writes of the other resource fail and are retried; undefined: they do not fail. */
+  /** ISO 8601 time since when writes of the other resource fail and are retried; undefined: they do not fail. */
   triedSince?: string;
 }
 
@@ -93,14 +95,14 @@ export interface Explanation {
   deletedAt: string | null;
   /** Whether the settings bring the resource to the target; null for a deleted resource. */
   inScope: boolean | null;
-  /** Name at the target; null when it is out of scope. */
+  /** Name at the target; null: out of scope, or deleted at the source. */
   nameAtTarget: string | null;
   /** Values that are set at the source or at the target. */
   values: AttributeState[];
   link: {
     /** SCIM id of the account or group at the platform; null: nothing is linked. */
     platformId: string | null;
-    /** Id of the account in the list of attribute values; null: not known yet. */
+    /** Numeric id of the account, by which the platform keys attribute values; null: not known yet, or a group. */
     account: string | null;
     /** Whether the bridge created the account or group, or took over one that existed. */
     origin: 'created' | 'adopted' | null;
@@ -114,20 +116,19 @@ export interface Explanation {
     attempts: number;
     /** Whether the sync waits for the name or the account at the platform: its holder is to give it up, or is not shown yet. */
     waitsForName: boolean;
-    /** Time of the last write of the bridge at the platform. */
+    /** Time of the last write of the bridge at the platform; null: none. */
     lastWrite: string | null;
   };
   /**
-   * Result of reading the platform for this explanation. `unread`: the platform did not answer in time, or not so that
-   * the resource can be compared. Null: the platform
-   * was not read, because nothing is linked, a change or a condition is known already, or the caller decided so. Held and
-   * rejected changes do not count as differences here.
+   * Result of reading the platform for this explanation. `unread`: the platform did not answer in time, or not so that the
+   * resource can be compared. Null: the platform was not read, because nothing is linked, a change or a condition is known
+   * already, or the caller decided so. Held and rejected changes do not count as differences here.
    */
   platform: {
     /** Time of the read. */
     at: string;
     state: 'equal' | 'differs' | 'unread';
-    /** The call that failed, with its answer, if the state is `unread`; null: none was answered. */
+    /** Failure of the last failed read, if the state is `unread`; null: no read failed, such as when the time ended first. */
     why: string | null;
     /** Differences that a run would write, and conflicts of attributes; none of a protected person, whom no run compares. */
     differences: PlatformDifference[];
@@ -148,10 +149,10 @@ export interface Explanation {
      * they are too many for one look.
      */
     notCompared: number;
-    /** Whether the platform does not have the linked account of a person any more. No difference if none is wanted there. */
+    /** Whether the platform no longer has the linked account of a person. If no account is wanted, this is no difference. */
     accountGone: boolean;
   } | null;
-  /** Why the last sync did not reach the desired state; `status`: HTTP status of the platform. Null: none is stored. */
+  /** Why the last sync did not reach the desired state; `status`: HTTP status of a refusal. Null: no condition is stored. */
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;
   /** The exception of this resource, as the command exceptions lists it; null: none. */
   exception: { reason: ResourceReason; since: string } | null;
@@ -159,26 +160,26 @@ export interface Explanation {
   deadLetterSince: string | null;
   /** The change that waits for its sync; null: none. */
   mark: {
-    /** Number of the mark, which grows with every change. */
+    /** Number of the mark as text; it grows with every change. */
     generation: string;
     /** Time at which the oldest change that is not applied was accepted. */
     since: string;
     /** Id of the newest change: of a push, a reconcile or an order. */
     request: string;
-    /** Null while it is due: it waits for a held change of another resource; else null means that the priority is not known. */
+    /** Null with the state `due`: the resource waits for a held change of another one. Null with another state: not known. */
     priority: Priority | null;
-    /** `due`: waits for its time. `queued`: waits for a worker. `running`: a worker syncs the resource. */
+    /** `due`: waits for `nextTry`. `queued`: waits for a worker. `running`: a worker syncs the resource. */
     state: 'due' | 'queued' | 'running';
-    /** Time of the next attempt; null while it is queued or runs. */
+    /** Time of the next attempt; null while the mark is queued or its sync runs. */
     nextTry: string | null;
   } | null;
-  /** Time of the next sync without a change. */
+  /** Time of the next sync without a change; null: none is planned. */
   lookAgainAt: string | null;
   /** A user's groups, or up to a hundred pending members of a group. */
   memberships: MembershipState[];
   /**
-   * Groups that the person is not in at the platform, although the removal from them is pending, held or rejected. The next
-   * reconcile ends the wait for a decision.
+   * Names of groups that the person is not in at the platform, although the removal from them is pending, held or rejected. The
+   * next reconcile ends the wait for a decision.
    */
   leftByHand: string[];
   /** Numbers and names of the members of a group; null for a user. */
@@ -195,11 +196,11 @@ export interface Explanation {
     /** Names of pushed groups that are members; groups in groups are not written. */
     nestedGroups: string[];
   } | null;
-  /** Changes of the resource that a person can decide or has decided; `subject`: the member or attribute, null for others. */
+  /** Changes that a person can decide or has decided; `subject`: id of the member, or name of the attribute; null for others. */
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
-  /** Id of the open approval that covers the held changes of this resource or of its memberships; null: none is held. */
+  /** Id (`<connection>.<list>`) of the open approval of held changes of the resource or its memberships; null: none is held. */
   approval: string | null;
-  /** The newest rejection of the resource's own changes (`group` null), and of a person's removal from each group. */
+  /** The newest rejection of the resource's own changes (`group` null), and of a person's removal from each group (its name). */
   rejections: { id: string; by: string; at: string; ref: string; group: string | null }[];
   /** Approvals of one person that wait for a second one; `total`: number of changes. */
   firstApprovals: { id: string; by: string; at: string; total: number }[];
@@ -221,7 +222,7 @@ export interface Explanation {
   } | null;
   /** Pause of all calls to the target; `asked` false: the bridge chose its length. Null: none. */
   pause: { until: string; status: number; asked: boolean } | null;
-  /** Faults of the fleet. */
+  /** Findings about the processes of the service. */
   fleet: FleetFinding[];
   /** Settings of the target; `protected`: users.protected lists the person. */
   policy: { policy: string; adopt: string; deprovision: string; activation: string; protected: boolean };
@@ -230,7 +231,7 @@ export interface Explanation {
   /** Work of a closed account that is, or will be, in the handover folder; null: none. */
   handover: HandoverExplanation | null;
   /**
-   * Time of the connection's last restore, ISO 8601, and the backup in words, `the backup of TIME`; null: none, or a reconcile has
+   * Time of the connection's last restore, and the backup in words, `the backup of TIME`; null: none, or a reconcile has
    * converged since.
    */
   restored: { at: string; backup: string } | null;

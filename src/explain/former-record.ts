@@ -24,7 +24,7 @@ export async function formerRecordText(
   { kind, id, record }: FoundResource,
   name: string,
 ): Promise<string | undefined> {
-  // Only a person who is pushed again has a former record, which is looked for among the held changes.
+  // Only a person whose record is stored can have a former one, which is looked for among the held changes.
   const list = kind === 'User' && record ? await outbox.guardStore.open() : undefined;
   if (!list) return undefined;
   for await (const page of outbox.guardStore.pages(list)) {
@@ -45,7 +45,7 @@ export async function formerRecordText(
       String(group?.displayName ?? left[index]),
     );
     const own = new Set(guard.filter(({ state }) => state === 'held').map((each) => HELD_WORDS[each.kind]));
-    // A held removal from a group is stored with the group.
+    // The guard stores a held removal from a group with the group, so a record without held changes of its own has such a removal.
     const held = own.size > 0 ? [...own].join(' and ') : HELD_WORDS.removeMembers;
     const state = core?.active === false ? 'closed' : 'open';
     const where = groups.length > 0 ? `, in ${someOf(groups)}` : '';

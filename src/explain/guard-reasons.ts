@@ -46,6 +46,7 @@ export function approvalReason({
   memberships,
 }: ExplainedFacts): string | undefined {
   const held = memberships.filter((each) => each.condition === 'Held');
+  // Of a group, only the removal of a member whose deactivation is held has this condition (memberships.ts).
   const isFollowing = ({ state }: MembershipState): boolean => kind === 'Group' && state === 'toRemove';
   const following = held.filter(isFollowing).map(({ name }) => name);
   // A deleted group and a new one may have the same name, so their refs tell them apart.
@@ -85,8 +86,8 @@ export function approvalReason({
 }
 
 /**
- * Returns a sentence about the deletion of a leaver's account after its deactivation, which is held or was rejected; undefined:
- * the settings delete no account.
+ * Returns a sentence about the deletion of a leaver's account after its deactivation, which is held or was rejected; undefined: no
+ * such deactivation, or the settings delete no account.
  */
 export function deletionReason({ guard, inScope, policy, stored }: ExplainedFacts): string | undefined {
   const isLeaver = stored === null || inScope === false;
@@ -107,7 +108,7 @@ export function waitingReason({ guard, inScope, memberships, values }: Explained
   // Out of scope, the account gets no values and memberships that could wait.
   if (!inScope || !closing) return undefined;
   const differing = values.filter(({ name, state }) => state === 'differs' && name.startsWith('attributes.'));
-  // A membership with a condition waits for its group.
+  // A membership with a condition waits for that, not for the deactivation.
   const joined = memberships
     .filter(({ state, condition }) => state === 'toAdd' && condition === undefined)
     .map(({ name }) => membershipIn(name));
@@ -119,7 +120,7 @@ export function waitingReason({ guard, inScope, memberships, values }: Explained
   return names.length === 0 ? undefined : `${capital(waitsText(names))}.`;
 }
 
-/** Returns a sentence for each approval of one person that a second person has to join. */
+/** Returns a sentence for each first approval, which counts only when a second person approves too. */
 export const firstApprovalReasons = ({ firstApprovals }: ExplainedFacts): string[] =>
   firstApprovals.map(
     ({ id, by, at, total }) =>
@@ -147,10 +148,7 @@ export function rejectionReasons({ condition, kind, ref, rejections }: Explained
     : shown;
 }
 
-/**
- * Returns a sentence about a held or rejected deactivation that source and settings no longer ask for; undefined: there is
- * none.
- */
+/** Returns a sentence about a held or rejected deactivation that source and settings no longer ask for; undefined: none. */
 export function noLongerWanted({
   guard,
   inScope,
@@ -159,15 +157,15 @@ export function noLongerWanted({
   ref,
   stored,
 }: ExplainedFacts): string | undefined {
-  const isKept = guard.some((each) => each.kind === 'deactivate' && each.state !== 'approved');
-  if (kind !== 'User' || !isKept || !stored || stored.active === false || !inScope) return undefined;
+  const isUndecided = guard.some((each) => each.kind === 'deactivate' && each.state !== 'approved');
+  if (kind !== 'User' || !isUndecided || !stored || stored.active === false || !inScope) return undefined;
   const run = mark ? 'the pending sync' : `the next reconcile that repairs, or scim-bridge sync ${ref},`;
   return `By the source and the present settings the account stays active: ${run} ends what waits for a decision.`;
 }
 
 /**
- * Returns by whom held or rejected changes of a person were made at the platform: after a restore the bridge does not know its own
- * writes. Not used for members of a group, because the bridge may never have added a member whom it does not find there.
+ * Returns by whom held or rejected changes of a person were made at the platform. After a restore, the bridge does not know its writes
+ * since the backup. Not used for members of a group, because the bridge may never have added a member whom it does not find there.
  */
 export const doneBy = ({ restored }: Pick<ExplainedFacts, 'restored'>): string =>
   restored ? `by others, or by the bridge between ${restored.backup} and the restore` : 'by hand';
@@ -199,9 +197,7 @@ export function doneByHandSummary(facts: ExplainedFacts): string {
   return `${name} is at ${target} as the source wants it: ${countsOf(waiting, kind).join(' and ')}, ${which}, ${done}. The next reconcile, or scim-bridge sync ${ref}, takes ${isOne ? 'it' : 'them'} off the list.`;
 }
 
-/**
- * Returns a sentence with the number of held and rejected changes that a person made at the platform, if others are left.
- */
+/** Returns a sentence with the number of held and rejected changes that somebody made at the platform, if others are left. */
 export function partlyDone(facts: ExplainedFacts): string | undefined {
   const done = facts.platform?.done ?? 0;
   if (done === 0 || isDoneByHand(facts)) return undefined;

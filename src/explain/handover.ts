@@ -44,7 +44,7 @@ export async function handoverOf(
   const stored = await handovers.read(ref);
   // A stored handover may belong to an earlier closing of the account.
   const awaitsHandover = stored?.head.closedAt !== link.closedAt;
-  // The work of a protected person is never moved.
+  // The items of a protected person are never moved.
   if (setting && awaitsHandover && isClosed(link) && !protectedNames(target.policy.users.protected)(link)) {
     const at = link.closedAt + setting.afterDays * DAY_MS;
     const isDue = at <= clock.now();
@@ -67,11 +67,11 @@ export async function handoverOf(
   }
   if (!stored) return null;
   const listed = toListedHandover({ connection, target: handovers.target, ref }, stored);
-  // The handover was begun or done; `listed` is its state as the command handover list shows it.
   const { state, deployment, counts, by, closedAt } = listed;
   const folder = listed.folder?.name ?? null;
   const moved = counts.moved ?? 0;
   const at = listed.endedAt ?? listed.startedAt;
+  // Shown only after an item was moved, so the person's folder exists.
   const where = `the folder ${folder ?? '?'} of the deployment ${deployment}`;
   // Only a handover that is not complete still needs the folder of the settings.
   const obstacle = state === 'moving' && setting && reads ? await obstacleTo(scope, setting) : undefined;
@@ -88,26 +88,26 @@ export async function handoverOf(
   return { state, closedAt, at, deployment, folder, moved, text: texts[state] };
 }
 
-/** Returns the sentence for a handover that has ended. */
+/** Returns the sentence for a handover that has ended, with the command or run that takes it back. */
 function movedText(
   { moved, refused, where, at }: { moved: number; refused: number; where: string; at: string },
   isActive: boolean,
 ): string {
-  const left =
+  const leftBehind =
     refused === 0
       ? ''
       : `; the platform refused the move of ${counted(refused, 'item')}: see scim-bridge handover list`;
   if (moved === 0)
     return refused === 0
       ? 'handover: the account owned nothing to be moved'
-      : `handover: nothing was moved${left}`;
+      : `handover: nothing was moved${leftBehind}`;
   const next = isActive
     ? 'the person is active again, so the next reconcile moves the work back'
     : 'scim-bridge handover undo takes it back';
-  return `handover: ${counted(moved, 'item')} moved to ${where} at ${at}${left}; ${next}`;
+  return `handover: ${counted(moved, 'item')} moved to ${where} at ${at}${leftBehind}; ${next}`;
 }
 
-/** Returns why nothing can be moved now, in words; undefined: nothing is known to prevent it. */
+/** Returns why nothing can be moved now, in words; undefined: no obstacle was found. */
 async function obstacleTo({ target }: ReconcileScope, setting: HandoverSetting): Promise<string | undefined> {
   const signal = timeLimit(READ_TIMEOUT_MS);
   try {

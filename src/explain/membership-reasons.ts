@@ -4,7 +4,7 @@ import { counted } from '../support/counted.ts';
 import { isUnderFormerName } from './memberships.ts';
 import { capital, someOf } from './sentence-parts.ts';
 
-/** Returns a sentence with the numbers of memberships that wait; '' if there are none. Their names are listed elsewhere. */
+/** Returns a sentence with the numbers of memberships that wait; '' if there are none. */
 export function membershipReason({ kind, memberships, members }: ExplainedFacts): string {
   const renamed = memberships.filter(isUnderFormerName).length;
   const waiting = (state: string): number =>
@@ -22,7 +22,7 @@ export function membershipReason({ kind, memberships, members }: ExplainedFacts)
   return said && `${capital(said)}.`;
 }
 
-/** Returns the first membership that the syncs try to write in vain. */
+/** Returns the first membership whose write fails and is retried; undefined: none. */
 export const failingMembership = ({
   memberships,
 }: Pick<ExplainedFacts, 'memberships'>): MembershipState | undefined =>
@@ -30,33 +30,30 @@ export const failingMembership = ({
 
 export const TRIED_AGAIN = 'It is tried again; if it stays, ask the operator of the platform.';
 
-/** Returns the other side of a membership, with the cause why it waits. */
+/** Returns the group of a user, or the member of a group, with the cause why the membership waits. */
 export const sideText = (kind: ExplainedFacts['kind'], { name, because }: MembershipState): string =>
   `${kind === 'User' ? 'group' : 'member'} ${name}: ${because ?? ''}`;
 
-/**
- * Returns a sentence about a membership that fails; '' if there is none, or the summary tells it. A summary about other
- * differences does not.
- */
+/** Returns a sentence about a membership that fails; '' if there is none, or the summary contains it. */
 export function failingReason({ kind, memberships }: ExplainedFacts, summary: string): string {
   const failing = failingMembership({ memberships });
   if (!failing || summary.includes(sideText(kind, failing))) return '';
   return `A membership has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. ${TRIED_AGAIN}`;
 }
 
-/** Returns a sentence about members of a group that the bridge leaves out of it. */
+/** Returns a sentence about members of a group whom the bridge does not write; undefined: none. */
 export function leftAloneReason({ members }: ExplainedFacts): string | undefined {
   if (!members || members.leftAlone === 0) return undefined;
   return `The source has ${counted(members.leftAlone, 'member')} more, whose memberships the bridge does not write: protected, or outside users.scope.`;
 }
 
-/** Returns a sentence about members that the bridge cannot write yet, because it does not know them. */
+/** Returns a sentence about members that the bridge cannot write yet, because no push created them; undefined: none. */
 export function unknownMembersReason({ members }: ExplainedFacts): string | undefined {
   if (!members || members.unknown.length === 0) return undefined;
   return `The identity provider has not pushed ${counted(members.unknown.length, 'member')} yet: ${someOf(members.unknown)}.`;
 }
 
-/** Returns a sentence about nested groups: their members get no access by them, because they are not written. */
+/** Returns a sentence about groups that are members: the bridge does not write these, so they give no access; undefined: none. */
 export function nestedReason({ members }: ExplainedFacts): string | undefined {
   const groups = members?.nestedGroups ?? [];
   if (groups.length === 0) return undefined;

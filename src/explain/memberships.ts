@@ -12,13 +12,14 @@ import { withHeldRemoval } from '../reconcile/unwritten/waiting-for-decision.ts'
 import { wasBehindHold } from '../sync/gate.ts';
 import { removal } from '../sync/names/succession.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
+import { isoTime } from '../support/sources.ts';
 
 /** Largest number of pending members that are described. */
 const SHOWN_MEMBERS = 100;
-/** Members whose links are read, to see whether the bridge leaves them out of the group. */
+/** Largest number of members whose links are read, to see whether the bridge leaves them out of the group. */
 const MOST_READ = 1000;
 
-/** Returns a user's groups, and the groups with a pending removal. */
+/** Returns a user's memberships in the groups of the source, and those with a pending removal. */
 export async function membershipsOfUser(
   scope: ReconcileScope,
   { id, ref }: FoundResource,
@@ -30,7 +31,7 @@ export async function membershipsOfUser(
   const ids = [...joined.map((group) => group.id), ...leaving];
   const { guardStore } = outbox;
   const refs = ids.map((group) => refOf('Group', group));
-  const [[own], groups, removals, deletions, [account], names] = await Promise.all([
+  const [[ownLink], groupLinks, removals, deletions, [closing], names] = await Promise.all([
     drifts.readLinks([ref]),
     links
       .getMany(target.name, refs)
@@ -46,46 +47,46 @@ export async function membershipsOfUser(
     ),
   ]);
   return ids.flatMap((group, index): MembershipState | [] => {
-    const link = groups[index] ?? {};
+    const link = groupLinks[index] ?? {};
     const name = joined.find((each) => each.id === group)?.displayName ?? names.get(refOf('Group', group));
     // Settings leave groups out by name, and a deleted group has no stored name.
     const isWanted = name === undefined || target.mapping.groupName(name) !== undefined;
     const sign = pendingGroups.get(group);
-    const shown = { ref: refOf('Group', group), name: name ?? String(link.core?.displayName ?? group) };
-    if (!isWanted) return { ...shown, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
+    const other = { ref: refOf('Group', group), name: name ?? String(link.core?.displayName ?? group) };
+    if (!isWanted) return { ...other, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
     const decided = removals[index] && REMOVAL[removals[index]];
-    // Other settings may not want a held removal any more, which the condition of the group tells.
+    // If the settings changed since the group got its condition, a note on that goes behind the cause.
     const because =
       link.condition &&
       decided &&
       presentMessage({ ...link.condition, message: decided.because }, outbox.settings);
     const removed = decided && { ...decided, because: because ?? decided.because };
     // A kept removal: a person rejected it, or the user is protected.
-    if (sign === 'r') return { ...shown, state: 'toRemove', ...(removed ?? PROTECTED) };
+    if (sign === 'r') return { ...other, state: 'toRemove', ...(removed ?? PROTECTED) };
     if (sign === '-') {
-      // A group that is not made yet has no member to remove. Only a pending change of the person waits for it, unless the
-      // source deleted the group.
-      const isNeverMade = name === undefined || (!mark && wasBehindHold(link));
-      if (link.id === undefined && isNeverMade) return [];
+      // A group that is not at the platform has no member to remove. The removal is left out if the source deleted the group, or
+      // if the group waits behind a held change and no change of the person waits for the removal.
+      const isDropped = name === undefined || (!mark && wasBehindHold(link));
+      if (link.id === undefined && isDropped) return [];
       // `follows`: the removal is written with the deactivation of the account, which the guard holds.
-      const follows = account === 'follows' ? { because: FOLLOWS } : undefined;
+      const follows = closing === 'follows' ? { because: FOLLOWS } : undefined;
       const deleted = deletions[index] && DELETION[deletions[index]];
       const cause = removed ?? follows ?? deleted ?? causeOf(withoutDecision(link), outbox.settings);
-      return { ...shown, state: 'toRemove', ...cause };
+      return { ...other, state: 'toRemove', ...cause };
     }
-    // A removal is written for a user out of scope too.
-    const outside = !own ? undefined : whyOutside(parseLink(own.text), own.marked);
-    if (outside !== undefined) return { ...shown, state: 'notForTarget', because: outside };
+    // Only behind the removals, because a removal is written for a user out of scope too.
+    const outside = !ownLink ? undefined : whyOutside(parseLink(ownLink.text), ownLink.marked);
+    if (outside !== undefined) return { ...other, state: 'notForTarget', because: outside };
     const former = sign === undefined ? formerName(link, target.mapping.groupName(name ?? '')) : undefined;
     const cause = causeOf(withoutDecision(link), outbox.settings);
-    if (former === undefined) return { ...shown, state: stateOf(sign), ...(sign === undefined ? {} : cause) };
+    if (former === undefined) return { ...other, state: stateOf(sign), ...(sign === undefined ? {} : cause) };
     // The person is in the group under the name that it has at the platform, which is not the desired one.
     const still = `${STILL_CALLED}${former} at the platform, so the person has the access of that name${cause.because === undefined ? '' : `: ${cause.because}`}`;
-    return { ...shown, state: 'toAdd', ...cause, because: still };
+    return { ...other, state: 'toAdd', ...cause, because: still };
   });
 }
 
-/** Returns the numbers of members, and up to SHOWN_MEMBERS pending members. */
+/** Returns the numbers of members of a group, and up to SHOWN_MEMBERS pending ones. */
 export async function membershipsOfGroup(
   scope: ReconcileScope,
   { id }: FoundResource,
@@ -93,6 +94,7 @@ export async function membershipsOfGroup(
 ): Promise<Pick<Explanation, 'memberships' | 'members'>> {
   const { directory, drifts, outbox } = scope;
   const { users, unresolved } = await directory.membersOf(id);
+  // Names of the member values that are ids of stored groups: the directory resolves members to users only.
   const nested = await readRecordNames(
     directory,
     unresolved.slice(0, MOST_READ).map((value) => refOf('Group', value)),
@@ -103,13 +105,13 @@ export async function membershipsOfGroup(
   const observed = new Map(
     (await drifts.readLinks(read.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
   );
-  // The empty text gives an empty link. A user whose link was not read counts as marked, so its membership is not called outside.
+  // The empty text gives an empty link. A user whose link was not read counts as marked, so that `whyOutside` does not judge.
   const linkOf = (ref: Ref): Link => parseLink(observed.get(ref)?.text ?? '');
   const outsideOf = (user: string): string | undefined => {
     const ref = refOf('User', user);
     return isUnmanaged(user) ? undefined : whyOutside(linkOf(ref), observed.get(ref)?.marked ?? true);
   };
-  // A membership that ended with its account is pending again only when the person has a new account.
+  // A membership that ended with its account gets a sign only when the person has a new account: until then it counts as `+`.
   const ended = users.filter((user) => {
     const link = observed.get(refOf('User', user)) && linkOf(refOf('User', user));
     return link !== undefined && link.id === undefined && !pendingMemberships.has(user) && !outsideOf(user);
@@ -158,26 +160,26 @@ export async function membershipsOfGroup(
   return { memberships, members };
 }
 
-/** Begin of the cause of a membership in a group that has another name at the platform. */
+/** Start of the cause of a membership in a group that has another name at the platform. */
 const STILL_CALLED = 'the group is still called ';
 
-/** Returns whether the person is in the group, which is still to get its desired name. */
+/** Returns whether the person is in the group already, and the membership waits for the desired name of the group. */
 export const isUnderFormerName = ({ because }: MembershipState): boolean =>
   because?.startsWith(STILL_CALLED) === true;
 
 /** The cause of a membership in a group that the settings leave out. */
 const LEFT_OUT_MEMBERSHIP = { because: 'left out by groups.include or groups.exclude' };
 
-/** The cause of a removal that waits for the end of a protection. */
+/** The cause of a kept removal (sign `r`) that no person rejected. */
 const PROTECTED = { because: 'the person is protected: it is written after that', condition: 'Protected' };
 
-/** The cause of a removal that waits for a person, or that a person rejected: the platform keeps the member. */
+/** The cause of a removal that waits for a decision or was rejected: the platform keeps the member. */
 const REMOVAL = {
   held: { because: 'the guard holds the removal', condition: 'Held' },
   rejected: { because: 'a person rejected the removal', condition: 'Rejected' },
 };
 
-/** The cause of a removal from a group whose deletion waits for a person, or was rejected. */
+/** The cause of a removal from a group whose deletion waits for a decision or was rejected. */
 const DELETION = {
   held: { because: 'the guard holds the deletion of the group', condition: 'Held' },
   rejected: { because: 'a person rejected the deletion of the group', condition: 'Rejected' },
@@ -190,20 +192,26 @@ const MOVING = { because: 'the guard holds the removal from another group', cond
 const FOLLOWS = 'leaves with the account, whose deactivation the guard holds';
 const FOLLOWING = { because: FOLLOWS, condition: 'Held' };
 
-/** @param sign of the pending membership, as in `ResourceStatus`; undefined: nothing is pending */
+/** Returns the state of a membership. @param sign of the pending membership; undefined: nothing is pending */
 function stateOf(sign: '+' | '-' | 'r' | undefined): MembershipState['state'] {
   if (sign === undefined) return 'applied';
   return sign === '+' ? 'toAdd' : 'toRemove';
 }
 
-/** A decision about the members of a group is no cause of a membership of another person. */
+/**
+ * Returns the link of a group, empty if its condition is a decision, which may be about another member. A group that waits behind
+ * the held change of another resource keeps its condition: all its memberships wait.
+ */
 const withoutDecision = (group: Link): Link =>
   /^(Held|Rejected)$/.test(group.condition?.reason ?? '') && !wasBehindHold(group) ? {} : group;
 
-/** Reasons of conditions that end by themselves. */
+/** Reasons of conditions whose sync is retried by itself. */
 const PASSING = new Set(['NotApplied', 'PlatformFailed']);
 
-/** Returns the cause of a membership that waits for the condition of the other resource. */
+/**
+ * Returns the cause of a membership that waits for the condition of the other resource; empty without a condition.
+ * @param settings print of the present settings of the target
+ */
 function causeOf(
   { condition }: Link,
   settings: string,
@@ -211,22 +219,19 @@ function causeOf(
   if (!condition) return {};
   const { reason, since } = condition;
   const because = conditionText(condition, settings);
-  return PASSING.has(reason)
-    ? { because, triedSince: new Date(since).toISOString() }
-    : { because, condition: reason };
+  return PASSING.has(reason) ? { because, triedSince: isoTime(since) } : { because, condition: reason };
 }
 
-/** Returns why the bridge writes no membership of a user; undefined: it does, or the next sync of the user finds out. */
+/** Returns why the bridge writes no membership of a user; undefined: it does, or the next sync of a marked user finds out. */
 function whyOutside({ id, condition, departed }: Link, marked: boolean): string | undefined {
   if (condition?.reason === 'Protected') return 'the bridge writes no membership of a protected person';
-  // A marked user may be back in scope: the next sync finds out.
   if (marked) return undefined;
   // A user in scope has an account, or a condition that says why there is none.
   const isInScope = !departed && (id !== undefined || condition !== undefined);
   return isInScope ? undefined : 'outside users.scope';
 }
 
-/** Returns the name of a linked group at the platform if it is not the desired one. */
+/** Returns the name of a linked group at the platform; undefined: it is the desired one, or not known. */
 function formerName({ id, core }: Link, wanted: string | undefined): string | undefined {
   const name = id === undefined ? undefined : core?.displayName;
   return typeof name === 'string' && wanted !== undefined && fold(name) !== fold(wanted) ? name : undefined;

@@ -48,7 +48,7 @@ export function pagePartsOf(found: Explanation, { all }: { all: boolean }): Page
   };
 }
 
-/** Moves the items in the state `last`, which need no attention, behind the others; otherwise the order is kept. */
+/** Returns the items with those in the state `last`, which need no attention, at the end; otherwise the order is kept. */
 const byState = <T extends { state: string }>(all: T[], last: string): T[] => [
   ...all.filter(({ state }) => state !== last),
   ...all.filter(({ state }) => state === last),
@@ -86,9 +86,9 @@ function linkText({
   const { platformId, account, origin, active, lastWrite, departed } = link;
   // The values of a present resource contain `active` already.
   const showsActive = active !== null && !values.some(({ name }) => name === 'active');
-  // The bridge may have written the account between the backup and the restore.
-  const isOld = !platform && !(lastWrite && restored && lastWrite > restored.at);
-  const ofBackup = restored && isOld ? ` in ${restored.backup}` : '';
+  // Without a read or a write since the restore, `active` is that of the backup, and the account may have changed in between.
+  const isAsOfBackup = !platform && !(lastWrite && restored && lastWrite > restored.at);
+  const ofBackup = restored && isAsOfBackup ? ` in ${restored.backup}` : '';
   // An applied change in the timeline tells the time of the last write.
   const isInTimeline = timeline.some(({ event }) => event === 'applied');
   const known =
@@ -134,7 +134,7 @@ const STATE_SIGNS: Record<AttributeState['state'], string> = {
   kept: '–',
 };
 
-/** Returns a value as a line. The reason why a value cannot be mapped is among the reasons. */
+/** Returns a value as a line: the desired one, and the last applied one (behind `←`) unless they are equal. */
 function valueLine({ name, desired, applied, state }: AttributeState): string {
   const shown = `${STATE_SIGNS[state]} ${name}: ${JSON.stringify(desired)}`;
   return state === 'equal' ? shown : `${shown} ← ${JSON.stringify(applied)}`;
@@ -142,16 +142,16 @@ function valueLine({ name, desired, applied, state }: AttributeState): string {
 
 const MEMBERSHIP_SIGNS = { applied: '=', toAdd: '+', toRemove: '-', notForTarget: '–' };
 
-/** Returns a line for each membership. The cause that the line before tells is not repeated on a page. */
+/** Returns a line for each membership, without a cause that the condition tells. A repeated cause is written only with `all`. */
 const membershipLines = (
   memberships: MembershipState[],
   { condition }: Explanation,
   all: boolean,
 ): string[] =>
   memberships.map(({ name, state, because }, index) => {
-    const isKnown = because === undefined || because === condition?.message;
+    const isCauseLeftOut = because === undefined || because === condition?.message;
     const isRepeated = !all && because === memberships[index - 1]?.because;
-    return `${MEMBERSHIP_SIGNS[state]} ${name}${isKnown ? '' : ` (${isRepeated ? 'as above' : because})`}`;
+    return `${MEMBERSHIP_SIGNS[state]} ${name}${isCauseLeftOut ? '' : ` (${isRepeated ? 'as above' : because})`}`;
   });
 
 /** Returns the title of a group's members, with their numbers. */

@@ -5,13 +5,13 @@ import { counted } from '../support/counted.ts';
 import { capital, someOf } from './sentence-parts.ts';
 import { isSettledValue } from './value-reasons.ts';
 
-/** Returns the sentences about a pending change, and about findings that delay it. */
+/** Returns the sentences about a pending change, and about findings that delay it; '' or false: a sentence that does not apply. */
 export function pendingReasons(facts: ExplainedFacts): (string | false)[] {
   const { mark, link, breaker, pause, condition, kind } = facts;
   return [
     waitingFor(facts),
     ...delays(facts).map(({ message, advice }) => `${capital(message)}. ${advice}`),
-    // While all calls to the target stop, another sentence says so. Without a mark no attempt follows.
+    // If the breaker or a pause stops all calls, another sentence says so. Without a mark no attempt follows.
     link.attempts > 0 &&
       mark !== null &&
       !breaker &&
@@ -28,32 +28,29 @@ export function pendingReasons(facts: ExplainedFacts): (string | false)[] {
   ];
 }
 
-/** Returns the first failed call of the series as a sentence, which alone is in the log; '' if the log has none. */
+/** Returns the first failed call of a series of attempts as a sentence; '' if the log has none. Later calls are not logged. */
 function firstFailure({ log }: ExplainedFacts): string {
   const { message } = log.find(({ status }) => status === 'retry') ?? {};
   return message === undefined ? '' : ` The first failure: ${message}.`;
 }
 
-/** Findings about the fleet that delay a change: in any case, before its sync, and before the next reconcile. */
+/** Findings (ops/status/fleet.ts) that delay both a sync and the next reconcile; then those that delay a sync, and a reconcile. */
 const DELAYS: readonly FleetFindingKind[] = ['noProcess', 'versionsDiffer', 'settingsDiffer'];
 const DELAYS_SYNC: readonly FleetFindingKind[] = [...DELAYS, 'noWorker'];
 const DELAYS_RECONCILE: readonly FleetFindingKind[] = [...DELAYS, 'noScheduler'];
 
-/**
- * Returns the findings about the fleet that delay a marked change, or the next reconcile of a resource that differs. A Redis
- * that takes no writes delays both, and the read of the platform.
- */
+/** Returns the findings that delay the sync of a marked resource, or else the next reconcile of a resource that differs. */
 function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {
   const refusal = redisRefusalOf(fleet);
   if (refusal) return [refusal];
-  // No worker and no other version changes what waits for a decision.
+  // A change that waits for a decision is not delayed by a missing worker or by another version.
   if (isBehindHeld(mark)) return [];
   if (mark) return fleet.filter(({ finding }) => DELAYS_SYNC.includes(finding));
   if (values.every(({ state }) => isSettledValue(state))) return [];
   return fleet.filter(({ finding }) => DELAYS_RECONCILE.includes(finding));
 }
 
-/** Returns sentences about what a marked change waits for; '' if other sentences say it. */
+/** Returns sentences about what a marked change waits for; '' without a mark, or if other sentences say it. */
 function waitingFor(facts: ExplainedFacts): string {
   const { mark, link, memberships, pause } = facts;
   // While the target is on hold, the due time of the change has no effect.
@@ -73,10 +70,11 @@ function waitingFor(facts: ExplainedFacts): string {
       ? ` It waits until ${someOf(removals)} ${removals.length === 1 ? 'is' : 'are'} left.`
       : '';
   if (isBehindHeld(mark)) return waits.trim();
+  // A mark that is due has a time and a priority: the defaults are for the types alone.
   return `It is due at ${mark.nextTry ?? 'once'}, in the priority ${mark.priority ?? 'edit'}.${waits}`;
 }
 
-/** Returns whether the last sync found that the resource waits for a held change of another one. */
+/** Returns whether the mark waits for a held change of another resource: it is due, and has no priority. */
 const isBehindHeld = (mark: ExplainedFacts['mark']): boolean =>
   mark?.state === 'due' && mark.priority === null;
 

@@ -19,6 +19,7 @@ import type { Mapping } from '../sync/mapping/mapping.ts';
 import { sameValue } from '../sync/mapping/values.ts';
 import { removedUser } from '../directory/member-names.ts';
 import type { AttributeState, Explanation } from './explanation.ts';
+import { isoTime } from '../support/sources.ts';
 import { timeLimit } from '../support/time-limit.ts';
 
 /** Time for all reads of one resource, milliseconds. */
@@ -27,7 +28,7 @@ export const READ_TIMEOUT_MS = 3000;
 /** Largest number of members of a group that are compared; a call returns 100 of them. */
 const COMPARED_MEMBERS = 1000;
 
-/** Largest numbers of members of a group who are looked up one by one: by one call each, and by several. */
+/** Largest numbers of members who are looked up: to be removed, by one call each; and with an account that is gone, by several. */
 const LOOKED_UP = { mostDone: 100, mostGone: 20 };
 
 interface PlatformLook {
@@ -37,7 +38,7 @@ interface PlatformLook {
   values: AttributeState[];
   /** Pending memberships that the platform has already: of a person the groups, of a group the members. */
   pendingDone: readonly Ref[];
-  /** Whether nothing at all differs, also nothing that no run changes. */
+  /** Whether nothing at all differs; a difference that no run changes counts too. */
   isAsDesired: boolean;
 }
 
@@ -54,7 +55,7 @@ export async function lookAtPlatform(
 ): Promise<PlatformLook> {
   const { clock } = scope;
   const isPerson = ref.startsWith('User:');
-  const at = new Date(clock.now()).toISOString();
+  const at = isoTime(clock.now());
   let why: string | null = null;
   const noteFailure = (failure: string): void => {
     why = failure;
@@ -95,7 +96,8 @@ export async function lookAtPlatform(
     ]);
     // Null: the platform could not be read, or the resource changed during each read.
     if (compared === null) return unread();
-    // Held and rejected changes, and memberships that wait, become reports here: the explanation names them elsewhere.
+    // Entries of held and rejected changes, and of memberships that wait, become `report` here: other parts of the explanation
+    // name them.
     const { account, groupsLeftAlone, notCompared = 0 } = compared;
     const known = await withoutUnwritten(scope, await withNames(scope, compared.entries));
     const entries = isPerson ? known : await withUnreadyMembersReported(scope, known);
@@ -104,16 +106,16 @@ export async function lookAtPlatform(
     const { held, rejected } = found?.get(ref) ?? { held: 0, rejected: 0 };
     const items = compared.done?.items ?? [];
     const verdicts = await scope.outbox.guardStore.verdictsOn(items);
-    // A removal without a verdict of its own goes with the account of the member.
+    // A removal without a verdict of its own is decided with the account of the member, so it counts as pending.
     const left = items.flatMap((item, at) => (verdicts[at] === undefined ? (removedUser(item) ?? []) : []));
-    // Name of the other side of a membership: of a person the group, of a group the member. A group of the person that has to be
-    // created again has an entry of its own, without a member.
+    // Returns the name of the other side of a membership: of a person the group, also in the entry that creates the group again; of
+    // a group the member, whose platform id stands for a missing name.
     const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>
       kind === (isPerson ? 'Group' : 'User') ? name : member?.name || (member?.platformId ?? undefined);
-    // The memberships of the person tell a new name of a group that is on its way.
+    // A pending new name of a group is no difference of the person: the memberships tell it (memberships.ts).
     const isOnItsWay = (entry: PlanEntry): boolean =>
       isPerson && isRename(entry) && entry.attribution.cause === 'source changed';
-    // The account of a member that is gone. When it is made anew, the entry of the membership says so.
+    // An entry about the account of a member that is gone. If a run makes the account anew, the entry of the membership says so.
     const isOfMember = (entry: PlanEntry): boolean => !isPerson && entry.kind === 'User';
     // The person is wanted, the account is gone, and no run makes it anew.
     const isUnmade = ({ action, kind, attribute }: PlanEntry): boolean =>
@@ -124,6 +126,7 @@ export async function lookAtPlatform(
     // The sync of a member whose account is made anew adds the member to other groups too.
     const isOfOtherGroup = (entry: PlanEntry): boolean =>
       !isPerson && entry.kind === 'Group' && entry.ref !== ref;
+    // Of conflicts count those of the resource's attributes, and of a member those about the account as a whole.
     const isDifference = (entry: PlanEntry): boolean =>
       (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOtherGroup(entry)) ||
       isUnmade(entry) ||
@@ -148,12 +151,12 @@ export async function lookAtPlatform(
     const observed = isPerson
       ? withObserved(values, account, scope.target.mapping)
       : withObservedName(values, own);
-    // No run changes a protected account, so its differences are no changes of a run.
-    const isOther = groupsLeftAlone !== undefined && observed.some(isUnlike);
+    // A protected account has no entries, because no run changes it, so its values are compared here.
+    const isProtectedUnlike = groupsLeftAlone !== undefined && observed.some(isUnlike);
     return {
       platform: {
         at,
-        state: differences.length > 0 || isOther ? 'differs' : 'equal',
+        state: differences.length > 0 || isProtectedUnlike ? 'differs' : 'equal',
         why: null,
         differences,
         addedByOthers,
@@ -174,7 +177,7 @@ export async function lookAtPlatform(
       isAsDesired: notCompared === 0 && entries.every(({ action }) => action === 'unmanaged'),
     };
   } catch (error) {
-    // Without the budget in Redis the platform is not asked, and the state in Redis still explains the resource.
+    // Each call needs a budget from Redis. Without it (`isStoreFailure`), and after the time limit, the stored state is explained.
     if (!signal.aborted && !isStoreFailure(error)) throw error;
     return unread();
   }
@@ -184,7 +187,7 @@ export async function lookAtPlatform(
 const isUnlike = ({ desired, observed }: AttributeState): boolean =>
   observed !== undefined && !sameValue(observed, desired);
 
-/** Returns a test whether a mapped attribute has no stored value at the platform. */
+/** Returns a test: whether the attribute of this name is mapped and has no stored value at the platform. */
 function isUnset(
   { target }: ReconcileScope,
   entries: readonly PlanEntry[],
@@ -203,7 +206,7 @@ function isUnset(
 const hasAccount = (entries: readonly PlanEntry[]): boolean =>
   entries.every(({ action }) => action !== 'create' && action !== 'relink');
 
-/** Returns the values of a user with `observed` set, as far as the account was read; null without an account. */
+/** Returns the values of a user with `observed` set, as far as the account was read; `observed` is null without an account. */
 function withObserved(
   values: AttributeState[],
   account: ObservedAccount | undefined,
@@ -213,13 +216,13 @@ function withObserved(
     if (each.state === 'unmapped' || each.state === 'kept') return each;
     const seen = account ? observedValue(account, each.name, types) : null;
     if (seen === undefined) return each;
-    // A name in other case is the desired one. A value of others may be a secret.
+    // A userName in another letter case counts as the desired one. A differing value may be a secret, so it is masked.
     const isSame = isSameObserved(each.name, each.desired, seen);
     return { ...each, observed: isSame ? each.desired : masked(each.name, seen) };
   });
 }
 
-/** Returns the name of a group with `observed` set: the desired one where no difference was found, null without a group. */
+/** Returns the name of a group with `observed` set: the desired name where no entry differs, null if the group is gone. */
 function withObservedName(values: AttributeState[], entries: readonly PlanEntry[]): AttributeState[] {
   const isThere = hasAccount(entries);
   const differing = entries.find(({ member, before }) => !member && before && 'displayName' in before);

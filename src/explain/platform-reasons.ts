@@ -18,7 +18,7 @@ export const platformReasons = (facts: ExplainedFacts): (string | undefined)[] =
 function differenceReasons({ platform }: ExplainedFacts): string[] {
   const all = platform?.differences ?? [];
   const defined = new Set(all.filter(isDefinition).map(({ subject }) => subject));
-  // The missing definition is the reason why the value is missing too.
+  // A value whose attribute has no definition cannot exist, so only the missing definition is told.
   const found = all.filter((each) => isDefinition(each) || !defined.has(each.subject));
   const sentences = found
     .slice(0, MOST_NAMED)
@@ -30,10 +30,7 @@ function differenceReasons({ platform }: ExplainedFacts): string[] {
 /** Returns whether the platform has no definition of a mapped attribute. */
 const isDefinition = ({ action }: PlatformDifference): boolean => action === 'defineAttribute';
 
-/**
- * Returns a sentence about memberships that the bridge does not manage: they give access too. The bridge may have written
- * them before a link was dropped.
- */
+/** Returns a sentence about memberships that the bridge does not manage now and leaves, because they give access too. */
 function addedReason({ platform, kind, restored, condition }: ExplainedFacts): string | undefined {
   const added = platform?.addedByOthers ?? [];
   if (added.length === 0) return undefined;
@@ -48,9 +45,7 @@ function addedReason({ platform, kind, restored, condition }: ExplainedFacts): s
     : `At the platform it has ${more} more, which ${author}: ${someOf(added)}.`;
 }
 
-/**
- * Returns a sentence about memberships in groups that the settings leave out: they give access too, and no push ends them.
- */
+/** Returns a sentence about memberships in groups that the settings leave out: they give access too, and no push ends them. */
 function leftOutReason({ platform }: ExplainedFacts): string | undefined {
   const groups = platform?.leftOutGroups ?? [];
   if (groups.length === 0) return undefined;

@@ -30,10 +30,10 @@ import { platformReasons } from './platform-reasons.ts';
 import { someOf } from './sentence-parts.ts';
 import { valueReasons } from './value-reasons.ts';
 
-/** Returns the sentences that the summary does not contain already. */
+/** Returns the sentences that `summary`, the text of verdict.ts, does not contain already. */
 export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   const { suspectedDrift, policy } = facts;
-  // The next run ends exception and condition, so no person has to decide about them.
+  // Somebody made the held and rejected changes at the platform: the next run ends exception and condition without a decision.
   const isDone = isDoneByHand(facts);
   const sentences = [
     ...(isDone ? [] : [exceptionReason(facts), conditionReason(facts, summary)]),
@@ -63,10 +63,11 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
       `A comparison saw these to differ at the platform: ${someOf(suspectedDrift)}.`,
     unknownMembersReason(facts),
     nestedReason(facts),
-    // The other policies leave differences.
+    // Each policy but `sync` leaves differences.
     policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`,
     lookAgainReason(facts),
   ];
+  // A part that does not apply is '', undefined or false.
   return sentences.filter((each): each is string => Boolean(each));
 }
 
@@ -75,7 +76,7 @@ function notComparedReason({ kind, platform }: ExplainedFacts): string | undefin
   return platform?.notCompared ? `${notComparedText(kind, platform.notCompared)}.` : undefined;
 }
 
-/** Words for each reason: the write that no run makes. A run may still write other changes of a person with a held or rejected one. */
+/** The write that no run makes, by the reason of the exception. Other changes of a resource with a held or rejected one may be written. */
 const NO_RUN: Record<ExceptionReason, string> = {
   Rejected:
     'no run writes the rejected change before the rejection is withdrawn or the source takes the change back',
@@ -87,15 +88,15 @@ const NO_RUN: Record<ExceptionReason, string> = {
   OnHold: 'no run changes it',
 };
 
-/** Returns a sentence about the exception; undefined: the resource is none. */
+/** Returns a sentence about the exception; undefined: the resource is no exception. */
 function exceptionReason(facts: ExplainedFacts): string | undefined {
   const { exception } = facts;
   if (!exception) return undefined;
-  const isKept = noLongerWanted(facts) === undefined;
-  return `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}${isKept ? `: ${NO_RUN[exception.reason]}` : ''}.`;
+  const isStillWanted = noLongerWanted(facts) === undefined;
+  return `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}${isStillWanted ? `: ${NO_RUN[exception.reason]}` : ''}.`;
 }
 
-/** Returns the condition with its advice; '' without a condition, or if the summary says all of it. */
+/** Returns the condition with its advice, without the message if the summary has it; '' if nothing is left to say. */
 function conditionReason(facts: ExplainedFacts, summary: string): string {
   const { condition } = facts;
   if (!condition) return '';
@@ -122,17 +123,17 @@ function holdReason({ hold, target }: ExplainedFacts): string | undefined {
 /** Returns a sentence about failing calls or a refused key; '' if there are none, or the summary says it. */
 function breakerReason({ target, breaker }: ExplainedFacts, summary: string): string {
   if (!breaker) return '';
-  const { open, since, ...told } = breaker;
-  const refusal = `${target} ${breakerWords(told)} since ${since}: ${newKeyAdvice(target, told)}`;
+  const { open, since, ...failure } = breaker;
+  const refusal = `${target} ${breakerWords(failure)} since ${since}: ${newKeyAdvice(target, failure)}`;
   if (!open) return summary.includes(refusal) ? '' : `The target ${refusal}.`;
-  return `Calls to the target have failed in a row since ${since} (${answerWords(told.status)}): only probes go out until one succeeds.`;
+  return `Calls to the target have failed in a row since ${since} (${answerWords(failure.status)}): only probes go out until one succeeds.`;
 }
 
-/** Returns whether the condition says what the guard judged: it names its kind of change, and there is no other kind. */
+/** Returns whether the condition tells all that the guard judged: the changes are of one kind and state, which it names. */
 const isToldByCondition = ({ condition, guard }: ExplainedFacts): boolean =>
   condition !== null && new Set(guard.map(({ kind, state }) => `${state} ${kind}`)).size <= 1;
 
-/** Returns a sentence about the next sync without a change. A rejection does not end by itself, so that sync changes nothing. */
+/** Returns a sentence about the next sync without a change; undefined for a rejection, which no such sync ends. */
 function lookAgainReason({ lookAgainAt, condition, exception }: ExplainedFacts): string | undefined {
   if (!lookAgainAt || condition?.reason === 'Rejected' || exception?.reason === 'Rejected') return undefined;
   return `It is looked at again by itself at ${lookAgainAt}.`;

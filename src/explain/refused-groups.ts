@@ -1,4 +1,4 @@
-// Tells what an operator does about the groups of a person that the platform refused, so that their memberships are not written.
+// Formats what an operator does about groups of a person that the platform refused, whose memberships are not written until then.
 import type { Ref } from '../directory/records.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { MembershipState } from './explanation.ts';
@@ -7,8 +7,8 @@ import { conditionOf } from './stored-fields.ts';
 import { needsPerson } from './verdict.ts';
 
 /**
- * Returns a sentence for each pending membership whose group needs a person first: why, and the commands in the order that works.
- * No sync of the person writes such a membership.
+ * Returns a sentence for each of the first MOST_NAMED pending memberships whose group needs a person first: why, and the commands
+ * in the order that works. No sync of the user writes such a membership.
  */
 export async function refusedGroupReasons(
   scope: ReconcileScope,

@@ -11,7 +11,7 @@ export async function removedTargetReasons(
   const reasons: string[] = [];
   for (const target of await formerTargets()) {
     const link = await links.get(target, ref).catch(ifDamaged);
-    // No account was linked there. A damaged link may have one.
+    // Nothing was linked there. A damaged link (undefined) may have an account, so it is told.
     if (link && link.id === undefined) continue;
     const state = link && !mayBeActive(link) ? 'is closed' : 'may be active';
     const what = kind === 'User' ? `An account there ${state}` : 'A group is still there';
@@ -22,7 +22,10 @@ export async function removedTargetReasons(
   return reasons;
 }
 
-/** Returns undefined for a link that is no JSON: its account may be open, and no proof mends a link at a removed target. */
+/**
+ * Returns undefined for a link that is no JSON, because no proof repairs a link at a removed target.
+ * @throws every other error
+ */
 function ifDamaged(error: unknown): undefined {
   if (!(error instanceof SyntaxError)) throw error;
 }

@@ -5,13 +5,14 @@ import { pagePartsOf, type PageParts } from './page-parts.ts';
 import { besideCommands, clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
 import { visible } from '../support/visible.ts';
 
-/** Numbers of lines of a page, of its reasons and of one reason, and whether empty lines part the sections. */
+/** Largest numbers of lines of a page, of all its reasons and of one reason, and whether empty lines part the sections. */
 interface Room {
   page: number;
   reasons: number;
   reason: number;
   isWide: boolean;
 }
+/** One such page fits a screen of 40 lines. */
 const ALONE: Room = { page: 36, reasons: 8, reason: 4, isWide: true };
 /** Two such pages fit a screen of 50 lines. */
 const BESIDE: Room = { page: 24, reasons: 6, reason: 4, isWide: true };
@@ -25,7 +26,7 @@ interface TopLimits extends Pick<Room, 'reasons' | 'reason'> {
   stored: number;
   link: number;
 }
-/** Limits on a page that has no room for every text. */
+/** Limits on a page that has no room for every text; those of the reasons are in `Room`. */
 const SHORT = { head: 2, summary: 3, stored: 2, link: 2 };
 const UNLIMITED: TopLimits = {
   head: Infinity,
@@ -77,7 +78,7 @@ function everything(parts: PageParts): string[] {
 const VALUES = 'Values (desired ← last applied)';
 const TIMELINE = 'Timeline';
 
-/** A page above of the same resource. */
+/** A page of the same resource at another target, which is shown above. */
 interface EarlierPage {
   target: string;
   parts: PageParts;
@@ -105,7 +106,7 @@ function page(
   const titles = (1 + gap.length) * sections.length;
   const rowCount = sections.reduce((sum, { rows }) => sum + rows.length, 0);
   const whole = topOf(parts, found, { short, gap, earlier, limits: UNLIMITED });
-  // The last line names the options that show everything.
+  // One line more is for the names of the options that show everything.
   const isRoomy =
     whole.lines.length <= room.page / 2 || whole.lines.length + titles + rowCount + 1 <= room.page;
   const top = isRoomy ? whole : topOf(parts, found, { short, gap, earlier, limits: { ...SHORT, ...room } });
@@ -156,14 +157,12 @@ function topOf(
   return { lines, isWhole: isWhole && leftOut === 0 };
 }
 
-/**
- * Returns at most `most` lines, two or more, of a text. A longer text loses its middle, because its last words are the advice.
- */
+/** Returns at most `most` lines (two at least) of a text. A longer text loses its middle, because its last words are the advice. */
 function withoutMiddle(text: string, most: number, indent: string): { lines: string[]; isWhole: boolean } {
   const wrap = (columns: number): string[] => wrapLines(text, { columns, most: Infinity, indent });
   const whole = wrap(LINE_COLUMNS);
   if (whole.length <= most) return { lines: whole, isWhole: true };
-  // The first line gets two more columns.
+  // The first line gets ` …`, which takes two columns; behind it are the last lines.
   const [first = '', ...others] = wrap(LINE_COLUMNS - 2);
   return { lines: [`${first} …`, ...others.slice(1 - most)], isWhole: false };
 }
@@ -194,7 +193,7 @@ function sharesOf(lengths: number[], lines: number): number[] {
   return shares;
 }
 
-/** Returns at most `most` rows; one of them counts the rows that are left out. */
+/** Returns at most `most` rows; if rows are left out, one of them counts these: the first with `newestLast`, else the last. */
 function someRows(rows: string[], most: number, newestLast: boolean): string[] {
   if (rows.length <= most) return rows;
   if (most === 0) return [];
@@ -204,7 +203,7 @@ function someRows(rows: string[], most: number, newestLast: boolean): string[] {
   return [`… ${left} earlier, since ${rows[0]?.split(' ', 1)[0] ?? ''}`, ...rows.slice(left)];
 }
 
-/** Returns the first reasons that fit with a line for the others. */
+/** Returns all reasons, each as its lines, if they fit `most` lines; else the first that leave a line free for a count. */
 function fitting(reasons: string[][], most: number): string[][] {
   const isWhole = reasons.flat().length <= most;
   if (isWhole) return reasons;

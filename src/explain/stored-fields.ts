@@ -25,9 +25,9 @@ export function storedOf({ record }: FoundResource): Explanation['stored'] {
   };
 }
 
-/** Returns the breaker and the pause, if changes wait for them. */
+/** Returns the breaker and the pause of the target; null for one that changes do not wait for. */
 export function obstacleOf(state: BreakerState): Pick<Explanation, 'breaker' | 'pause'> {
-  // Status 0: no answer. A breaker that is open, or whose key is refused, has the time `since`.
+  // Status 0: no answer. `since` is set while the breaker is open or the key is refused; else it is not shown.
   const { open, since = 0, status = 0, only = null, ofOtherKey = false, pause } = state;
   return {
     breaker: open || isKeyRefused(state) ? { open, since: isoTime(since), status, only, ofOtherKey } : null,
@@ -48,7 +48,7 @@ export const linkOf = (link: Link): Explanation['link'] => ({
   lastWrite: link.writtenAt === undefined ? null : isoTime(link.writtenAt),
 });
 
-/** Returns the condition with advice; null without one. */
+/** Returns the condition of the link with advice; null: the link has no condition. */
 export async function conditionOf(
   { connection, outbox, target }: ReconcileScope,
   { ref }: Pick<FoundResource, 'ref'>,
@@ -56,6 +56,7 @@ export async function conditionOf(
 ): Promise<Explanation['condition']> {
   const { condition } = link;
   if (!condition) return null;
+  // Print of the present settings, as `condition.settings` is of those under which the condition arose.
   const { settings } = outbox;
   const { reason, since, status, write } = condition;
   const message = presentMessage(condition, settings);
@@ -67,7 +68,7 @@ export async function conditionOf(
   return { reason, message, since: isoTime(since), status: status ?? null, advice };
 }
 
-/** Returns the pending mark; null without one. */
+/** Returns the mark of the resource; null: it has none. */
 export function markOf({ mark }: ResourceStatus): Explanation['mark'] {
   if (!mark) return null;
   const { generation, since, request, priority, state, dueAt } = mark;

@@ -19,8 +19,10 @@ interface Row {
 export function timelineLines({ timeline, condition }: Explanation): string[] {
   const rows: Row[] = [];
   for (const { at, event, text } of timeline) {
-    const told = condition ? text.replace(`: ${withoutGuardHolds(condition.message)}`, ', as above') : text;
-    const row = { at, event, text: told, times: 1 };
+    const shownText = condition
+      ? text.replace(`: ${withoutGuardHolds(condition.message)}`, ', as above')
+      : text;
+    const row = { at, event, text: shownText, times: 1 };
     const last = rows.at(-1);
     if (last && isSame(last, row)) Object.assign(last, { at, times: last.times + 1 });
     else rows.push(row);
@@ -38,7 +40,7 @@ const withoutRun = (text: string): string => text.replace(/^(ordered by a reconc
 const isSame = (one: Row, other: Row): boolean =>
   one.event === other.event && withoutRun(one.text) === withoutRun(other.text);
 
-/** Adds the last two rows to the two before when these are equal. */
+/** Joins the last two rows with the two rows before them if the pairs are equal. */
 function joinPairs(rows: Row[]): void {
   const [first, second, third, fourth] = rows.slice(-4);
   if (!first || !second || !third || !fourth || !isSame(first, third) || !isSame(second, fourth)) return;

@@ -1,4 +1,4 @@
-// Builds the timeline of a resource: pushed, stored, applied. Pure.
+// Builds the timeline of a resource from its record, mark, log entries and the last reconcile. Pure.
 import { initiatorTypeOf } from '../ops/log/initiator.ts';
 import type { LocatedEntry } from '../ops/log/provisioning-log.ts';
 import { STATUS_WORDS } from '../ops/log/provisioning-record.ts';
@@ -30,7 +30,7 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
   // The pending change has an event of its own below.
   const accepted = new Set(mark ? [`${Date.parse(mark.since)} ${mark.request}`] : []);
   for (const entry of log) {
-    // Several writes of one change were accepted together.
+    // All writes of one change have its request id and time, so the change is one event.
     const key = `${entry.accepted} ${entry.request}`;
     if (!accepted.has(key))
       events.push({ at: isoTime(entry.accepted), event: 'accepted', text: originOf(entry.request) });
@@ -38,7 +38,7 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
     events.push({
       at: isoTime(entry.at),
       event: entry.status === 'success' ? 'applied' : 'noted',
-      text: told(entry),
+      text: textOf(entry),
     });
   }
   if (mark)
@@ -55,7 +55,7 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
         ? `a reconcile could not compare everything: ${lastReconcile.outcome}`
         : `everything compared: ${lastReconcile.outcome}`,
     });
-  // Of one time: a change is stored, then accepted, then written.
+  // Order of events with the same time: a change is stored, then accepted, then written.
   const order: Event['event'][] = ['stored', 'accepted', 'applied', 'noted', 'compared'];
   return events.sort(
     (left, right) =>
@@ -63,7 +63,7 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
   );
 }
 
-/** Outcomes of runs that did not compare everything. */
+/** Outcomes of reconcile runs that did not compare everything. */
 const PARTIAL: ReadonlySet<string> = new Set(['failed', 'unproven']);
 
 /** Returns words for the cause of a sync: a push, a reconcile, an order or the bridge itself. */
@@ -80,7 +80,7 @@ function originOf(request: string): string {
   }
 }
 
-/** Words for each action. Empty for `none`: an attempt that wrote nothing; a success always has another action. */
+/** Words for each action of a success. Empty for `none`, an attempt that wrote nothing: a success always has another action. */
 const WORDS: Record<LocatedEntry['action'], string> = {
   create: 'created',
   adopt: 'existing account or group taken over',
@@ -97,9 +97,9 @@ const WORDS: Record<LocatedEntry['action'], string> = {
   none: '',
 };
 
-/** Returns a log entry in words. */
-function told({ action, status, name, ref, changes, members, message, attempt }: LocatedEntry): string {
-  // The entry of a group about its members is in the timeline of the person too, so it names the group.
+/** Returns a log entry in words: for a success the action and its values, else the status and the message. */
+function textOf({ action, status, name, ref, changes, members, message, attempt }: LocatedEntry): string {
+  // An entry of a group about its members is also in the timeline of each member, so the text names the group.
   const isGroupsEntry = ref.startsWith('Group:') && members !== undefined;
   const what = WORDS[action] + (isGroupsEntry ? ` ${name}` : '');
   if (status !== 'success')

@@ -16,15 +16,15 @@ export function valueReasons(
 ): string[] {
   const namesOf = (state: string): string[] =>
     values.filter((each) => each.state === state).map(({ name }) => name);
-  // Without an account every value differs, which the summary tells. Out of scope no value is desired.
-  const differs = ({ state, desired, observed }: AttributeState): boolean =>
+  // Not counted: values that the platform was seen to have, and all without an account, which the summary tells, or out of scope.
+  const isCounted = ({ state, desired, observed }: AttributeState): boolean =>
     state === 'differs' && (observed === undefined || !sameValue(observed, desired));
-  const differing = inScope && link.platformId !== null ? values.filter(differs).length : 0;
+  const differing = inScope && link.platformId !== null ? values.filter(isCounted).length : 0;
   const unsure = namesOf('unsure').length;
   const unmappable = values.filter(
     ({ state, reason }) => state === 'unmappable' && !summary.includes(String(reason)),
   );
-  // Values of one source have the same fault, which is told once.
+  // Several values may have the same fault, such as of one source attribute: the fault is told once.
   const faults = [...new Set(unmappable.map(({ reason }) => reason))];
   const sentences = faults.slice(0, MOST_NAMED).map((fault) => {
     const names = unmappable.filter(({ reason }) => reason === fault).map(({ name }) => name);

@@ -11,7 +11,7 @@ import { noWorkerOf, redisRefusalOf } from './pending-reasons.ts';
 import { reasonsOf } from './reasons.ts';
 import { isSettledValue } from './value-reasons.ts';
 
-/** Returns the verdict, a sentence about it, and the reasons that this sentence does not contain. */
+/** Returns the verdict, its summary in one sentence, and the reasons that the summary does not contain. */
 export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 'summary' | 'reasons'> {
   const verdict = judge(facts);
   const isDone = verdict === 'asDesired' && isDoneByHand(facts);
@@ -23,7 +23,7 @@ export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 
 function judge(facts: ExplainedFacts): ExplanationVerdict {
   const { condition, deadLetterSince, mark, hold, breaker, guard, stored, inScope, link } = facts;
   const noWorker = noWorkerOf(facts);
-  // No sync tries a dead letter again before a person or a new change asks for it.
+  // No sync tries a dead letter again before a person or a new change asks for the sync.
   if (deadLetterSince !== null) return 'needsPerson';
   // A protected account is never written, so its marks and differences mean nothing.
   if (condition?.reason === 'Protected' || isListedAsProtected(facts)) return 'leftAlone';
@@ -31,7 +31,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (isDoneByHand(facts)) return facts.platform?.state === 'differs' ? 'differs' : 'asDesired';
   const isHeld = guard.some(({ state }) => state === 'held') || condition?.reason === 'Held';
   if (isHeld || (mark && leavesHeldGroup(facts))) return 'held';
-  // The pending sync only notes the rejection.
+  // A mark whose request is `rejection:<approval id>` comes from a decision: its sync only notes the rejection.
   if (mark?.request.startsWith('rejection:') && condition?.reason === 'Rejected') return 'leftAlone';
   if (mark && isMadeOnHold(facts)) return 'asDesired';
   // A pending change does not move while the target is on hold or fails, or no worker runs.
@@ -39,7 +39,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (mark) return 'onItsWay';
   // A rejection is about one change; a run writes the other differences.
   const hasOthers = condition?.reason === 'Rejected' && facts.platform?.state === 'differs';
-  // A condition without mark and dead letter stays: a person rejected the change or dropped the dead letter.
+  // Without mark and dead letter no sync ends a condition: a person rejected the change or dropped the dead letter.
   if (condition && !hasOthers) return 'leftAlone';
   // A difference at the platform without a pending change: nothing writes it before the next run.
   if (facts.platform?.state === 'differs') return 'differs';
@@ -70,7 +70,7 @@ const isMadeOnHold = ({ condition, hold, memberships, platform }: ExplainedFacts
   platform.leftByPolicy.length === 0 &&
   memberships.every(({ state }) => state !== 'toAdd' && state !== 'toRemove');
 
-/** Returns whether the settings protect the user. A sync notes the condition later, for example after a restart with new settings. */
+/** Returns whether the settings protect the user. After a change of settings, the condition `Protected` follows with a sync. */
 const isListedAsProtected = ({ kind, policy }: ExplainedFacts): boolean =>
   kind === 'User' && policy.protected;
 
@@ -78,9 +78,7 @@ const isListedAsProtected = ({ kind, policy }: ExplainedFacts): boolean =>
 const leavesHeldGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
   kind === 'User' && memberships.some(({ state, condition }) => state === 'toRemove' && condition === 'Held');
 
-/**
- * Returns the verdict on a resource whose only differences are memberships, by the conditions of its groups or members.
- */
+/** Returns the verdict on a resource whose only differences are memberships, by the conditions of its groups or members. */
 function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
   const stopped = waiting.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
   if (stopped.includes('Held')) return 'held';
@@ -95,7 +93,10 @@ const LEFT_ALONE = new Set(['Rejected', 'Protected', 'OutOfScope']);
 export const needsPerson = ({ condition }: MembershipState): boolean =>
   condition !== undefined && condition !== 'Held' && !LEFT_ALONE.has(condition);
 
-/** Policies below `sync` leave differences on purpose: create-only all of them, upsert-only an account that stays open. */
+/**
+ * Returns whether the policy leaves every difference of the values on purpose: `create-only` leaves all, `upsert-only` only an
+ * account that the source wants closed.
+ */
 function isKeptByPolicy({ policy, link, values }: ExplainedFacts): boolean {
   // Every policy creates a missing account.
   if (link.platformId === null) return false;
@@ -107,14 +108,14 @@ function isKeptByPolicy({ policy, link, values }: ExplainedFacts): boolean {
   );
 }
 
-/** Returns why the platform was not read. Redis counts every call, so that none is made while it takes no writes. */
+/** Returns why the platform was not read. The bridge counts each call in Redis, so it makes none while Redis takes no writes. */
 function unreadText({ target, fleet }: ExplainedFacts): string {
   return redisRefusalOf(fleet)
     ? `${target} was not read, because Redis takes no writes`
     : `${target} could not be read now`;
 }
 
-/** Returns what limits a summary, when not all groups of a person were compared; '' otherwise. */
+/** Returns words that limit the summary when not all groups of a person were compared; '' when all were. */
 const comparedText = ({ platform }: ExplainedFacts): string =>
   (platform?.notCompared ?? 0) > 0 ? ' as far as it was compared' : '';
 
@@ -176,10 +177,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
   }
 }
 
-/**
- * Returns the end state in words. The policy may leave an account or a group as it is; new settings may not be applied yet.
- * Somebody else may have deleted the account of a person who left.
- */
+/** Returns the state of the account or group of a resource that is not wanted at the target, as words behind "is". */
 function closedText({ kind, link, platform, policy }: ExplainedFacts): string {
   if (platform?.accountGone) return 'gone: the platform does not have it any more, and nothing is to be done';
   if (kind === 'User' && link.active === false) return 'closed';
@@ -187,14 +185,14 @@ function closedText({ kind, link, platform, policy }: ExplainedFacts): string {
   return kind === 'User' ? 'not closed by the bridge' : 'closed';
 }
 
-/**
- * Returns why calls to the target fail. For a refused key the words say what an operator does; for other
- * failures they say that the change follows when calls succeed.
- */
-const obstacleText = (target: string, { since, ...told }: NonNullable<ExplainedFacts['breaker']>): string =>
-  told.status === 401
-    ? `${target} ${breakerWords(told)} since ${since}: ${newKeyAdvice(target, told)}`
-    : `${target} ${breakerWords(told)}; it is applied as soon as calls succeed`;
+/** Returns why calls to the target fail, and when the change is applied: after a new key (status 401), or when calls succeed. */
+const obstacleText = (
+  target: string,
+  { since, ...failure }: NonNullable<ExplainedFacts['breaker']>,
+): string =>
+  failure.status === 401
+    ? `${target} ${breakerWords(failure)} since ${since}: ${newKeyAdvice(target, failure)}`
+    : `${target} ${breakerWords(failure)}; it is applied as soon as calls succeed`;
 
 /**
  * Returns the summary of a pending resource. The time comes from the mark of the resource, or from the condition of a group
@@ -210,7 +208,7 @@ function onItsWaySummary({
   condition,
 }: ExplainedFacts): string {
   const change = `A change of ${name} is on its way to ${target}`;
-  // The advice of the condition is among the reasons.
+  // The platform answered success and did not apply the change. The advice of the condition is among the reasons.
   if (mark && condition?.reason === 'NotApplied')
     return `A change of ${name}, accepted ${mark.since}, does not arrive at ${target}: ${condition.message}.`;
   // Values of a person wait until the person is removed from a group, which may fail.
@@ -221,7 +219,7 @@ function onItsWaySummary({
   return `${change} and has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. ${TRIED_AGAIN}`;
 }
 
-/** Returns which run writes the differences of a resource, or why none does. */
+/** Returns which run writes the differences of a resource, or why none does, as words behind a colon. */
 function bringsIt({ condition, hold, kind, target, platform, policy, ref, values }: ExplainedFacts): string {
   if (platform?.differences.some(({ action }) => action === 'conflict'))
     return 'no run brings it before a person has acted, see reasons';
@@ -240,7 +238,7 @@ function bringsIt({ condition, hold, kind, target, platform, policy, ref, values
       : `${asking} brings it, except what the guard will hold`;
   const differing = values.filter(({ state }) => !isSettledValue(state));
   const unmappable = differing.filter(({ state }) => state === 'unmappable').length;
-  // A reconcile asks for all changes of the target together, so they may exceed a limit in which these alone fit.
+  // A reconcile asks the guard for all changes of the target together, which may exceed a limit that these alone keep.
   const isAsked = differences.some(({ action }) => DESTRUCTIVE.has(action));
   const unlessHeld = isAsked ? ', unless the guard holds it with other changes of the run' : '';
   if (condition?.reason === 'Rejected')
@@ -251,14 +249,14 @@ function bringsIt({ condition, hold, kind, target, platform, policy, ref, values
     : `${run}, brings it, except what cannot be mapped${unlessHeld}`;
 }
 
-/** Returns words about a membership that waits for an operator, first one whose other side the platform refused; else about the policy of the target. */
+/** Returns words about a membership with a condition, first one that needs a person; without one, words about the policy. */
 function membershipCause({ memberships, kind, policy }: ExplainedFacts): string {
   const first = memberships.find(needsPerson) ?? memberships.find(({ condition }) => condition !== undefined);
   if (!first) return `the policy is ${policy.policy}`;
   return sideText(kind, first);
 }
 
-/** Returns the state of a resource that is as desired: the number of its members, or `active` and its number of groups. */
+/** Returns the end of the summary of a resource as desired: its number of members, or `active` and its number of groups. */
 function activityOf({ kind, stored, memberships, members }: ExplainedFacts): string {
   if (kind === 'Group')
     return `, with ${counted((members?.desired ?? 0) - (members?.leftAlone ?? 0), 'member')}`;
