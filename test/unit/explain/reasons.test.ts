@@ -1,7 +1,8 @@
-// Tests the sentences of an explanation about held and rejected changes.
+// Tests the reasons of an explanation: sentences about held and rejected changes.
 import type { ExplainedFacts } from '../../../src/explain/explanation.ts';
 import { reasonsOf } from '../../../src/explain/reasons.ts';
 
+/** Facts about a group of which nothing is pending, held or different. */
 const SETTLED = {
   kind: 'Group',
   target: 'main',
@@ -28,20 +29,23 @@ const SETTLED = {
   rejections: [],
   firstApprovals: [],
 };
+/** Returns all sentences about the settled group with other `facts`, as one text. The summary is '', so it replaces no sentence. */
 const reasons = (facts: object): string =>
   reasonsOf({ ...SETTLED, ...facts } as unknown as ExplainedFacts, '').join(' ');
 
 const removal = (subject: string) => ({ kind: 'removeMembers', subject, state: 'held' });
+/** A membership in, or member of, a resource with a held change. */
 const held = (name: string) => ({ name, state: 'applied', condition: 'Held' });
+/** Approval 1 of the connection `default` at the target `main`. */
+const approval = 'default.main.1';
 
 test('explain of a group names held removals of its members with their number: "the removal of 2 members", "2 removals of members"', () => {
-  const text = reasons({ approval: 'default.main.1', guard: [removal('1'), removal('2')] });
+  const text = reasons({ approval, guard: [removal('1'), removal('2')] });
   expect(text).toContain('The approval default.main.1 holds the removal of 2 members:');
   expect(text).toContain('Held, of what the guard judged: 2 removals of members.');
 });
 
-test('explain uses singular or plural for related groups and members by their number', () => {
-  const approval = 'default.main.1';
+test('explain of one held group says "its group", and of two held members "its members"', () => {
   expect(reasons({ kind: 'User', approval, memberships: [held('sales')] })).toContain(
     'holds changes of its group sales:',
   );
@@ -50,25 +54,25 @@ test('explain uses singular or plural for related groups and members by their nu
   );
 });
 
-test('explain distinguishes two groups of one name by their refs', () => {
+test('explain of held changes of two groups with the same name shows the refs of these two', () => {
   const memberships = [
     { ...held('sales'), ref: 'Group:1' },
     { ...held('sales'), ref: 'Group:2' },
     { ...held('crew'), ref: 'Group:3' },
   ];
-  expect(reasons({ kind: 'User', approval: 'default.main.1', memberships })).toContain(
+  expect(reasons({ kind: 'User', approval, memberships })).toContain(
     'holds changes of its groups sales (Group:1), sales (Group:2), crew:',
   );
 });
 
-test('explain of a rejected change announces no time of the next sync', () => {
+test('explain of a rejected change tells no time of the next sync, although one is planned', () => {
   const lookAgainAt = '2026-01-01T00:00:00.000Z';
   const exception = { reason: 'Rejected', since: lookAgainAt };
   expect(reasons({ exception, lookAgainAt })).not.toContain('looked at again');
   expect(reasons({ lookAgainAt })).toContain(`It is looked at again by itself at ${lookAgainAt}.`);
 });
 
-test('reasons do not say that no run writes a held deactivation that the present settings do not want', () => {
+test('explain of a held deactivation of a user who is active again at the source says that a run ends the wait', () => {
   const guard = [{ kind: 'deactivate', subject: null, state: 'held' }];
   const exception = { reason: 'Held', since: '2026-01-01T00:00:00.000Z' };
   const person = { kind: 'User', ref: 'User:1', guard, exception };

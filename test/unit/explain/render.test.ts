@@ -2,6 +2,7 @@
 import type { Explanation } from '../../../src/explain/explanation.ts';
 import { renderExplanations } from '../../../src/explain/render.ts';
 
+/** The explanation of a user without values, memberships and events. */
 const ANN = {
   kind: 'User',
   ref: 'User:1',
@@ -26,6 +27,7 @@ const ANN = {
   link: { platformId: '1', account: null, origin: null, active: true },
   policy: { policy: 'sync', adopt: 'exact', deprovision: 'deactivate' },
 };
+/** Returns the lines of ANN with other `facts`: one page, or with `all` everything. */
 const lines = (facts: object, all = false): string[] =>
   renderExplanations([{ ...ANN, ...facts } as unknown as Explanation], { all })[0] ?? [];
 
@@ -75,6 +77,7 @@ test('explain on a full page cuts the middle of a long reason and keeps its last
   expect(page.at(-1)).toBe('Everything: --all, or --json.');
 });
 
+/** Facts of an explanation of which each part is longer than a page. */
 const stuckAt = (target: string) => ({
   target,
   verdict: 'held',
@@ -106,7 +109,7 @@ const pagesOf = (facts: object[]): string[][] =>
 /** Number of lines with an empty line between two pages. */
 const height = (pages: string[][]): number => pages.flat().length + pages.length - 1;
 
-test('explain of a person at two targets fits 50 lines, shows every part of both, and repeats no cause', () => {
+test('two long explanations fit 50 lines, show the start of every part, and write a repeated cause as "as above"', () => {
   const stuck = stuckAt('main');
   const both = pagesOf([stuck, { ...stuckAt('other'), ref: 'User:2' }]);
   expect(height(both)).toBeLessThanOrEqual(50);
@@ -124,7 +127,7 @@ test('explain of a person at two targets fits 50 lines, shows every part of both
   expect(lines(stuck, true)).toContain('  - team 59 of main (leaves with the account)');
 });
 
-test('explain of a person at three targets fits 60 lines and shows the difference of each', () => {
+test('explain of a person at three targets fits 60 lines and shows the first differences at each', () => {
   const names = ['main', 'other', 'third'];
   const pages = pagesOf(names.map(stuckAt));
   expect(height(pages)).toBeLessThanOrEqual(60);
@@ -138,7 +141,7 @@ test('explain of a person at three targets fits 60 lines and shows the differenc
       expect([part, pages[at]?.join('\n').includes(part)]).toEqual([part, true]);
 });
 
-test('explain at several targets prints equal head, record and lists only once', () => {
+test('explain at a second target does not repeat the head, record and lists that are equal at the first', () => {
   const values = [{ name: 'title', desired: 'a', applied: 'b', state: 'differs' }];
   const stored = { version: 3, externalId: null, generation: '3' };
   const memberships = [{ ref: 'Group:1', name: 'ops', state: 'applied' }];

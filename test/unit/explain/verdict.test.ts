@@ -2,6 +2,7 @@
 import type { ExplainedFacts } from '../../../src/explain/explanation.ts';
 import { toVerdict } from '../../../src/explain/verdict.ts';
 
+/** Facts about a user of whom nothing is pending, held or different. */
 const ANN = {
   kind: 'User',
   ref: 'User:1',
@@ -32,51 +33,52 @@ const ANN = {
   rejections: [],
   firstApprovals: [],
 };
-const told = (facts: object) => toVerdict({ ...ANN, ...facts } as unknown as ExplainedFacts);
+const explained = (facts: object) => toVerdict({ ...ANN, ...facts } as unknown as ExplainedFacts);
 
+/** A value that the mapping cannot give, and one that differs. */
 const level = { name: 'attributes.level', desired: null, applied: null, state: 'unmappable', reason: 'text' };
 const team = { name: 'attributes.team', desired: 'red', applied: 'blue', state: 'differs' };
 
-test('explain does not announce that a reconcile will write a value that cannot be mapped', () => {
-  expect(told({ values: [level] }).summary).toContain(
+test('explain of a value that cannot be mapped does not say that a reconcile brings the value', () => {
+  expect(explained({ values: [level] }).summary).toContain(
     'no run brings it before the rule or the value is corrected',
   );
-  expect(told({ values: [level, team] }).summary).toContain('brings it, except what cannot be mapped');
-  expect(told({ values: [team] }).summary).toMatch(/sync User:1, brings it\.$/);
+  expect(explained({ values: [level, team] }).summary).toContain('brings it, except what cannot be mapped');
+  expect(explained({ values: [team] }).summary).toMatch(/sync User:1, brings it\.$/);
 });
 
-test('explain gives values that cannot be mapped because of the same fault as one reason', () => {
+test('explain of 8 values with the same fault tells the fault once, with 5 names and the number of the others', () => {
   const levels = Array.from({ length: 8 }, (_, at) => ({
     ...level,
     name: `attributes.level${at}`,
     reason: 'is string',
   }));
-  const reasons: string[] = told({ values: [...levels, { ...level, reason: 'is empty' }] }).reasons;
+  const reasons: string[] = explained({ values: [...levels, { ...level, reason: 'is empty' }] }).reasons;
   expect(reasons.filter((reason) => reason.includes('cannot be mapped'))).toEqual([
     'attributes.level0, attributes.level1, attributes.level2, attributes.level3, attributes.level4 and 3 more cannot be mapped: is string.',
     'attributes.level cannot be mapped: is empty.',
   ]);
 });
 
-test('explain of a membership that the platform did not apply names time, cause and the person who can help', () => {
+test('explain of a membership that the platform left out names the time, the cause and the operator of the platform', () => {
   const triedSince = '2026-01-01T00:00:00.000Z';
   const crew = { name: 'crew', state: 'toAdd', because: 'the platform left 1 of 1 members out', triedSince };
-  const { verdict, summary } = told({ memberships: [crew] });
+  const { verdict, summary } = explained({ memberships: [crew] });
   expect(verdict).toBe('onItsWay');
   expect(summary).toBe(
     `A change of ann is on its way to main and has failed since ${triedSince}: group crew: the platform left 1 of 1 members out. It is tried again; if it stays, ask the operator of the platform.`,
   );
-  expect(told({ memberships: [{ name: 'crew', state: 'toAdd' }] }).summary).not.toContain('accepted');
+  expect(explained({ memberships: [{ name: 'crew', state: 'toAdd' }] }).summary).not.toContain('accepted');
 });
 
-test('explain calls a newly protected user left alone even before a sync has noted the protection', () => {
-  const { verdict, summary } = told({ policy: { policy: 'sync', protected: true } });
+test('a user who is listed in users.protected, without a condition yet, has the verdict leftAlone', () => {
+  const { verdict, summary } = explained({ policy: { policy: 'sync', protected: true } });
   expect([verdict, summary]).toEqual(['leftAlone', 'ann is left alone at main: listed in users.protected.']);
 });
 
-test('explain calls a person as desired only as far as compared when groups were not compared', () => {
+test('explain of a person with 3 groups that were not compared limits "as desired" and tells the number of these groups', () => {
   const platform = { state: 'equal', differences: [], notCompared: 3 };
-  const { verdict, summary, reasons } = told({ platform });
+  const { verdict, summary, reasons } = explained({ platform });
   expect([verdict, summary]).toEqual([
     'asDesired',
     'ann is at main as desired as far as it was compared: active, in 0 groups.',
