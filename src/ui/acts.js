@@ -1,6 +1,6 @@
 // Shows the audit entries: operator, time, interface and object of each order.
 import { get, readPage } from './api.js';
-import { h, say } from './dom.js';
+import { h, say, searchInput } from './dom.js';
 import { save } from './log-download.js';
 import { createFilters } from './log-filters.js';
 import { at, createList } from './log-list.js';
@@ -38,13 +38,7 @@ const NOTHING = '–';
 /** Returns the form with the filters, and the list of audit entries. @param view.query filters in the address */
 export async function acts({ query }) {
   const places = await get('/status');
-  const control = h('input', {
-    type: 'search',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    dir: 'auto',
-    maxlength: 200,
-  });
+  const control = searchInput({ maxlength: 200 });
   const filters = createFilters(query, {
     text: { label: 'Operator', control },
     places,
@@ -82,7 +76,7 @@ export async function acts({ query }) {
   return [filters.form, list.element];
 }
 
-/** Checks the hash chains of all connections. */
+/** Checks the hash chains of the audit logs of all connections, and shows the first place at which one is broken. */
 async function verify() {
   const broken = (await get('/acts/verify')).find((each) => each.broken !== null);
   say(
@@ -91,7 +85,7 @@ async function verify() {
   );
 }
 
-/** Text of any direction, such as a name. */
+/** Shows a text that may run in any direction, such as a name; NOTHING for none. */
 const auto = (value) => h('span', { dir: 'auto' }, value || NOTHING);
 
 /** Returns the cells of an audit entry in the order of HEADINGS. */

@@ -1,14 +1,15 @@
 // Sends all requests of the page to the service. Scripts cannot read the session cookie; an admin token is kept in this tab and
 // ends with it.
+/** Keys in the storage of this tab. */
 const TOKEN = 'scim-bridge admin token';
 const NAME = 'scim-bridge operator';
 
-/** The signed-in person, as the service says: `{ name, rights, via }`. */
+/** The caller, as the service says: `{ name, rights, via }`, `via` being token, openid or proxy; undefined: not signed in. */
 let caller;
 
 /** Returns whether the service has named the caller. */
 export const isSignedIn = () => caller !== undefined;
-/** Returns the name beside an order. The service takes the name of a signed-in person and not this one. */
+/** Returns the name beside an order: of the signed-in person, else as given with the admin token. */
 export const operator = () => caller?.name ?? (sessionStorage.getItem(NAME) || 'admin page');
 /**
  * Returns whether the service counts the caller and the author of a first approval as one person: by their names, and all
@@ -16,6 +17,7 @@ export const operator = () => caller?.name ?? (sessionStorage.getItem(NAME) || '
  */
 export const isAuthor = ({ by, withToken }) =>
   (withToken && caller?.via === 'token') || plainName(by) === plainName(operator());
+/** The audit log adds "(admin token)" to a name that nobody verified. */
 const plainName = (name) =>
   name
     .replace(/ \(admin token\)$/, '')
@@ -43,10 +45,10 @@ export function forgetToken() {
   sessionStorage.removeItem(NAME);
 }
 
-/** Returns whether the bridge can sign the person out. A proxy identifies people with each request, so it cannot then. */
+/** Returns whether the bridge can sign the person out. A proxy signs people in with each request, so there the bridge cannot. */
 export const canSignOut = () => isSignedIn() && caller.via !== 'proxy';
 
-/** @throws Error when the session could not be ended, so that it still opens the page */
+/** Signs the person out. @throws Error when the session could not be ended, so that it still opens the page */
 export async function signOut() {
   if (caller?.via === 'openid') await remove('/session');
   forgetToken();
@@ -58,7 +60,7 @@ export async function readWays() {
   return response.ok ? response.json() : { openid: false, proxy: false, token: true };
 }
 
-/** Returns the successful response. @throws Error with the message of the service; `status` 0 = no answer */
+/** Returns the successful response. @throws Error with the message of the service and the HTTP `status`; 0: no answer */
 async function request(method, path, { body, signal } = {}) {
   const headers = { 'x-scim-bridge-via': 'page' };
   const token = sessionStorage.getItem(TOKEN);
@@ -83,10 +85,10 @@ async function request(method, path, { body, signal } = {}) {
   });
 }
 
-/** Returns the JSON of the answer; an empty object when the answer has none. */
+/** Returns the JSON of the answer; an empty object when the answer has none. @param call arguments of `request` */
 const send = async (...call) => (await request(...call)).json().catch(() => ({}));
 
-/** Reads a page of a log: `next` is the place of the next page, `resource` the person or group that the name identifies. */
+/** Reads a page of a log: `next` is the place of the next page, `resource` the ref that the filter means; null: none. */
 export async function readPage(path, body) {
   const response = await request('POST', path, { body });
   const [next, resource] = ['x-next-before', 'x-resource'].map((name) => response.headers.get(name));

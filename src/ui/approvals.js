@@ -1,14 +1,15 @@
 // Shows the changes that the guard holds, and sends the decision of an operator.
 import { get, isAuthor, operator, post } from './api.js';
-import { actionButton, ago, confirmed, count, duration, empty, field, h, pill, say } from './dom.js';
+import { actionButton, ago, confirmed, count, duration, empty, field, h, pill, say, select } from './dom.js';
 
+/** Singular and plural of one change of each kind. */
 const LABELS = {
   deactivate: ['account to deactivate', 'accounts to deactivate'],
   delete: ['resource to delete', 'resources to delete'],
   removeMembers: ['membership to remove', 'memberships to remove'],
   clearAttributes: ['attribute value to empty', 'attribute values to empty'],
 };
-/** Words after the total that a percentage of the settings refers to. */
+/** Words after the number that a percentage of the settings refers to. */
 const POPULATIONS = {
   deactivate: 'users, those deleted in this time included',
   delete: 'users and groups, those deleted in this time included',
@@ -16,8 +17,10 @@ const POPULATIONS = {
   clearAttributes: 'users, those deleted in this time included',
 };
 const TONES = { held: 'warn', approved: 'good', rejected: 'info', withdrawn: 'info' };
+/** Words for each action, before the decision and after it. */
+const TITLES = { approve: 'Approve', reject: 'Reject', withdraw: 'Withdraw' };
 const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
-/** Text for answers that decided nothing yet. */
+/** Text for an `outcome` of the service that decided nothing yet; other answers are decisions. */
 const OUTCOMES = {
   noted: 'Noted. Nothing is written before a second person approves the same.',
   retracted: 'The first approval is taken back.',
@@ -106,7 +109,7 @@ const decision = (approval) =>
 const stillRejected = ({ stillRejected: left, total }) =>
   left !== undefined && h('p', { class: 'soft' }, `still rejected: ${left} of ${total}`);
 
-/** Tells the end of held changes. An expired list may be shown until the guard has judged its changes anew. */
+/** Returns words about the end of held changes. An expired list may be shown until the guard has judged its changes anew. */
 const expiry = (expiresAt) =>
   Date.parse(expiresAt) > Date.now()
     ? ['expires ', ago(expiresAt), ', then the guard judges its changes anew']
@@ -138,14 +141,12 @@ function details(approval, redraw) {
   );
 }
 
-/** Shows the approval of one person, which a second person completes. */
+/** Shows a first approval, which counts only when a second person approves too. */
 function firstApproval(first, redraw) {
   const { id, by, at, total, selection, note } = first;
-  // The text of the button is the title of its question without the question mark.
-  const order = (action, title, text, options) => async () => {
-    if (!(await confirmed(title, text, title.replace('?', ''), options))) return;
-    const { outcome, items } = await post(pathOf(id, `/${action}`), { by: operator() });
-    say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(items, 'change', 'changes')}.`);
+  const order = (action) => async () => {
+    const { outcome, items: decided } = await post(pathOf(id, `/${action}`), { by: operator() });
+    say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(decided, 'change', 'changes')}.`);
     redraw();
   };
   return h(
@@ -166,26 +167,29 @@ function firstApproval(first, redraw) {
       { class: 'buttons' },
       h('a', { href: `#/approvals/${encodeURIComponent(id)}` }, 'See these changes'),
       !isAuthor(first) &&
-        actionButton(
-          'Approve as second person',
-          order(
-            'approve',
-            'Approve as second person?',
-            `${count(total, 'change', 'changes')}, as ${by} approved. Exactly this is carried out at the platform.`,
-            { danger: true },
-          ),
-          { class: 'danger', right: 'approve' },
-        ),
-      actionButton(
-        'Take it back',
-        order('withdraw', 'Take the approval back?', `${by} approved; this approval no longer counts.`),
-        { right: 'approve' },
-      ),
+        actionButton('Approve as second person', order('approve'), {
+          class: 'danger',
+          needsRight: 'approve',
+          question: {
+            title: 'Approve as second person?',
+            text: `${count(total, 'change', 'changes')}, as ${by} approved. Exactly this is carried out at the platform.`,
+            action: 'Approve as second person',
+            danger: true,
+          },
+        }),
+      actionButton('Take it back', order('withdraw'), {
+        needsRight: 'approve',
+        question: {
+          title: 'Take the approval back?',
+          text: `${by} approved; this approval no longer counts.`,
+          action: 'Take the approval back',
+        },
+      }),
     ),
   );
 }
 
-/** Shows the limit that holds the changes, and the changes that have used its window. */
+/** Shows the limit that holds changes of one kind, and the newest changes within its window (`used`: allowed by the guard). */
 function limitOf({
   kind,
   count: most,
@@ -230,15 +234,16 @@ function limitOf({
   );
 }
 
-/** Shows the changes page by page. */
+/** Shows the changes page by page. Further pages exist only while the changes are held. */
 function changes(approval) {
   const list = h('ol', {}, approval.items.map(itemOf));
+  /** Offset of the next page. */
   let next = approval.items.length;
   const rest = h('p', { class: 'soft' });
   const more = actionButton('Show more', async () => {
     const page = await get(pathOf(approval.id, `?offset=${next}&limit=${SHOWN}`));
     list.append(...page.items.map(itemOf));
-    // The changes behind the last page were decided meanwhile.
+    // An empty page: the other changes were decided meanwhile.
     next = page.items.length === 0 ? approval.total : next + page.items.length;
     tell();
   });
@@ -266,13 +271,14 @@ const itemOf = (item) =>
     h('div', {}, ...lineOf(item), h('p', { class: 'soft' }, ...whyOf(item))),
   );
 
+/** Returns the parts of a line about a change. @param member the removed member, or the attribute whose value is emptied */
 const lineOf = ({ kind, name, member, ref }) => {
   if (kind === 'removeMembers') return [h('strong', {}, member), ` leaves ${name}`];
   if (kind === 'clearAttributes') return [h('strong', {}, name), ` loses ${member}`];
   return [h('strong', {}, name), ' ', h('code', {}, ref)];
 };
 
-// Of several changes of one group or person only the time of the first is stored.
+/** Returns the parts of the cause. `since` is of the first change of the person or group, because no other time is stored. */
 const whyOf = ({ name, mail, reason, since }) => [
   mail && mail !== name ? `${mail}: ${reason}` : reason,
   ...(since ? [`; ${name} waits for decisions since `, ago(since)] : []),
@@ -287,19 +293,15 @@ const consequence = ({ approvers }) =>
 function decide(approval, redraw) {
   const person = h('input', { type: 'text', maxlength: 200, autocomplete: 'off' });
   const group = h('input', { type: 'text', maxlength: 200, autocomplete: 'off' });
-  const cause = h(
-    'select',
-    {},
-    h('option', { value: '' }, 'Every cause'),
-    Object.entries(CAUSES).map(([value, text]) => h('option', { value }, text)),
-  );
+  const cause = select([['', 'Every cause'], ...Object.entries(CAUSES)]);
   const note = h('input', { type: 'text', maxlength: 1000, autocomplete: 'off' });
-  /** Returns the filter of the selected part; empty: all changes. */
+  /** Returns the filters of the selected part; an empty text is no filter. */
   const chosen = () => ({ person: person.value.trim(), group: group.value.trim(), cause: cause.value });
 
-  const choose = (action, title, text, options) => async () => {
+  /** Returns the work of a button: a question with the present number of changes, then the order. */
+  const choose = (action, text) => async () => {
     const given = Object.entries(chosen()).filter(([, value]) => value !== '');
-    // Read anew, because the source takes changes back and other operators decide meanwhile.
+    // The counts are read anew, with the shortest page, because the source and other operators may have acted meanwhile.
     const query = given.map(([name, value]) => `${name}=${encodeURIComponent(value)}&`).join('');
     const now = await get(pathOf(approval.id, `?${query}limit=1`));
     if (now.state !== approval.state) {
@@ -315,22 +317,36 @@ function decide(approval, redraw) {
         : left < now.total
           ? `${count(left, 'change', 'changes')} of ${now.total.toLocaleString('en')}`
           : countsOf(now);
-    if (!(await confirmed(title, `${meant}. ${text}`, title.replace('?', ''), options))) return;
-    const { outcome, items, remaining } = await post(pathOf(approval.id, `/${action}`), {
+    const danger = action === 'approve';
+    const question = {
+      title: `${TITLES[action]}?`,
+      text: `${meant}. ${text}`,
+      action: TITLES[action],
+      danger,
+    };
+    if (!(await confirmed(question))) return;
+    const {
+      outcome,
+      items: decided,
+      remaining,
+    } = await post(pathOf(approval.id, `/${action}`), {
       by: operator(),
       ...(note.value.trim() === '' ? {} : { note: note.value.trim() }),
+      // An order takes lists: `persons`, `groups`, `causes`.
       ...Object.fromEntries(given.map(([name, value]) => [`${name}s`, [value]])),
     });
-    const part = items < left && given.length === 0 ? ` of ${left.toLocaleString('en')}` : '';
+    const part = decided < left && given.length === 0 ? ` of ${left.toLocaleString('en')}` : '';
     say(
       OUTCOMES[outcome] ??
-        (items === 0
+        (decided === 0
           ? 'Nothing was decided: no such change waits any more.'
-          : `${DONE[action]}: ${count(items, 'change', 'changes')}${part}; ${remaining} still held.`),
-      items === 0 ? 'bad' : 'good',
+          : `${DONE[action]}: ${count(decided, 'change', 'changes')}${part}; ${remaining} still held.`),
+      decided === 0 ? 'bad' : 'good',
     );
     redraw();
   };
+  const button = (action, text, tone) =>
+    actionButton(TITLES[action], choose(action, text), { class: tone, needsRight: 'approve' });
   return h(
     'div',
     {},
@@ -346,24 +362,10 @@ function decide(approval, redraw) {
     h(
       'div',
       { class: 'buttons' },
-      actionButton('Approve', choose('approve', 'Approve?', consequence(approval), { danger: true }), {
-        class: 'danger',
-        right: 'approve',
-      }),
-      approval.state === 'rejected' &&
-        actionButton('Withdraw', choose('withdraw', 'Withdraw?', 'The guard judges these changes anew.'), {
-          right: 'approve',
-        }),
+      button('approve', consequence(approval), 'danger'),
+      approval.state === 'rejected' && button('withdraw', 'The guard judges these changes anew.'),
       approval.state === 'held' &&
-        actionButton(
-          'Reject',
-          choose(
-            'reject',
-            'Reject?',
-            'The platform keeps what it has until the source takes the change back.',
-          ),
-          { right: 'approve' },
-        ),
+        button('reject', 'The platform keeps what it has until the source takes the change back.'),
     ),
   );
 }

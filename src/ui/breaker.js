@@ -1,11 +1,10 @@
-// Says how the calls to a target fail, with the words of the commands status and doctor. Pure, so that a test compares both.
+// Formats how the calls to a target fail, with the words of the commands status and doctor. Pure, so that a test compares both.
 
 const KEY_REFUSED = 401;
 
 /** A success counts as a failure only if it is a web page in place of data. */
 const isWebPage = (status) => status >= 200 && status < 300;
 
-/** Returns whether the platform refuses the key. */
 export const isKeyRefused = ({ status }) => status === KEY_REFUSED;
 
 /**
@@ -24,7 +23,7 @@ function failureWords({ status, only, ofOtherKey }) {
     : 'refuses the key (401)';
 }
 
-/** Returns the label of a target whose calls fail; undefined while they do not. */
+/** Returns the label of a target whose calls fail, so that the breaker is open, or whose key is refused; else undefined. */
 export function failureLabel(breaker) {
   const { open, status } = breaker;
   if (isKeyRefused(breaker)) return 'Key refused';
@@ -41,7 +40,7 @@ function keyAdvice({ only, ofOtherKey }, token) {
     : `set a new ${token}, and restart the service unless it takes the token over from its file`;
 }
 
-/** Returns a sentence about the calls to a target. */
+/** Returns a sentence without its full stop about the calls to a target, with advice if they fail. */
 export function breakerNote(breaker, target) {
   const { open, status } = breaker;
   if (!open && !isKeyRefused(breaker)) return 'Breaker closed: the platform answers';

@@ -1,8 +1,9 @@
 // Shows doctor, which checks the surroundings of the bridge, and verify-access, which shows the data that one person sees.
 // Both only read.
 import { get, post } from './api.js';
-import { actionButton, advised, duration, h, pill, say, table } from './dom.js';
+import { actionButton, advised, duration, h, noteList, pill, say, table } from './dom.js';
 
+/** Tone of the label for each level of a finding. */
 const TONES = { ok: 'good', warning: 'warn', error: 'bad' };
 
 /** Shows the button that runs doctor. It runs on request only, because each check calls Redis and the platform. */
@@ -11,19 +12,13 @@ export function doctor() {
   const examine = async () => {
     const findings = await get('/doctor');
     answer.replaceChildren(
-      h(
-        'ul',
-        { class: 'notes' },
-        findings.map(({ level, area, message, advice }) =>
-          h(
-            'li',
-            {},
-            pill(TONES[level] ?? 'calm', level),
-            ` ${area}: `,
-            advised(message),
-            advice && h('p', { class: 'soft' }, advised(advice)),
-          ),
-        ),
+      noteList(
+        findings.map(({ level, area, message, advice }) => [
+          pill(TONES[level] ?? 'calm', level),
+          ` ${area}: `,
+          advised(message),
+          advice && h('p', { class: 'soft' }, advised(advice)),
+        ]),
       ),
     );
   };
@@ -40,9 +35,10 @@ export function doctor() {
   );
 }
 
+/** Words for each stage of the chain from a push to the data. */
 const STAGES = { push: 'Pushed', stored: 'Stored', applied: 'Applied', visible: 'Visible' };
 
-/** Shows what a person sees at a target, read back from the platform. */
+/** Creates the button that shows the data that a person sees at a target. @param user ref @param name userName, for the label */
 export function access(user, connection, target, name) {
   const answer = h('div', { 'aria-live': 'polite', class: 'access', 'data-kept': true });
   const ask = async () => {
@@ -59,13 +55,14 @@ export function access(user, connection, target, name) {
   return [h('div', { class: 'buttons' }, verify), answer];
 }
 
+/** Tone and text of the label for each result. */
 const RESULTS = {
   complete: ['good', 'Access is as desired'],
   missing: ['bad', 'A link is missing'],
   unknown: ['warn', 'A link could not be checked'],
 };
 
-/** Returns the answer of verify-access as elements. */
+/** Returns the answer of verify-access as elements. @param chain the stages; `ok` is undefined for one that was not checked */
 function report({ result, chain, differences, notes, entities }) {
   return [
     h('p', { class: 'lead' }, pill(...RESULTS[result])),
@@ -78,22 +75,13 @@ function report({ result, chain, differences, notes, entities }) {
           ? pill('calm', 'not looked at')
           : pill(isThere ? 'good' : 'bad', isThere ? 'yes' : 'no'),
         detail,
-        // Clocks that differ may show a step before the one that it follows.
+        // Clocks that differ may give a stage a time before that of the previous stage.
         afterMs === undefined ? '–' : duration(Math.max(0, afterMs)),
       ]),
     ),
     differences.length > 0 && h('p', {}, `Different: ${differences.map((each) => each.name).join(', ')}`),
     entities &&
-      h(
-        'p',
-        { class: 'soft' },
-        `Visible: ${entities.map((each) => each.name ?? each).join(', ') || 'nothing'}`,
-      ),
-    notes.length > 0 &&
-      h(
-        'ul',
-        { class: 'notes' },
-        notes.map((note) => h('li', {}, advised(note))),
-      ),
+      h('p', { class: 'soft' }, `Visible: ${entities.map(({ name }) => name).join(', ') || 'nothing'}`),
+    notes.length > 0 && noteList(notes.map(advised)),
   ].filter(Boolean);
 }

@@ -1,7 +1,7 @@
 // Replaces the commands in sentences of the service by the places of the page that do the same. The service names commands,
 // because the command line and the admin API give the same sentences.
 
-/** Command → words of the page, and its view. A command comes before one that begins with the same words. */
+/** Words of the page in place of each command, and the view to which they link; no view: no link. */
 const PLACES = {
   'approvals show': ['see Approvals', 'approvals'],
   'approvals list': ['Approvals', 'approvals'],
@@ -24,7 +24,7 @@ const PLACES = {
   log: ['Log', 'log'],
   acts: ['Acts', 'acts'],
 };
-/** Commands that the page has no order for. */
+/** Patterns of commands that the page has no order for. The first pattern that matches counts, so these come behind PLACES. */
 const COMMANDS_ONLY = [
   'serve',
   'apply',
@@ -44,7 +44,7 @@ const COMMANDS_ONLY = [
   'hold',
 ];
 const NAMES = [...Object.keys(PLACES), ...COMMANDS_ONLY].join('|');
-/** A command with its options and their values. */
+/** A command (group 1), and behind it (group 2) options with values, FILE and NAME, the id of an approval, the ref of a resource. */
 const COMMAND = new RegExp(
   String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| (?:FILE|NAME)\b|(?<=--(?:connection|target|role)) [\w.-]*\w|(?<=approvals (?:show|approve|withdraw)) [\w.~-]*\w|(?<=sync|dead-letters retry|--ref) (?:User|Group):[\w.-]*\w)*)`,
   'g',
@@ -59,6 +59,7 @@ export function partsOf(sentence) {
   for (const { 0: whole, 1: command, 2: rest, index } of sentence.matchAll(COMMAND)) {
     const before = sentence.slice(end, index);
     const place = placeOf(command, rest);
+    // Both the sentence and the words of the page may say `see`.
     const hasVerb = /\bsee $/i.test(before) && place.text?.startsWith('see ');
     parts.push(before, hasVerb ? { ...place, text: place.text.slice('see '.length) } : place);
     end = index + whole.length;
@@ -72,7 +73,7 @@ export const pageWords = (sentence) =>
     .map((part) => part.text ?? part)
     .join('');
 
-/** Returns the place of the page for a command; text when the page has none. @param rest options and arguments */
+/** Returns `{ text, view, id }` for a command; a text when the page has no view for it. @param rest options and arguments */
 function placeOf(command, rest) {
   if (command === 'serve') {
     const [, role] = /--role ([\w-]+)/.exec(rest) ?? [];
@@ -81,6 +82,7 @@ function placeOf(command, rest) {
   const place = PLACES[command];
   if (!place || OPTION_ONLY.test(rest)) return `the command ${command}${wordsOf(rest)}`;
   const [text, view] = place;
+  // The first argument of these commands is the id of an approval.
   const [, id] = command.startsWith('approvals') ? (/^ (\w[\w.~-]+)/.exec(rest) ?? []) : [];
   return view ? { text, view, ...(id && { id }) } : text;
 }

@@ -1,17 +1,18 @@
 // Shows long operations with their progress; a comparison can be applied and saved as a file.
 import { operator, post } from './api.js';
-import { actionButton, advised, ago, confirmed, h, pill, say } from './dom.js';
+import { actionButton, advised, ago, h, pill, say } from './dom.js';
 import { saveText } from './log-download.js';
 import { planDiff } from './plan-diff.js';
 
-const TONES = { running: 'info', succeeded: 'good', failed: 'bad', cancelled: 'warn', lost: 'bad' };
+/** Tone of each state but `succeeded`, whose tone depends on the outcome. */
+const TONES = { running: 'info', failed: 'bad', cancelled: 'warn', lost: 'bad' };
 /** Number of operations that are listed. */
 const MOST_OPERATIONS = 5;
-/** Outcomes after which nothing is left to do. */
+/** Outcomes of a success after which nothing is left to do. */
 const GOOD = ['converged', 'no changes', 'no faults', 'repaired'];
 
 /**
- * Shows the last operations, and the newest finished comparison.
+ * Shows the last operations, and the newest finished comparison, which is the operation of the kind `plan`.
  * @param redraw draws the operations again after an order
  * @param readPlan reads a finished comparison by the id of its operation
  * @returns null when there are no operations
@@ -44,7 +45,7 @@ export async function comparison(operations, redraw, readPlan) {
 
 function line(operation, redraw) {
   const { id, kind, state, by, startedAt, progress, outcome, message } = operation;
-  const running = progress.at(-1);
+  const current = progress.at(-1);
   return h(
     'li',
     { 'data-key': `${id} ${state}` },
@@ -57,13 +58,13 @@ function line(operation, redraw) {
       message && h('p', { class: 'soft' }, advised(message)),
     ),
     state === 'running' &&
-      running &&
+      current &&
       h(
         'label',
         { class: 'progress' },
-        `${running.phase} `,
+        `${current.phase} `,
         // The largest value has to be above 0; the total is 0 before it is known.
-        h('progress', { max: Math.max(1, running.total), value: running.done }),
+        h('progress', { max: Math.max(1, current.total), value: current.done }),
       ),
     state === 'succeeded'
       ? pill(GOOD.includes(outcome) ? 'good' : 'warn', outcome)
@@ -76,7 +77,7 @@ function line(operation, redraw) {
           say('It ends at its next step.');
           redraw();
         },
-        { right: 'operate' },
+        { needsRight: 'operate' },
       ),
   );
 }
@@ -93,17 +94,17 @@ const applyButton = (plan, redraw) =>
   actionButton(
     'Apply exactly this',
     async () => {
-      if (
-        !(await confirmed(
-          'Apply this plan?',
-          'Exactly these changes are made. If a resource of the plan has changed since, nothing is written.',
-          'Apply',
-        ))
-      )
-        return;
       await post('/apply', { operation: plan.id, by: operator() });
       say('The plan is being applied.');
       redraw();
     },
-    { class: 'main', right: 'operate' },
+    {
+      class: 'main',
+      needsRight: 'operate',
+      question: {
+        title: 'Apply this plan?',
+        text: 'Exactly these changes are made. If a resource of the plan has changed since, nothing is written.',
+        action: 'Apply',
+      },
+    },
   );

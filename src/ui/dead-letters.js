@@ -1,23 +1,24 @@
 // Shows dead letters: resources whose sync needs a person, with reason and advice.
 import { get, operator, post } from './api.js';
-import { actionButton, advised, ago, confirmed, count, empty, h, personLink, say } from './dom.js';
+import { actionButton, advised, ago, count, empty, h, personLink, say } from './dom.js';
 import { onStatus } from './live.js';
 import { pagedList } from './paged-list.js';
 
-/** Returns the number of dead letters of all targets. */
+/** Returns the number of dead letters (`blocked`) of all rows of the status. */
 const sumOf = (rows) => rows.reduce((sum, { blocked }) => sum + blocked, 0);
 
-/** @param view.redraw draws the view again after an order, and when the number of dead letters has changed */
+/** Shows the list, with the orders retry and drop. @param view.redraw draws the view again after an order, and when the number of dead letters has changed */
 export async function deadLetters({ redraw, signal }) {
   const [rows, list] = await Promise.all([
     get('/status'),
     pagedList((offset, limit) => get(`/dead-letters?offset=${offset}&limit=${limit}`), row),
   ]);
   const total = sumOf(rows);
-  // A retry that is refused again comes back a moment later.
+  // The list is drawn again when its length changes, such as when a retry is refused again a moment later.
   onStatus((fresh) => sumOf(fresh) !== total && redraw(), signal);
   if (list.length === 0)
     return empty('No dead letters', 'What the platform refuses for good is listed here, in its own words.');
+  /** Orders `retry` or `drop`. @param choice the dead letters: `{ all: true }`, or `refs` of one connection and target */
   async function run(action, choice) {
     const { count: reached } = await post(`/dead-letters/${action}`, { ...choice, by: operator() });
     say(
@@ -27,36 +28,33 @@ export async function deadLetters({ redraw, signal }) {
     );
     redraw();
   }
-  function drop(choice, what) {
-    return async () => {
-      if (
-        await confirmed(
-          'Drop?',
-          `${what} goes off this list. The desired state stays, and the next change of the resource is sent.`,
-          'Drop',
-          { danger: true },
-        )
-      )
-        await run('drop', choice);
-    };
+  function dropButton(text, choice, what, attributes) {
+    return actionButton(text, () => run('drop', choice), {
+      ...attributes,
+      needsRight: 'operate',
+      question: {
+        title: 'Drop?',
+        text: `${what} goes off this list. The desired state stays, and the next change of the resource is sent.`,
+        action: 'Drop',
+        danger: true,
+      },
+    });
   }
-  const retryAll = async () => {
-    if (
-      await confirmed(
-        'Retry all?',
-        `${count(total, 'dead letter is', 'dead letters are')} sent again.`,
-        'Retry',
-      )
-    )
-      await run('retry', { all: true });
-  };
   return [
     h(
       'div',
       { class: 'buttons' },
       h('span', { class: 'grow soft' }, count(total, 'dead letter', 'dead letters')),
-      actionButton('Retry all', retryAll, { class: 'main', right: 'operate' }),
-      actionButton('Drop all', drop({ all: true }, 'Everything'), { right: 'operate' }),
+      actionButton('Retry all', () => run('retry', { all: true }), {
+        class: 'main',
+        needsRight: 'operate',
+        question: {
+          title: 'Retry all?',
+          text: `${count(total, 'dead letter is', 'dead letters are')} sent again.`,
+          action: 'Retry',
+        },
+      }),
+      dropButton('Drop all', { all: true }, 'Everything'),
     ),
     ...list,
   ];
@@ -80,12 +78,11 @@ export async function deadLetters({ redraw, signal }) {
         ),
       ),
       actionButton('Retry', () => run('retry', choice), {
-        right: 'operate',
+        needsRight: 'operate',
         'aria-label': `Retry ${name} at ${target}`,
       }),
-      actionButton('Drop', drop(choice, `${name} at ${target}`), {
+      dropButton('Drop', choice, `${name} at ${target}`, {
         class: 'quiet',
-        right: 'operate',
         'aria-label': `Drop ${name} at ${target}`,
       }),
     );

@@ -2,33 +2,28 @@
 import { may } from './api.js';
 import { pageWords, partsOf } from './commands.js';
 
-/** The role that gives each right. */
-const ROLE_FOR = { operate: 'operator', approve: 'approver' };
+/** The role that gives each right beyond reading. */
+export const ROLE_FOR = { operate: 'operator', approve: 'approver' };
 
 /**
  * Creates an element, such as `h('button', { class: 'quiet', onclick: retry }, 'Retry')`. Undefined, null and false children
- * are omitted. The attribute `right` disables a control for users without that right.
+ * are omitted, and lists are flattened. `needsRight` disables a control for users without that right.
  */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
-    else if (name === 'right') limitTo(value, element);
-    else if (name === 'value' || name === 'checked') element[name] = value;
+    else if (name === 'needsRight') {
+      if (!may(value))
+        Object.assign(element, { disabled: true, title: `Needs the role ${ROLE_FOR[value]}.` });
+    } else if (name === 'value' || name === 'checked') element[name] = value;
     else element.setAttribute(name, value === true ? '' : String(value));
   }
   element.append(
     ...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false),
   );
   return element;
-}
-
-/** Disables a control for users without a right. */
-function limitTo(right, element) {
-  if (may(right)) return;
-  element.disabled = true;
-  element.title = `Needs the role ${ROLE_FOR[right]}.`;
 }
 
 /** Creates a table that becomes a list of cards on a narrow screen. `rows` hold one cell for each heading. */
@@ -54,7 +49,7 @@ export function table(caption, headings, rows) {
   );
 }
 
-/** Creates a row of such a table. */
+/** Creates a row of a table. `data-label` is the heading of a cell on a narrow screen (page.css). */
 export const tableRow = (headings, cells) =>
   h(
     'tr',
@@ -62,15 +57,36 @@ export const tableRow = (headings, cells) =>
     cells.map((cell, index) => h('td', { 'data-label': headings[index] }, cell)),
   );
 
+/** Creates a list of short texts or elements. */
+export const noteList = (notes) =>
+  h(
+    'ul',
+    { class: 'notes' },
+    notes.map((note) => h('li', {}, note)),
+  );
+
+/** Creates a search field for a text of any direction. */
+export const searchInput = (attributes = {}) =>
+  h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', dir: 'auto', ...attributes });
+
+/** Creates a choice. @param options `[value, text]`; the value without a text @param selected value that is chosen at first */
+export const select = (options, { selected, ...attributes } = {}) =>
+  h(
+    'select',
+    attributes,
+    options.map(([value, text = value]) => h('option', { value, selected: value === selected }, text)),
+  );
+
 /** Creates a short coloured label. @param tone class of the colour: good, info, warn, bad or calm */
 export const pill = (tone, text) => h('span', { class: `pill ${tone}` }, text);
 /** Creates the text that stands in place of an empty list. */
 export const empty = (title, text) => h('div', { class: 'empty' }, h('strong', {}, title), h('p', {}, text));
-/** Returns a number with its noun, such as `1 change` or `2,000 changes`. */
+/** Returns a number with its noun, such as `1 change` or `2,000 changes`. @param many plural of the noun */
 export const count = (number, one, many) => `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 
+/** Number of the last field, for the ids of controls. */
 let serial = 0;
-/** Creates a labelled control. */
+/** Creates a control with its label and a hint below. */
 export function field(label, control, hint) {
   control.id = `field-${++serial}`;
   return h(
@@ -83,7 +99,7 @@ export function field(label, control, hint) {
 }
 
 const HOUR_MS = 3_600_000;
-/** Up to this time the commands give hours, such as for the 72 hours of an approval; so does the page. */
+/** Longest duration that is shown in hours and not in days, as commands do, because approvals expire after 72 hours. */
 const IN_HOURS_MS = 72 * HOUR_MS;
 const UNITS = [
   ['h', HOUR_MS],
@@ -91,14 +107,14 @@ const UNITS = [
   ['s', 1000],
 ];
 
-/** Formats a duration: `3 min`. */
+/** Formats a duration in its largest unit, such as `3 min`. @param ms milliseconds */
 export function duration(ms) {
   if (ms > IN_HOURS_MS) return `${Math.floor(ms / (24 * HOUR_MS))} d`;
   const [unit, size] = UNITS.find(([, step]) => ms >= step) ?? ['ms', 1];
   return `${Math.floor(ms / size)} ${unit}`;
 }
 
-/** @param ms negative for a time in the future */
+/** Returns an age in words. @param ms milliseconds; negative for a time in the future */
 function ageText(ms) {
   if (Math.abs(ms) < 1000) return 'now';
   return ms < 0 ? `in ${duration(-ms)}` : `${duration(ms)} ago`;
@@ -116,8 +132,10 @@ export function shown(value) {
   if (value === undefined || value === null) return '∅';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
+/** Shows a value whose text may run in any direction (bidirectional), such as a value of a person. */
+export const bidi = (value) => h('span', { dir: 'auto' }, shown(value));
 
-/** Returns the parts of a sentence of the service, with links of the page in place of commands. */
+/** Returns the parts of a sentence of the service, with links to views of the page in place of commands; none for null. */
 export const advised = (sentence) =>
   partsOf(sentence ?? '').map((part) =>
     part.view
@@ -137,8 +155,8 @@ export function say(text, tone = 'good') {
   fading = setTimeout(() => (place.textContent = ''), tone === 'bad' ? BAD_SHOWN_MS : SHOWN_MS);
 }
 
-/** Asks for a confirmation. @returns whether the person agreed */
-export function confirmed(title, text, action, { danger = false } = {}) {
+/** Asks for a confirmation. @param question `action`: text of the button that agrees @returns whether the person agreed */
+export function confirmed({ title, text, action, danger = false }) {
   return new Promise((resolve) => {
     const dialog = h(
       'dialog',
@@ -158,6 +176,7 @@ export function confirmed(title, text, action, { danger = false } = {}) {
     );
     dialog.addEventListener('close', () => {
       dialog.remove();
+      // The value of the button; '' after Escape.
       resolve(dialog.returnValue === 'yes');
     });
     document.body.append(dialog);
@@ -168,14 +187,15 @@ export function confirmed(title, text, action, { danger = false } = {}) {
 /**
  * Creates a button that is busy while its work runs and shows an error afterwards. A busy button is not disabled, because it
  * would lose the focus.
+ * @param question asked before the work, see `confirmed`; absent: the work begins at once
  */
-export function actionButton(text, work, attributes = {}) {
+export function actionButton(text, work, { question, ...attributes } = {}) {
   const button = h('button', { type: 'button', ...attributes }, text);
   button.addEventListener('click', async () => {
     if (button.getAttribute('aria-disabled') === 'true') return;
     button.setAttribute('aria-disabled', 'true');
     try {
-      await work();
+      if (!question || (await confirmed(question))) await work();
     } catch (error) {
       say(error.message, 'bad');
     } finally {

@@ -4,7 +4,8 @@ import { advised, ago, empty, h, personLink } from './dom.js';
 import { pagedList } from './paged-list.js';
 import { tabs } from './states.js';
 
-export const REASONS = {
+/** Words for each reason, which is in the address too. */
+const REASONS = {
   Held: 'Held by the guard',
   Rejected: 'Rejected',
   Protected: 'Protected',
@@ -14,7 +15,7 @@ export const REASONS = {
   OnHold: 'On hold',
 };
 
-/** Shows tabs for the reasons, and the list. @param view.query `reason` in the address: only exceptions of this reason */
+/** Shows tabs for the reasons, and the list. @param view.query of the address; `reason`: only exceptions of this reason */
 export async function exceptions({ query }) {
   const reason = REASONS[query.get('reason')] ? query.get('reason') : undefined;
   const only = reason ? `&reason=${reason}` : '';
@@ -22,18 +23,19 @@ export async function exceptions({ query }) {
     get('/status'),
     pagedList((offset, limit) => get(`/exceptions?offset=${offset}&limit=${limit}${only}`), row),
   ]);
+  // `rows`: of the status, one for each connection and target.
   const numberOf = (name) => rows.reduce((sum, each) => sum + each.exceptions[name], 0);
   const shownReasons = Object.entries(REASONS).filter(([name]) => numberOf(name) > 0 || name === reason);
   return [
     shownReasons.length > 0 &&
       tabs('Reason', [
-        ['All', '#/exceptions', numberOf('total'), reason === undefined],
-        ...shownReasons.map(([name, words]) => [
+        { words: 'All', href: '#/exceptions', number: numberOf('total'), isShown: reason === undefined },
+        ...shownReasons.map(([name, words]) => ({
           words,
-          `#/exceptions?reason=${name}`,
-          numberOf(name),
-          name === reason,
-        ]),
+          href: `#/exceptions?reason=${name}`,
+          number: numberOf(name),
+          isShown: name === reason,
+        })),
       ]),
     list.length > 0
       ? list
@@ -41,6 +43,7 @@ export async function exceptions({ query }) {
   ].flat();
 }
 
+/** Shows one exception. @param ref `User:<id>` or `Group:<id>`; null: the exception is an order of hold for the whole target */
 const row = ({ name, ref, target, connection, reason, message, advice, since }) =>
   h(
     'li',

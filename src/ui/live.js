@@ -1,21 +1,22 @@
-// Reads the live status from a stream of the service, and shows in the header whether it is current: a hanging service is shown
-// within five seconds.
+// Reads the live status from a stream of the service (http/admin/live.ts), and shows in the header whether the status is current.
 import { watch } from './api.js';
 import { duration } from './dom.js';
 
-/** Age of the last event, in milliseconds, from which two keep-alive events (`beat`) are missing. */
+/** Age of the last event, milliseconds, from which the service does not answer: two keep-alive events, one every 2 s, are missing. */
 const QUIET_MS = 4000;
-/** Age of the status from which it is shown as old: the service answers, and Redis does not answer the service. */
+/** Age of the status from which the status is old: the service answers, and Redis does not answer the service. */
 const OLD_MS = 6000;
-/** A stream without a keep-alive event for this time is opened again. */
+/** Time without any event after which the stream is opened again. */
 const GIVE_UP_MS = 15_000;
 const RETRY_MS = 1000;
+/** Interval at which the shown state is judged. */
 const TICK_MS = 500;
 
 const sign = document.getElementById('live');
 /** For screen readers, because the visible sign counts seconds and is hidden from them. */
 const spoken = document.getElementById('live-spoken');
 const listeners = new Set();
+/** Aborts the stream; undefined: the page reads no live status. */
 let running;
 /** Rows of the last status. */
 let rows;
@@ -23,7 +24,7 @@ let rows;
 let heardAt = 0;
 /** Time of the status by the same clock, from the age that the last keep-alive event reported; 0 = none yet. */
 let freshAt = 0;
-/** Why the service refused the last stream; undefined: it did not, or did not answer. */
+/** Message of the service when it refused the last stream; undefined: not refused, or no answer. */
 let refusal;
 
 /** Calls `listener` with the rows of each status from now on. */
@@ -64,6 +65,7 @@ async function keepOpen(signal) {
   }
 }
 
+/** Reads one stream until it ends, is silent for GIVE_UP_MS, or the page is hidden. Errors are shown in the header only. */
 async function readOne(signal) {
   const left = new AbortController();
   const leave = () => left.abort();
@@ -84,6 +86,7 @@ async function readOne(signal) {
   }
 }
 
+/** @param event `status` with the rows as data, or `beat` with the age of the status (null: none was read) */
 function receive(event, data) {
   heardAt = Date.now();
   refusal = undefined;
@@ -109,6 +112,7 @@ const SPOKEN = {
   old: 'The figures are old.',
 };
 
+/** Returns the state and its words: `quiet` is no answer of the service, `old` no answer of Redis. */
 function judge(now) {
   if (now - heardAt >= QUIET_MS)
     return ['quiet', refusal ? 'Not live' : `No answer for ${duration(now - heardAt)}`];

@@ -2,20 +2,21 @@
 import { download } from './api.js';
 import { h, say } from './dom.js';
 
-/** Number of bytes at the end of an export that contain its last line. */
+/** Number of bytes at the end of an export that contain the line that tells of more entries. */
 const TAIL = 1000;
-/** Time after which the address of a saved file ends. */
+/** Time after which the address of a saved file ends. It is long, because the browser may ask where to save the file. */
 const REVOKE_MS = 60_000;
 
 /**
- * @param path of the export
+ * Saves the entries of a log that match the filters.
  * @param body filters
+ * @param format `csv` or `ndjson`
  * @param name of the file, without date and ending
  */
 export async function save(path, body, format, name) {
   say('The file is being made.');
   const content = await download(path, { ...body, format });
-  // Spreadsheet programs read a file without this sign in an old character set.
+  // Spreadsheet programs read a file without this byte order mark in an old character set.
   const file = format === 'csv' ? new Blob(['\ufeff', content]) : content;
   saveFile(file, `${name}-${new Date().toISOString().slice(0, 10)}.${format}`);
   const last = (await content.slice(-TAIL).text()).trimEnd().split('\n').at(-1);
@@ -31,6 +32,5 @@ export const saveText = (text, name) => saveFile(new Blob([text], { type: 'appli
 function saveFile(file, download) {
   const href = URL.createObjectURL(file);
   h('a', { href, download }).click();
-  // Later, because the browser may still ask where to save the file.
   setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS);
 }

@@ -2,17 +2,19 @@
 import { advised, duration, h, personLink, pill, shown, table } from './dom.js';
 import { at } from './log-list.js';
 
+/** Tone of the label for each status of an entry or step; the others are calm. */
 const TONES = { success: 'good', failure: 'bad', warning: 'warn', skipped: 'calm' };
 const NOTHING = '–';
+/** Returns a value as text; NOTHING for none and for an empty text. */
 const text = (value) => (value === undefined || value === null || value === '' ? NOTHING : shown(value));
 const auto = (value) => h('span', { dir: 'auto' }, text(value));
-/** Shows a sentence of the service, with places of the page instead of commands. */
+/** Shows a sentence of the service, with links to views in place of commands. */
 const worded = (sentence) => h('span', { dir: 'auto' }, advised(text(sentence)));
 
 export const statusPill = ({ status, errorInformation }) =>
   pill(TONES[status] ?? 'calm', wordOf(status, errorInformation));
 
-/** Returns the word of the filter for a status: a warning is either held by the guard or retried. */
+/** Returns the status as the filter of the log names it: a warning is either held by the guard or retried. */
 function wordOf(status, error) {
   if (status !== 'warning') return status;
   return error?.errorCategory === 'guard' ? 'held' : 'retry';
@@ -45,7 +47,7 @@ export function openEntry(record, place) {
   dialog.showModal();
 }
 
-/** Closes the dialog when its link is used. A link to the address that is shown already would leave it open. */
+/** Closes the dialog of a clicked link, because a link to the address that is shown already would leave the dialog open. */
 const closeDialog = ({ target }) => target.closest('dialog').close();
 
 function content(record) {
@@ -118,6 +120,7 @@ const step = ({ name, status, description }) =>
     description && h('p', { class: 'soft', dir: 'auto' }, advised(description)),
   );
 
+/** Returns pairs of a name and a value. */
 function factsOf(record) {
   const { sourceIdentity, targetIdentity, initiatedBy, request } = record;
   const code = (value) => (text(value) === NOTHING ? NOTHING : h('code', {}, text(value)));

@@ -1,8 +1,9 @@
 // Creates the filters of the provisioning log and of the audit log. The address contains them, so that it can be shared;
 // names of people are not.
-import { actionButton, field, h } from './dom.js';
+import { actionButton, field, h, select } from './dom.js';
 
 const DAY_MS = 86_400_000;
+/** Choices of a time by their value in the address: without `ms` all entries, or own times. */
 const RANGES = {
   '': { text: 'All that is kept' },
   '1h': { text: 'Last hour', ms: DAY_MS / 24 },
@@ -13,17 +14,18 @@ const RANGES = {
 };
 
 /**
- * @param query filters in the address
+ * Creates the form of the filters.
+ * @param query filters in the address (URLSearchParams)
  * @param options.text control for a name, with its label; not kept in the address
  * @param options.places rows of the status, for the names of connections and targets
- * @param options.choices `[parameter, label, words]` of filters that take several values
+ * @param options.choices `[parameter, label, values]` of filters that take several values
  * @param options.onSearch called when the form is submitted
- * @param options.buttons other buttons of the form
- * @returns the form, `body` with the filters as the service takes them, and `parameters` with them as for the address
+ * @param options.buttons `[text, work]` of other buttons of the form
+ * @returns the form, and two functions: `body` returns the filters for the service, `parameters` returns them as pairs for the address
  */
 export function createFilters(query, { text, places, choices, onSearch, buttons }) {
   const selects = ['connection', 'target'].map((name) => [name, placeSelect(name, query.get(name), places)]);
-  const groups = choices.map(([name, label, words]) => choiceGroup(name, label, words, query.getAll(name)));
+  const groups = choices.map(([name, label, values]) => choiceGroup(name, label, values, query.getAll(name)));
   const range = createRange(query);
   const body = () => {
     const filters = range.body();
@@ -62,21 +64,15 @@ export function createFilters(query, { text, places, choices, onSearch, buttons 
 
 const LABELS = { connection: 'Connection', target: 'Target' };
 const labelled = ([name, control]) => field(LABELS[name], control);
-const option = (value, text, selected) => h('option', { value, selected }, text);
 
 function placeSelect(name, chosen, places) {
   const names = [...new Set([...places.map((place) => place[name]), chosen].filter(Boolean))];
-  return h(
-    'select',
-    {},
-    option('', 'All', !chosen),
-    names.map((each) => option(each, each, each === chosen)),
-  );
+  return select([['', 'All'], ...names.map((each) => [each])], { selected: chosen ?? '' });
 }
 
-/** Creates check boxes that unfold, below a line with the chosen words. */
-function choiceGroup(name, label, words, selected) {
-  const boxes = words.map((value) =>
+/** Creates check boxes that unfold, below a line with the chosen values. */
+function choiceGroup(name, label, values, selected) {
+  const boxes = values.map((value) =>
     h('input', { type: 'checkbox', value, checked: selected.includes(value) }),
   );
   const chosen = () => boxes.filter(({ checked }) => checked).map(({ value }) => value);
@@ -103,17 +99,16 @@ function choiceGroup(name, label, words, selected) {
  */
 function createRange(query) {
   const chosen = RANGES[query.get('range')] ? query.get('range') : '';
-  const select = h(
-    'select',
-    {},
-    Object.entries(RANGES).map(([value, { text }]) => option(value, text, value === chosen)),
+  const range = select(
+    Object.entries(RANGES).map(([value, { text }]) => [value, text]),
+    { selected: chosen },
   );
   const [from, until] = ['from', 'until'].map((name) =>
     h('input', { type: 'datetime-local', value: toLocal(query.get(name)) }),
   );
   const own = [field('From', from), field('Until', until)];
-  const showOwnFields = () => own.forEach((each) => (each.hidden = select.value !== 'own'));
-  select.addEventListener('change', showOwnFields);
+  const showOwnFields = () => own.forEach((each) => (each.hidden = range.value !== 'own'));
+  range.addEventListener('change', showOwnFields);
   showOwnFields();
   const moments = () =>
     [
@@ -121,19 +116,20 @@ function createRange(query) {
       ['until', until.value],
     ].flatMap(([name, value]) => (value ? [[name, new Date(value).toISOString()]] : []));
   const body = () => {
-    if (select.value === 'own')
+    // The service calls the start `since`.
+    if (range.value === 'own')
       return Object.fromEntries(moments().map(([name, at]) => [name === 'from' ? 'since' : name, at]));
-    const { ms } = RANGES[select.value];
+    const { ms } = RANGES[range.value];
     return ms === undefined ? {} : { since: new Date(Date.now() - ms).toISOString() };
   };
   const parameters = () => [
-    ...(select.value ? [['range', select.value]] : []),
-    ...(select.value === 'own' ? moments() : []),
+    ...(range.value ? [['range', range.value]] : []),
+    ...(range.value === 'own' ? moments() : []),
   ];
-  return { fields: [field('Time', select), ...own], body, parameters };
+  return { fields: [field('Time', range), ...own], body, parameters };
 }
 
-/** Returns the moment in the form of the input, in the time zone of the browser. @param iso may be malformed */
+/** Returns a time for the input, in the time zone of the browser; '' for a malformed or missing one. @param iso ISO 8601 */
 function toLocal(iso) {
   const at = Date.parse(iso ?? '');
   if (Number.isNaN(at)) return '';

@@ -1,14 +1,16 @@
-// Creates a list of log entries, newest first, that grows page by page. The number of rows in the document is bounded.
+// Creates a list of log entries, newest first, that grows page by page.
 import { actionButton, count, empty, h, table, tableRow } from './dom.js';
 
+/** Number of entries that are read at once. */
 const PAGE = 100;
+/** Largest number of rows in the document; the newest are removed when older ones are read. */
 const MOST_ROWS = 2000;
 /** Rare entries are searched by several short requests, so that the service and the page stay responsive. */
 const MOST_REQUESTS = 10;
 
 /**
- * @param options.read reads the page behind a place: `(before, limit) => ({ entries, next })`
- * @param options.toCells cells of an entry
+ * @param options.read reads the page behind a place (undefined: the newest): `(before, limit) => ({ entries, next })`
+ * @param options.toCells returns the cells of an entry
  * @param options.nothing `[title, text]` where nothing matches
  * @returns the element, and `start`, which reads the list anew
  */
@@ -20,6 +22,7 @@ export function createList({ caption, headings, toCells, read, nothing }) {
   const foot = h('div', { class: 'buttons' });
   const more = h('button', { type: 'button', onclick: () => readMore() });
   const element = h('div', { id: 'entries' });
+  /** Place of the next page; null: there are no older entries. */
   let place;
   /** Number of the last read; an answer to an earlier one is ignored. */
   let lastRead = 0;
@@ -98,7 +101,7 @@ export function createList({ caption, headings, toCells, read, nothing }) {
   function fail(error) {
     told.textContent = '';
     more.textContent = 'Try again';
-    // Shown here, because this list is not refreshed by itself as other views are.
+    // This list has a button to try again, because no live status refreshes it.
     const reason = error.status === 0 ? 'The bridge does not answer.' : error.message;
     if (error.status === 404) foot.replaceChildren(empty('Not known', reason));
     else foot.replaceChildren(h('p', { class: 'failed', role: 'alert' }, reason), more);
@@ -107,7 +110,7 @@ export function createList({ caption, headings, toCells, read, nothing }) {
   return { element, start };
 }
 
-/** Returns the time of a place, Unix milliseconds: its id contains the time. */
+/** Returns the time of a place, Unix milliseconds: a place ends with the id of an entry, `.<milliseconds>-<number>`. */
 const timeIn = (place) => Number(/\.(\d+)-\d+$/.exec(place)?.[1] ?? 0);
 
 const moment = (when) => new Date(when).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });

@@ -1,7 +1,7 @@
 // Shows the provisioning log: every write, refusal, hold and skip of all connections in one order.
 import { get, readPage } from './api.js';
 import { pageWords } from './commands.js';
-import { h, personLink, say, shown } from './dom.js';
+import { h, personLink, say, searchInput, shown } from './dom.js';
 import { save } from './log-download.js';
 import { actionOf, openEntry, statusPill } from './log-entry.js';
 import { createFilters } from './log-filters.js';
@@ -26,6 +26,7 @@ const ACTIONS = [
 const HEADINGS = ['When', 'Person or group', 'Action', 'Where', 'Status', 'Summary', 'Entry'];
 /** Number of changed values in a summary. */
 const MOST_VALUES = 2;
+/** Matches a ref: `User:<id>` or `Group:<id>`. */
 const REF = /^(User|Group):/;
 
 /**
@@ -34,8 +35,7 @@ const REF = /^(User|Group):/;
  */
 export async function log({ query }) {
   const places = await get('/status');
-  const control = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', dir: 'auto' });
-  control.value = query.get('resource') ?? '';
+  const control = searchInput({ value: query.get('resource') ?? '' });
   const filters = createFilters(query, {
     text: { label: 'Person or group', control },
     places,
@@ -66,9 +66,9 @@ export async function log({ query }) {
     },
   });
 
-  /** Stores the filters in the address without drawing the view again. */
+  /** Stores the filters in the address without drawing the view again. @param how method of `history` */
   function keep(resource, how) {
-    // The person may have opened another view meanwhile.
+    // Another view may have been opened meanwhile.
     if (!/^#\/log(\?|$)/.test(location.hash)) return;
     const named = REF.test(resource ?? '') ? [['resource', resource]] : [];
     const parameters = new URLSearchParams([...searched.parameters, ...named]).toString();
@@ -86,7 +86,7 @@ export async function log({ query }) {
   return [filters.form, list.element];
 }
 
-/** Checks the hash chains of all logs. */
+/** Checks the hash chains of all logs, and shows the places at which they are broken. */
 async function verify() {
   const broken = (await get('/log/verify')).filter((each) => each.broken !== null);
   const places = broken.map((each) => `${each.connection} → ${each.target} at ${each.broken}`);
@@ -98,6 +98,7 @@ async function verify() {
   );
 }
 
+/** Returns the cells of an entry in the order of HEADINGS. @param place element of the view, for the dialog with the details */
 const cells = (record, place) => {
   const { id, displayName } = record.sourceIdentity;
   const label = `Details: ${displayName}, ${actionOf(record)}`;
@@ -112,6 +113,7 @@ const cells = (record, place) => {
   ];
 };
 
+/** Returns the error, else the number of members, else the first changed values; `–`: the entry has none of these. */
 function summary({ provisioningStatusInfo, members, modifiedProperties: properties }) {
   const { errorInformation: error } = provisioningStatusInfo;
   if (error) return pageWords(error.reason || error.errorCode);

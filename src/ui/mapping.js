@@ -1,7 +1,8 @@
 // Tries an attribute mapping beside the resource of a person. Nothing is saved: the text goes into the settings file by hand.
 import { get, may, post } from './api.js';
-import { actionButton, count, empty, field, h, pill, say, shown, table } from './dom.js';
+import { actionButton, bidi, count, empty, field, h, pill, say, searchInput, select, table } from './dom.js';
 
+/** Tone and text of the label for each outcome of a value. */
 const OUTCOMES = {
   value: ['good', 'is written'],
   clear: ['warn', 'is removed'],
@@ -13,9 +14,6 @@ const PAUSE_MS = 500;
 /** Pause before a trial is repeated that the service had no room for, milliseconds. */
 const BUSY_MS = 2000;
 
-/** Text of any direction, such as a value of a person. */
-const free = (value) => h('span', { dir: 'auto' }, shown(value));
-
 export async function mapping({ signal }) {
   if (!may('operate'))
     return empty(
@@ -23,24 +21,16 @@ export async function mapping({ signal }) {
       'A trial runs the rules that are written here, so viewers cannot start one.',
     );
   const { targets } = await get('/config');
-  const target = h(
-    'select',
-    {},
-    Object.keys(targets).map((name) => h('option', { value: name }, name)),
-  );
-  const person = h('input', {
-    type: 'search',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    dir: 'auto',
-    placeholder: 'ada@acme.example',
-  });
+  const target = select(Object.keys(targets).map((name) => [name]));
+  const person = searchInput({ placeholder: 'ada@acme.example' });
   const text = h('textarea', { class: 'code', rows: 18, spellcheck: 'false', autocomplete: 'off' });
   const state = h('p', { class: 'soft', role: 'status' });
   const result = h('div', { id: 'trial' });
   const effect = h('div', { id: 'effect' });
   let timer;
+  /** Number of the last change or trial; the answer to an earlier trial is ignored. */
   let asked = 0;
+  /** Aborts the running trial. */
   let trial = new AbortController();
 
   const begin = () => {
@@ -51,11 +41,11 @@ export async function mapping({ signal }) {
   const later = (ms = PAUSE_MS) => {
     clearTimeout(timer);
     asked++;
-    // The service stops at once when the page no longer waits.
+    // The service stops a trial at once when the page closes the request.
     trial.abort();
     timer = setTimeout(attempt, ms);
   };
-  /** @throws Error with the place of the fault when the text is no JSON object */
+  /** Returns the mapping in the form. @throws Error with the place of the fault when the text is no JSON object */
   const read = () => {
     const attributes = JSON.parse(text.value);
     if (typeof attributes !== 'object' || attributes === null || Array.isArray(attributes))
@@ -89,7 +79,7 @@ export async function mapping({ signal }) {
     } catch (error) {
       if (mine !== asked || signal.aborted) return;
       state.textContent = error.message;
-      // The service limits concurrent trials; other pages use all of them at present.
+      // Status 429: the service limits concurrent trials, and other pages run as many now.
       if (error.status === 429) later(BUSY_MS);
       else result.replaceChildren();
     }
@@ -167,7 +157,10 @@ export async function mapping({ signal }) {
   ];
 }
 
-/** JSON is YAML; a `$` before a brace would name a variable in the settings file. */
+/**
+ * Returns the mapping as text for the settings file. JSON is YAML. A `${` there would begin a variable, so each becomes `$${`;
+ * in the replacement text `$$` stands for one `$`.
+ */
 export const toSettings = (attributes) =>
   `attributes: ${JSON.stringify(attributes, null, 2).replaceAll('\n', '\n  ').replaceAll('${', '$$$${')}\n`;
 
@@ -189,8 +182,8 @@ function trialOf({ name, connection, target, inScope, resource, values, faults, 
           values.map((value) => [
             value.name,
             value.type,
-            free(value.desired),
-            free(value.applied),
+            bidi(value.desired),
+            bidi(value.applied),
             h(
               'div',
               {},
@@ -221,8 +214,9 @@ const faultList = (faults) =>
     faults.map(({ path, message }) => h('li', {}, h('code', { class: 'bad' }, path), ` ${message}`)),
   );
 
-function effectOf({ compared, leftOut, total, isWhole, affected, ...found }) {
-  const { attributes, examples, noLongerMapped, faults } = found;
+/** Shows for how many people a mapping changes values. `isWhole`: the time of the service sufficed for all people. */
+function effectOf(found) {
+  const { compared, leftOut, total, isWhole, affected, attributes, examples, noLongerMapped, faults } = found;
   return [
     h('h2', {}, 'Effect on everybody'),
     h(
@@ -261,8 +255,8 @@ function effectOf({ compared, leftOut, total, isWhole, affected, ...found }) {
         examples.map((each) => [
           h('span', { dir: 'auto' }, each.name),
           each.attribute,
-          free(each.old),
-          each.fault === null ? free(each.new) : h('span', { class: 'failed' }, each.fault),
+          bidi(each.old),
+          each.fault === null ? bidi(each.new) : h('span', { class: 'failed' }, each.fault),
         ]),
       ),
     ],

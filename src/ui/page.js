@@ -1,7 +1,7 @@
 // Switches between the views, and shows who is signed in.
 import { canSignOut, findCaller, hasToken, isSignedIn, readWays, signOut } from './api.js';
 import { doctor } from './checks.js';
-import { actionButton, advised, h, say } from './dom.js';
+import { actionButton, advised, h, ROLE_FOR, say } from './dom.js';
 import { deadLetters } from './dead-letters.js';
 import { exceptions } from './exceptions.js';
 import { onStatus, startLive, stopLive } from './live.js';
@@ -16,8 +16,9 @@ import { tokens } from './tokens.js';
 import { waiting } from './waiting.js';
 
 /**
- * `draw` returns the content of a view. `redraw` draws the view again, for example after an order; `signal` is aborted when
- * the view is left. `within`: the view has no link of its own in the navigation.
+ * `draw` returns the elements of a view, false for a part that is not shown. `draw` gets `id` and `query` of the address, `redraw`,
+ * which draws the view again, for example after an order, and `signal`, which is aborted when the view is left. `within`: the view
+ * has no link of its own in the navigation.
  */
 const VIEWS = {
   overview: { title: 'Overview', draw: overview },
@@ -34,25 +35,21 @@ const VIEWS = {
   doctor: { title: 'Doctor', draw: doctor },
 };
 
-/** Rights beyond reading, and the role that gives each. */
-const ROLES = [
-  ['operate', 'operator'],
-  ['approve', 'approver'],
-];
-
-/** After this time a view that is not read yet says so. */
+/** Time after which a view whose content is not read yet says so. */
 const SLOW_MS = 300;
-/** No answer, and no Redis: the view is read again as soon as the status is. */
+/** Statuses of no answer (0) and of no Redis (503): the view is read again when the next live status arrives. */
 const TRIED_AGAIN = new Set([0, 503]);
 
 const main = document.getElementById('view');
 const nav = document.getElementById('nav');
 const signOutButton = document.getElementById('leave');
 const callerText = document.getElementById('who');
+/** Number of the last draw; the content of an earlier one is not shown. */
 let drawing = 0;
+/** Aborted when the shown view is left. */
 let shown = new AbortController();
 
-// The address names a view, an approval or filters, never a person by name.
+/** Returns the parts of the address `#/<view>/<id>?<filters>`. It contains refs and ids, never the name of a person. */
 const placeOf = () => {
   const [path, filters] = location.hash.slice(2).split('?');
   const [name, id] = path.split('/');
@@ -60,6 +57,7 @@ const placeOf = () => {
   return VIEWS[name] ? { name, id: id && decodeURIComponent(id), query } : { name: 'overview', query };
 };
 
+/** Draws the view of the address. @param focus whether focus and scroll position go to the start, as for a view that was chosen */
 async function show({ focus = false } = {}) {
   nav.hidden = callerText.hidden = !isSignedIn();
   signOutButton.hidden = !canSignOut();
@@ -80,7 +78,7 @@ async function show({ focus = false } = {}) {
   const put = (...content) => {
     const hadFocus = focus || main.contains(document.activeElement);
     main.replaceChildren(h('h1', {}, title), ...content);
-    // A control that is gone must not take the place of the keyboard with it.
+    // The focus would be lost with a control that is replaced.
     if (hadFocus) main.focus({ preventScroll: true });
     if (focus) scrollTo(0, 0);
   };
@@ -94,7 +92,7 @@ async function show({ focus = false } = {}) {
     main.dataset.view = name;
   } catch (error) {
     if (mine !== drawing || !isSignedIn()) return;
-    // The content that is shown already stays, with a message.
+    // A view that is drawn again keeps its content, with a message.
     if (!isOther) return say(error.message, 'bad');
     delete main.dataset.view;
     put(failure(error, () => show({ focus: true })));
@@ -122,23 +120,19 @@ async function showSignIn() {
   main.querySelector('button, input')?.focus();
 }
 
-/** The operator may be signed in by a session or a proxy; otherwise only by the token of this tab. */
+/** Opens the page if a session, a proxy or the token of this tab may sign the operator in; else shows the form. */
 async function begin() {
   const { openid, proxy } = await readWays();
   if (openid || proxy || hasToken()) await enter();
   else await show();
 }
 
-/** @throws Error when the service does not know the caller */
+/** Shows the caller with the roles, and the view. @throws Error when the service does not know the caller */
 async function enter() {
   const { name, rights } = await findCaller();
-  callerText.textContent = [
-    name,
-    name && ROLES.filter(([right]) => rights.includes(right)).map(([, role]) => role),
-  ]
-    .flat()
-    .filter(Boolean)
-    .join(', ');
+  const roles = Object.entries(ROLE_FOR).flatMap(([right, role]) => (rights.includes(right) ? [role] : []));
+  // Holders of the admin token have no name.
+  callerText.textContent = name ? [name, ...roles].join(', ') : '';
   show({ focus: true });
 }
 

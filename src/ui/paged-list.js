@@ -6,12 +6,14 @@ const PAGE = 100;
 
 /**
  * @param read returns the rows behind an offset: `(offset, limit) => rows`
- * @returns elements: the list, and a button while there may be more; none when there is nothing
+ * @param toRow returns the element of a row
+ * @returns elements: the list, and a button while there may be more rows; none when there are no rows
  */
 export async function pagedList(read, toRow) {
   const first = await read(0, PAGE);
   if (first.length === 0) return [];
   const list = h('ul', { class: 'rows card' }, first.map(toRow));
+  /** Offset of the next page. */
   let next = first.length;
   const more = actionButton('Show more', async () => {
     const rows = await read(next, PAGE);

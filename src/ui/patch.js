@@ -1,12 +1,12 @@
 // Updates elements in place: unchanged elements keep their focus, their open details and their listeners.
 
 const keyOf = (node) => node.dataset?.key;
-/** Attributes that the person sets by using the page, or a button while its work runs. */
+/** By tag: attributes that the person sets by using the page, or a button while its work runs. They are not changed. */
 const LEFT_ALONE = { DETAILS: ['open'], BUTTON: ['aria-disabled'] };
 
 /**
- * Makes `old` equal to `fresh`. Elements of the same tag, place and `data-key` are kept; an element whose listeners depend on
- * data needs a key of that data. One with `data-kept` is left as it is while its key is the same.
+ * Makes `old` equal to `fresh`. Elements of the same tag, place and `data-key` keep their listeners, so an element whose listeners
+ * depend on data needs a key of that data. An element with `data-kept` is not changed while its key is the same.
  */
 export function patch(old, fresh) {
   if (old.nodeName !== fresh.nodeName || keyOf(old) !== keyOf(fresh)) {

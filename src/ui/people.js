@@ -5,20 +5,21 @@ import {
   actionButton,
   advised,
   ago,
-  confirmed,
+  bidi,
   count,
   empty,
   h,
+  noteList,
   personLink,
   pill,
   say,
-  shown,
   table,
 } from './dom.js';
 import { patch } from './patch.js';
 import { searchForm } from './search.js';
 import { stateLinks } from './states.js';
 
+/** Tone of the label of a verdict; the others are calm. */
 const TONES = {
   asDesired: 'good',
   onItsWay: 'info',
@@ -27,6 +28,7 @@ const TONES = {
   needsPerson: 'bad',
   differs: 'warn',
 };
+/** Words of each verdict (src/explain/explanation.ts). */
 const WORDS = {
   asDesired: 'As desired',
   onItsWay: 'On its way',
@@ -45,6 +47,7 @@ const MEMBERSHIPS = {
   toRemove: 'to be removed',
   notForTarget: 'left alone at this target',
 };
+/** Number of memberships that are listed. */
 const MOST_MEMBERSHIPS = 200;
 
 export const people = async () => searchForm(stateLinks(await get('/status')));
@@ -61,7 +64,7 @@ export async function person({ id, redraw, signal }) {
       ),
     );
   try {
-    // The platform may be slow: the page does not wait for it.
+    // The platform may be slow, so the view is shown without a read, and changed in place when the platform was read.
     const cards = await read(false);
     read(true).then(
       (fresh) => signal.aborted || patch(cards, fresh),
@@ -74,6 +77,7 @@ export async function person({ id, redraw, signal }) {
   }
 }
 
+/** Shows the explanation at one target. @param isRead whether the platform was asked for it, not only Redis */
 function card(each, redraw, isRead) {
   const { connection, target, kind, name, ref, verdict, summary, reasons, values, memberships } = each;
   const { timeline, isLogCut } = each;
@@ -93,12 +97,7 @@ function card(each, redraw, isRead) {
       h('code', {}, ref),
     ),
     h('p', { class: 'lead' }, advised(summary)),
-    reasons.length > 0 &&
-      h(
-        'ul',
-        { class: 'notes' },
-        reasons.map((reason) => h('li', {}, advised(reason))),
-      ),
+    reasons.length > 0 && noteList(reasons.map(advised)),
     syncButton(ref, target, redraw),
     kind === 'User' && access(ref, connection, target, name),
     values.length > 0 && [
@@ -157,22 +156,20 @@ function membershipsOfCause(some) {
   ];
 }
 
-const auto = (value) => h('span', { dir: 'auto' }, shown(value));
-
 function valueCells({ name, desired, applied, state, observed }, isRead) {
   // The state says what is wrong with a value that cannot be mapped.
   const isOther =
     state !== 'unmappable' && observed !== undefined && JSON.stringify(observed) !== JSON.stringify(desired);
   return [
     name,
-    auto(desired),
-    observed === undefined ? h('span', { class: 'soft' }, isRead ? 'not read' : '…') : auto(observed),
-    auto(applied),
+    bidi(desired),
+    observed === undefined ? h('span', { class: 'soft' }, isRead ? 'not read' : '…') : bidi(observed),
+    bidi(applied),
     pill(isOther || state !== 'equal' ? 'warn' : 'good', isOther ? 'differs' : state),
   ];
 }
 
-/** How the platform was read for this page. */
+/** Returns words about the read of the platform: not finished, none, failed, or its time. */
 function platformNote({ platform, link, target, fleet }, isRead) {
   if (!isRead) return `Reading ${target} …`;
   if (!platform) return link.platformId === null ? `Nothing is linked at ${target} yet.` : '';
@@ -186,20 +183,21 @@ function platformNote({ platform, link, target, fleet }, isRead) {
 
 /** Creates the button that syncs a resource at one target. */
 function syncButton(resource, target, redraw) {
-  const bring = async () => {
-    if (
-      !(await confirmed(
-        'Sync now?',
-        'It is compared with the platform, and what differs is written.',
-        'Sync',
-      ))
-    )
-      return;
+  const sync = async () => {
     const [{ outcome, message }] = await post('/sync', { resource, target, by: operator() });
     say(`${OUTCOMES[outcome] ?? outcome}${message ? `: ${message}` : ''}`);
     await redraw();
   };
-  return h('div', { class: 'buttons' }, actionButton('Sync now', bring, { class: 'main', right: 'operate' }));
+  const question = {
+    title: 'Sync now?',
+    text: 'It is compared with the platform, and what differs is written.',
+    action: 'Sync',
+  };
+  return h(
+    'div',
+    { class: 'buttons' },
+    actionButton('Sync now', sync, { class: 'main', needsRight: 'operate', question }),
+  );
 }
 
 const OUTCOMES = {

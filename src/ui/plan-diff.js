@@ -1,11 +1,12 @@
 // Shows the differences of a comparison as a diff with filters and pages.
-import { advised, count, empty, field, h, shown } from './dom.js';
+import { advised, count, empty, field, h, searchInput, select, shown } from './dom.js';
 
 /** Number of changes on one page. */
 const SHOWN = 200;
 /** Number of changes up to which no filters are shown. */
 const FEW = 10;
 
+/** Sign of each action: takes away, gives, changes, or is a conflict. */
 const SIGNS = {
   deactivate: '−',
   delete: '−',
@@ -26,7 +27,7 @@ const CLASSES = { '−': 'minus', '+': 'plus', '~': 'change', '!': 'change' };
 /** Returns the name of an action, as the command plan shows it. */
 const actionName = (action) => (action === 'reactivate' ? 'activate' : action);
 
-/** @param plan of one connection and target, as the service saves it @param key changes with the plan */
+/** Shows a plan of one connection and target. @param key identifies the plan: patch.js keeps the elements until the key changes */
 export function planDiff({ connection, target, entries, proof, exceptions }, key) {
   const changes = entries.filter(({ action }) => action !== 'unmanaged');
   const exceptionCount = exceptions.total;
@@ -61,15 +62,11 @@ export function planDiff({ connection, target, entries, proof, exceptions }, key
 /** Shows the changes page by page, with filters. */
 function filtered(changes) {
   const actions = Map.groupBy(changes, ({ action }) => actionName(action));
-  const text = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', dir: 'auto' });
-  const action = h(
-    'select',
-    {},
-    h('option', { value: '' }, `All (${changes.length.toLocaleString('en')})`),
-    [...actions].map(([name, { length }]) =>
-      h('option', { value: name }, `${name} (${length.toLocaleString('en')})`),
-    ),
-  );
+  const text = searchInput();
+  const action = select([
+    ['', `All (${changes.length.toLocaleString('en')})`],
+    ...[...actions].map(([name, { length }]) => [name, `${name} (${length.toLocaleString('en')})`]),
+  ]);
   const list = h('ol', {});
   const told = h('p', { class: 'soft', role: 'status' });
   const more = h(
@@ -110,6 +107,7 @@ const namesOf = ({ name, ref, member, before, after, reason }) => [
     .map(shown),
 ];
 
+/** Shows one change. @param effect `report`: no run writes the change, so that it is only shown */
 function entryLine({ action, name, member, before, after, reason, attribution, effect }) {
   const sign = SIGNS[action] ?? '?';
   const isEqual = (each) => before && after && shown(before[each]) === shown(after[each]);

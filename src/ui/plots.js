@@ -1,15 +1,17 @@
 // Draws one plot over time with uPlot; its lines differ by colour and dashes, and a table shows its figures.
 import { h, table } from './dom.js';
 
+/** Height of a plot in pixels; plots.css has it too. */
 const HEIGHT = 150;
-/** Dash patterns; lines differ by these and by colour. */
+/** Lengths of dashes and gaps for each line of a plot, in pixels. */
 const DASHES = [[], [7, 4], [2, 3], [11, 3, 2, 3], [1, 5]];
+/** Colour of each tone: a property of the style sheets. */
 const TONES = { plain: '--plot-plain', good: '--good', warn: '--plot-warn', bad: '--bad' };
 /** Up to this number of values, points are drawn too. */
 const FEW_VALUES = 12;
-/** Number of rows of the table; each row summarises a part of the time. */
+/** Number of rows of the table; each row has the largest values of a part of the time. */
 const ROWS = 12;
-/** A slot is young for at least this time, milliseconds. */
+/** Least time after which the rate of a slot counts, milliseconds. */
 const YOUNG_MS = 10_000;
 const HOUR_MS = 3_600_000;
 
@@ -18,6 +20,7 @@ function rounded(value) {
   if (value >= 100) return Math.round(value);
   return Number(value.toFixed(value >= 10 ? 1 : 2));
 }
+/** Returns a value as text; `–` for none (null: not measured). */
 const text = (value) => (value === null || value === undefined ? '–' : rounded(value).toLocaleString('en'));
 const lastOf = (values) => values.findLast((value) => value !== null);
 /** Returns the largest value; null when there is none. */
@@ -34,7 +37,7 @@ function clockText(ms, stepMs) {
     : moment.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }
 
-/** @returns `{ element, show(history, words) }`; `words` name the range for screen readers, such as "the last hour" */
+/** Creates a plot of PLOTS (trends.js). @returns `{ element, show(history, words) }`; `words` name the range: "the last hour" */
 export function createPlot({ title, unit, per, hasLimit, lines }, signal) {
   // The label names the figures once they are read.
   const place = h('div', { class: 'canvas', role: 'img', 'aria-label': title });
@@ -57,6 +60,7 @@ export function createPlot({ title, unit, per, hasLimit, lines }, signal) {
     details,
   );
   let plot;
+  /** The data that `show` was given last. */
   let known;
 
   function draw() {
@@ -66,7 +70,7 @@ export function createPlot({ title, unit, per, hasLimit, lines }, signal) {
     const options = optionsOf(lines, { width: place.clientWidth, stepMs: known.stepMs, onPoint: tell });
     plot = new globalThis.uPlot(options, [known.times, ...known.data], place);
   }
-  /** @param index slot under the pointer; null: the newest */
+  /** Shows the values of one slot in the legend. @param index slot under the pointer; null: the newest */
   function tell(index) {
     known?.data.forEach((each, line) => {
       const shown = text(index === null ? lastOf(each) : each[index]);
@@ -76,10 +80,10 @@ export function createPlot({ title, unit, per, hasLimit, lines }, signal) {
   function drawTable() {
     if (!details.open || !known) return;
     const { from, stepMs, data } = known;
-    const length = Math.ceil(known.times.length / ROWS);
+    const slotsPerRow = Math.ceil(known.times.length / ROWS);
     const rows = Array.from({ length: ROWS }, (_, row) => {
-      const start = from + row * length * stepMs;
-      const parts = data.map((each) => mostOf(each.slice(row * length, (row + 1) * length)));
+      const start = from + row * slotsPerRow * stepMs;
+      const parts = data.map((each) => mostOf(each.slice(row * slotsPerRow, (row + 1) * slotsPerRow)));
       return [clockText(start, stepMs), ...parts.map(text)];
     });
     figures.replaceChildren(
@@ -108,6 +112,7 @@ export function createPlot({ title, unit, per, hasLimit, lines }, signal) {
     element,
     show(history, words) {
       const data = lines.map(([, read]) => ratesOf(read(history.series), history, per));
+      // uPlot takes Unix seconds.
       const times = data[0].map((_, slot) => (history.from + slot * history.stepMs) / 1000);
       const isSame = plot && known.stepMs === history.stepMs;
       known = { times, data, from: history.from, stepMs: history.stepMs };
@@ -131,8 +136,8 @@ export function createPlot({ title, unit, per, hasLimit, lines }, signal) {
 }
 
 /**
- * Converts numbers of events to rates in `per` milliseconds; undefined: the values are no numbers of events. A slot that has
- * just begun (YOUNG_MS, and a quarter of it) is left out, because its rate is not reliable.
+ * Converts numbers of events to rates in `per` milliseconds; without `per` the values are no numbers of events and stay. A slot gets
+ * null until YOUNG_MS and a quarter of the slot have passed, because its rate is not reliable before.
  */
 function ratesOf(values, { from, now, stepMs }, per) {
   if (per === undefined) return values;
@@ -153,7 +158,7 @@ function optionsOf(lines, { width, stepMs, onPoint }) {
   return {
     width,
     height: HEIGHT,
-    padding: [8, 6, 0, 0],
+    padding: [8, 6, 0, 0], // top, right, bottom, left, in pixels
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false } },
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
@@ -162,7 +167,7 @@ function optionsOf(lines, { width, stepMs, onPoint }) {
     axes: [
       {
         ...axis,
-        size: 26,
+        size: 26, // height of the axis, pixels
         values: (_plot, moments) => moments.map((each) => clockText(each * 1000, stepMs)),
       },
       { ...axis, size: 46, values: (_plot, marks) => marks.map((each) => each.toLocaleString('en')) },

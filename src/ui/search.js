@@ -1,6 +1,6 @@
 // Searches people and groups while the person types. Matches by userName come first; others are searched in steps.
 import { post } from './api.js';
-import { actionButton, empty, field, h, personLink, pill, say } from './dom.js';
+import { actionButton, empty, field, h, personLink, pill, say, searchInput } from './dom.js';
 
 /** Pause after the last key before a search begins. */
 const PAUSE_MS = 250;
@@ -11,22 +11,17 @@ const LEAST_CHARACTERS = 2;
 
 /** Creates the search form and the list of hits, each a link to its page. @param rest shown while nothing is searched */
 export function searchForm(rest) {
-  const text = h('input', {
-    type: 'search',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    maxlength: 200,
-    placeholder: 'ada, @acme.example, analysts',
-    dir: 'auto',
-  });
+  const text = searchInput({ maxlength: 200, placeholder: 'ada, @acme.example, analysts' });
   const found = h('div', { id: 'found' }, rest);
   const told = h('p', { class: 'soft', role: 'status' });
   let timer;
+  /** Number of the last search; answers to an earlier one are ignored. */
   let asked = 0;
 
   /**
    * Searches step by step until there are enough hits or the text changes.
-   * @param place where an earlier search goes on, and `list` its hits; both absent: a new search
+   * @param place where an earlier search goes on, as its answer named it
+   * @param list the hits of that search; both absent: a new search
    */
   async function look(place, list) {
     const mine = ++asked;

@@ -2,8 +2,10 @@
 import { forgetToken, readWays, useToken } from './api.js';
 import { field, h } from './dom.js';
 
+/** Key in the storage of this tab: the address of the view before the sign-in at the provider. */
 const PLACE = 'scim-bridge place';
 
+/** Words for each reason of a refused sign-in. The service sends the browser back to `#/refused/<reason>`. */
 const REFUSALS = {
   'no-role':
     'Your account has none of the roles viewer, operator and approver here. Ask whoever administers your groups.',
@@ -22,9 +24,10 @@ export function returnPlace() {
   if (place && location.hash === '') location.replace(place);
 }
 
-/** @param enter opens the page; it throws when the service does not know the caller */
+/** Returns the form with the ways to sign in. @param enter opens the page; throws when the service does not know the caller */
 export async function signInForm(enter) {
   const [, refusal] = /^#\/refused\/([\w-]+)$/.exec(location.hash) ?? [];
+  // Without an answer the form asks for the admin token.
   const { openid, proxy, token } = await readWays().catch(() => ({ token: true }));
   const withToken = token && tokenForm(enter, openid || proxy);
   return [

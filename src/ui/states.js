@@ -1,12 +1,12 @@
 // Creates links to the lists of people and groups by state, with their numbers.
 import { h } from './dom.js';
 
-/** Creates links to lists, each with its number. @param links `[words, address, number, whether it is shown now]` */
+/** Creates links to lists, each with its number. @param links `isShown`: the list of this link is the one that is shown now */
 export const tabs = (label, links) =>
   h(
     'nav',
     { class: 'tabs', 'aria-label': label },
-    links.map(([words, href, number, isShown]) =>
+    links.map(({ words, href, number, isShown }) =>
       h(
         'a',
         { href, 'aria-current': isShown && 'page' },
@@ -16,19 +16,23 @@ export const tabs = (label, links) =>
     ),
   );
 
-/** Creates the links to the lists of what is not as desired. @param rows of the status */
+/** Creates the links to the lists of resources that are not as desired. @param rows of the status, one for each target */
 export function stateLinks(rows) {
-  const sum = (of) => rows.reduce((total, row) => total + of(row), 0);
+  const link = (words, href, numberIn) => ({
+    words,
+    href,
+    number: rows.reduce((total, row) => total + numberIn(row), 0),
+  });
   return h(
     'section',
     { class: 'card', 'aria-label': 'Not as desired' },
     h('h2', {}, 'Not as desired'),
     tabs('Lists by state', [
-      ['Waiting', '#/waiting', sum(({ dirty }) => dirty)],
-      ['Dead letters', '#/dead-letters', sum(({ blocked }) => blocked)],
-      ['Held', '#/approvals', sum(({ guard }) => guard.held)],
-      ['Protected', '#/exceptions?reason=Protected', sum(({ exceptions }) => exceptions.Protected)],
-      ['All exceptions', '#/exceptions', sum(({ exceptions }) => exceptions.total)],
+      link('Waiting', '#/waiting', ({ dirty }) => dirty),
+      link('Dead letters', '#/dead-letters', ({ blocked }) => blocked),
+      link('Held', '#/approvals', ({ guard }) => guard.held),
+      link('Protected', '#/exceptions?reason=Protected', ({ exceptions }) => exceptions.Protected),
+      link('All exceptions', '#/exceptions', ({ exceptions }) => exceptions.total),
     ]),
   );
 }

@@ -1,6 +1,6 @@
 // Shows one target: its lag, its obstacles, and the orders for it.
 import { breakerNote, failureLabel, isKeyRefused } from './breaker.js';
-import { advised, ago, count, duration, h, pill } from './dom.js';
+import { advised, ago, count, duration, h, noteList, pill } from './dom.js';
 import { orders } from './target-orders.js';
 
 /** Lag above which the card warns. */
@@ -8,7 +8,7 @@ const LONG_LAG_MS = 60_000;
 
 const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
 
-/** Returns the label of the most severe state of the target. */
+/** Returns the label of the most severe state: `blocked` are dead letters, `dirty` are changes that are not applied. */
 function stateOf(row) {
   const { hold, breaker, blocked, guard, dirty } = row;
   if (hold) return pill('warn', 'On hold');
@@ -57,17 +57,14 @@ export function targetCard(row, redraw) {
     ),
     priorities(row),
     h('div', {}, row.load && loadProgress(row.load)),
-    h(
-      'ul',
-      { class: 'notes' },
-      notes(row).map((note) => h('li', {}, note)),
-    ),
+    noteList(notes(row)),
     orders(row, redraw),
   );
 }
 
 const driftOf = ({ reconcile: { last } }) => (last?.drift ?? []).reduce((sum, each) => sum + each.count, 0);
 
+/** Shows a number with its name, as a link if it is not 0 and has an address. @param tone false: no colour */
 const figure = (name, value, tone, href) =>
   h(
     'div',
@@ -78,7 +75,7 @@ const figure = (name, value, tone, href) =>
 
 const numeral = (value) => (typeof value === 'number' ? value.toLocaleString('en') : value);
 
-/** Most urgent first. A deactivation that the source took back keeps its priority, so they are no kinds of change. */
+/** Most urgent first. They are no kinds of change: a change that takes back a deactivation keeps the priority `deactivation`. */
 const PRIORITIES = ['deactivation', 'edit', 'new', 'reconcile'];
 
 function priorities({ priorities: waiting }) {
@@ -94,7 +91,7 @@ function priorities({ priorities: waiting }) {
         h('span', {}, priority),
         h('meter', {
           min: 0,
-          // It has to be above 0.
+          // The largest value has to be above 0.
           max: Math.max(1, total),
           value: waiting[priority],
           'aria-label': `Waiting in the priority ${priority}`,
@@ -105,6 +102,7 @@ function priorities({ priorities: waiting }) {
   );
 }
 
+/** Words for each limit of the rate of a load. */
 const BOUNDS = {
   hold: 'the hold stops it',
   address: 'the address of the platform changed',
@@ -116,7 +114,7 @@ const BOUNDS = {
   latency: 'the answers of the platform bound it',
 };
 
-/** Shows the progress of a load, with the time left. */
+/** Shows the progress of a load (a large backlog, see docs/glossary.md), with the time left and what limits the rate. */
 function loadProgress({ done, total, perSecond, secondsLeft, bound }) {
   const parts = [
     `${done.toLocaleString('en')} of ${total.toLocaleString('en')} loaded`,

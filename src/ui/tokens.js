@@ -1,6 +1,6 @@
 // Creates inbound tokens, shows each once, and revokes them.
 import { get, operator, post, remove } from './api.js';
-import { actionButton, ago, confirmed, field, h, pill, say, table } from './dom.js';
+import { actionButton, ago, field, h, pill, say, select, table } from './dom.js';
 
 /** Shows the form that creates a token, and the list of tokens. @param view.redraw draws the view again after an order */
 export async function tokens({ redraw }) {
@@ -9,12 +9,9 @@ export async function tokens({ redraw }) {
   return [tokenForm(connections, redraw), tokenTable(all, redraw)];
 }
 
+/** Creates the form; a new token is shown below. */
 function tokenForm(connections, redraw) {
-  const connection = h(
-    'select',
-    {},
-    connections.map((each) => h('option', { value: each }, each)),
-  );
+  const connection = select(connections.map((each) => [each]));
   const name = h('input', {
     required: true,
     maxlength: 32,
@@ -22,17 +19,14 @@ function tokenForm(connections, redraw) {
     title: 'Lower-case letters, digits, inner hyphens',
     autocomplete: 'off',
   });
-  const expires = h(
-    'select',
-    {},
-    [
-      ['90d', '90 days'],
-      ['365d', 'A year'],
-      ['30d', '30 days'],
-      ['', 'Never'],
-    ].map(([value, text]) => h('option', { value }, text)),
-  );
-  const made = h('div', { role: 'status' });
+  // Values for the service; '': the order has no `expires`, so the token never ends.
+  const expires = select([
+    ['90d', '90 days'],
+    ['365d', 'A year'],
+    ['30d', '30 days'],
+    ['', 'Never'],
+  ]);
+  const place = h('div', { role: 'status' });
   const onsubmit = async (event) => {
     event.preventDefault();
     try {
@@ -42,7 +36,7 @@ function tokenForm(connections, redraw) {
         by: operator(),
         ...(expires.value && { expires: expires.value }),
       };
-      made.replaceChildren(secretOf(await post('/tokens', order), redraw));
+      place.replaceChildren(secretCard(await post('/tokens', order), redraw));
     } catch (error) {
       say(error.message, 'bad');
     }
@@ -57,14 +51,14 @@ function tokenForm(connections, redraw) {
       field('Connection', connection),
       field('Name', name),
       field('Ends', expires),
-      h('button', { class: 'main', right: 'operate' }, 'Make'),
+      h('button', { class: 'main', needsRight: 'operate' }, 'Make'),
     ),
-    made,
+    place,
   );
 }
 
 /** Shows a new token, which the service does not show again. */
-const secretOf = ({ name, secret }, redraw) =>
+const secretCard = ({ name, secret }, redraw) =>
   h(
     'div',
     { class: 'secret' },
@@ -81,17 +75,9 @@ const secretOf = ({ name, secret }, redraw) =>
     ),
   );
 
+/** Shows all tokens. Only a stored one can be revoked; the others (`source` is `settings`) are in the settings file. */
 function tokenTable(all, redraw) {
   const revoke = (connection, name) => async () => {
-    if (
-      !(await confirmed(
-        'Revoke?',
-        `${name} of ${connection} is refused within two seconds, everywhere.`,
-        'Revoke',
-        { danger: true },
-      ))
-    )
-      return;
     await remove(`/tokens/${connection}/${name}?by=${encodeURIComponent(operator())}`);
     say(`${name} is revoked.`);
     redraw();
@@ -109,8 +95,14 @@ function tokenTable(all, redraw) {
       source === 'stored'
         ? actionButton('Revoke', revoke(connection, name), {
             class: 'quiet',
-            right: 'operate',
+            needsRight: 'operate',
             'aria-label': `Revoke ${name}`,
+            question: {
+              title: 'Revoke?',
+              text: `${name} of ${connection} is refused within two seconds, everywhere.`,
+              action: 'Revoke',
+              danger: true,
+            },
           })
         : '',
     ]),

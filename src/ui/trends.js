@@ -1,8 +1,9 @@
 // Shows plots of one target over the last hour, day or month. Range and target are in the address.
 import { get } from './api.js';
-import { h } from './dom.js';
+import { h, select } from './dom.js';
 import { createPlot } from './plots.js';
 
+/** The ranges of the service, with the interval between two reads. */
 const RANGES = {
   '1h': { name: 'Hour', words: 'the last hour', everyMs: 10_000 },
   '1d': { name: 'Day', words: 'the last 24 hours', everyMs: 60_000 },
@@ -80,13 +81,13 @@ export function trends(targets, query, signal) {
   );
   const choice =
     targets.length > 1 &&
-    h(
-      'select',
+    select(
+      targets.map((name) => [name]),
       { 'aria-label': 'Target', onchange: () => choose({ target: choice.value }) },
-      targets.map((name) => h('option', { value: name }, name)),
     );
   const failed = h('p', { class: 'failed', role: 'status' });
   let timer;
+  /** Number of the last read; the answer to an earlier one is ignored. */
   let asked = 0;
 
   async function read() {
@@ -115,16 +116,16 @@ export function trends(targets, query, signal) {
     const address = new URLSearchParams({ range, ...(targets.length > 1 ? { target } : {}) });
     // The view stays as it is, so this is no navigation.
     history.replaceState(null, '', `#/overview?${address}`);
-    name();
+    showChoice();
     read();
   }
-  function name() {
+  function showChoice() {
     title.textContent = `${target}, ${RANGES[range].words}`;
     for (const button of buttons) button.setAttribute('aria-pressed', String(button.dataset.range === range));
     if (choice) choice.value = target;
   }
 
-  name();
+  showChoice();
   read();
   signal.addEventListener('abort', () => clearTimeout(timer));
   return h(

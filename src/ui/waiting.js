@@ -4,9 +4,10 @@ import { ago, empty, h, personLink, pill } from './dom.js';
 import { pagedList } from './paged-list.js';
 import { tabs } from './states.js';
 
+/** Tone and text of the label for each state of a mark. */
 const STATES = { due: ['calm', 'waits'], queued: ['info', 'in the queue'], running: ['info', 'under way'] };
 
-/** Shows tabs for the targets, and the list. @param view.query `target` in the address */
+/** Shows tabs for the targets, and the list. @param view.query of the address; `target`: only resources of this target */
 export async function waiting({ query }) {
   const rows = await get('/status');
   const targets = [...new Set(rows.map(({ target }) => target))];
@@ -16,7 +17,7 @@ export async function waiting({ query }) {
     (offset, limit) => get(`/waiting?offset=${offset}&limit=${limit}${only}`),
     row,
   );
-  /** Returns the number of waiting resources of a target, or of all targets. */
+  /** Returns the number of waiting resources (`dirty` in the status) of a target; without a name, of all targets. */
   const numberOf = (name) =>
     rows
       .filter((each) => name === undefined || each.target === name)
@@ -24,13 +25,13 @@ export async function waiting({ query }) {
   return [
     targets.length > 1 &&
       tabs('Target', [
-        ['All', '#/waiting', numberOf(), target === undefined],
-        ...targets.map((name) => [
-          name,
-          `#/waiting?target=${encodeURIComponent(name)}`,
-          numberOf(name),
-          name === target,
-        ]),
+        { words: 'All', href: '#/waiting', number: numberOf(), isShown: target === undefined },
+        ...targets.map((name) => ({
+          words: name,
+          href: `#/waiting?target=${encodeURIComponent(name)}`,
+          number: numberOf(name),
+          isShown: name === target,
+        })),
       ]),
     list.length > 0
       ? [
