@@ -3,6 +3,7 @@ import { breakerWords, newKeyAdvice, webPageAdvice } from '../../../src/reconcil
 // @ts-expect-error The page is plain JavaScript.
 import { breakerNote, failureLabel } from '../../../src/ui/breaker.js';
 
+/** The part of a target's status that says how its calls fail; `status` 0: no answer, 200: a web page. */
 interface Breaker {
   open: boolean;
   status: number;
@@ -17,14 +18,17 @@ test.each<[Breaker, string]>([
   [{ open: true, status: 401 }, 'Key refused'],
   [{ open: false, status: 401, only: ['PATCH', 'POST'] }, 'Key refused'],
   [{ open: true, status: 401, ofOtherKey: true }, 'Key refused'],
-])('the page describes the target state %j with the words and the advice of status', (breaker, label) => {
-  const note: string = breakerNote(breaker, 'main');
-  expect(failureLabel(breaker)).toBe(label);
-  expect(note).toContain(`The platform ${breakerWords(breaker)}: `);
-  expect(note.includes('only probes go out')).toBe(breaker.open);
-  const advice = breaker.status === 401 ? newKeyAdvice('main', breaker) : webPageAdvice('main', breaker);
-  expect(note).toContain(advice ?? '');
-});
+])(
+  'the page shows the breaker %j as "%s", with the words and the advice of the command status',
+  (breaker, label) => {
+    const note: string = breakerNote(breaker, 'main');
+    expect(failureLabel(breaker)).toBe(label);
+    expect(note).toContain(`The platform ${breakerWords(breaker)}: `);
+    expect(note.includes('only probes go out')).toBe(breaker.open);
+    const advice = breaker.status === 401 ? newKeyAdvice('main', breaker) : webPageAdvice('main', breaker);
+    expect(note).toContain(advice ?? '');
+  },
+);
 
 test("the operators' page shows no failure and no advice for a target that answers", () => {
   expect([failureLabel({ open: false }), breakerNote({ open: false }, 'main')]).toEqual([

@@ -1,11 +1,11 @@
-// Tests that the operators' page names its own places where the service names a command.
+// Tests that the operators' page names its views and buttons where the service names a command.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 // @ts-expect-error The page is plain JavaScript.
 import { pageWords, partsOf } from '../../../src/ui/commands.js';
 
 const SRC = join(import.meta.dirname, '../../../src');
-/** Folders whose sentences reach the page through the admin API. */
+/** Folders of src whose sentences reach the page through the admin API. */
 const FOLDERS = ['ops', 'explain', 'reconcile', 'sync', 'guard', 'notices', 'http/admin'];
 
 test.each([
@@ -58,6 +58,7 @@ test("commands in a text become links to views of the operators' page, for an ap
 });
 
 test('no sentence of the service shows an option of the command line on the page', () => {
+  // Source lines that name a command, without comments and descriptions of commands; each `${…}` gets a value.
   const shown = FOLDERS.flatMap((folder) =>
     readdirSync(join(SRC, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
@@ -65,6 +66,7 @@ test('no sentence of the service shows an option of the command line on the page
   )
     .filter((line) => /scim-bridge [a-z]/.test(line) && !/^\s*(command|\/\/|\*|\/\*\*)/.test(line))
     .map((line) => pageWords(line.replaceAll(/\$\{[\w.]+\}/g, 'main')));
+  // So many are found only if the folders were read.
   expect(shown.length).toBeGreaterThan(30);
   expect(shown.filter((line) => /scim-bridge (?:[a-z-]+ )*--|the command .*--/.test(line))).toEqual([]);
 });
