@@ -1,5 +1,4 @@
-// Tests that pages of the documentation site are usable by keyboard and screen reader, at three widths, in light and
-// dark.
+// Tests that pages of the documentation site are usable by keyboard and screen reader, at three widths, in light and dark.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,9 +43,10 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     [1440, 'dark'],
     [1440, 'light'],
   ] as const)(
-    'on the documentation site axe finds no fault at a width of %i in %s, and no page scrolls sideways',
+    'on the documentation site, %i pixels wide and %s, axe finds no accessibility fault and no page scrolls sideways',
     async (width, colorScheme) => {
       const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+      // Each expectation has the name of the page, so that a failure shows it.
       for (const name of PAGES) {
         await page.goto(addressOf(name));
         expect([name, await accessFaults(page)]).toEqual([name, []]);
