@@ -26,7 +26,7 @@ const found = async (): Promise<string[]> =>
     ({ area, level, message }: Record<string, string>) => `${level} ${area}: ${message}`,
   );
 
-test('doctor reports a healthy target, a target with SCIM switched off and a failing target differently', async () => {
+test('doctor of the admin API reports a healthy target without errors and writes nothing; with SCIM switched off it reports `error target main: SCIM cannot be used`', async () => {
   const { platform } = rig.bridge;
   await platform.forgetRequests();
   const sound = await found();

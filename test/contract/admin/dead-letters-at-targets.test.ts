@@ -26,7 +26,7 @@ afterAll(() => rig.bridge.stop());
 const lettersOf = async (): Promise<string[]> =>
   (await rig.operator.get('/dead-letters')).body.map(({ target }: { target: string }) => target);
 
-test('an order with a target reaches the dead letter of that target only, and an unknown target is named', async () => {
+test('dropping a dead letter at one target keeps that of another target; a drop at an unknown target answers 404 and names a known one', async () => {
   const refs = [`Group:${group}`];
   const unknown = await rig.operator.post('/dead-letters/drop', { refs, target: 'nowhere' });
   expect([unknown.status, unknown.body.detail]).toEqual([404, expect.stringContaining('main')]);
@@ -38,7 +38,7 @@ test('an order with a target reaches the dead letter of that target only, and an
 });
 
 describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
-  test('a dead letter that is refused again after a retry comes back into the list, and the page names no missing role when only Redis refuses writes', async () => {
+  test('a dead letter that is refused again after a retry reappears in the open list; while Redis refuses writes, the overview names no missing role', async () => {
     const browser = await chromium.launch({
       executablePath: CHROMIUM ?? '',
       args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'],

@@ -12,7 +12,7 @@ const read = async (range: string): Promise<any> =>
   (await rig.operator.get(`/history?target=main&range=${range}`)).body;
 const sum = (series: (number | null)[]): number => series.reduce<number>((all, each) => all + (each ?? 0), 0);
 
-test('each range of GET /history adds up pushes, refused requests, platform calls and levels of two processes', async () => {
+test('every range of GET /history has its number of slots, and the slots of each range add up to the pushes, refused pushes and platform calls of two processes', async () => {
   const { idp } = rig.bridge;
   await rig.bridge.another();
   const ids = [await idp.createUser('ada@acme.example'), await idp.createUser('alan@acme.example')];
@@ -44,7 +44,7 @@ test('each range of GET /history adds up pushes, refused requests, platform call
   }
 });
 
-test('while the platform answers 503, GET /history shows failing calls, lag and backlog', async () => {
+test('while the platform answers 503, GET /history has slots with failed calls and with a sync lag above zero', async () => {
   const { idp, platform } = rig.bridge;
   await platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
   await idp.createUser('grace@acme.example');

@@ -128,7 +128,7 @@ test('operations of the admin API run one after the other, and one beyond the qu
   );
 });
 
-test('an operation whose process reports no longer is lost, and its message leads to the log', async () => {
+test('an operation that is stored as running but was not updated for long is returned with the state `lost` and the advice to read the log', async () => {
   const redis = new Redis(process.env.TEST_REDIS_URL ?? '');
   const store = createOperationStore({ redis }, { prefix: rig.bridge.config.redis.prefix });
   const { body } = await rig.operator.post('/plan');

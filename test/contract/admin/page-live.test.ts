@@ -33,7 +33,7 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-test('the scripts of the page and of its packages take less than 150 kB compressed', async () => {
+test("all scripts that the operators' page loads take less than 150 kB compressed", async () => {
   const read = async (path: string): Promise<string> => {
     const answer = await fetch(`http://127.0.0.1:${bridge.port}/admin/${path}`);
     expect([path, answer.status]).toEqual([path, 200]);
@@ -86,7 +86,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
   }, 60_000);
   afterAll(() => browser.close());
 
-  test('the plots are drawn without a violation of the content security policy, and show their values as text too', async () => {
+  test("the operators' page draws six plots of pushes, calls and sync under its content security policy, and shows the values of a plot also as text", async () => {
     await live('Live');
     await eventually('six plots are drawn', async () => (await page.locator('.plot .uplot').count()) === 6);
     await page.getByText(/Next reconcile of the schedule/).waitFor();
@@ -185,7 +185,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     expect(await page.locator('.load').count()).toBe(0);
   }, 90_000);
 
-  test("while the platform fails, the operators' page shows lag and failed calls", async () => {
+  test("while the platform answers with errors, the plot of platform calls on the operators' page counts failed calls", async () => {
     const platform = createPlatformView(sandbox.ready.controlUrl);
     await platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
     await idp.createUser('stuck@acme.example');
@@ -201,7 +201,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await platform.control('PATCH', '/faults', {});
   }, 60_000);
 
-  test('the page says that web pages answer in place of the platform, and what to check', async () => {
+  test("when web pages answer in place of the platform, the operators' page says so and advises to check the target's url or a proxy", async () => {
     const platform = createPlatformView(sandbox.ready.controlUrl);
     await platform.control('PATCH', '/faults', { htmlAnswer: { share: 1 } });
     await idp.createUser('page@acme.example');

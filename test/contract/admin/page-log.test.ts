@@ -207,7 +207,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     });
   }, 60_000);
 
-  test('the log and its details name no command to type', async () => {
+  test('where a log entry advises a command line, the log view and its details show the advice without `scim-bridge`', async () => {
     await open('#/log?status=failure');
     const words = 'the account belongs to eve: order the command links forget User:eve0, then retry';
     expect(await cellsIn('Summary')).toContain(words);
@@ -237,7 +237,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await eventually('the newest are back', async () => (await rows()) === 100);
   }, 90_000);
 
-  test('a long search without matches in the log view shows how far back it has read, and continues from there', async () => {
+  test('after ten log requests without a match, the log view shows the time back to which it has searched, and `Search further` continues from there', async () => {
     let requests = 0;
     await page.route('**/log/search', async (route) => {
       requests += 1;

@@ -36,7 +36,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rig.bridge.stop());
 
-test('the page is served without a token, contains no data, and its CSP allows requests to this server only', async () => {
+test("the operators' page is served without a token, has no inline script or style, and its CSP allows requests to this server only", async () => {
   const redirect = await rig.raw('/admin');
   expect([redirect.status, redirect.headers.get('location')]).toEqual([308, '/admin/']);
   const page = await rig.raw('/admin/');

@@ -69,7 +69,7 @@ test("the admin API's proof reports a lost index and repairs nothing; its repair
   expect(await ended('/doctor/deep')).toMatchObject({ outcome: 'no faults' });
 });
 
-test('an order with an unknown field is refused before anything starts', async () => {
+test('POST /doctor/deep and /doctor/repair with an unknown field or an empty operator name answer 400', async () => {
   for (const path of ['/doctor/deep', '/doctor/repair']) {
     expect((await rig.operator.post(path, { target: 'main' })).status).toBe(400);
     expect((await rig.operator.post(path, { by: '' })).status).toBe(400);

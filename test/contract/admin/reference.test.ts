@@ -20,12 +20,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rig.bridge.stop());
 
-test('docs/admin-api.md describes the document that a bridge serves', async () => {
+test('docs/admin-api.md equals the page that is generated from the OpenAPI document which a bridge serves', async () => {
   const document: unknown = await (await rig.raw('/admin/v1/openapi.json', { headers })).json();
   expect(read('admin-api.md')).toBe(adminApiPage(document));
 });
 
-test('docs/metrics.md names the metrics that a bridge serves, with their types, and a label for each one served', async () => {
+test('docs/metrics.md lists exactly the metrics that a bridge serves, with their types, and every label that these metrics have', async () => {
   const text = await (await rig.raw('/metrics', { headers })).text();
   const served = [...text.matchAll(/^# TYPE (bridge_\w+) (\w+)$/gm)].map(
     ([, name, type]) => `${name} ${type}`,

@@ -60,11 +60,11 @@ test.each([
   ['**', []],
   ['schemas', []],
   ['nobody', []],
-])('the search text %s finds exactly %j', async (text, expected) => {
+])('on the admin API a search for %s returns exactly the users and groups %j', async (text, expected) => {
   expect(await names(text)).toEqual(expected);
 });
 
-test('a search for an id finds its user, and each hit has the data to tell users apart', async () => {
+test('a search for a part of an id returns its user; a hit has the connection, the kind, the mail address and whether the user is active', async () => {
   const [{ ref }] = await found('ada@');
   // A part of the id: all but its first two characters.
   expect(await found(ref.slice('User:'.length).slice(2))).toMatchObject([{ ref }]);
@@ -73,12 +73,12 @@ test('a search for an id finds its user, and each hit has the data to tell users
   ]);
 });
 
-test('a search finds each user once, for every page size', async () => {
+test('a search that matches all users returns each of them once, with pages of one record and of two records', async () => {
   expect(await found('acme', 1)).toHaveLength(PEOPLE.length);
   expect(new Set((await found('acme', 2)).map(({ ref }) => ref)).size).toBe(PEOPLE.length);
 });
 
-test('a search over records larger than one portion finds all of them', async () => {
+test('a search over 12 users with records of 60 kB, read in several portions, returns all of them', async () => {
   const names = Array.from({ length: 12 }, (_, number) => `large${number}@acme.example`);
   await Promise.all(names.map((name) => rig.bridge.idp.createUser(name, { title: 'x'.repeat(60_000) })));
   expect((await found('large')).map(({ name }) => name).sort()).toEqual(names.sort());

@@ -115,7 +115,7 @@ test('no log contains the session id, and a second use of the code of the provid
   expect(again.headers.get('location')).toBe('/admin/#/refused/expired');
 });
 
-test("a viewer's session gets 403 for each order of the admin API, and an answer from each reading address", async () => {
+test("a viewer's session gets 403 for every order of the admin API, and another status than 403 for every operation that only reads", async () => {
   const { call } = await signIn('vera');
   const { paths } = (await rig.operator.get('/openapi.json')).body as {
     paths: Record<string, Record<string, { description: string; operationId: string }>>;
@@ -175,7 +175,7 @@ test('requests with a session from a page of another origin are refused', async 
   expect(preflight.headers.get('access-control-allow-origin')).toBeNull();
 });
 
-test('the callback of the provider is accepted only from the browser that began the sign-in', async () => {
+test('a sign-in callback that is opened in another browser than the one that began the sign-in is refused and creates no session', async () => {
   provider.person = 'otto';
   const thief = createBrowser();
   const begun = await thief.visit(`${base}/admin/sign-in/`);

@@ -91,7 +91,7 @@ test('the second approval applies the changes that the first person saw, and non
   expect(await closed()).toEqual(NAMES.slice(0, 2));
 });
 
-test('the second approval of a selection applies the changes of the first approval, even when the selection now matches other changes', async () => {
+test('when a first operator approves one selected change of three, the second approval of its id applies only that change; approvals of other selections count separately', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   const { body: first } = await as('anna', 'approve', id, { persons: [NAMES[1]] });
@@ -108,7 +108,7 @@ test('the second approval of a selection applies the changes of the first approv
   expect(await closed()).toEqual([NAMES[1]]);
 });
 
-test('a first approval does not count for another selection of changes with the same stored description', async () => {
+test('the first approval of one selection of changes does not count for a selection of another change, though both selections are stored under the same shortened text', async () => {
   await leave(0, 1);
   const id = await heldId();
   const [own, other] = [0, 1].map((number) => `User:${ids[number]}`);
@@ -129,7 +129,7 @@ test('a first approval does not count for another selection of changes with the 
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('two approvals whose id ends after the last held change do not cover a change that is held between them', async () => {
+test('when an approval id covers changes up to a later place, a change held after the first approval makes the second one count as a new first approval', async () => {
   await leave(0);
   const id = await heldId();
   const beyond = id.replace(/\d+$/, '99999999');
@@ -143,7 +143,7 @@ test('two approvals whose id ends after the last held change do not cover a chan
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('first approvals of approvals that are decided since do not count against the limit of waiting first approvals', async () => {
+test('when 100 first approvals wait at an approval that is then rejected, a first approval of a later approval is still accepted', async () => {
   await leave(0, 1);
   const before = await heldId();
   expect(await as('anna', 'approve', before, { persons: [NAMES[0]] })).toMatchObject({ status: 200 });
@@ -204,7 +204,7 @@ test('a first approval of a part ends when the whole list is approved', async ()
   expect(await firstIds()).toEqual([]);
 });
 
-test('a second approval answers with the number of changes that remain of the first approval', async () => {
+test('when one of two approved changes was taken back and held again, the second approval answers 1 applied change and 2 that remain held', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   const { body: part } = await as('anna', 'approve', id, { persons: [NAMES[0], NAMES[1]] });
@@ -320,7 +320,7 @@ test('all holders of the admin token count as one person, and the refusal of ano
   expect(body.detail).not.toContain('You have');
 });
 
-test('of two operators who decide the same at once, one learns that the other has decided', async () => {
+test('of two operators who reject the same approval at once, one gets 200, and the other 409 with the name of the one who decided', async () => {
   await leave(0, 1);
   const id = await heldId();
   const answers = await Promise.all(['anna', 'ben'].map((name) => as(name, 'reject', id)));

@@ -36,7 +36,7 @@ afterAll(async () => {
   await rig.bridge.stop();
 });
 
-test('the trial of a mapping returns typed values, last applied values, and the resource with its groups', async () => {
+test('a trial of mapping rules on one user returns desired and applied values, the resource and its groups; it calls no platform and changes no link', async () => {
   const before = await linkText();
   await rig.bridge.platform.forgetRequests();
   const { status, body } = await attempt({
@@ -68,7 +68,7 @@ test('the trial of a mapping returns typed values, last applied values, and the 
   expect(rig.bridge.logs.filter((line) => line.includes('lovelace'))).toEqual([]);
 });
 
-test('the trial of a mapping with faults reports each as check-config does, and still maps the other attributes', async () => {
+test('a trial of mapping rules with seven faulty attributes returns a message with advice for each fault, and still maps the correct attribute', async () => {
   const { status, body } = await attempt({
     region: { type: 'string', from: 'title' },
     colour: { type: 'colour', from: 'title' },

@@ -105,7 +105,7 @@ const urisOf = ({ events: found }: Told): string[] =>
 const namesOf = ({ events: found }: Told): string[] =>
   Object.values(found).flatMap(({ attributes = [] }) => attributes);
 
-test('only a connection with a receiver announces events (RFC 9967 §4), and /Schemas describes the announcement', async () => {
+test('only a connection with an event receiver has securityEvents in ServiceProviderConfig, and /Schemas describes it (RFC 9967 §4); others answer 404 to a poll', async () => {
   const { body } = await client('polled').get('/ServiceProviderConfig');
   const uris = ['create:notice', 'put:notice', 'patch:notice', 'delete', 'activate', 'deactivate'];
   expect(body.securityEvents).toEqual({
@@ -359,7 +359,7 @@ test('a refused event is kept for the operator; an event refused because of keys
   ]);
 }, 30_000);
 
-test('an unavailable receiver gets all events after its return, from one process at a time (ScimBridgeEventsWait)', async () => {
+test('a receiver that was unavailable gets every event once and in order after its return, with two processes; then no event is pending (ScimBridgeEventsWait)', async () => {
   const other = await bridge.another('worker');
   receiver.posts.length = 0;
   receiver.isThere = false;

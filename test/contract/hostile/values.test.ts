@@ -122,7 +122,7 @@ describe('text with lone surrogates or invalid bytes (RFC 3629)', () => {
 });
 
 describe('numbers (RFC 8259 §6)', () => {
-  test.each(['1e400', '-1e400', '1e308'])('%s in a user attribute is refused or kept', async (number) => {
+  test.each(['1e400', '-1e400', '1e308'])('a POST with the number %s in a user attribute is refused, or stored and returned with the same value', async (number) => {
     const text = `{"schemas":["${USER}"],"userName":"n${number}","${CUSTOM}":{"level":${number}}}`;
     await refusedOrKept(text, (user) => user[CUSTOM].level, Number(number));
   });
@@ -272,7 +272,7 @@ describe('bodies of an unexpected JSON type', () => {
     expect([201, 400]).toContain((await scim.post('/Users', body)).status);
   });
 
-  test('of duplicate JSON keys the last one counts, everywhere in the same way (RFC 8259 §4)', async () => {
+  test('when a POST body has a JSON key twice, the last value is stored, and only that userName is found (RFC 8259 §4)', async () => {
     const text = `{"schemas":["${USER}"],"userName":"first","userName":"last","active":true,"active":false,"ACTIVE":false}`;
     const answer = await scim.post('/Users', text);
     expect(answer.status).toBe(201);
@@ -281,7 +281,7 @@ describe('bodies of an unexpected JSON type', () => {
     expect(await scim.find('/Users', 'userName eq "last"')).toHaveLength(1);
   });
 
-  test('after these bodies the bridge answers under /connections/default/scim/v2 too', async () => {
+  test('after the hostile bodies of this file a list under /connections/default/scim/v2 answers 200', async () => {
     const other = createClient(bridge.app.port, '/connections/default/scim/v2');
     expect((await other.get('/Users?count=0')).status).toBe(200);
   });

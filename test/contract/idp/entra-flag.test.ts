@@ -26,7 +26,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     scim = on[profile];
   });
 
-  test("Entra's connection test and matching filter answer 200 with the flag before or after the filter in the URL", async () => {
+  test("Entra's matching filter with its flag before or after the filter in the URL answers 200 and an empty list", async () => {
     for (const query of [
       `${FLAG}&filter=userName+eq+"a"`,
       `?filter=userName+eq+"a"&aadOptscim062020`,
@@ -102,7 +102,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     ).toBe(1);
   });
 
-  test('on-demand provisioning sends unflagged requests to a flagged tenant, and both are accepted', async () => {
+  test("PATCH in the form without Entra's flag at an address with the flag is applied, as on-demand provisioning sends it", async () => {
     const answer = await scim.patch(
       `/Users/${user}${FLAG}`,
       { op: 'Replace', path: 'active', value: 'True' },
@@ -118,7 +118,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
 });
 
 test.each(['auto', 'entra', 'lenient'] as const)(
-  'with AzureAdScimPatch2017 simple values are wrapped like members and accepted, profile %s (gh:MicrosoftDocs/azure-docs#42220)',
+  'PATCH with AzureAdScimPatch2017 and simple values wrapped like members stores the plain values, profile %s (gh:MicrosoftDocs/azure-docs#42220)',
   async (profile) => {
     const scim = on[profile];
     const { id } = await scim.user('legacy@x.example');

@@ -55,12 +55,12 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     scim = on[profile];
   });
 
-  test('Okta connector test: lists without filter and attributes answer 200', async () => {
+  test('Okta connector test: lists without filter and attributes answer 200 with an empty list', async () => {
     expect(await send('GET', '/Users?startIndex=1&count=2')).toMatchObject({ status: 200, body: EMPTY });
     expect(await send('GET', '/Groups?startIndex=1&count=100')).toMatchObject({ status: 200, body: EMPTY });
   });
 
-  test('Okta creates a user: search without a match, POST with password and groups, 201 with id', async () => {
+  test('Okta creates a user: the search before finds none, and POST with password and groups answers 201 with an id', async () => {
     expect((await send('GET', `/Users${filter('userName eq "jo@x.example"')}`)).body).toEqual(EMPTY);
     const answer = await send(
       'POST',
@@ -95,7 +95,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect(new Set(ids).size).toBe(7);
   });
 
-  test('Okta OIN app: deactivation and activation without a path (gh:getsentry/sentry#27199)', async () => {
+  test('Okta OIN app: PATCH without a path deactivates and reactivates the user (gh:getsentry/sentry#27199)', async () => {
     const state = async (active: boolean): Promise<void> => {
       const answer = await patch(`/Users/${user}`, { op: 'replace', value: { active } });
       expect([200, 204]).toContain(answer.status);
@@ -111,7 +111,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     ).toBeLessThan(300);
   });
 
-  test('Okta wizard app: reads and then PUTs the whole profile, also to deactivate and reactivate', async () => {
+  test('Okta wizard app: a PUT of the whole profile as read updates the user, and with `active` also deactivates and reactivates', async () => {
     expect((await send('GET', `/Users/${user}`)).status).toBe(200);
     const changed = profileOf({
       id: user,
@@ -129,7 +129,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect((await send('PUT', `/Users/${user}`, profileOf({}))).body.meta.version).toBe(version);
   });
 
-  test('Okta re-hire: POST of an inactive user with the same externalId returns the former id', async () => {
+  test('Okta re-hire: POST of a deactivated user reactivates it under its former id; with another userName but the same externalId only under the profile okta', async () => {
     await patch(`/Users/${user}`, { op: 'replace', value: { active: false } });
     const answer = await send('POST', '/Users', profileOf({ displayName: 'Jo again' }));
     expect(answer).toMatchObject({ status: 201, body: { id: user, active: true, displayName: 'Jo again' } });
@@ -145,7 +145,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     await patch(`/Users/${user}`, { op: 'replace', value: { active: true, userName: 'jo.new@x.example' } });
   });
 
-  test('Okta group push: search, POST with an empty list, rename with id, members by PATCH', async () => {
+  test("Okta group push: an empty group is created, a replace that contains the group's id is accepted, and PATCH sets exactly the pushed members", async () => {
     expect((await send('GET', `/Groups${filter('displayName eq "Finance"')}`)).body).toEqual(EMPTY);
     const created = await send('POST', '/Groups', { schemas: [GROUP], displayName: 'Finance', members: [] });
     expect(created).toMatchObject({ status: 201, body: { displayName: 'Finance', members: [] } });
@@ -194,7 +194,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect((await send('DELETE', `/Groups/${group}`)).status).toBe(204);
   });
 
-  test('Okta SPEC test: 404 and 401 bodies, 409 on the second POST, token without a scheme', async () => {
+  test('Okta SPEC test: an unknown id answers 404, a token without a scheme 200, no token 401, and a listed user has the attributes that Okta reads', async () => {
     expect(await send('GET', '/Users/010101001010101011001010101011')).toMatchObject({
       status: 404,
       body: { status: '404' },

@@ -26,7 +26,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     scim = on[profile];
   });
 
-  test('OneLogin: dangling & and ?, 1.0 URNs, id null, active as text and managerId are accepted (2.3, gh:goauthentik/authentik#11249)', async () => {
+  test('OneLogin: a dangling & and ?, 1.0 URNs, id null, active as text and managerId are accepted, and stored in SCIM 2.0 form (2.3, gh:goauthentik/authentik#11249)', async () => {
     const agent = { 'user-agent': '' };
     const search = await scim.get('/Users?filter=userName+eq+"one@x.example"&', agent);
     expect(search).toMatchObject({ status: 200, body: { schemas: [LIST], totalResults: 0 } });
@@ -145,7 +145,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     }
   });
 
-  test('Ping: capitalised operators, emails eq, unquoted values and Accept: application/json are accepted', async () => {
+  test('Ping: filters with capitalised operators, unquoted values and `emails eq` find the user, with any Accept header', async () => {
     const { id } = await scim.user('ping@x.example', { emails: [{ value: 'ping.mail@x.example' }] });
     for (const filter of [
       'userName Eq "ping@x.example"',
@@ -186,7 +186,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect(overwritten).toMatchObject({ status: 200, body: { members: [] } });
   });
 
-  test('authentik: reads the configuration, sends users by POST, PUT and DELETE, and adopts them after 409', async () => {
+  test('authentik: a second POST answers 409, the user is then found by userName, and PUT and DELETE with that id succeed', async () => {
     const config = await scim.get('/ServiceProviderConfig');
     expect(config).toMatchObject({
       status: 200,
@@ -212,7 +212,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect((await scim.delete(`/Users/${adopted.id}`)).status).toBe(204);
   });
 
-  test('authentik: group without members, pathless replace, and one operation per member in chunks of maxOperations', async () => {
+  test('authentik: a group created without members, replaced by a PATCH without a path, and filled in chunks of maxOperations has all 1,500 members', async () => {
     const config = (await scim.get('/ServiceProviderConfig')).body;
     const group = (await scim.post('/Groups', { schemas: [GROUP], externalId: 'ak-g', displayName: 'ak' }))
       .body;
@@ -244,7 +244,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect((await scim.get(`/Groups/${group.id}`)).body.members).toHaveLength(1499);
   });
 
-  test('authentik and Pocket ID: paging until totalResults returns each group once (2.7, 2.8)', async () => {
+  test('authentik and Pocket ID: reading pages until totalResults returns each group once (2.7, 2.8)', async () => {
     for (let n = 0; n < 5; n++) await scim.group(`paged ${n}`);
     const total = (await scim.get('/Groups?count=1000&startIndex=1')).body.totalResults;
     const seen: string[] = [];

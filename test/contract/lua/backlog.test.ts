@@ -37,7 +37,7 @@ test('the backlog of a converged target is empty', async () => {
   });
 });
 
-test("the backlog age is that of a resource's oldest unapplied change until its mark is cleared", async () => {
+test("the backlog's age is that of the oldest change that was not applied, and it remains over a sync without success until the mark is cleared", async () => {
   await hire(ADA);
   await pause(60);
   await hire(BOB);

@@ -22,7 +22,7 @@ describe('script calls batched into one Redis command', () => {
   const replace = (name: string, userName = name) =>
     store.state.directory.putUser({ ...changeOf(name, userName), expected: undefined });
 
-  it('100 users created at once are stored in the order of the calls, with fewer than 20 calls of scripts', async () => {
+  it('100 users created at once are stored in the order of the calls, with fewer than 20 script calls to Redis', async () => {
     await store.close();
     // A separate Redis server counts no commands of other tests.
     const server = await startRedisServer([]);
@@ -52,7 +52,7 @@ describe('script calls batched into one Redis command', () => {
     expect(bob).toMatchObject({ kind: 'stored' });
   });
 
-  it('get, remove and get of one user and the creation of another one with its userName in one batch return what their order implies', async () => {
+  it('in one batch of get, delete and get of a user and a create with its userName, the second get returns nothing and the create is stored', async () => {
     await put('ada');
     const { directory } = store.state;
     const removal = { id: idOf('ada'), expected: undefined, now: Date.now(), request: 'r' };

@@ -66,7 +66,7 @@ test.each([
   [[403, 403, 403, 403, 403, 403, 403, 403, 403], false],
   [[403, 403, 403, 403, 403, 403, 403, 403, 403, 200, 403], false],
 ])(
-  'after calls answered with the statuses %j (0: no answer) the breaker is open: %s',
+  'after calls answered with the statuses %j (0: no answer), the breaker that stops calls to the platform is open: %s',
   async (statuses, open) => {
     const one = replica();
     await calls(one, ...statuses);
@@ -185,7 +185,7 @@ test('a web page in place of a SCIM answer counts as a failure, but not at an ad
 });
 
 test.each(['doctor', 'a call'])(
-  'a former key that is refused again after %s of another process used a new key counts as refused for all methods',
+  'after a refused API key and %s of another process with a new key, a further 401 of the former key counts as refused for all methods again',
   async (way) => {
     const [service, command] = [replica('former'), replica('new')];
     const refused = async (): Promise<void> => {

@@ -91,7 +91,7 @@ test('a repeated create of a deleted user keeps the deactivation priority of its
   await expect(store.outbox.claim(10, 10)).resolves.toMatchObject([{ priority: 'deactivation' }]);
 });
 
-test('a user with more addresses than Lua can unpack in one call is stored, changed and found', async () => {
+test('a user with 9,001 e-mail addresses, more than Lua can unpack in one call, is stored, changed, and found by each address', async () => {
   const store = await open();
   const emails = Array.from({ length: 9001 }, (_, index) => ({ value: `a${index}@x.com` }));
   await store.putGroup(idOf('team'), 'Team', [add('a9000@x.com')]);
@@ -108,7 +108,7 @@ test('a user with more addresses than Lua can unpack in one call is stored, chan
   await expect(find('z@x.com')).resolves.toEqual([idOf('many')]);
 });
 
-test('users of one batch get one event each, followed by the events that their creation causes', async () => {
+test('each user of a batch emits one create event, followed by the patch event of the group that the user joins', async () => {
   const store = await open({ events: { mostPending: 100, externalIds: true } });
   await store.putGroup(idOf('team'), 'Team', [add('ada', 'bob')]);
   await Promise.all(['ada', 'bob'].map((name) => create(store, name, { userName: name, externalId: name })));

@@ -21,7 +21,7 @@ describe('notes of suspected drift', () => {
   });
   afterEach(() => store.close());
 
-  it('a reconcile run does not note that all users are mapped if the target came back or was repaired during the run', async () => {
+  it('a reconcile run that began before the target came back or was repaired cannot note that all users are mapped; a later run can', async () => {
     await runs.noteMapped('rules', await runs.mappedBy());
     const before = await runs.mappedBy();
     expect(before).toBe('rules');
@@ -49,7 +49,7 @@ describe('notes of suspected drift', () => {
   });
   const suspectedDrift = () => store.redis.hgetall(store.keys.key('suspectedDrift', 'main'));
 
-  it("a noted difference marks the user, is read by the next sync, and is deleted by the sync's save", async () => {
+  it('noting a difference at the platform marks the user; the next sync reads the note, and its save deletes it', async () => {
     await expect(notes.note([await drift()], 'plan:1')).resolves.toEqual(['applied']);
     await expect(store.outbox.claim(10, 10)).resolves.toMatchObject([{ priority: 'reconcile' }]);
     const work = await store.begun(`User:${ADA}`);
@@ -88,7 +88,7 @@ describe('notes of suspected drift', () => {
     await expect(notes.unlikePrints([])).resolves.toEqual([]);
   });
 
-  it('a noted difference that changes during a sync is kept when that sync ends', async () => {
+  it('a note of differing attributes that is changed during a sync is kept when that sync ends', async () => {
     await notes.note([await drift()], 'plan:1');
     const work = await store.begun(`User:${ADA}`);
     await store.redis.hset(
@@ -100,7 +100,7 @@ describe('notes of suspected drift', () => {
     await expect(suspectedDrift()).resolves.toEqual({ [`User:${ADA}`]: '["displayName","active"]' });
   });
 
-  it('a second noted difference of a marked user adds attributes to the first one and leaves the mark unchanged', async () => {
+  it('a second note of differing attributes for a marked user is added to the first one, and the mark stays unchanged', async () => {
     await notes.note([await drift()], 'plan:1');
     const before = await store.marks();
     await notes.note([await drift({ names: ['active', 'displayName'] })], 'plan:2');
@@ -128,7 +128,7 @@ describe('notes of suspected drift', () => {
     await expect(suspectedDrift()).resolves.toEqual({});
   });
 
-  it('a membership difference is noted only when it agrees with the current members of the group', async () => {
+  it("a membership difference seen by a comparison becomes pending only if the group's current members at the source require it", async () => {
     const group = { ref: `Group:${G}` as const, names: [], version: 1 };
     const sign = () => store.redis.hget(store.keys.key('pendingMembers', `main:${G}`), ADA);
     await notes.note([await drift({ ...group, remove: [ADA] })], 'plan:1');

@@ -156,7 +156,7 @@ describe('members whose user does not exist yet', () => {
     ['externalId', 'L-1'],
     ['userName', 'late@x.com'],
     ['userName in another case', 'LATE@X.com'],
-  ])('a member named by %s joins when its user is created', async (_what, value) => {
+  ])('a group member named by %s joins when the user with that value is created', async (_what, value) => {
     await store.putGroup(G, 'Sales', [add(value)]);
     await expect(store.state.directory.membersOf(G)).resolves.toEqual({ users: [], unresolved: [value] });
     await store.settleAll();
@@ -167,7 +167,7 @@ describe('members whose user does not exist yet', () => {
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[LATE, '+']]));
   });
 
-  it('a member named by userName joins when a user is renamed to that name', async () => {
+  it('a group member named by a userName joins when a user is renamed to that userName', async () => {
     await store.putUser(LATE, { userName: 'before@x.com' });
     await store.putGroup(G, 'Sales', [add('Late@x.com')]);
     await store.putUser(LATE, { userName: 'late@x.com' });
@@ -186,7 +186,7 @@ describe('members whose user does not exist yet', () => {
     }
   });
 
-  it('a member value that was removed before its user is created adds no membership', async () => {
+  it('a member value that the source removed or replaced before its user is created adds no membership when the user is created', async () => {
     await store.putGroup(G, 'Sales', [add('late@x.com', 'L-1')]);
     await store.members(G, drop('late@x.com'));
     await store.members(G, replace('somebody-else'));
@@ -197,7 +197,7 @@ describe('members whose user does not exist yet', () => {
     });
   });
 
-  it('member values with spaces and line breaks stay separate', async () => {
+  it('member values that contain spaces and line breaks are stored as separate members, and each finds its own user', async () => {
     await store.putGroup(G, 'Sales', [add('a b', 'a', 'a\nb')]);
     await store.putUser(LATE, { userName: 'x', externalId: 'a\nb' });
     const { users, unresolved } = await store.state.directory.membersOf(G);

@@ -23,7 +23,7 @@ describe('deactivations that the directory has accepted', () => {
     return ref;
   };
 
-  it('the guard counts a deactivation as accepted from the push until it is applied', async () => {
+  it('the guard counts the deactivation of a user as waiting from its push until a sync has applied it', async () => {
     const ref = await syncedUser('ada');
     await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'deactivation');
     await expect(waiting()).resolves.toBe(1);
@@ -32,7 +32,7 @@ describe('deactivations that the directory has accepted', () => {
     await expect(waiting()).resolves.toBe(0);
   });
 
-  it('the guard counts an accepted deactivation only if the account may be active', async () => {
+  it('the guard counts the deletion of a user as a waiting deactivation only if the user has an active account', async () => {
     await syncedUser('ada', { active: false });
     await store.remove('User', idOf('ada'));
     await store.putUser(idOf('bob'), { userName: 'bob' });
@@ -43,7 +43,7 @@ describe('deactivations that the directory has accepted', () => {
     await expect(waiting()).resolves.toBe(1);
   });
 
-  it('when a mass deactivation exceeds the guard limit, already its first deactivation is held', async () => {
+  it('when 12 deactivations wait and the guard allows 11, already the first one that is synced is held', async () => {
     const refs: Ref[] = [];
     for (const number of range(0, 12)) refs.push(await syncedUser(`p${number}-`));
     for (const number of range(0, 12)) await store.remove('User', idOf(`p${number}-`));
@@ -68,7 +68,7 @@ describe('deactivations that the directory has accepted', () => {
     expect({ used, waiting }).toEqual({ used: 1, waiting: 0 });
   });
 
-  it('the removal of a member with a pending deactivation follows the decision about the account', async () => {
+  it("the state of a membership in a decision is `waits` while the member's deactivation is pending, `follows` while it is held, and `stays` after its rejection", async () => {
     const { guardStore } = store.outbox;
     const [ada, bob] = [await syncedUser('ada'), await syncedUser('bob')];
     const decisions = () => guardStore.decisionsOfMembers([idOf('ada'), idOf('bob')]);
@@ -94,7 +94,7 @@ describe('hold and release of a target', () => {
   afterEach(() => store.close());
   const ref: Ref = `User:${idOf('ada')}`;
 
-  it('a hold stops the delivery of marks and takes delivered ones back, until the release', async () => {
+  it('while a target is on hold no mark is delivered and a delivered mark is refused; after the release the mark is delivered again', async () => {
     const { guardStore } = store.outbox;
     await store.claimRefs();
     await expect(guardStore.hold('ops', 'migration')).resolves.toBe(true);
@@ -114,7 +114,7 @@ describe('hold and release of a target', () => {
     await expect(store.outbox.save(work, {})).rejects.toThrow(/lost the lease/);
   });
 
-  it('a release does not end the hold because of another tenant that reconcile sets meanwhile', async () => {
+  it("a release of an operator's hold is refused when reconcile holds the target as another tenant meanwhile; after that the operator's hold is in force again", async () => {
     const { guardStore } = store.outbox;
     await guardStore.hold('olga', 'audit');
     const { acts } = store.state;
@@ -133,7 +133,7 @@ describe('hold and release of a target', () => {
     await expect(guardStore.onHold()).resolves.toMatchObject({ by: 'olga', note: 'audit' });
   });
 
-  it('the end of a hold because of another tenant keeps the hold that an operator sets meanwhile', async () => {
+  it('when the hold because of another tenant ends, the hold that an operator sets at the same time stays in force until its release', async () => {
     const { guardStore } = store.outbox;
     await guardStore.hold(TENANT_HOLDER, 'main may be another tenant');
     await Promise.all([guardStore.endTenantHold(), guardStore.hold('olga', 'audit')]);

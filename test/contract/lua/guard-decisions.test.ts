@@ -82,7 +82,7 @@ describe('a decision whose process ends between two portions', () => {
     },
   );
 
-  it('a second decision first completes an interrupted one, and applies only to changes that are still held', async () => {
+  it('after an interrupted approval, a decision to reject first completes the approval, and rejects only the change that is still held', async () => {
     const id = await halfDecided('approve');
     const [, serial = ''] = /^(.*)-/.exec(id) ?? [];
     await expect(rig.guardStore.decide('reject', serial, 'ops')).resolves.toMatchObject({ items: 1 });
@@ -149,7 +149,7 @@ it('a rejected removal stays rejected until the member is added again', async ()
   await expect(rig.guardStore.take(removal, guard(9))).resolves.toEqual(['allowed']);
 });
 
-it('an expired approval cannot be approved, and its changes are judged again together', async () => {
+it('an approval that is too old cannot be approved; its changes are judged anew, and are allowed once they fit the limit', async () => {
   await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
   const id = (await rig.guardStore.open())?.id ?? '';
   await passTime(rig.store, 73 * HOUR);
@@ -162,7 +162,7 @@ it('an expired approval cannot be approved, and its changes are judged again tog
   await expect(rig.guardStore.take(deactivations(3), guard(2))).resolves.toEqual(['allowed']);
 });
 
-it('55 rejections in force are all listed with their ids; withdrawn rejections are listed up to a total of 50 decisions', async () => {
+it('55 rejections in force are all listed; once they are withdrawn, the list of decisions has at most 50 entries', async () => {
   const MANY = 55;
   await rig.guardStore.take(deactivations(...range(0, MANY)), guard(0));
   const list = (await rig.guardStore.open())?.id ?? '';

@@ -75,13 +75,13 @@ describe('40,000 removals of one group', () => {
     await expect(take(removals(MANY, MANY + 1), MANY)).resolves.toEqual({ held: 1 });
   });
 
-  it('approved removals do not count when one more is requested', async () => {
+  it('3,000 approved removals do not count against the guard limit when one more is requested with them', async () => {
     await take(removals(0, 3000), 100);
     await rig.decide('approve');
     await expect(take(removals(0, 3001), 100)).resolves.toEqual({ allowed: 3001 });
   });
 
-  it('one rejected removal rejects all removals that are requested as a whole', async () => {
+  it('when one of 3,000 removals was rejected, a request for all of them as a whole is rejected, and a request that may be split is allowed for the others', async () => {
     await take(removals(2500, 2501), 0);
     await rig.decide('reject');
     await expect(take(removals(0, 3000), MANY, true)).resolves.toEqual({ rejected: 3000 });
@@ -164,7 +164,7 @@ it('the scripts decide as the pure judge() does in 400 random cases', async () =
   }
 }, 60_000);
 
-it('the population, to which percentages of the guard refer, includes recently deleted users, groups and memberships', async () => {
+it('the population that guard percentages refer to includes users, groups and memberships that were deleted within the window', async () => {
   for (const number of range(0, 4)) await rig.store.putUser(idOf(`p${number}-`), { userName: `p${number}` });
   const ids = range(0, 4).map((number) => idOf(`p${number}-`));
   await rig.store.putGroup(idOf('g'), 'Sales', [add(...ids)]);

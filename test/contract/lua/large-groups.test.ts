@@ -83,7 +83,7 @@ describe('a group with more members than one script call changes', () => {
     await expect(waiting(store)).resolves.toEqual(names(COUNT, 5).sort());
   });
 
-  it('a large group is due at once after the last portion of its members, or within 5 s if no further portion is stored', async () => {
+  it('a large group that is stored in portions is due at once after its last portion, or within 5 s if no further portion is stored', async () => {
     const store = await open();
     await store.putGroup(G, 'All');
     await store.settleAll();
@@ -117,7 +117,7 @@ describe('a group of 2,500 users at a target', () => {
     return store;
   };
 
-  it('a save with `rewriteMemberships` makes all members pending, and none if the sync has lost its lease', async () => {
+  it('a save with `rewriteMemberships` makes all memberships of a group pending, and a save without the lease makes none pending', async () => {
     const store = await opened();
     await store.settleAll();
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map());
@@ -162,7 +162,7 @@ describe('a group of 2,500 users at a target', () => {
     await expect(store.families()).resolves.not.toContain('renamed:main');
   });
 
-  it('when a group becomes a dead letter, the users who wait for the group become due', async () => {
+  it('when a group becomes a dead letter, its members whose syncs were delayed become due', async () => {
     const store = await opened();
     const work = await store.begun(`Group:${G}`);
     const dirty = store.keys.key('dirty', 'main');

@@ -47,7 +47,7 @@ describe('links and pending memberships', () => {
     await expect(store.begun(USER)).resolves.toMatchObject({ link: {} });
   });
 
-  it('an ack that forgets a link keeps the reverse link when another user holds the platform id', async () => {
+  it('when the end of a sync removes a link, the reverse link of its platform id stays if another user has that platform id now', async () => {
     await store.outbox.mark([USER, `User:${BOB}`], 'edit');
     const former = await store.begun(USER);
     const heir = await store.begun(`User:${BOB}`);
@@ -97,7 +97,7 @@ describe('links and pending memberships', () => {
     );
   });
 
-  it('a save with `requeueGroups` makes a group with one pending member due at once, and with several a moment later', async () => {
+  it('a save with `requeueGroups` makes a group due at once if the user is its only pending member, and a moment later if it has others', async () => {
     await store.outbox.mark([USER], 'edit');
     const work = await store.begun(USER);
     await store.outbox.save(work, {}, { rewriteMemberships: true });
@@ -111,7 +111,7 @@ describe('links and pending memberships', () => {
     expect((await store.marks()).has(GROUP)).toBe(true);
   });
 
-  it('a group whose members become ready during its sync is due later, to collect more; a change of the source makes it due at once', async () => {
+  it('a group whose members get accounts during its sync is due later, to collect more members; a change at the source makes it due at once', async () => {
     const due = async () =>
       Number(await store.redis.zscore(store.keys.key('dirty', 'main'), GROUP)) % PRIORITY_SPAN;
     const claimed = async (refs: Ref[]) => {
@@ -158,7 +158,7 @@ describe('links and pending memberships', () => {
     await expect(alarm()).resolves.toBeNull();
   });
 
-  it('an ack with `dropGrants` deletes the pending additions of a user and keeps the pending removals', async () => {
+  it("the end of a sync with `dropGrants` deletes the user's pending additions to groups and keeps the pending removals", async () => {
     await store.putGroup(idOf('old'), 'Old', [add(ADA)]);
     await store.settleAll();
     await store.members(idOf('old'), drop(ADA));

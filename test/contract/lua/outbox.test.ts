@@ -237,7 +237,7 @@ describe('delivery of dirty marks to the queue', () => {
     expect([...(await store.marks()).keys()]).toEqual([GROUP]);
   });
 
-  it('a membership that a push reverses during its sync stays pending', async () => {
+  it('when a push removes a member while the addition is being synced, the removal is pending and the group is synced again', async () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     const work = await store.begun(GROUP);
     await store.members(G, drop(ADA));
@@ -246,7 +246,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(store.outbox.ack(work, {}, SYNCED)).resolves.toEqual({ kind: 'changed' });
   });
 
-  it('groups that waited for a removal are marked after it was applied', async () => {
+  it('a group that could not add a user before a removal from another group is marked after that removal was applied', async () => {
     await store.putGroup(G, 'Old', [add(ADA)]);
     await store.settleAll();
     await store.putGroup(idOf('new'), 'New', [add(ADA)]);
@@ -261,7 +261,7 @@ describe('delivery of dirty marks to the queue', () => {
     expect([...(await store.marks()).keys()].sort()).toEqual([GROUP, `Group:${idOf('new')}`].sort());
   });
 
-  it('groups that wait to add a user are marked after the last of several removals, and the other removals are not marked again', async () => {
+  it('when a user is removed from three groups, a fourth group that waits to add the user is marked after the last removal only', async () => {
     const groups = ['first', 'second', 'third'].map(idOf);
     for (const id of groups) await store.putGroup(id, id, [add(ADA)]);
     await store.settleAll();

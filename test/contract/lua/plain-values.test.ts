@@ -88,7 +88,7 @@ it.each([
   ['a list', { op: 'replace', path: 'emails', value: [{ value: 'jo@x.example' }] }],
   ['an extension', { op: 'replace', path: `${ENTERPRISE}:department`, value: 'D' }],
   ['an attribute of an open extension', { op: 'replace', path: `${ATTRIBUTES}:title`, value: 'T' }],
-])('%s is not replaced as a plain value', (_what, operation) => {
+])('%s in a PATCH is not stored by the Redis script for plain values, and is left to the parser', (_what, operation) => {
   expect(replace(operation)).toBeUndefined();
 });
 
@@ -114,7 +114,7 @@ const operation = fc.oneof(
   fc.record({ op: fc.constant('replace'), value: fc.dictionary(plain, word, { minKeys: 1, maxKeys: 2 }) }),
 );
 
-it('replacing plain values in Redis stores the same text as parsing and patching, or refuses', async () => {
+it('for random users and operations the Redis script for plain values stores the same text as parsing and patching, or refuses', async () => {
   let done = 0;
   let version = 0;
   const operations = fc.array(operation, { minLength: 1, maxLength: 3 });

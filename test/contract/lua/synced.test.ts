@@ -39,7 +39,7 @@ describe('the set of synced resources', () => {
     await expect(synced('User')).resolves.toEqual([ADA, BOB]);
   });
 
-  it('a changed resource is scanned again even if its mark is lost', async () => {
+  it('a user whose change has lost its mark is returned by the next scan as `stale`', async () => {
     await store.putUser(ADA, { userName: 'ada', title: 'Countess' });
     await expect(synced('User')).resolves.toEqual([BOB]);
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} pending`] });
@@ -72,7 +72,7 @@ describe('the set of synced resources', () => {
     await expect(scan()).resolves.toEqual({ linked: 2, others: [] });
   });
 
-  it('the proof finds and removes wrong ids of the synced set', async () => {
+  it('`doctor --repair` finds the wrong ids in the synced set and removes them', async () => {
     await store.putUser(ADA, { userName: 'ada', title: 'Countess' });
     await store.redis.sadd(store.keys.key('synced', 'main:User'), ADA, idOf('nobody'));
     await expect(store.state.proof.run({ repair: true, request: 'repair' })).resolves.toMatchObject([
@@ -90,7 +90,7 @@ describe('the set of synced resources', () => {
     expect(groups).toEqual([`Group:${G} stale`]);
   });
 
-  it('a group that waits for the deactivation of a member is scanned as held while the guard holds that deactivation or the member has a mark, and otherwise as stale', async () => {
+  it("a scan returns a group that waits for a member's deactivation as held while that deactivation is held or marked, and else as stale", async () => {
     await store.members(G, drop(BOB));
     await store.outbox.guardStore.take([{ kind: 'deactivate', ref: `User:${BOB}` }], guard(0));
     const work = await store.begun(`Group:${G}`);

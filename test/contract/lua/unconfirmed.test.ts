@@ -35,7 +35,7 @@ async function removeUnseen(): Promise<void> {
   await store.outbox.ack(work, work.link, { kind: 'synced' });
 }
 
-it('a removal that the answer does not show is not pending, and ends only when a read of the group confirms it', async () => {
+it("a removal that the platform's answer does not show is unconfirmed and not pending, until a read of the current group confirms it", async () => {
   await removeUnseen();
   expect(await unconfirmed()).toEqual([ADA]);
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([]);
@@ -49,12 +49,12 @@ it('a removal that the answer does not show is not pending, and ends only when a
   expect((await store.outbox.resourceStatus(`User:${ADA}`)).unconfirmedRemovals).toEqual([]);
 });
 
-it('after a removal that the answer does not show, the time of change is forgotten, so that a reconcile reads the group', async () => {
+it("after a removal that the platform's answer does not show, the group's stored time of change is deleted, so that a reconcile reads the group", async () => {
   await removeUnseen();
   expect(await runs.groupsSeen([GROUP])).toEqual([null]);
 });
 
-it('after an addition that the answer does not show, a reconcile reads the group, and no removal is unconfirmed', async () => {
+it("after an addition that the platform's answer does not show, the group's stored time of change is deleted, and no removal is unconfirmed", async () => {
   await store.members(G, drop(ADA), add(ADA));
   await store.outbox.mark([GROUP], 'edit');
   const work = await store.begun(GROUP);
@@ -63,7 +63,7 @@ it('after an addition that the answer does not show, a reconcile reads the group
   expect(await unconfirmed()).toEqual([]);
 });
 
-it('a member whom the source adds again after an unconfirmed removal is pending, and a read confirms no removal', async () => {
+it('when the source adds a member again after an unconfirmed removal, the addition is pending, and a later read of the group keeps it pending', async () => {
   await removeUnseen();
   await store.members(G, add(ADA));
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([[ADA, '+']]);

@@ -20,26 +20,26 @@ afterEach(() => store.close());
 const setLink = (ref: string, text: string) => store.redis.hset(store.keys.key('links', 'main'), ref, text);
 const signs = async () => Object.fromEntries(await store.outbox.pendingMembers(G));
 
-it('in a group that the bridge created, an unsent addition ends, and the removal of a written member becomes pending', async () => {
+it('in a group that the bridge created, a removal cancels an addition that was never sent, and makes the removal of a written member pending', async () => {
   await setLink(`Group:${G}`, CREATED);
   await store.members(G, drop(ADA, BOB));
   expect(await signs()).toEqual({ [ADA]: '-' });
 });
 
-it('in an adopted group, which may have had the member before, an unsent addition becomes a removal', async () => {
+it('in an adopted group a removal replaces an addition that was never sent, because the group may have had the member before', async () => {
   await setLink(`Group:${G}`, '{"id":"p1","o":"a"}');
   await store.members(G, drop(BOB));
   expect(await signs()).toEqual({ [BOB]: '-' });
 });
 
-it('an addition that is about to be sent becomes a removal', async () => {
+it('a removal replaces a pending addition that a sync is about to send', async () => {
   await setLink(`Group:${G}`, CREATED);
   await store.outbox.sendAdditions(await store.begun(`Group:${G}`), [{ user: BOB }]);
   await store.members(G, drop(BOB));
   expect(await signs()).toEqual({ [BOB]: '-' });
 });
 
-it('comparisons read a group again after an unsent addition ended', async () => {
+it("when a removal cancels an addition that was never sent, the group's stored time of change is deleted, so that a reconcile reads the group", async () => {
   await setLink(`Group:${G}`, CREATED);
   const seen = store.keys.key('groupsSeen', 'main');
   await store.redis.hset(seen, `Group:${G}`, '2026-11-26T10:00:00Z');
@@ -57,7 +57,7 @@ it.each(['{"id":"p1","o"', 'null', '1', '"a"'])(
   },
 );
 
-it('with a damaged link of the user, the deletion of the user is stored with its mark, and counts as a deactivation', async () => {
+it('the deletion of a user whose link is damaged is stored with its mark, and counts as a waiting deactivation', async () => {
   await setLink(`User:${ADA}`, '{"id":"p1"');
   await store.remove('User', ADA);
   expect(await store.state.directory.get('User', ADA)).toBeUndefined();

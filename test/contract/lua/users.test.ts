@@ -257,7 +257,7 @@ describe('users whose attributes depend on groups', () => {
 
   const marked = async (): Promise<string[]> => [...(await store.marks()).keys()].sort();
 
-  it('only users who join or leave a group are marked', async () => {
+  it('when the members of a group are replaced, only the group and the users who joined or left it are marked', async () => {
     await store.members(idOf('g'), { kind: 'replace', values: [BOB] });
     expect(await marked()).toEqual([`Group:${idOf('g')}`, `User:${ADA}`, `User:${BOB}`]);
   });

@@ -37,7 +37,7 @@ const itemsOf = (about: string) => noticesOf(receivers[about] ?? { posts: [] }).
 const toldOf = (about: string, state: string) =>
   eventually(`${about} is ${state}`, () => itemsOf(about).find((item) => item.state === state));
 
-test('a dead letter causes one message, and its end another', async () => {
+test('a new dead letter sends one notice with its count and a link, and dropping the dead letter sends a resolved notice', async () => {
   const stranger = (await rig.bridge.platform.state()).users.at(-1);
   const id = await rig.bridge.idp.createUser(stranger?.userName ?? '');
   expect(await toldOf('deadLetters', 'new')).toMatchObject({
@@ -51,7 +51,7 @@ test('a dead letter causes one message, and its end another', async () => {
   await toldOf('deadLetters', 'resolved');
 }, 60_000);
 
-test('a failing platform causes a message with its status, and a reconcile that fails meanwhile another', async () => {
+test("while the platform answers 500, a notice names the target and the status, and another the failed reconcile; the platform's recovery is sent as resolved", async () => {
   front.answer = () => ({ status: 500 });
   await rig.bridge.idp.createUser('new@acme.example');
   // The calls of the reconcile fail too, so the breaker opens earlier than by the attempts to create one user.

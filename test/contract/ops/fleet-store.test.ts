@@ -60,7 +60,7 @@ test('a process is listed with its facts from its first heartbeat until it leave
   expect(after.lastBeats.worker).toMatchObject({ host: 'host-worker', version: '1.0.0' });
 });
 
-test('the heartbeat of a process of role all counts for the duties api, scheduler and worker', async () => {
+test('the heartbeat of a process of role all counts as the last heartbeat of the roles api, scheduler and worker', async () => {
   await fleet.beat('a1', facts('all'));
   expect(Object.keys((await fleet.read()).lastBeats).sort()).toEqual(['api', 'scheduler', 'worker']);
 });

@@ -25,7 +25,7 @@ const last = async (range: '1h' | '1d' | '30d' = '1h') => {
   return Object.fromEntries(Object.entries(series).map(([name, values]) => [name, values.at(-1)]));
 };
 
-test('for concurrent writers, a slot of every range has the sum of a count and the greatest value of a level', async () => {
+test('after concurrent writers, the current history slot of every range has the sum of the calls and the greatest lag', async () => {
   await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       history.note([
@@ -50,7 +50,7 @@ test('the values of each target and each connection are stored separately', asyn
   expect((await history.read('connection', 'none', '1h')).series.pushes).toEqual([null, null, null]);
 });
 
-test('a slot that reuses the place of an expired slot starts empty', async () => {
+test('a history slot that is stored in place of an expired one contains nothing of the expired one', async () => {
   await history.note([{ kind: 'target', name: 'main', values: { calls: 9, lagMs: 9 } }]);
   const key = keyOf('1h:target.main');
   const [[place = '', text = ''] = []] = Object.entries(await store.redis.hgetall(key));
@@ -61,7 +61,7 @@ test('a slot that reuses the place of an expired slot starts empty', async () =>
   expect(await last()).toMatchObject({ calls: 1, lagMs: null });
 });
 
-test('the stored slots of a range do not grow in number over time, and expire when the newest slot is out of range', async () => {
+test('over time a range of the history keeps at most its number of slots in Redis, and expires after its newest slot is out of range', async () => {
   history = createHistoryStore(store, { prefix: store.prefix, spans: { ...LONG, '1h': TINY } });
   const key = keyOf('1h:target.main');
   const seen = new Set<string>();

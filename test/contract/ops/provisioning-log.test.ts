@@ -87,7 +87,7 @@ describe('entries of the provisioning log', () => {
     expect(told).toMatchObject([{ name: 'Sales', members: [id], status: 'success' }]);
   });
 
-  it('the log has one entry with advice for a protected user, and refusals with advice and the message of the platform', async () => {
+  it("the log has one entry `Protected` for a changed protected user, and for a refused group an entry with the call and the platform's status and message", async () => {
     const boss = await bridge.idp.createUser('boss@acme.example');
     await untilSynced();
     await bridge.idp.patch(`/Users/${boss}`, { op: 'replace', path: 'displayName', value: 'The boss' });
@@ -110,7 +110,7 @@ describe('entries of the provisioning log', () => {
     expect(provisioningSteps.at(-1)).toMatchObject({ type: 'export', status: 'failure' });
   });
 
-  it('of several failing attempts the log has the first one, then the success with its attempt number', async () => {
+  it('when several attempts of a sync fail, the log has the first failure once, and the success with its attempt number', async () => {
     await bridge.platform.control('PATCH', '/faults', { status5xx: 1 });
     const id = await bridge.idp.createUser('cyd@acme.example');
     await eventually('a retry is told', async () => (await entries({ refs: [`User:${id}`] })).length > 0);
