@@ -164,7 +164,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     ).toEqual([true, true, 1]);
   }, 60_000);
 
-  test('after Hold the page shows Release in its place, and the progress of a load is shown until it ends', async () => {
+  test("while a target is on hold, the operators' page offers Release in place of Hold, and it shows the progress of a load until the load ends", async () => {
     await page.getByRole('button', { name: 'Hold', exact: true }).click();
     await page.locator('dialog').getByRole('button', { name: 'Hold' }).click();
     await page.getByRole('button', { name: 'Release' }).waitFor();

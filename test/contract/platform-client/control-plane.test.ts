@@ -28,7 +28,7 @@ test('a list of 232 deployments is read to its end, page by page', async () => {
   expect([ids.length, new Set(ids).size]).toEqual([232, 232]);
 });
 
-test('environments are filtered by type and carry their addresses', async () => {
+test('a list of environments has their REST and SQL addresses, and the type staging returns none when only production exists', async () => {
   const all1 = await all(rig.client.environments.list('1'));
   expect(all1.map(({ type }) => type)).toContain('production');
   expect(all1[0]).toMatchObject({

@@ -26,7 +26,7 @@ function clientOf(groups: string[], userAttributes: object = {}): CoreDataClient
 const byCountry = { measures: ['orders.count'], dimensions: ['orders.country'] };
 const countries = (rows: Record<string, unknown>[]) => rows.map((row) => row['orders.country']);
 
-test('rows follow the groups and attributes of the token, in each result format', async () => {
+test("load returns the rows that the token's groups and attributes allow, and the same rows in the compact and columnar formats", async () => {
   const everything = clientOf(['everything']);
   const { rows, annotation } = await everything.load(byCountry);
   expect(rows.length).toBeGreaterThan(2);
@@ -43,7 +43,7 @@ test('rows follow the groups and attributes of the token, in each result format'
   expect(Object.keys(part?.rows[0] ?? {})).toContain('time.year');
 });
 
-test('SQL streams the same rows as load', async () => {
+test("sql returns the rows that the token's groups and attributes allow, and throws QueryRefused for invalid SQL", async () => {
   const sql = 'SELECT country, MEASURE(count) AS n FROM orders GROUP BY 1';
   const rows = await all(clientOf(['analysts'], { country: 'FR' }).sql(sql));
   expect(rows).toEqual([{ country: 'FR', n: expect.anything() }]);

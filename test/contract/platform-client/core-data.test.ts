@@ -60,7 +60,7 @@ test('load sends the token without a prefix, below the base path', async () => {
   expect(server.asked[0]?.headers.authorization).toBe(TOKEN);
 });
 
-test('DATA-06 Continue wait: the request is repeated with the same body and span id and the next request number', async () => {
+test('DATA-06 after an answer Continue wait, load repeats the request with the same body and span id and the next request number', async () => {
   const wait = { error: 'Continue wait' };
   answers(wait, wait, RESULT);
   expect((await client.load(query)).rows).toEqual(RESULT.data);
@@ -72,14 +72,14 @@ test('DATA-06 Continue wait: the request is repeated with the same body and span
   expect(server.asked.at(-1)?.headers['x-request-id']).toBe('mine-span-1');
 });
 
-test('waiting for a slow query ends at its time limit or with the signal', async () => {
+test('load of a slow query throws PlatformTimeout after queryTimeoutMs and PlatformAborted after its signal aborts', async () => {
   answers({ error: 'Continue wait' });
   expect(await thrownBy(clientWith({ queryTimeoutMs: 200 }).load(query))).toBeInstanceOf(PlatformTimeout);
   const signal = AbortSignal.timeout(80);
   expect(await thrownBy(client.load(query, { signal }))).toBeInstanceOf(PlatformAborted);
 });
 
-test('single and multiple results in each of the three formats become rows', async () => {
+test('loadMany turns results in the default, compact and columnar formats into rows', async () => {
   const compact = { members: ['a', 'b'], dataset: [['1', null]] };
   const columnar = {
     members: ['a', 'b'],
@@ -168,7 +168,7 @@ test('a SQL query with an empty result gives no rows and no error', async () => 
   expect(await all(client.sql('SELECT 1'))).toEqual([]);
 });
 
-test('an error line in a SQL answer throws, before the first row and after some rows', async () => {
+test('an error line in a SQL answer throws QueryRefused, also after rows that were already returned', async () => {
   lines(['{"error":"cannot parse"}']);
   expect(await thrownBy(all(client.sql('x')))).toMatchObject({
     name: 'QueryRefused',
@@ -183,7 +183,7 @@ test('an error line in a SQL answer throws, before the first row and after some 
   expect(rows).toHaveLength(1);
 });
 
-test('a SQL answer that is truncated, or is no table, throws', async () => {
+test('a SQL answer that is cut off throws PlatformConnection, and one that is no table throws PlatformDecode', async () => {
   lines([SCHEMA, '{"data":[["DE","1"]]}', '{"data":[["FR"'], false);
   expect(await thrownBy(all(client.sql('x')))).toBeInstanceOf(PlatformConnection);
   for (const wrong of [

@@ -282,7 +282,7 @@ describe('answers with an error status', () => {
 });
 
 describe('answers with a success that cannot be used', () => {
-  test('a web page as answer throws an error that says that the endpoint is absent', async () => {
+  test('a web page with status 200 as answer throws EndpointAbsent', async () => {
     await start((_, response) => response.writeHead(200).end(`\n <!doctype html><p>${PERSON}`));
     await failure(platform.client.accounts.search(PERSON), EndpointAbsent);
     await failure(platform.client.users.delete('u1'), EndpointAbsent);

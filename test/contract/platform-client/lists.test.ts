@@ -68,7 +68,7 @@ describe('startIndex lists', () => {
     },
   );
 
-  test('paging follows a platform that returns fewer resources than requested', async () => {
+  test('a list of seven users in pages of two, when 100 were requested, is read page by page to its end', async () => {
     await start(directory(7, 2));
     expect((await walk({ count: 100 })).map((ids) => ids.length)).toEqual([2, 2, 2, 1]);
   });
@@ -180,7 +180,7 @@ describe('cursor and offset lists', () => {
     ]);
   });
 
-  test('items without pageInfo are complete if their number equals count', async () => {
+  test('an attribute list without pageInfo is complete if its number of items equals count', async () => {
     await start((_, response) => answerJson(response, { items: [attribute(1)], pageInfo: null, count: 1 }));
     expect(await names()).toEqual(['a1']);
   });
@@ -196,7 +196,7 @@ describe('cursor and offset lists', () => {
     expect(await thrownBy(names())).toBeInstanceOf(IncompleteList);
   });
 
-  test('an answer in neither list style throws', async () => {
+  test('a list answer that has neither the offset style nor the cursor style throws', async () => {
     await start((_, response) => answerJson(response, { data: [] }));
     expect(await thrownBy(names())).toBeInstanceOf(PlatformDecode);
   });

@@ -33,7 +33,7 @@ test('an id that is no whole number is refused before it is sent', async () => {
 
 const names = (items: { name: string }[]) => items.map(({ name }) => name);
 
-test('folders are made, renamed, walked upwards and deleted', async () => {
+test('a folder is created in another one, renamed and deleted; ancestors lists its path, and deleting a folder with content throws 400', async () => {
   const { workspace } = rig.client;
   const outer = await workspace.createFolder('1', { name: 'outer' });
   const inner = await workspace.createFolder('1', { name: 'inner', parentId: outer.id });
@@ -46,7 +46,7 @@ test('folders are made, renamed, walked upwards and deleted', async () => {
   expect(await all(workspace.folders('1', outer.id))).toEqual([]);
 });
 
-test('items are moved with text ids, to a folder and to the root', async () => {
+test('workspace.move with text ids moves a workbook into a folder and back to the root; a missing item throws 404', async () => {
   const { workspace } = rig.client;
   const folder = await workspace.createFolder('1', { name: 'target' });
   const workbook = await workspace.createWorkbook('1', { name: 'numbers' });

@@ -95,7 +95,7 @@ test('a group with a damaged record is repaired by a PUT, and can be deleted', a
   expect((await idp.send('DELETE', path)).status).toBe(204);
 });
 
-test('a user with a damaged record can be deleted, and its userName is free afterwards if the index entries are readable', async () => {
+test('a user with a damaged record is deleted with 204, and its userName can be used by a new user', async () => {
   const { idp } = bridge;
   await damage('users', ids.ada, (stored) => stored.slice(0, -1));
   expect((await idp.send('DELETE', `/Users/${ids.ada}`)).status).toBe(204);

@@ -133,7 +133,7 @@ test('a proof during pushes and syncs finds no fault, and a repair changes nothi
   }
 });
 
-test('the repair reports a fault that needs a decision of an operator, and changes nothing of it', async () => {
+test("`doctor --repair` reports a damaged user record and a link without its group as left for an operator, and keeps the group's members", async () => {
   const store = await openStore();
   try {
     await store.putUser(ADA, { userName: 'ada' });

@@ -285,7 +285,7 @@ describe('the platform becomes equal to the directory', () => {
   const limitMs = 120_000 + options.numRuns * 200;
 
   it(
-    'after random changes the platform equals the source although attributes depend on groups',
+    'after random changes and interrupted syncs the platform equals the source, with attributes that depend on groups',
     async () => {
       await fc.assert(property(), options);
     },
@@ -293,7 +293,7 @@ describe('the platform becomes equal to the directory', () => {
   );
 
   it(
-    'after random changes the platform equals the source if no attribute depends on groups',
+    'after random changes and interrupted syncs the platform equals the source, with attributes that do not depend on groups',
     async () => {
       const { title } = RULES.attributes;
       await fc.assert(property({ ...RULES, attributes: title ? { title } : {} }), options);
@@ -302,7 +302,7 @@ describe('the platform becomes equal to the directory', () => {
   );
 
   it(
-    'after random changes the platform equals the source although each removal waits for an approval',
+    'after random changes the platform equals the source once every destructive write, which the guard holds, is approved',
     async () => {
       const none = { count: 0, percent: 0 };
       const strict = {
@@ -318,7 +318,7 @@ describe('the platform becomes equal to the directory', () => {
   );
 
   it(
-    'after random changes the platform equals the source although the guard allows only one removal of each kind',
+    'after random changes the platform equals the source when the guard allows one destructive write of each kind and the held ones are approved',
     async () => {
       const one = { count: 1, percent: 100 };
       const strict = { ...GENEROUS, deactivate: one, delete: one, removeMembers: one, clearAttributes: one };

@@ -20,7 +20,7 @@ describe('the guard while a sync runs', () => {
   const isActive = () => [...fixture.platform.users.values()].some(({ active }) => active);
 
   it.each(INTERRUPTIONS)(
-    'the guard counts a deactivation once, also after an approval, although it needs a second call after one %s',
+    'a deactivation interrupted by a call %s is counted once by the guard, also if it needed an approval, and the account is deactivated',
     async (_words, outcome) => {
       // The first guard allows one deactivation; the second holds it until an approval.
       for (const deactivate of [

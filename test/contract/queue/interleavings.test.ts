@@ -109,7 +109,7 @@ describe('changes while a sync runs', () => {
   });
 
   it.each(INTERRUPTIONS)(
-    'under the policy create-only a new account is completed although one of its calls is one %s',
+    'under the policy create-only, a new account gets its attribute and its membership although one of the calls is one %s',
     async (_words, outcome) => {
       // Each of the first eight calls of the sync is the interrupted one once.
       for (let calls = 0; calls < 8; calls++) {
@@ -128,7 +128,7 @@ describe('changes while a sync runs', () => {
     },
   );
 
-  it('under the policy create-only, member changes after the creation of the group are not written', async () => {
+  it('under the policy create-only, a member removed from an existing group stays at the platform, and a new group gets its members', async () => {
     await open({ policy: 'create-only' });
     await user(ADA, 'ada');
     await fixture.store.putGroup(G, 'Sales', [add(ADA)]);
@@ -155,7 +155,7 @@ describe('changes while a sync runs', () => {
     expect(userAt('ada')?.attributes.get('title')).toBe('new');
   });
 
-  it("a new user with the userName of a leaver does not inherit a pending removal's membership", async () => {
+  it("a new user with the userName of a leaver gets an active account, and is not in the group from which the leaver's removal was pending", async () => {
     await open();
     await user(ADA, 'ada');
     await fixture.store.putGroup(G, 'Sales', [add(ADA)]);
@@ -174,7 +174,7 @@ describe('changes while a sync runs', () => {
     expect([userAt('ada')?.active, membersAt('Sales')]).toEqual([true, []]);
   });
 
-  it('a new group with the name of a deleted group is not deleted with it at the platform', async () => {
+  it('a new group with the name of a deleted group exists at the platform with its member, though both are synced at the same time', async () => {
     await open();
     await user(ADA, 'ada');
     await fixture.store.putGroup(G, 'Sales');

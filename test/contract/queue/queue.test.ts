@@ -131,7 +131,7 @@ describe('delivery of marks through BullMQ', () => {
     expect(relay.lastSweepAt()).toBeGreaterThan(Date.now() - 5000);
   });
 
-  it('a process that does not know the connection leaves the mark to one that does', async () => {
+  it("a worker of another connection does not apply a mark; a worker that serves the mark's connection then applies it", async () => {
     const seen: string[] = [];
     startWorker(working([]), { connections: ['other'] });
     const relay = startRelay();

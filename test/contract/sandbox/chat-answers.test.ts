@@ -30,7 +30,7 @@ const rowsOf = (records: any[]): any => toolResults(records, 'serviceSqlApi')[0]
 const countries = (records: any[]): string[] => rowsOf(records).data.map(([country]: string[]) => country);
 const ask = (session: object, more: object = {}) => rig.talk({ input: QUESTION, ...session, ...more });
 
-test('CHAT-26 CHAT-27 CHAT-28 CHAT-29 CHAT-31 CHAT-32 CHAT-33 CHAT-34 chat records arrive in this order: cutoff, question, increments, tool calls, whole answer, state; sort rises', async () => {
+test('CHAT-26 CHAT-27 CHAT-28 CHAT-29 CHAT-31 CHAT-32 CHAT-33 CHAT-34 chat records arrive in this order: cutoff, question, increments, tool calls, whole answer, state; their `sort` rises', async () => {
   const { records, headers, text } = await ask(as('ada', EVERYTHING), { messageId: '1700000000001-message' });
   expect(headers['content-type']).toBe('application/json');
   expect(text.endsWith('\n')).toBe(true);
@@ -62,7 +62,7 @@ test('CHAT-26 CHAT-27 CHAT-28 CHAT-29 CHAT-31 CHAT-32 CHAT-33 CHAT-34 chat recor
   expect(sorts.every((sort, place) => place === 0 || sort > sorts[place - 1])).toBe(true);
 });
 
-test('CHAT-35 CHAT-36 CHAT-37 CHAT-38 increments join to the finished message, with nodes, roles and flags', async () => {
+test('CHAT-35 CHAT-36 CHAT-37 CHAT-38 the increments of a chat answer joined equal its final message; records name role and node, and assistant records isStructuredResponse', async () => {
   const { records } = await ask(as('ada', EVERYTHING));
   const final = finalOf(records);
   const parts = records.filter(({ id, isDelta }) => id === final.id && isDelta);
@@ -77,13 +77,13 @@ test('CHAT-35 CHAT-36 CHAT-37 CHAT-38 increments join to the finished message, w
   }
 });
 
-test('CHAT-30 outside of development mode no chat record has thinking', async () => {
+test('CHAT-30 with chatDevelopmentMode off no chat record has the key `thinking`', async () => {
   await rig.set({ chatDevelopmentMode: false });
   const { records } = await ask(as('ada', EVERYTHING));
   expect(records.filter((record) => 'thinking' in record)).toEqual([]);
 });
 
-test('CHAT-39 of several chat records that look final, the last one with a short enough path is the answer', async () => {
+test('CHAT-39 of several chat records that look final, the last one whose graphPath is not too deep is the answer', async () => {
   const finals = [
     { content: 'first', graphPath: ['final'] },
     { content: 'the answer', graphPath: ['final', 'writer'] },
@@ -184,7 +184,7 @@ test('CHAT-44 CHAT-45 a chat result holds at most 100 rows and their total numbe
   expect(rows.slice(0, 100)).toEqual(data);
 });
 
-test('CHAT-13 ATTR-25 an internal user sees the rows that the provisioned groups and attributes allow, at once', async () => {
+test('CHAT-13 ATTR-25 chat answers of an internal user have the rows that group and attribute allow, directly after SCIM and the API have written them', async () => {
   const user = await rig.user('ana@acme.example');
   const session = asInternal('ana@acme.example');
   expect(rowsOf((await ask(session)).records)).toBeUndefined();
@@ -203,7 +203,7 @@ test('CHAT-13 ATTR-25 an internal user sees the rows that the provisioned groups
   expect(countries((await ask(session)).records)).toEqual(['DE']);
 });
 
-test('CHAT-19 userAttributes of an external user select the rows', async () => {
+test('CHAT-19 the value of userAttributes in the chat request of an external user selects the rows of that value', async () => {
   const seen = async (country: string): Promise<string[]> => {
     const session = as('ada', {
       groups: ['analysts'],

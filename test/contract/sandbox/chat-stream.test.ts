@@ -13,7 +13,7 @@ afterAll(() => rig.stop());
 const statusOf = async (body: object): Promise<number> =>
   (await rig.talk({ input: QUESTION, ...body })).status;
 
-test('CHAT-01 AUTH-10 AUTH-11 both URL forms answer: the agent form with a key, both forms with a token', async () => {
+test("CHAT-01 AUTH-10 AUTH-11 a chat request to the agent's address with an API key or a token, and to the deployment's address with a token, is answered 200", async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   const answers = await Promise.all([
     rig.talk({ input: QUESTION, ...as('ada') }),
@@ -58,7 +58,7 @@ test('CHAT-04 without input the stored thread is returned and no run starts', as
   expect((await rig.threads())[0].runs).toHaveLength(1);
 });
 
-test('CHAT-05 a chatId continues its thread, and sort increases', async () => {
+test('CHAT-05 a chat request with the chatId of a thread continues that thread, and its records have a greater `sort` than the earlier ones', async () => {
   const first = await rig.talk({ input: QUESTION, ...as('ada') });
   const chatId = chatIdOf(first.records);
   const second = await rig.talk({ input: 'And orders by status?', chatId, ...as('ada') });
@@ -202,7 +202,7 @@ test('CHAT-25 isDefaultBranch of a chat is true without activeBranchName, false 
   expect(await statusOf({ activeBranchName: 'no-such', ...as('ada') })).toBe(400);
 });
 
-test('GEN-05 a plan without chat refuses every form with 403', async () => {
+test('GEN-05 on a subscription without chat, a chat request with an API key, one with a token, and an abort each answer 403', async () => {
   await rig.set({ plan: { chat: false } });
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   expect((await rig.talk({ input: QUESTION, ...as('ada') })).status).toBe(403);

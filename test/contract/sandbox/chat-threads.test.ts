@@ -63,7 +63,7 @@ test('STATE-06 a client that lost the first answer finds its thread by messageId
   expect(chatIdOf(other.records)).not.toBe(first.chatId);
 });
 
-test('STATE-07 CABORT-11 another message during a run is refused in one line, and the run continues', async () => {
+test('STATE-07 CABORT-11 another message to a thread that is streaming is answered by the error line "Streaming for thread is in progress", and the stream continues', async () => {
   const first = await begin({ messageId: FIRST, ...as('ada') });
   for (const more of [{ messageId: SECOND }, {}]) {
     const busy = await rig.talk({ input: 'And now?', chatId: first.chatId, ...more, ...as('ada') });
@@ -89,7 +89,7 @@ test('STATE-08 CABORT-03 CABORT-06 an abort by the owner is 204 without body, an
   expect((await rig.threads())[0].runs[0].outcome).toBe('aborted');
 });
 
-test('STATE-08 an unresponsive agent is aborted at once, and the thread can continue', async () => {
+test('STATE-08 the stream of an agent that sends no records ends at once after an abort, and the thread answers a next question', async () => {
   const agent = await rig.agent({ recordDelayMs: 60_000 });
   const stream = await begin(as('ada'), { agent });
   await stream.next();

@@ -55,7 +55,7 @@ test('the seed large:N has N people in one large group and in teams', async () =
   ]);
 });
 
-test('GET /state returns every part, or only the requested parts', async () => {
+test('GET /state of the sandbox returns every part, or with `only` the named parts, and never an API key', async () => {
   expect(Object.keys(await rig.state())).toEqual(
     expect.arrayContaining([
       'users',
@@ -72,7 +72,7 @@ test('GET /state returns every part, or only the requested parts', async () => {
   expect(JSON.stringify(await rig.state())).not.toContain(rig.key('admin'));
 });
 
-test('POST /fixtures of the sandbox creates objects that later calls find, and answers 400 to an unknown kind of object', async () => {
+test('POST /fixtures of the sandbox creates users, keys, deployments and folders that later calls find, and answers 400 to an unknown kind of object', async () => {
   const { body } = await rig.control('POST', '/fixtures', {
     users: [{ userName: 'boss@acme.example', isAdmin: true, permissions: ['AuditLogManage'] }],
     apiKeys: [{ name: 'boss', owner: 'boss@acme.example', deployments: ['2'] }],

@@ -54,7 +54,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('SQL cannot read a file, by function, by name or by copy', async () => {
+test('SQL that reads or writes a file, by a function, as a table or by COPY, is refused with an SQL error', async () => {
   const queries = [
     `SELECT * FROM read_csv('${file}')`,
     `SELECT * FROM read_csv_auto('${file}')`,
@@ -225,7 +225,7 @@ test('SQL cannot read catalogues, settings, the environment or the underlying ta
   await stillAlive();
 });
 
-test('no form of query returns rows of another country', async () => {
+test('SQL of an analyst of one country returns no row of another country, in any of its forms', async () => {
   const german = await rig.rows('SELECT count(*) FROM orders', { token: GERMAN_ANALYST });
   const questions = [
     'SELECT DISTINCT country FROM orders',

@@ -53,7 +53,7 @@ test('a name that equals a catalogue of the engine only after Unicode folding re
   ).toEqual([['2']]);
 });
 
-test('a column without a name gets no name of an underlying table or policy', async () => {
+test('a result column without an alias is named after the function or column in the query, and not after an internal table or policy', async () => {
   const expressions: [expression: string, name: string][] = [
     ['(SELECT max(country) FROM orders)', 'max'],
     ['(SELECT country FROM orders LIMIT 1)', 'country'],

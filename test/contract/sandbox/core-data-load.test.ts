@@ -52,7 +52,7 @@ test('DATA-01 a measure of type sum equals the sum over the rows of the data', a
   expect(all).toEqual({ [COUNT]: '640', [TOTAL]: sum(rows, TOTAL).toFixed(2) });
 });
 
-test('DATA-02 a single query returns a flat answer, and queryType multi returns results', async () => {
+test('DATA-02 POST /v1/load of a single query has data at the top level; with queryType multi the answer has a list of results', async () => {
   const ask = (body: object) => rig.ask('POST', '/v1/load', { body });
   expect(Object.keys((await ask({ query: byCountry })).body)).toEqual(
     expect.arrayContaining(['query', 'data', 'annotation']),
@@ -190,7 +190,7 @@ test('DATA-06 repeats of a query have different request ids in the log', async (
   expect(new Set(log.map((entry: any) => JSON.stringify(entry.body))).size).toBe(1);
 });
 
-test('DATA-07 the compact format has members and a dataset, the columnar format members and columns', async () => {
+test('DATA-07 with responseFormat compact data has members and a dataset of rows, with columnar members and columns', async () => {
   const rows = await data(byCountry);
   const members = [COUNTRY, COUNT];
   const table = rows.map((row) => members.map((name) => row[name]));
@@ -203,7 +203,7 @@ test('DATA-07 the compact format has members and a dataset, the columnar format 
   });
 });
 
-test('DATA-08 limit and offset select a page, and total counts all rows', async () => {
+test('DATA-08 limit and offset of a query select its rows, total counts all rows, and the setting dataRowDefault is the default limit', async () => {
   const all = await data({ ...byCountry, order: { [COUNTRY]: 'asc' } });
   const page = (
     await rig.load({ ...byCountry, order: { [COUNTRY]: 'asc' }, limit: 2, offset: 1, total: true })
@@ -214,7 +214,7 @@ test('DATA-08 limit and offset select a page, and total counts all rows', async 
   expect(await data(byCountry)).toHaveLength(4);
 });
 
-test('the default order is by the first measure, with a granularity by time; order may be a list', async () => {
+test('rows without `order` are sorted by the first measure, or by time if the query has a granularity; `order` may be a list', async () => {
   const counts = (await data(byCountry)).map((row) => Number(row[COUNT]));
   expect(counts).toEqual([...counts].sort((left, right) => right - left));
   const months = await data({

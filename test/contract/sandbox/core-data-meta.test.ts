@@ -37,7 +37,7 @@ test("AUTH-08 Core Data accepts a bare token, a token with a prefix, and one in 
   }
 });
 
-test('AUTH-09 a token signed with another secret is 403; each deployment has its own', async () => {
+test("AUTH-09 a data API token signed with another secret is 403, and a token of each deployment reads that deployment's metadata", async () => {
   const foreign = makeToken('another secret', EVERYTHING, Date.now());
   expect((await rig.ask('GET', '/v1/meta', { token: foreign })).status).toBe(403);
   expect((await meta(EVERYTHING, '1')).map((cube: any) => cube.name)).toContain('orders');
@@ -156,7 +156,7 @@ test('DATA-15 GET /v1/meta lists public cubes and views with their members, priv
   expect(orders.segments.map((segment: any) => segment.name)).toEqual(['orders.completed']);
 });
 
-test('DATA-16 data sources and entities have the specified form and order', async () => {
+test('DATA-16 GET /v1/data-sources and /v1/entities return the specified keys, and entities sorted by name in pages', async () => {
   const sources = (await rig.ask('GET', '/v1/data-sources')).body;
   expect(sources).toEqual({
     data: { data_sources: [{ name: 'default', type: 'duckdb', database: 'sales', schema: 'main' }] },
@@ -213,7 +213,7 @@ test('ERR-10 fault status429 answers one Core Data query with 429 and Retry-Afte
   expect((await rig.ask('POST', '/v1/load', { body: QUERY })).status).toBe(200);
 });
 
-test('the environments of branches contain the address of their data', async () => {
+test('the environment of an enabled branch has an address at which SQL returns the data of that branch', async () => {
   const path = '/build/api/v1/deployments/1/branches/staging-environment';
   await rig.call('PUT', path, { body: { branchName: 'feature-a', enabled: true } });
   const { body } = await rig.call('GET', '/api/v1/deployments/1/environments');

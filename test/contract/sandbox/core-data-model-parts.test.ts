@@ -118,7 +118,7 @@ describe('granularities of a time dimension', () => {
     expect((await rowsBy('six_hours', 'America/New_York'))[0]).toEqual(['2026-01-04T14:00', '1']);
     expect((await rowsBy('six_hours'))[0]).toEqual(['2026-01-04T20:00', '1']);
   });
-  test('the answer, the metadata, dry-run and SQL name the granularity', async () => {
+  test('a custom granularity is named with its interval in the annotation of /v1/load, in /v1/meta and dry-run, and in the aliases of /v1/sql', async () => {
     const { body } = await rig.load(byTime('fiscal_year'), boss);
     const step = { name: 'fiscal_year', title: 'Business Year', interval: '1 year', offset: '3 months' };
     expect(body.annotation.timeDimensions[`${TIME}.fiscal_year`]).toMatchObject({
@@ -146,7 +146,7 @@ describe('granularities of a time dimension', () => {
       staff__started_at_fortnight: `${TIME}.fortnight`,
     });
   });
-  test('a dimension and data blending use a custom granularity, and an unknown granularity is 400', async () => {
+  test('a custom granularity can be used in a dimension and in blended queries, and an unknown granularity is 400', async () => {
     const { body } = await rig.load({ dimensions: [`${TIME}.half_year`], measures: ['staff.count'] }, boss);
     expect(body.data).toEqual([
       expect.objectContaining({ [`${TIME}.half_year`]: '2026-01-01T00:00:00.000' }),
@@ -167,7 +167,7 @@ describe('granularities of a time dimension', () => {
 
 describe('cubes and views that extend others', () => {
   const load = async (query: object, token: object = boss.token) => (await rig.load(query, { token })).body;
-  test('an extending cube has the members, the table and the policies of its parent', async () => {
+  test('a cube that extends another one has the members, the table and the access policies of its parent', async () => {
     expect((await load({ measures: ['staff.wages'], segments: ['staff.rich'] })).data).toEqual([
       { 'staff.wages': '700' },
     ]);
@@ -185,7 +185,7 @@ describe('cubes and views that extend others', () => {
       { 'teams.title': 'core', 'rich.count': '1' },
     ]);
   });
-  test('an extending view adds its cubes to those of its parent', async () => {
+  test('a view that extends another one contains the cubes of its parent and its own', async () => {
     const query = { measures: ['sites_and_teams.count'], dimensions: ['sites_and_teams.teams_title'] };
     expect((await load(query)).data).toHaveLength(2);
     const { body } = await rig.ask('GET', '/v1/meta', boss);

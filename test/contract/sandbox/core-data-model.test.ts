@@ -95,7 +95,7 @@ afterAll(async () => {
 const everything = inGroups(['everything']);
 const load = async (query: object, token: object = everything) => (await rig.load(query, { token })).body;
 
-test('queries of a YAML model return the values of the CSV rows: filtered and calculated measures, case, segments, times, joins', async () => {
+test('queries of a YAML model with filtered and calculated measures, case, segments, times and joins return the values of the CSV rows', async () => {
   expect((await load({ measures: ['people.count', 'people.wages', 'people.high_wages'] })).data).toEqual([
     { 'people.count': '3', 'people.wages': '350', 'people.high_wages': '300' },
   ]);

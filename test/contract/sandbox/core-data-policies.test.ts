@@ -112,7 +112,7 @@ const count = { measures: ['people.count'] };
 const bySite = { dimensions: ['people.site'] };
 
 describe('several policies of one cube', () => {
-  test('a member is visible when any matching policy shows it', async () => {
+  test('a user sees a member of a cube if any access policy that matches the user shows it', async () => {
     expect(await answer(['german'], { measures: ['people.wages'] })).toEqual(hidden('people.wages'));
     expect(await answer(['german', 'italian'], { measures: ['people.wages'] })).toEqual(['280']);
     const { body } = await rig.ask('GET', '/v1/meta', { token: inGroups(['german', 'italian']) });
@@ -121,7 +121,7 @@ describe('several policies of one cube', () => {
       ...['people.count', 'people.wages', 'people.name', 'people.site'],
     ]);
   });
-  test('a query sees the rows that all of its members have in common', async () => {
+  test('a query returns only rows that the access policies allow for each of its members', async () => {
     expect(await answer(['german', 'italian'], bySite)).toEqual(['DE', 'IT']);
     expect(await answer(['german', 'italian'], { ...bySite, measures: ['people.wages'] })).toEqual([
       'IT 280',
@@ -131,13 +131,13 @@ describe('several policies of one cube', () => {
     expect(await answer(['german', 'italian'], both)).toEqual([]);
     expect(await answer(['german', 'boss'], both)).toHaveLength(5);
   });
-  test('the query in the answer contains the filters that the policies add', async () => {
+  test("the `query` in the answer of /v1/load contains the row filters of the user's access policies", async () => {
     const token = inGroups(['german', 'italian']);
     const { body } = await rig.load({ ...bySite, measures: ['people.wages'] }, { token });
     const site = (value: string) => ({ member: 'people.site', operator: 'equals', values: [value] });
     expect(body.query.filters).toEqual([{ and: [site('IT'), { or: [site('DE'), site('IT')] }] }]);
   });
-  test('a member in a filter, segment or date range without a matching policy gives no rows', async () => {
+  test('a query whose filter, segment or date range uses a member that no matching policy shows returns no rows', async () => {
     for (const query of [
       { filters: [{ member: 'people.name', operator: 'set' }] },
       { segments: ['people.rich'] },
@@ -157,13 +157,13 @@ describe('several policies of one cube', () => {
     expect(await answer(['averager'], { measures: ['people.average_wage'] })).toEqual(['']);
     expect(await answer(['averager', 'boss'], { measures: ['people.average_wage'] })).toEqual(['166']);
   });
-  test('excludes without includes shows all other members, and without a matching policy all members are hidden', async () => {
+  test('an access policy with excludes and without includes shows all other members; a user without a matching policy sees none', async () => {
     expect(await answer(['noname'], count)).toEqual(['4']);
     expect(await answer(['noname'], { dimensions: ['people.name'] })).toEqual(hidden('people.name'));
     expect(await answer(['noname', 'german'], { dimensions: ['people.name'] })).toEqual(['Ada', 'Ben']);
     expect(await answer(['strangers'], count)).toEqual(hidden('people.count'));
   });
-  test('a policy has several groups, nested filters and every operator', async () => {
+  test('an access policy for several groups, with nested or and and filters and a value from userAttributes, selects the matching rows', async () => {
     const wages = { measures: ['people.wages'] };
     expect(await answer(['rich', 'poor'], wages, { least: 100 })).toEqual(['700']);
     expect(await answer(['rich'], wages)).toEqual(
@@ -172,7 +172,7 @@ describe('several policies of one cube', () => {
     expect(await answer(['rich', 'every'], wages, { least: 300 })).toEqual(['480']);
     expect(await answer(['every'], { dimensions: ['people.name'] })).toEqual(['Dan', 'Eve']);
   });
-  test('all conditions must hold, and the second and later ones must be boolean', async () => {
+  test('an access policy with conditions applies only if all of them hold, and a second condition that is not boolean is an error', async () => {
     const wages = { measures: ['people.wages'] };
     expect(await answer(['cond'], wages, { first: 'yes', second: true })).toEqual(['830']);
     expect(await answer(['cond'], wages, { first: true, second: false })).toEqual(hidden('people.wages'));
@@ -195,7 +195,7 @@ describe('several policies of one cube', () => {
 });
 
 describe('views over cubes with policies', () => {
-  test('the policies of a view decide which members are visible, and those of its cubes which rows', async () => {
+  test('the access policies of a view decide which of its members are visible, and the policies of its cubes decide which rows', async () => {
     expect(await answer(['german'], { measures: ['staff.count'] })).toEqual(['2']);
     expect(await answer(['german'], { measures: ['everyone.wages'] })).toEqual(['150']);
     expect(await answer(['german'], { measures: ['staff.wages'] })).toEqual(hidden('staff.wages'));
@@ -203,7 +203,7 @@ describe('views over cubes with policies', () => {
       'IT 2',
     ]);
   });
-  test('only cubes whose members the query evaluates restrict the rows', async () => {
+  test('a query of a view is restricted only by the row policies of cubes whose members it evaluates', async () => {
     expect(await answer(['analysts'], { dimensions: ['everyone.teams_title'] })).toEqual(['core', 'web']);
     expect(await answer(['webbers'], { dimensions: ['staff.teams_title'] })).toEqual(['web']);
     expect(await answer(['webbers'], { dimensions: ['everyone.teams_title'] })).toEqual(['web']);
@@ -217,7 +217,7 @@ describe('views over cubes with policies', () => {
 });
 
 describe('private members', () => {
-  test('selecting a private member is refused as hidden, filtering a query by it is allowed', async () => {
+  test('selecting a private member is refused as hidden, and a query that only filters by it returns rows', async () => {
     expect(await answer(['boss'], { measures: ['people.hush'] })).toEqual(hidden('people__hush'));
     expect(await answer(['boss'], { dimensions: ['people.secret'] })).toEqual(hidden('people__secret'));
     expect(await answer(['boss'], { dimensions: ['people.id'] })).toEqual(hidden('people__id'));
@@ -225,7 +225,7 @@ describe('private members', () => {
     expect(await answer(['boss'], { measures: ['people.wages'], filters })).toEqual(['100']);
     expect(await rig.sqlError('SELECT secret FROM people', { token: inGroups(['boss']) })).toBeDefined();
   });
-  test('a view shows private members that it includes', async () => {
+  test('a view that includes a private member of its cube shows the member', async () => {
     expect(await answer(['boss'], { measures: ['staff.hush'], dimensions: ['staff.secret'] })).toHaveLength(
       5,
     );

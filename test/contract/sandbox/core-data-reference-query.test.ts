@@ -70,7 +70,7 @@ describe('filters', () => {
     const { body } = await load(filter(CREATED_AT, 'afterDate', ['2026-03-01']));
     expect(['473', '470']).toContain(firstValue(body));
   });
-  test('filters on measures apply after grouping', async () => {
+  test('a filter on a measure selects the groups whose aggregated value matches', async () => {
     const byCountry = { ...count, dimensions: ['orders.country'] };
     const one = { ...byCountry, filters: [{ member: 'orders.count', operator: 'equals', values: ['95'] }] };
     expect((await load(one)).body.data).toEqual([{ 'orders.country': 'FR', 'orders.count': '95' }]);
@@ -83,7 +83,7 @@ describe('order, limit and ungrouped', () => {
   const byCountry = { ...count, dimensions: ['orders.country'] };
   const names = async (query: object) =>
     (await load(query)).body.data.map((row: any) => row['orders.country']);
-  test('the order of a query is an object or a list, and a name that the query does not select has no effect', async () => {
+  test('`order` of a query may be an object or a list, and a name in it that the query does not select changes nothing', async () => {
     const ascending = (await load({ ...byCountry, order: { 'orders.count': 'asc' } })).body.data;
     expect(Number(ascending[0]['orders.count'])).toBeLessThan(Number(ascending[5]['orders.count']));
     const order = [
@@ -101,7 +101,7 @@ describe('order, limit and ungrouped', () => {
     const months = body.data.map((row: any) => row[CREATED_AT]);
     expect(months).toEqual([...months].sort().reverse());
   });
-  test('limit and offset select rows of the result, and total counts the rows without them', async () => {
+  test('limit and offset of a query select rows of its result, and total counts the rows without them', async () => {
     const { body } = await load({ dimensions: ['customers.name'], limit: 3 });
     expect(body.data.map((row: any) => row['customers.name'])).toEqual([
       'Customer 001',
@@ -123,7 +123,7 @@ describe('several queries in one', () => {
   const multi = (query: unknown) => load(query, EVERYTHING, { queryType: 'multi' });
   const months = { ...count, ...time({ granularity: 'month', dateRange: ['2026-01-01', '2026-03-31'] }) };
   const compared = { ...count, ...time({ compareDateRange: ['this month', 'last month'] }) };
-  test('single queries, blended queries and compared ranges are answered', async () => {
+  test('/v1/load with queryType multi answers single queries, blended queries and compared date ranges with the kind of the query and its results', async () => {
     const one = (await multi(count)).body;
     expect([one.queryType, one.results.map((result: any) => result.data)]).toEqual([
       'regularQuery',
@@ -188,7 +188,7 @@ describe('several queries in one', () => {
 });
 
 describe('sql and dry-run', () => {
-  test('/sql returns the text and its parameters, by GET and POST', async () => {
+  test('/v1/sql returns the SQL text and its parameters, by GET and POST, and names no internal table', async () => {
     for (const answer of [
       await call('POST', '/v1/sql', { body: { query: count } }),
       await call('GET', `/v1/sql${address(count)}`),
@@ -202,7 +202,7 @@ describe('sql and dry-run', () => {
       expect(JSON.stringify(answer.body)).not.toContain('store_');
     }
   });
-  test('/dry-run returns the parsed form of one or several queries', async () => {
+  test('/v1/dry-run returns the normalized form of one query and of several queries, with the kind of query', async () => {
     const { body } = await call('POST', '/v1/dry-run', { body: { query: count } });
     expect(body).toMatchObject({
       queryType: 'regularQuery',
@@ -250,7 +250,7 @@ describe('meta', () => {
   const meta = async (context: object, more = '') =>
     (await call('GET', `/v1/meta${more}`, { headers: { authorization: bearer(context) } })).body.cubes;
   const namesOf = (cubes: any[]) => cubes.map(({ name }) => name).sort();
-  test('/meta lists the cubes that the security context allows, and only views when asked for', async () => {
+  test('/v1/meta lists the cubes that the security context allows, and only the views with onlyViews=true', async () => {
     expect(namesOf(await meta(inGroups(['analysts', 'everything'])))).toEqual([
       'countries',
       'customers',
@@ -259,7 +259,7 @@ describe('meta', () => {
     expect(namesOf(await meta({}))).toEqual(['countries']);
     expect(namesOf(await meta(EVERYTHING, '?onlyViews=true'))).toEqual(['customers', 'orders']);
   });
-  test('/meta lists all properties of a cube and its members', async () => {
+  test('/v1/meta returns every property of a view and of its members', async () => {
     const orders = (await meta(EVERYTHING)).find(({ name }: any) => name === 'orders');
     expect(orders).toMatchObject({
       name: 'orders',

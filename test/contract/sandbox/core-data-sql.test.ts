@@ -10,7 +10,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-test('DATA-09 the first line of a SQL answer is the schema with names and column types', async () => {
+test('DATA-09 the first line of a SQL answer is the schema with the name and column type of each column', async () => {
   const [first] = await rig.lines(
     "SELECT country, MEASURE(orders.count) AS n, MEASURE(total_amount) AS total, date_trunc('month', created_at) AS month, true AS yes FROM orders GROUP BY 1, 4 LIMIT 3",
   );
@@ -26,7 +26,7 @@ test('DATA-09 the first line of a SQL answer is the schema with names and column
   });
 });
 
-test('DATA-10 all rows follow as lines of data', async () => {
+test('DATA-10 after the schema line each line of a SQL answer has only the key data, and together the lines have all rows', async () => {
   const [schema, ...rest] = await rig.lines('SELECT country, status, created_at FROM orders');
   expect(Object.keys(schema ?? {})).toContain('schema');
   expect(rest.length).toBeGreaterThan(1);
@@ -42,12 +42,12 @@ test('DATA-10 all rows follow as lines of data', async () => {
   }
 });
 
-test('DATA-11 an empty result still has one line of data', async () => {
+test('DATA-11 a SQL query without rows answers the schema line and then one line {"data":[]}', async () => {
   const lines = await rig.lines("SELECT country FROM orders WHERE country = 'XX'");
   expect(lines.slice(1)).toEqual([{ data: [] }]);
 });
 
-test('DATA-12 an error of the SQL layer is a line with status 200 and the request id', async () => {
+test('DATA-12 a SQL query that is invalid answers one line with the error and the request id, and a conversion that fails ends with an error line', async () => {
   for (const query of [
     'SELEC 1',
     'SELECT nothing FROM orders',
@@ -61,7 +61,7 @@ test('DATA-12 an error of the SQL layer is a line with status 200 and the reques
   expect(lines.at(-1)).toEqual({ error: expect.any(String) });
 });
 
-test('DATA-13 a failure during the result is the last line, after the rows', async () => {
+test('DATA-13 when a SQL query fails after some rows, these rows are sent and the last line is the error', async () => {
   await rig.control('PATCH', '/settings', { sqlFailAfterRows: 150 });
   const lines = await rig.lines('SELECT country FROM orders');
   expect(lines.flatMap((line) => line['data'] ?? [])).toHaveLength(150);
@@ -77,7 +77,7 @@ test('DATA-13 a result above the maximum ends with an error line', async () => {
   expect(await rig.rows('SELECT country FROM orders LIMIT 100')).toHaveLength(100);
 });
 
-test('SQL and JSON queries return the same values', async () => {
+test('a SQL query and the JSON query of the same measures and dimensions return the same values', async () => {
   const { body } = await rig.load({
     measures: ['orders.count', 'orders.total_amount'],
     dimensions: ['orders.country'],
@@ -93,7 +93,7 @@ test('SQL and JSON queries return the same values', async () => {
   );
 });
 
-test('each form of SQL that clients send returns the same rows as its plain form', async () => {
+test('SQL with CTEs, subqueries, joins, FILTER, CASE, unions, window functions or casts is answered, with the same count as the plain query', async () => {
   const same = async (left: string, right: string) =>
     expect(await rig.rows(left)).toEqual(await rig.rows(right));
   const german = "SELECT MEASURE(count) FROM orders WHERE country = 'DE'";

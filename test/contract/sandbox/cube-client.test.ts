@@ -35,7 +35,7 @@ function clientOf(method: 'GET' | 'POST' | undefined, context: object = EVERYTHI
 }
 
 describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
-  test("load of the Cube client gives rows, a pivot, a table and series of the sandbox's data", async () => {
+  test("load of the Cube client returns the sandbox's rows, and the same values as pivot, table columns and series", async () => {
     const query: Query = { measures: [COUNT], dimensions: [COUNTRY] };
     const result = await clientOf(method).load(query);
     const raw = result.rawData();
@@ -55,7 +55,7 @@ describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
     expect(result.seriesNames()).toEqual([expect.objectContaining({ key: COUNT, title: 'Orders Count' })]);
   });
 
-  test('a time axis is filled with the periods that have no rows', async () => {
+  test('a chart of the Cube client has a point for each month of a date range, also for months without rows', async () => {
     const end = new Date().getUTCFullYear() + 1;
     const timeDimensions = [month([`${end}-01-01`, `${end}-06-30`])];
     const result = await clientOf(method).load({ measures: [COUNT], timeDimensions });
@@ -65,7 +65,7 @@ describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
     expect(filled.chartPivot()).toHaveLength(12);
   });
 
-  test('several queries are blended over one time axis', async () => {
+  test('a load of several queries by the Cube client is blended over one time axis', async () => {
     const timeDimensions = [month(LAST_QUARTER)];
     const filters = [{ member: COUNTRY, operator: 'equals' as const, values: ['DE'] }];
     const result = await clientOf(method).load([
@@ -81,7 +81,7 @@ describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
     expect(result.decompose()).toHaveLength(2);
   });
 
-  test('compareDateRange gives one series for each range', async () => {
+  test('a Cube client query with compareDateRange gives one series for each of its ranges', async () => {
     const result = await clientOf(method).load({
       measures: [COUNT],
       timeDimensions: [
