@@ -121,7 +121,7 @@ test('ATTR-18 and ATTR-19 an empty array is a value; null or no value clears the
   expect(await valuesOf(2)).toEqual([]);
 });
 
-test('ATTR-20 an unknown user or attribute is 404', async () => {
+test('ATTR-20 setting a value of an unknown attribute, or setting or reading values of an unknown user, is 404', async () => {
   expect((await set(99, 'x')).status).toBe(404);
   expect((await rig.post(VALUES, { userId: '99', userAttributeId: '1', value: 'x' })).status).toBe(404);
   expect((await rig.call('GET', `${VALUES}/99`)).status).toBe(404);

@@ -169,7 +169,7 @@ test('DEPL-01 only deployments that the user can access are listed', async () =>
   expect((await rig.call('GET', `${DEPLOYMENTS}/1/environments`, { key })).status).toBe(403);
 });
 
-test('DEPL-01 a grant on an object inside a deployment makes the deployment accessible', async () => {
+test('DEPL-01 a user with a read grant on a folder of a deployment sees this deployment in the list', async () => {
   const { body } = await rig.control('POST', '/fixtures', {
     folders: [{ deploymentId: '2', name: 'Plans' }],
   });
@@ -177,7 +177,7 @@ test('DEPL-01 a grant on an object inside a deployment makes the deployment acce
   expect((await list('', key)).body.items.map((one: { id: number }) => one.id)).toEqual([2]);
 });
 
-test('DEPL-01 a role with a policy on deployments makes these deployments accessible', async () => {
+test('DEPL-01 a user whose role has the action DeploymentRead for a deployment sees only this deployment in the list', async () => {
   const policies = [{ resourceType: 'Deployment', actions: ['DeploymentRead'], resources: ['1'] }];
   const { body } = await rig.control('POST', '/fixtures', {
     roles: [{ name: 'Reader', policies }],

@@ -162,7 +162,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
     expect(statuses(await bulk([missing, missing], { failOnErrors: 1 }))).toEqual(['404']);
   });
 
-  test('If-Match and attributes of the Bulk request do not apply to its operations', async () => {
+  test('a Bulk request with If-Match and `attributes` in its URL creates a user with 201, because both do not apply to its operations', async () => {
     const body = { schemas: [BULK_REQUEST], Operations: [user('plain')] };
     const answer = await scim.post('/Bulk?attributes=userName', body, { 'if-match': 'W/"7"' });
     expect([answer.status, statuses(answer.body.Operations)]).toEqual([200, ['201']]);
@@ -260,7 +260,7 @@ describe('circular references (RFC 7644 §3.7.1)', () => {
     }
   });
 
-  test('a bulk operation that cannot be completed has the status 409 and names its place in the request', async () => {
+  test('a bulk group that refers to a group whose creation is refused has the status 409, and exists with its other member', async () => {
     await scim.group('holder');
     const [first, second] = await bulk([
       group('half', 'bulkId:holder', 'kept'),

@@ -136,7 +136,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
     });
   });
 
-  test('members.value is immutable: PATCH may only repeat it (RFC 7643 §4.2)', async () => {
+  test('PATCH of members.value of a present member answers 400 mutability, unless it repeats the value (RFC 7643 §4.2)', async () => {
     const [ada, bob] = [
       await scim.user(`${randomUUID()}@x.example`),
       await scim.user(`${randomUUID()}@x.example`),
@@ -202,7 +202,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
     expect(await scim.post('/.search', search)).toMatchObject({ status: 400 });
   });
 
-  test('certificates in base64 and base64url, and absolute and relative references, are accepted', async () => {
+  test('certificates in base64 and base64url, and absolute and relative photo references, are returned as sent', async () => {
     const values = {
       x509Certificates: [{ value: 'MIIDQzCCAqygAwIBAgICEAAwDQYJKoZIhvcNAQEFBQAwTjE=' }, { value: 'a-_b' }],
       photos: [

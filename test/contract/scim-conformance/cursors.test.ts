@@ -91,7 +91,7 @@ describe('reading all pages by cursor', () => {
     },
   );
 
-  test('cursor pages answered from an index list the users of a group', async () => {
+  test('cursor pages of a filter by group list exactly the users of the group', async () => {
     const [group] = await scim.find('/Groups', 'displayName eq "all"');
     const pages = await crawl(byGet(10, `groups.value eq "${group.id}"`));
     expect(pages.flatMap(({ Resources }) => idsOf(Resources))).toEqual(ids);
@@ -104,7 +104,7 @@ describe('reading all pages by cursor', () => {
     expect(await crawl(byGet(1, 'userName eq "nobody"'))).toMatchObject([{ totalResults: 0, Resources: [] }]);
   });
 
-  test('page size and attributes may change between cursor pages', async () => {
+  test('after a change of count and attributes the next cursor page continues behind the last user of the page before', async () => {
     const { nextCursor } = (await scim.get('/Users?cursor=&count=3')).body;
     const { body } = await scim.get(`/Users?cursor=${nextCursor}&count=2&attributes=userName`);
     expect(idsOf(body.Resources)).toEqual(ids.slice(3, 5));

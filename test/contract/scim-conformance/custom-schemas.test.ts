@@ -285,7 +285,7 @@ describe('attributes in answers (RFC 7643 §7, returned)', () => {
   });
 });
 
-test('mapped custom attributes reach the platform, and a user without an attribute made required later can still be deactivated', async () => {
+test('values of custom attributes reach the platform, and a user who lacks an attribute that was made required later can be deactivated', async () => {
   const attributes = settings.targets.main?.attributes ?? {};
   const whole = await buildBridge({
     configure: (config) => {

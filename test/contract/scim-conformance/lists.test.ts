@@ -242,7 +242,7 @@ describe('projections (RFC 7644 §3.9)', () => {
 });
 
 describe('.search (RFC 7644 §3.4.3)', () => {
-  test('.search answers like the GET with the same parameters', async () => {
+  test('POST /Users/.search returns the same page as GET /Users with the same parameters', async () => {
     const filter = 'userName sw "u1"';
     const search = await scim.post('/Users/.search', {
       schemas: [SEARCH],

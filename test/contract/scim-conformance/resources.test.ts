@@ -135,7 +135,7 @@ describe('replace (RFC 7644 §3.5.1)', () => {
     expect(await scim.find('/Users', 'userName eq "ghost@x.example"')).toEqual([]);
   });
 
-  test('PUT without `active` keeps the stored one, so a leaver stays inactive, and PUT of `active` true reactivates', async () => {
+  test('PUT without `active` keeps a deactivated user inactive, and PUT with `active` true reactivates', async () => {
     const { id } = await scim.user('left@x.example');
     const body = (extra: object) => userBody('left@x.example', { active: undefined, ...extra });
     await scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });

@@ -68,7 +68,7 @@ describe('the order of sorted lists', () => {
     },
   );
 
-  test('groups are sorted, also by attributes stored outside the record', async () => {
+  test('groups are sorted by displayName and by members.value, and users by the name of their group', async () => {
     expect(initials((await scim.get('/Groups?sortBy=displayName')).body.Resources)).toBe('etz');
     const [first] = await scim.find('/Users', 'userName eq "charlie"');
     const group = await scim.group('members-of-it', [first.id]);
@@ -100,7 +100,7 @@ describe('pages of sorted lists', () => {
     });
   });
 
-  test('.search sorts like the GET', async () => {
+  test('POST /Users/.search returns the same sorted page as GET /Users', async () => {
     const search = { schemas: [SEARCH], sortBy: 'title', sortOrder: 'descending', startIndex: 2, count: 3 };
     const get = await scim.get('/Users?sortBy=title&sortOrder=descending&startIndex=2&count=3');
     expect(await scim.post('/Users/.search', search)).toMatchObject({ status: 200, body: get.body });

@@ -61,7 +61,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect(body.id).not.toContain('bulkId');
     });
 
-    test('ids are unique and stable, and absent attributes such as externalId are not invented', async () => {
+    test('ids of created users differ and stay the same, and attributes that were not sent, such as externalId, are not returned', async () => {
       const [a, b] = [await made(), await made()];
       expect(a.id).not.toBe(b.id);
       for (let time = 0; time < 2; time++) expect((await scim.get(`/Users/${a.id}`)).body.id).toBe(a.id);

@@ -70,7 +70,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('this repository passes the release check', () => {
+test('the release check passes for this repository and for the tag of its version, and refuses another tag', () => {
   expect(release('--check')).toMatchObject({
     status: 0,
     out: expect.stringContaining(`${CURRENT} is consistent`),
@@ -83,7 +83,7 @@ test('this repository passes the release check', () => {
 });
 
 test.each(CHANGELOGS)(
-  'a tag is refused while %s has unreleased changes; without a tag they are no fault',
+  'a release tag is refused while %s has unreleased changes; without a tag the check passes',
   (name) => {
     change(name, /^## /m, '## Unreleased\n\n- A change.\n\n## ');
     expect(release('--check').status).toBe(0);

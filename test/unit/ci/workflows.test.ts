@@ -36,7 +36,7 @@ const RIGHTS: Record<string, Record<string, string>> = {
   'updates.yml propose': { contents: 'write', 'pull-requests': 'write' },
 };
 
-test('the repository has pipelines for changes, releases and updates', () => {
+test('the repository has exactly the workflows ci.yml, release.yml and updates.yml', () => {
   expect(names.sort()).toEqual(['ci.yml', 'release.yml', 'updates.yml']);
 });
 
@@ -72,7 +72,7 @@ describe.each(names)('the pipeline %s', (name) => {
     expect(textOf(name)).not.toMatch(/\bsecrets\b|pull_request_target|workflow_run/);
   });
 
-  test('every job has a runner and a time limit, and needs existing jobs without a cycle', () => {
+  test('every job of a workflow has a runner and a time limit, and needs only existing jobs, without a cycle', () => {
     const done = new Set<string>();
     const open = new Map(jobsOf(name));
     while (open.size > 0) {
@@ -124,7 +124,7 @@ describe.each(names)('the pipeline %s', (name) => {
   });
 });
 
-test('the check finds an unknown reference', () => {
+test('the check of workflow expressions reports references to unknown jobs, outputs, steps and contexts', () => {
   const workflow = workflowOf('release.yml');
   const { notes } = workflow.jobs;
   for (const text of [
@@ -204,7 +204,7 @@ describe('the dry run of a pipeline', () => {
     { tags: ['v1.1.0'], image: [':1.0 '], npm: 'patch-1.0', mark: '--latest=false ' },
     { tags: ['v1.0.9-rc.1', 'v0.9.9'], image: [':1.0 ', ':1 '], npm: 'latest', mark: '--latest ' },
     { tags: ['v2.0.0'], image: [':1.0 ', ':1 '], npm: 'patch-1.0', mark: '--latest=false ' },
-  ])('release 1.0.0 beside the tags $tags takes the marks of the newest version only if it is', (given) => {
+  ])('release 1.0.0 beside the tags $tags takes the image tags :1.0 and :1, the npm tag latest and the latest mark only where no newer version has them', (given) => {
     const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-tags-'));
     const git = (...args: string[]) => {
       const as = ['-c', 'user.name=ci', '-c', 'user.email=ci@example.com'];

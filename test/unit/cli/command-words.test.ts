@@ -62,7 +62,7 @@ test('each command and option that a message of the source names exists in the C
   expect(seen).toBeGreaterThan(40);
 });
 
-test('messages name a command with its prefix scim-bridge', () => {
+test('every message of the source names a command of the CLI with `scim-bridge` before it', () => {
   const subcommands = program.commands.flatMap((command) =>
     command.commands.map((sub) => `${command.name()} ${sub.name()}`),
   );
@@ -92,7 +92,7 @@ describe('the name of the command', () => {
     ['an image: PATH leads to this program', 'bin', 'app', 'scim-bridge'],
     ['a checkout: the file as seen from the working folder', 'empty', 'app', 'node dist/main.js'],
     ['a checkout, called from elsewhere: the whole path', 'empty', 'bin', `node ${program}`],
-  ])('messages name the command as this installation starts it: %s', (_name, path, cwd, expected) => {
+  ])('messages name the program as it is started here, and leave other uses of the word scim-bridge unchanged: %s', (_name, path, cwd, expected) => {
     const place = { program, path: join(folder, path), cwd: join(folder, cwd) };
     expect(commandNameOf(place)).toBe(expected);
     expect(withCommandName('see scim-bridge approvals list; scim-bridge --help', place)).toBe(

@@ -209,13 +209,13 @@ describe('file and environment together', () => {
     });
   });
 
-  test('a file without connections and targets is completed from the environment', () => {
+  test('a settings file without connections and targets gets both from the environment', () => {
     const config = loadText('server: { port: 9000 }\nredis:\n', ENV);
     expect(config.targets.main?.url).toBe(ENV.PLATFORM_URL);
     expect(config.connections.default?.tokens).toHaveLength(1);
   });
 
-  test('a file with other names gets no connection default and no target main', () => {
+  test('a settings file with own connections and targets gets no connection `default` and no target `main` from the environment', () => {
     const text = `
 connections: { hr: { tokens: [{ name: a, secret: ${KEY}1 }], targets: [prod] } }
 targets: { prod: { url: 'https://prod.example', token: ${KEY} } }`;
@@ -231,7 +231,7 @@ targets: { prod: { url: 'https://prod.example', token: ${KEY} } }`;
     expect(faultsOf(text)).toHaveLength(1);
   });
 
-  test('overriding one target does not change another that shares its YAML anchor', () => {
+  test('an environment variable for one target does not change another target that shares its YAML anchor', () => {
     const text = `
 targets:
   main: &base { url: 'https://a.example', token: ${KEY} }

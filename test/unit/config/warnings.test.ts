@@ -17,7 +17,7 @@ test('TLS without verification of certificates gives a warning', () => {
   expect(configWarnings(config, { NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toEqual([]);
 });
 
-test('two approvers without a sign-in give a warning', () => {
+test('the setting of two approvers without a sign-in gives a warning at guard.approvers', () => {
   const warned = configWarnings(loadText(fileWith('guard: { approvers: 2 }')));
   expect(warned).toMatchObject([{ path: '/targets/main/guard/approvers' }]);
 });

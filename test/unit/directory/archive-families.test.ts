@@ -13,7 +13,7 @@ const keys = [...table.matchAll(/^ \* \| ([^|]+) \| [^|]+ \| ([^|]+)/gm)]
   ])
   .map((key) => key.replace('<t>', 'main').replace('<kind>', 'delete').replace('<ref>', 'User:abc').replace(/<.*>/, 'abc')); // prettier-ignore
 
-test('the table of keys.ts is read with all its key families', () => {
+test('more than 40 key families are found in the table of keys.ts, so that the tests below do not run over an empty list', () => {
   expect(keys.length).toBeGreaterThan(40);
 });
 
@@ -21,6 +21,6 @@ test.each(keys)('the key family %s is either part of a backup or rebuilt after a
   expect(archiveRuleOf(key)).not.toBe('unknown');
 });
 
-test('a key of an unknown family is recognised as unknown', () => {
+test('a Redis key of a family that is not in keys.ts has the archive rule `unknown`', () => {
   expect(archiveRuleOf('somethingElse:main')).toBe('unknown');
 });

@@ -166,11 +166,11 @@ describe('index entries of users and groups', () => {
     ]);
   });
 
-  it.each([undefined, null, '', 5, []])('index entries omit a name that is %p', (value) => {
+  it.each([undefined, null, '', 5, []])('a user whose userName, externalId and emails are %p has no index entries', (value) => {
     expect(indexEntries('User', { userName: value, externalId: value, emails: value })).toEqual([]);
   });
 
-  it('each index family has its SCIM attribute', () => {
+  it('each name index belongs to its SCIM attribute: userNames, displayNames and externalIds', () => {
     expect(['userNames', 'displayNames', 'externalIds:User', 'externalIds:Group'].map(attributeOf)).toEqual([
       'userName',
       'displayName',

@@ -12,7 +12,7 @@ const SPAN = { stepMs: 1000, slots: 4 };
 const ring = (...texts: string[]) =>
   new Map(texts.map((text) => [String(Number(text.split(',')[0]) % 4), text]));
 
-test('in each range of the history the last slot is the current one', () => {
+test('in each range of the history the last slot is the one that contains the present time', () => {
   expect(startOf(SPAN, 10_999)).toBe(7000);
   for (const span of Object.values(HISTORY_RANGES)) {
     const now = 1_800_000_123_456;
@@ -30,7 +30,7 @@ test('history values are read in the order of time, and slots without a stored v
   });
 });
 
-test('a history slot that is stored with an earlier or later slot number counts as empty', () => {
+test('a history slot whose stored number belongs to an earlier or later round of the ring is read as null', () => {
   expect(decodeRing('connection', ring('6,9,9', '11,9,9'), SPAN, 10_500).pushes).toEqual([
     null,
     null,
@@ -51,7 +51,7 @@ test('history values are stored by column as whole numbers, absent ones as empty
   expect(HISTORY_COLUMNS.target).toHaveLength(13);
 });
 
-test('history series are added slot by slot, and a slot that is null in every series stays null', () => {
+test('history series are summed slot by slot, and a slot that is null in every series stays null', () => {
   expect(
     addSeries([
       [1, null, null],

@@ -26,7 +26,7 @@ test.each([
   ],
   ['two users have one name', 'stored', [newcomer('ada'), newcomer('bob', 'ada')], ['stored ', 'lost']],
 ])(
-  'when a batch of new users fails, users stored or refused before the failure keep their result: %s',
+  'when the Redis script of a user batch fails in its middle, users already stored or refused keep their result, the others reject: %s',
   async (_, answer, newcomers, expected) => {
     const store = storeOver(answer);
     // `lost`: the call rejects, because Redis is unavailable.

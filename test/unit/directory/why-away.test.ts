@@ -34,7 +34,7 @@ test('a Redis error with a code and no message gets its reason', () => {
   expect(whyAway(failure('', 'ECONNREFUSED'))).toBe('nothing listens there');
 });
 
-test('a discarded transaction is explained by the error of its commands', () => {
+test('for a discarded Redis transaction the failure text gives the reason of the command that failed, such as full memory', () => {
   const error = Object.assign(new Error('EXECABORT Transaction discarded because of previous errors.'), {
     previousErrors: [new Error("OOM command not allowed when used memory > 'maxmemory'.")],
   });

@@ -62,7 +62,7 @@ const quoted = (names: Set<string>): Quoted[] =>
     }),
   );
 
-test('each scim-bridge command of the pages exists, with its options', async () => {
+test('every scim-bridge command that a page of docs names exists, with its options', async () => {
   const { commands, general } = await programCommands();
   const all = quoted(new Set([...commands.keys()].map((path) => path.split(' ')[0] ?? '')));
   expect(all.length).toBeGreaterThan(40);

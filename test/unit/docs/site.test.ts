@@ -37,7 +37,7 @@ test('the build of the documentation site ends without a fault', () => {
   expect(built).toEqual({ status: 0, faults: [] });
 });
 
-test('every page of docs is on the site, and in the list of pages', () => {
+test('every page of docs is on the documentation site, and the start page links to it', () => {
   const sources = below(join(ROOT, 'docs'), '.md');
   expect(sources.length).toBeGreaterThan(60);
   for (const source of sources) {
@@ -98,7 +98,7 @@ test('the stylesheet of the site loads no other file', () => {
   expect(readFileSync(join(output, 'style.css'), 'utf8')).not.toMatch(/@import|url\(/);
 });
 
-test('a link without a target, an unknown heading, a foreign image and a page without a section fail the build', () => {
+test('a link without a target, an unknown heading, a foreign image and a page without a section each fail the build of the site', () => {
   const root = join(folder, 'root');
   for (const path of [
     'docs',

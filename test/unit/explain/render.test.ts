@@ -57,7 +57,7 @@ test('explain prints a command with a long id whole on one line', () => {
   expect(lines({ reasons: [reason] }).find((line) => line.includes(command))).toBeDefined();
 });
 
-test('explain prints every reason in full when few values and groups leave room on the page', () => {
+test('explain prints every long reason in full when it has few values and groups, within 36 lines', () => {
   const reasons = Array.from(
     { length: 5 },
     (_, at) => `Fact ${at} ${'and more '.repeat(50)}so do this ${at}.`,
@@ -69,7 +69,7 @@ test('explain prints every reason in full when few values and groups leave room 
   for (const at of reasons.keys()) expect(page.join('\n')).toContain(`so do this ${at}.`);
 });
 
-test('explain on a full page cuts the middle of a long reason and keeps its last words', () => {
+test('when its text does not fit 36 lines, explain cuts the middle of a long reason, keeps the last words, and names --all and --json', () => {
   const reason = `Fact ${'and more '.repeat(150)}so do this.`;
   const page = lines({ ...stuckAt('main'), reasons: [reason] });
   expect(page.length).toBeLessThanOrEqual(36);

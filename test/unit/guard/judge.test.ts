@@ -58,7 +58,7 @@ describe('judge()', () => {
     });
   });
 
-  it('removals in many small portions are held like one large portion (2,000 random schedules)', () => {
+  it('judge() allows no more removals in 40 small portions than the guard limit allows in one large portion (2,000 random schedules)', () => {
     const random = createRandom(7);
     for (let round = 0; round < 2000; round++) {
       const population = Math.floor(random() * 3000);
@@ -77,7 +77,7 @@ describe('judge()', () => {
     }
   });
 
-  it('judge() never allows more removals when more were counted, are accepted, are held or are wanted', () => {
+  it('removals that judge() holds are also held when one more removal is counted, accepted, held or wanted', () => {
     const random = createRandom(11);
     const some = () => Math.floor(random() * 60);
     for (let round = 0; round < 2000; round++) {

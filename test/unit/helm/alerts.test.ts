@@ -48,7 +48,7 @@ describe.each(ALERTS)('$alert', ({ alert, expr, labels, annotations }) => {
     expect(SECTIONS.match(new RegExp(`^## ${alert}$`, 'gm'))).toHaveLength(1);
   });
 
-  test('an alert fires in a tested situation', () => {
+  test('a tested situation makes the alert fire', () => {
     const causes = [...Object.values(SITUATIONS), ...OTHERS].filter(({ fires }) => fires.includes(alert));
     expect(causes.length).toBeGreaterThan(0);
   });
@@ -66,7 +66,7 @@ test('docs/alerts.md lists the critical alerts in the order of the rules', () =>
   expect(listed).toEqual(critical);
 });
 
-test('alerts select the namespace of the release, and can be left out or replaced by values', () => {
+test("the metrics in the chart's alerts are limited to the namespace of the release; values leave alerts out or set their runbook address", () => {
   const rulesOf = (name: string): Alert[] =>
     ofKind(rendered(name), 'PrometheusRule')[0].spec.groups.flatMap((group: any) => group.rules);
   for (const { expr } of rulesOf('ha')) {

@@ -75,7 +75,7 @@ test('the chart checks `config` by the current schema of the settings', () => {
   expect(JSON.parse(chartFile('values.schema.json')).properties.config).toEqual(settingsSchema());
 });
 
-test('the stored manifests equal the rendered chart', () => {
+test('the stored manifests were rendered from the current chart', () => {
   const made = readFileSync(HASH_FILE, 'utf8').trim();
   expect(made === chartHash() ? 'up to date' : `the chart changed: render it anew with ${UPDATE}`).toBe(
     'up to date',
@@ -90,7 +90,7 @@ withEachHelm('%s', (helm) => {
     expect(ok ? 'rendered' : text).toBe('rendered');
     expect(normalised(objectsOf(text))).toEqual(normalised(rendered(name)));
   });
-  test.each(Object.keys(REFUSED))('helm refuses with the stored messages: %s', (name) => {
+  test.each(Object.keys(REFUSED))('helm refuses the values with the stored message: %s', (name) => {
     expect(refusal(name, helm)).toEqual(kept[name]);
   });
 });
@@ -109,7 +109,7 @@ test.each(Object.keys(REFUSED))('contradictory values are refused: %s', (name) =
 const placeOf = (pattern: string): RegExp =>
   new RegExp(`^config${pattern.replaceAll('/*', String.raw`(\.[\w-]+|\[\d+\])`).replaceAll(/(^|\/)(?=\w)/g, String.raw`\.`)} `);
 
-test.each(SECRET_PATTERNS)('a secret that is masked is refused when it is written out: %s', (pattern) => {
+test.each(SECRET_PATTERNS)('a pattern that masks secrets in printed settings is also tested as a refusal of the chart: %s', (pattern) => {
   const says = Object.values(REFUSED).map((each) => each.says);
   expect(says.filter((each) => placeOf(pattern).test(each))).not.toEqual([]);
 });

@@ -79,28 +79,28 @@ test("a pod's termination grace period is preStopSeconds plus drain time plus 45
   expect(graceOf('a grace period of its own')).toBe(300);
 });
 
-test("the chart's topology `both` runs the roles of the topologies `single` and `split`", () => {
+test("the chart's topology `both` renders Deployments with the roles of `single` (all) and of `split` (api, scheduler, worker)", () => {
   const roles = (name: string): string[] =>
     ofKind(objectsFor(name), 'Deployment').map(({ metadata }) => metadata.labels['app.kubernetes.io/component']);
   expect(roles('topology both').sort()).toEqual(['all', 'api', 'scheduler', 'worker']);
   expect(roles('topology both without a scheduler').sort()).toEqual(['all', 'api', 'worker']);
 });
 
-test('alerts select the metrics of their own release', () => {
+test("the metrics in the chart's alerts are limited to the release's namespace, and to its job if two releases share the namespace", () => {
   const expressions = (name: string): string =>
     JSON.stringify(ofKind(objectsFor(name), 'PrometheusRule')[0].spec.groups).replaceAll('\\"', '"');
   expect(expressions('two releases in one namespace')).toContain('{namespace="identity",job="second-metrics"');
   expect(expressions('another namespace')).toContain('{namespace="other",job="bridge-scim-bridge-metrics"');
 });
 
-test('every image comes from the registry of the umbrella chart', () => {
+test('with a registry in the values of an umbrella chart every pod image comes from this registry', () => {
   const images = podsOf(objectsFor('a mirror of images')).flatMap(({ spec }) =>
     spec.containers.map(({ image }: Manifest) => image),
   );
   for (const image of images) expect(image).toMatch(/^mirror\.example\.com:5000\/scim-bridge@/);
 });
 
-test('the image of a backup command comes from the registry of the umbrella chart too', () => {
+test("with a registry in the values of an umbrella chart the images of a backup's command come from this registry too", () => {
   const images = podsOf(objectsFor('a mirror for every image of a backup')).flatMap(({ spec }) =>
     [...(spec.initContainers ?? []), ...spec.containers].map(({ name, image }: Manifest) => [name, image]),
   );

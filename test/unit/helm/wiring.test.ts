@@ -50,7 +50,7 @@ describe.each(CASES)('the rendered objects of %s refer to each other correctly',
     }
   });
 
-  test('every Deployment has a disruption budget that leaves a node drainable', () => {
+  test('every Deployment has a disruption budget of one unavailable pod, so that a node can be drained', () => {
     for (const deployment of deployments) {
       const budgets = ofKind(objects, 'PodDisruptionBudget').filter(({ spec }) =>
         isSelected(spec.selector.matchLabels, deployment.spec.template.metadata.labels),
@@ -69,7 +69,7 @@ describe.each(CASES)('the rendered objects of %s refer to each other correctly',
     }
   });
 
-  test('a rolling update keeps the full capacity, and the pods have the hash of their settings, so that new ones replace them', () => {
+  test('a rolling update never has fewer pods than replicas, and a hash of the settings in the pod template lets changed settings replace the pods', () => {
     const settings = ofKind(objects, 'ConfigMap').find(({ data }) => data['bridge.yaml'])?.data['bridge.yaml'];
     const hash = createHash('sha256').update(settings.trimEnd()).digest('hex');
     for (const { spec } of deployments) {
@@ -130,7 +130,7 @@ test('every example values file renders the objects that its name announces', ()
   expect(count('roles-split', 'ScaledObject')).toBe(1);
 });
 
-test('the reconcile job never overlaps itself, and is not repeated after exit code 2', () => {
+test('the reconcile CronJob never runs twice at once, and a run that ends with exit code 2, 65 or 78 is not repeated', () => {
   const [job] = ofKind(rendered('cronjob'), 'CronJob');
   expect(job.spec).toMatchObject({
     schedule: '15 2 * * *',

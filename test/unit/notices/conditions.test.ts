@@ -61,7 +61,7 @@ describe('conditions of a bridge', () => {
     ]);
   });
 
-  test('expired and expiring tokens are conditions, graded by the nearest limit', () => {
+  test('tokens that have expired and tokens that will expire are two conditions to notify of, and the second is graded by its nearest limit', () => {
     const expiresAt = [NOW - 1, NOW + 2 * DAY, NOW + 20 * DAY, NOW + 40 * DAY, null];
     const tokens = conditionsOf(facts({}, { tokens: [{ connection: 'default', expiresAt }] }));
     expect(tokens).toMatchObject([
@@ -104,11 +104,11 @@ describe('differences between reported and present conditions', () => {
     ['a count that grew, but did not double, is not reported again within the hour', 5, HOUR - 1, []],
     ['a count that grew, but did not double, is reported again after an hour', 5, HOUR, [['new', 5]]],
     ['a count that fell is not reported again', 2, HOUR, []],
-  ])('%s', (_what, count, later, expected) => {
+  ])('a condition reported with three dead letters before: %s', (_what, count, later, expected) => {
     expect(statesOf(tell([deadLetters(3)]), [deadLetters(count)], NOW + later)).toEqual(expected);
   });
 
-  test('a count that fell is reported again when it has doubled since', () => {
+  test('a condition whose count fell is reported again once the lower count has doubled', () => {
     const context = { about: ['deadLetters'] as const, places: placesOf(facts()) };
     const told = tendTold(tell([deadLetters(10)]), [deadLetters(2)], context);
     expect(statesOf(told, [deadLetters(4)], NOW + 1)).toEqual([['new', 4]]);
@@ -122,7 +122,7 @@ describe('differences between reported and present conditions', () => {
     expect(statesOf(told, [heldSince(NOW + 5)], NOW + 10)).toEqual([['new', 2]]);
   });
 
-  test('expiring tokens are reported again at the next limit', () => {
+  test('a notice about expiring tokens is sent again when the nearest expiry passes the next limit (30 to 7 days)', () => {
     const soon = (grade: number): NoticeCondition => ({
       ...place,
       target: null,

@@ -49,7 +49,7 @@ function rig(beat: () => Promise<void>) {
   return { calls, clock, beats: startBeats({ clock }, fleet, 'p1', () => FACTS) };
 }
 
-test('a process sends a beat at its start and every five seconds, and is removed from the fleet when it stops', async () => {
+test('a process writes its heartbeat at its start and every five seconds, and is removed from the fleet when it stops', async () => {
   const { calls, clock, beats } = rig(() => Promise.resolve());
   await beats.started();
   expect(calls).toEqual(['beat p1']);
@@ -62,7 +62,7 @@ test('a process sends a beat at its start and every five seconds, and is removed
   expect(calls).toEqual(['beat p1', 'beat p1', 'leave p1']);
 });
 
-test('a beat that Redis refuses is tried again after a second, and the start does not fail', async () => {
+test('a heartbeat that Redis refuses is tried again after a second, and the start does not fail', async () => {
   let isAway = true;
   const { calls, clock, beats } = rig(() => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()));
   await beats.started();
@@ -76,7 +76,7 @@ test('a beat that Redis refuses is tried again after a second, and the start doe
   await beats.stop();
 });
 
-test('an unresponsive Redis delays start and stop by only a second, and beats do not queue up', async () => {
+test('while Redis does not answer, start and stop each wait a second at most, and no second heartbeat is sent', async () => {
   const { calls, clock, beats } = rig(() => new Promise(() => undefined));
   const started = beats.started();
   await clock.pass(1000);
@@ -89,7 +89,7 @@ test('an unresponsive Redis delays start and stop by only a second, and beats do
   expect(calls).toEqual(['beat p1']);
 });
 
-test('a stop waits for a beat under way, so that the beat does not add the process to the fleet again', async () => {
+test('a stop first waits for a heartbeat that is being written, and then removes the process from the fleet', async () => {
   let answer: () => void = () => undefined;
   const { calls, clock, beats } = rig(() => new Promise((resolve) => (answer = resolve)));
   const stopped = beats.stop();

@@ -8,7 +8,7 @@ test.each([
     /else give the target a platform key of another account/,
   ],
   ['listed in users.protected', /else take the name out of targets\.main\.users\.protected and restart/],
-])('the advice for a protected account fits its reason: %s', async (message, advice) => {
+])('the exceptions list advises how to end the protection of an account: %s', async (message, advice) => {
   const found = { ref: 'User:1', reason: 'Protected', since: 0, name: 'boss@acme.example', message };
   const outbox = { exceptions: () => Promise.resolve([found]) };
   const state = { connection: 'default', outboxes: new Map([['main', outbox]]) } as unknown as DesiredState;

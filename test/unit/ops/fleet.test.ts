@@ -62,7 +62,7 @@ test.each([
   expect(fleetText({ processes, findings: [] })).toBe(expected);
 });
 
-test('while Redis takes no writes, no process is reported as missing, because none can announce itself', () => {
+test('while Redis takes no writes, the only finding about the fleet is that, because no process can announce itself', () => {
   const refusal = { reason: 'it is a replica', advice: 'Point redis.url at the primary.' };
   const { findings } = judgeFleet(view([silent('all')]), { isScheduled: true, refusal });
   expect(findings.map(({ finding, level }) => `${finding} ${level}`)).toEqual(['redisRefuses error']);
@@ -76,7 +76,7 @@ test.each([
   [true, 'nobody takes pushes, no worker and no scheduler runs'],
   [false, 'nobody takes pushes and no worker runs'],
 ])(
-  'without any process, doctor misses a scheduler only if a schedule is set (isScheduled: %s)',
+  'without any process, doctor names a missing scheduler only if a schedule is set (isScheduled: %s)',
   (isScheduled, consequence) => {
     const { findings } = judgeFleet(view([], { lastBeats: {} }), { isScheduled });
     expect(findings[0]?.message).toBe(
@@ -85,13 +85,13 @@ test.each([
   },
 );
 
-test('before the first start of a process, the finding is a warning', () => {
+test("before the first start of a process, doctor's finding noProcess is a warning", () => {
   const { findings } = judgeFleet(view([], { lastBeats: {} }), { isScheduled: true });
   expect(findings).toMatchObject([{ finding: 'noProcess', level: 'warning' }]);
   expect(findings[0]?.advice).toBe('Start scim-bridge serve.');
 });
 
-test('a missing role that never had a process names no last process', () => {
+test("for a role that no process ever had, doctor's finding names no last process", () => {
   const { findings } = judgeFleet(view([one('api')], { lastBeats: { api: one('api') } }), {
     isScheduled: false,
   });
@@ -100,7 +100,7 @@ test('a missing role that never had a process names no last process', () => {
   ]);
 });
 
-test('a missing role names its last process and the time of its last beat', () => {
+test("for a role that a process had before, doctor's finding names that process and the time of its last heartbeat", () => {
   const [finding] = judgeFleet(view([one('api')]), { isScheduled: false }).findings;
   expect(finding?.message).toBe(
     'no worker has run since 2026-03-01T11:59:00.000Z (the last was host-all, version 1.0.0): changes are stored and not applied',
@@ -151,7 +151,7 @@ describe('settings that differ', () => {
     expect(kinds(view([one('all', feeds('r1', 'g1')), old], since(60)))).toEqual(['silent warning']);
   });
 
-  test('processes do not agree on a target if one lacks it or announces no settings', () => {
+  test("the fleet does not agree on a target's settings if one process lacks the target or announces no settings", () => {
     const own = one('all', feeds('r1', 'g1'));
     const side = {
       rules: announced([{ connection: 'default', target: 'side', rules: 'same', others: 'same' }]),

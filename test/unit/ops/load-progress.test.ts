@@ -51,7 +51,7 @@ const around = (change: Partial<LoadSurroundings> = {}): LoadSurroundings => ({
   ...change,
 });
 
-test('the rate counts the last minute only, and the time left is the rest divided by that rate', () => {
+test('the progress of a load has the rate of the last minute, and as time left the rest divided by this rate', () => {
   expect(judgeLoad(backlog(), around())).toEqual({
     since: NOW - 40_000,
     done: 400,
@@ -79,7 +79,7 @@ test('when no worker has measured for a minute, the rate is 0', () => {
   expect(judgeLoad(old, around({ processes: [] }))).toMatchObject({ bound: 'noWorker', secondsLeft: null });
 });
 
-test('a load whose start no worker has noted counts from its oldest change', () => {
+test('the progress of a load whose start no worker has stored begins at the oldest waiting change, with no rate', () => {
   const unseen = backlog({ load: { startedAt: null, done: 0, samples: [] } });
   expect(judgeLoad(unseen, around({ processes: [] }))).toMatchObject({
     since: NOW - 40_000,
@@ -107,7 +107,7 @@ test.each<[string, string | null, object, Partial<LoadSurroundings>]>([
   ],
   ['full slots', 'latency', {}, { processes: [worker({}, 0.6)] }],
   ['no measure yet', null, {}, { processes: [worker({ calls: 0, queued: 0, busy: 0 })] }],
-])('with %s, the progress of a load names the bound %s', (_name, expected, change, surroundings) => {
+])('with %s, the progress of a load says that it is bound by %s', (_name, expected, change, surroundings) => {
   expect(judgeLoad(backlog(change), around(surroundings))?.bound).toBe(expected);
 });
 

@@ -22,7 +22,7 @@ function scopeWith(blocked: Ref[]): ReconcileScope {
 
 const options = { signal: new AbortController().signal, logger: silentLogger };
 
-test('the message of a run that ends as held counts its own changes of an approval with others, and names its dead letters', async () => {
+test("a run that ends as held says how many of the approval's changes are its own, and how many dead letters it caused", async () => {
   await expect(untilApplied(scopeWith(['User:9']), options, ['User:1'])).resolves.toEqual({
     outcome: 'held',
     message:
@@ -30,7 +30,7 @@ test('the message of a run that ends as held counts its own changes of an approv
   });
 });
 
-test('the message of a run that ends as held has one count if the approval has only its changes', async () => {
+test('a run that ends as held names one number if the approval has only changes of this run', async () => {
   const { message } = await untilApplied(scopeWith([]), options, REFS);
   expect(message).toBe('the guard holds 3 changes: scim-bridge approvals show default.main.7');
 });

@@ -2,7 +2,7 @@
 import { exceptionsOfPlan } from '../../../src/reconcile/plan/plan-exceptions.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 
-test('a plan counts at least the exceptions that it lists, when more are added between count and list', async () => {
+test('a plan whose exceptions grow between count and list has the larger number as total', async () => {
   const items = Array.from({ length: 28 }, (_, number) => ({
     ref: `User:${number}` as const,
     reason: 'NotAdopted' as const,

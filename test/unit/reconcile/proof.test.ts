@@ -86,7 +86,7 @@ test.each([
   ['one page', 5, 1000],
   ['exactly two pages', 14, 1000],
   ['many pages that the platform made smaller', 50, 3],
-])('a scan reads the list of %s completely', async (_what, size, cap) => {
+])('a scan reads every item of a list of %s, and its proof is complete', async (_what, size, cap) => {
   const items = all(size);
   const { seen, proof } = await walk(honest(items, cap));
   expect(seen).toEqual(items);

@@ -196,7 +196,7 @@ test('faulty lists of a target without drift never put a change into the plan (1
   expect(suspected).toBeGreaterThan(50);
 }, 60_000);
 
-test('a reconcile plan reports a deleted account and a reactivated account as drift', async () => {
+test('a reconcile plan has a deactivation for an account reactivated at the platform, and a creation for an account deleted there', async () => {
   const all = people(30);
   const there = all
     .filter(({ id }) => id !== 'p3')

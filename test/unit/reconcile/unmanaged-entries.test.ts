@@ -27,7 +27,7 @@ const listed = (...reasons: string[]): string[] =>
   ).map(({ reason }) => reason);
 
 test.each(['NotAdopted', 'Conflict', 'TakenByConnection'])(
-  'an account that a dead letter of the reason %s tells of is not listed as unmanaged too',
+  'an account that a dead letter with the reason %s names is not also listed as unmanaged',
   (reason) =>
     expect(listed(`${reason}: the account belongs to Ann@acme.example (User:2) of connection hr`)).toEqual(
       [],
@@ -38,14 +38,14 @@ test.each([
   [['Conflict: the account has it', 'Forbidden: not allowed']],
   [['Forbidden: not allowed', 'Conflict: the account has it']],
 ])(
-  'an account is not listed as unmanaged if one of two dead letters of its name tells of it: %j',
+  'an account is not listed as unmanaged if one of two dead letters with its name is about this account: %j',
   (reasons) => expect(listed(...reasons)).toEqual([]),
 );
 
-test('an account is listed beside a dead letter that tells of another account with the same externalId', () =>
+test('an account is listed as unmanaged beside a dead letter that is about another account with the same externalId', () =>
   expect(listed('TakenByConnection: the account belongs to other@acme.example (User:2)')).toHaveLength(1));
 
-test('an account with the name of a dead letter that does not tell of it is listed with a warning', () =>
+test('an account whose name a dead letter has, but that the dead letter is not about, is listed as unmanaged with a warning', () =>
   expect(listed('Forbidden: not allowed', 'Forbidden: not allowed')).toEqual([
     expect.stringContaining('may take it over'),
   ]));

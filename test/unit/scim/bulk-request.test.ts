@@ -142,7 +142,7 @@ describe('references (RFC 7644 §3.7.2)', () => {
     expect(({} as Record<string, unknown>).$ref).toBeUndefined();
   });
 
-  test('references within 40 arrays or objects are found and replaced, deeper ones are not', () => {
+  test('a bulkId reference nested in up to 40 arrays or objects is found and replaced, and one nested deeper is left unchanged', () => {
     const nested = (depth: number, text: string): unknown =>
       depth === 0 ? text : depth % 2 ? [nested(depth - 1, text)] : { a: nested(depth - 1, text) };
     expect([...referencesIn(nested(40, 'bulkId:a'))]).toEqual(['a']);
@@ -156,7 +156,7 @@ describe('references (RFC 7644 §3.7.2)', () => {
     expect(() => replaceReferences(deep, new Map([['a', '1']]))).not.toThrow();
   });
 
-  test('a creation is split when members or complex attributes hold a forward reference, and is not when a simple value does', () => {
+  test('the creation of a bulk resource is split if members or a complex attribute refer to a later bulkId, and not if a simple value does', () => {
     const pending = (name: string): boolean => name === 'a';
     const manager = { manager: { value: 'bulkId:a' }, department: 'd' };
     const members = [{ value: 'bulkId:a' }, { value: 'bulkId:known' }];
@@ -171,25 +171,25 @@ describe('references (RFC 7644 §3.7.2)', () => {
 });
 
 describe('order (RFC 7644 §3.7, §3.7.1)', () => {
-  test('operations without forward references keep their order', () => {
+  test('bulk operations without references to later operations are executed in their order', () => {
     expect(planned(user('a'), group('g', 'a'), patch('/Groups/bulkId:g', 'bulkId:a'), user('b'))).toBe(
       '0 1 2 3',
     );
   });
 
-  test('an operation with a forward reference waits, and the others keep their order', () => {
+  test('a bulk operation that refers to a later bulkId waits for it, and the others are executed in their order', () => {
     expect(planned(group('g', 'a', 'b'), user('b'), { method: 'DELETE', path: '/Users/1' }, user('a'))).toBe(
       '1 2 3 0',
     );
     expect(planned(patch('/Groups/bulkId:g', 'x'), group('g', 'a'), user('a'))).toBe('2 1 0');
   });
 
-  test('operations on one resource keep their order, even if the first has to wait', () => {
+  test('bulk operations on one resource are executed in their order, even if the first has to wait', () => {
     const remove = { method: 'DELETE', path: '/Groups/1' };
     expect(planned(patch('/Groups/1', 'bulkId:a'), remove, user('a'))).toBe('2 0 1');
   });
 
-  test('a reference that is unknown, or whose target cannot be created, delays no operation', () => {
+  test('a bulkId reference that is unknown, or whose target cannot be created, delays no operation', () => {
     expect(
       planned(group('g', 'nobody', 'constructor'), group('h', 'bad'), { ...user('bad'), path: '/X' }),
     ).toBe('0 1 2');
@@ -198,31 +198,31 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
   const withManager = (bulkId: string, manager: string) =>
     user(bulkId, { userName: bulkId, [ENTERPRISE]: { manager: { value: `bulkId:${manager}` } } });
 
-  test('a circular reference is resolved at a group, which is completed as soon as possible', () => {
+  test('of bulk resources that refer to each other in a circle a group is created incomplete, and completed as soon as the resources it refers to exist', () => {
     expect(planned(group('g', 'h'), group('h', 'g'), user('u'))).toBe('2 0 1 0+');
     expect(planned(withManager('u', 'v'), group('g', 'v'), withManager('v', 'g'))).toBe('1 2 1+ 0');
   });
 
-  test('a resource may refer to itself', () => {
+  test('a bulk resource that refers to its own bulkId is created, and completed right after', () => {
     expect(planned(group('g', 'g'), withManager('u', 'u'))).toBe('0 0+ 1 1+');
   });
 
-  test("users who are each other's managers in a circular reference are created and then completed", () => {
+  test("bulk users who are each other's managers are created first and then completed", () => {
     expect(planned(withManager('u', 'v'), withManager('v', 'w'), withManager('w', 'u'))).toBe('0 2 1 0+');
   });
 
-  test('a later change of an incomplete group waits until it is complete', () => {
+  test('a bulk operation that changes an incomplete group is executed after the group is complete', () => {
     expect(planned(group('g', 'h'), patch('/Groups/bulkId:g', 'x'), group('h', 'g'))).toBe('0 2 0+ 1');
   });
 
-  test('a circular reference in simple values runs unchanged, and later operations are executed', () => {
+  test('bulk operations whose simple values refer to each other in a circle are executed unchanged, and later operations too', () => {
     const named = (bulkId: string, name: string) => user(bulkId, { userName: `bulkId:${name}` });
     expect(
       planned(patch('/Users/bulkId:u', 'bulkId:g'), named('u', 'v'), named('v', 'u'), group('g', 'v')),
     ).toBe('1 2 3 0');
   });
 
-  test('a thousand operations that all refer to each other are planned in bounded time', () => {
+  test('a thousand bulk operations that all refer to each other are ordered in bounded time', () => {
     const names = Array.from({ length: MAX_BULK_OPERATIONS }, (_, n) => `g${n}`);
     const started = performance.now();
     const ring = planned(...names.map((name, n) => group(name, `g${(n + 1) % names.length}`)));

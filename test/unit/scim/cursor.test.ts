@@ -102,7 +102,7 @@ describe('cursor parameters (RFC 9865 §2, §2.1)', () => {
     }
   });
 
-  test('the list answer has nextCursor and no startIndex, and its text equals the object', () => {
+  test('a list answer of cursor paging has nextCursor and no startIndex, and its streamed text parses to the same object', () => {
     const position = { totalResults: 3, nextCursor: 'abc' };
     const answer = listResponse([{ id: '1' }], position);
     expect(answer).toMatchObject({ totalResults: 3, itemsPerPage: 1, nextCursor: 'abc' });
@@ -136,7 +136,7 @@ describe('names in a query over several types (RFC 7644 §3.4.2.1)', () => {
     },
   );
 
-  test('in a query over users and groups, an attribute that only the other type has is without a value', () => {
+  test('when users and groups are sorted together, an attribute that only the other type has counts as absent', () => {
     const named = { displayName: 'a', userName: 'a' };
     const key = (type: typeof users, sortBy: string) => parseSort(type, sortBy, rfc).keyOf(named);
     expect([key(users, 'displayName'), key(users, `${USER}:displayName`)]).toEqual(['a', 'a']);
@@ -144,7 +144,7 @@ describe('names in a query over several types (RFC 7644 §3.4.2.1)', () => {
     expect(key(users, 'members')).toBeUndefined();
   });
 
-  test('after a query over both types, each single type still does not know the attributes of the other', () => {
+  test('after a query over users and groups, a filter of users by `members` or of groups by `userName` is still 400 invalidFilter', () => {
     expect(refusal(() => parseFilter(userType, 'members pr', rfc))).toBe('400 invalidFilter');
     expect(refusal(() => parseFilter(groupType, 'userName pr', rfc))).toBe('400 invalidFilter');
   });

@@ -53,7 +53,7 @@ describe('errors (RFC 7644 §3.12)', () => {
 });
 
 describe('deviations of profiles', () => {
-  test('rfc refuses every deviation; auto and lenient accept all and report them', () => {
+  test('the profile rfc allows no deviation; auto and lenient allow each one and report it', () => {
     for (const { name } of scim.deviations) {
       const seen: string[] = [];
       expect(scim.profileOf('rfc', (kind) => seen.push(kind)).allows(name)).toBe(false);

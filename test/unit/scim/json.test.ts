@@ -44,7 +44,7 @@ test.each([
   expect([isRefusedUnparsed(text), isRefusedParsed(text)]).toEqual([false, false]);
 });
 
-test('the scan refuses a text for its depth exactly when its parsed value is refused', () => {
+test('JSON text is refused for its depth before parsing exactly when its parsed value is refused', () => {
   const agrees = (value: unknown): boolean => {
     const text = JSON.stringify(value);
     return isRefusedUnparsed(text) === isRefusedParsed(text);

@@ -43,13 +43,13 @@ describe('compared values (RFC 7644 §3.4.2.3)', () => {
     expect(keyOf(sortBy, jo)).toBe(expected);
   });
 
-  test('dates are sorted as points in time, and an invalid date counts as absent', () => {
+  test('sortBy on a date treats equal points in time as equal, and an invalid date as absent', () => {
     const at = (created: string): SortKey => keyOf('meta.created', { meta: { created } });
     expect(at('2026-01-01T01:00:00+01:00')).toBe(at('2026-01-01T00:00:00.000Z'));
     expect(at('yesterday')).toBeUndefined();
   });
 
-  test('empty text, null and values of another type count as absent', () => {
+  test('sortBy treats empty text, null and values of another type as absent', () => {
     for (const userName of ['', null, {}, [], [[]]]) expect(keyOf('userName', { userName })).toBeUndefined();
     for (const resource of [undefined, null, 7, 'text', []])
       expect(keyOf('emails.value', resource)).toBeUndefined();
@@ -58,7 +58,7 @@ describe('compared values (RFC 7644 §3.4.2.3)', () => {
 
 describe('sortBy that names nothing to compare', () => {
   test.each(['name', 'meta', 'addresses', USER, ENTERPRISE, 'emails[type eq "work"].value', 'a b', '.', ''])(
-    '"%s" is 400 invalidValue under every profile',
+    'sortBy "%s" is 400 invalidValue also under the profile auto',
     (sortBy) => {
       expect(refusal(() => parseSort(userType, sortBy, auto))).toBe('400 invalidValue');
     },
@@ -74,7 +74,7 @@ describe('sortBy that names nothing to compare', () => {
 });
 
 describe('order of keys', () => {
-  test('sort keys are ordered by type, absent ones last; undeclared attributes with mixed types are ordered too', () => {
+  test('sort keys are ordered numbers, texts, booleans, then absent ones, and in reverse when descending', () => {
     const keys: SortKey[] = [undefined, true, 'b', 10, false, 'a', undefined, 9, 'B', 'ä'];
     const sorted = [9, 10, 'B', 'a', 'b', 'ä', false, true, undefined, undefined];
     // Array.sort itself puts undefined last, so the values are wrapped to test the comparison.

@@ -86,7 +86,7 @@ describe('bodies that identity providers send', () => {
     ]);
   });
 
-  test('Okta POST /Groups: members are read separately', () => {
+  test('Okta POST /Groups: the parsed group has no members, because they are parsed apart', () => {
     const body = { schemas: [GROUP], displayName: 'Finance', members: [] };
     const resource = parseResource(groupType, body, auto);
     expect(resource).toEqual({ schemas: [GROUP], displayName: 'Finance' });
@@ -318,7 +318,7 @@ test('a body cannot change Object.prototype', () => {
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 });
 
-test.each([1e21, 2 ** 53, -(2 ** 53)])('the number %d is refused with the largest number', (clearance) => {
+test.each([1e21, 2 ** 53, -(2 ** 53)])('the number %d in a user attribute is refused, and the message names 2^53 - 1 as the largest number', (clearance) => {
   const body = { schemas: [USER, ATTRIBUTES], userName: 'a', [ATTRIBUTES]: { clearance } };
   expect(() => post(body)).toThrow(/clearance" must be a number of at most 2\^53 - 1/);
 });

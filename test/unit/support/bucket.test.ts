@@ -1,7 +1,7 @@
 // Tests the token bucket of rate limits.
 import { createBucket } from '../../../src/support/limits.ts';
 
-test('a bucket gives its burst at once, then its rate per second, and says how long to wait', () => {
+test('a token bucket grants its burst at once, then its rate per second, and else returns how long to wait', () => {
   const bucket = createBucket({ perSecond: 10, burst: 3 });
   expect([0, 0, 0, 0].map(() => bucket.take(1000))).toEqual([0, 0, 0, 100]);
   expect(bucket.take(1050)).toBe(50);

@@ -33,7 +33,7 @@ test('calls wait for a slot and start in order', async () => {
   expect(slots.waiting()).toBe(0);
 });
 
-test('an urgent call starts without a free slot, and the next call waits for one slot more', async () => {
+test('an urgent call starts although all slots are taken, and a waiting call starts only after both running ones have ended', async () => {
   const work = createWork();
   const slots = createCallSlots(() => 1);
   void slots.run(work.of('a'));

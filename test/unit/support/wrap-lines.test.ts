@@ -1,6 +1,6 @@
 import { wrapLines } from '../../../src/support/columns.ts';
 
-test('wrapped text that exceeds its number of lines is not cut inside a command', () => {
+test('text that is shortened to a number of lines keeps a command in it whole', () => {
   const command = 'scim-bridge sync User:qhfr4xjk5m6b0123456789';
   const text = `held since yesterday: order ${command} when the platform may be written again`;
   const lines = wrapLines(text, { columns: 40, most: 2 });

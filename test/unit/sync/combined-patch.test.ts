@@ -35,7 +35,7 @@ test.each([
   ['a list that loses and gains', 'others', { regions: ['a', 'c'] }, { regions: ['a', 'b'] }],
   ['a list without known value', 'others', { regions: ['a'] }, {}],
 ])(
-  "a user's change is written in the expected step of its sync: %s in %s",
+  'the change of a user to %s is written in the step `%s` of its sync',
   (_what, step, desired, applied) => {
     const order = { revoking: [], combinable: [], others: [], [step]: Object.keys(desired) };
     expect(ordered(desired, applied)).toEqual(order);
@@ -95,7 +95,7 @@ test.each([
   ['no values', shown(), NAMES],
   ['nothing', undefined, NAMES],
 ])(
-  'after a combined PATCH whose answer shows %s, shown values count as written and the rest as unconfirmed',
+  'after a combined PATCH whose answer shows %s, values shown as desired count as written and the others as unconfirmed',
   async (_what, answer, left) => {
     const { context } = contextOf(() => answer);
     await expect(writeCombinedPatch(context, DESIRED, NAMES)).resolves.toEqual(left);
@@ -114,7 +114,7 @@ test.each([
   [403, false],
   [409, false],
 ])(
-  'a combined PATCH refused with %i is followed by single writes; remembered for the target: %s',
+  'a combined PATCH refused with %i leaves all values to be written singly; the next call sends no combined PATCH: %s',
   async (status, remembered) => {
     const { context, sent } = contextOf(() => {
       throw new PlatformResponse(

@@ -47,7 +47,7 @@ test('calls that never waited for the limit of concurrent calls do not raise the
   expect(rounds(concurrency, steady, 50, false).at(-1)).toBe(8);
 });
 
-test('the limit stops rising when more calls would only wait at the platform', () => {
+test('when more concurrent calls would only queue at a platform that serves 12 at once, the limit stays below 60', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 200 }, clock);
   const limits = rounds(concurrency, sharing(12), 400);
   expect(Math.max(...limits)).toBeLessThan(60);

@@ -40,11 +40,11 @@ describe('which account a user has', () => {
     },
   );
 
-  it('an exact match is adopted when the policy allows it', () => {
+  it('an account that matches exactly is adopted under adopt: exact', () => {
     expect(correlate(wanted, [candidate()], 'exact')).toMatchObject({ kind: 'adopt', ours: false });
   });
 
-  it.each(['report', 'never'] as const)('an exact match is a conflict under adopt: %s', (adopt) => {
+  it.each(['report', 'never'] as const)('an account that matches exactly is a conflict under adopt: %s', (adopt) => {
     expect(correlate(wanted, [candidate()], adopt)).toMatchObject(conflict(new RegExp(`adopt is ${adopt}`)));
   });
 

@@ -34,7 +34,7 @@ function apply(applied: Core, operations: PlatformPatchOperation[]): Core {
 }
 
 describe('operations for core attributes', () => {
-  it('the difference between desired and applied values is empty after it was applied', () => {
+  it('after the computed operations are applied, the difference between desired and applied core attributes is empty', () => {
     fc.assert(
       fc.property(core, core, (desired, applied) => {
         const operations = coreOperations(desired, applied);
@@ -44,11 +44,11 @@ describe('operations for core attributes', () => {
     );
   });
 
-  it('core attributes without a desired value are not changed', () => {
+  it('a core attribute without a desired value gets no operation, though the account has a value', () => {
     expect(coreOperations({ userName: 'a' }, { userName: 'a', displayName: 'theirs' })).toEqual([]);
   });
 
-  it('core attributes that were never set are not removed', () => {
+  it('a core attribute to be removed gets a remove operation only if a value was applied', () => {
     expect(coreOperations({ displayName: null }, {})).toEqual([]);
     expect(coreOperations({ displayName: null }, { displayName: 'x' })).toEqual([
       { op: 'remove', path: 'displayName' },
@@ -63,7 +63,7 @@ describe('operations for core attributes', () => {
 });
 
 describe('operations for user attributes', () => {
-  it('changed attributes are those whose values differ, and none is left after they were applied', () => {
+  it('after the changed attributes are applied none differs; an empty list differs from null, and attributes that are not desired do not count', () => {
     const attributes = fc.dictionary(
       fc.constantFrom('a', 'b', 'c'),
       fc.option(fc.oneof(fc.string(), fc.integer(), fc.array(fc.string()))),
@@ -149,7 +149,7 @@ describe('observed values of an account', () => {
     [EXTENSION]: { country: 'PT', level: 4, unknown: 'x' },
   };
 
-  it('observed values become applied values, except where no value is desired', () => {
+  it('values read from the account become the applied values, except those without a desired value', () => {
     const wanted = {
       userName: 'ada',
       externalId: null,
@@ -178,7 +178,7 @@ describe('observed values of an account', () => {
     expect(observedCore({ id: '7', userName: 'a' }, {})).not.toHaveProperty('active');
   });
 
-  it('an answer to a write confirms only managed attributes of the desired type', () => {
+  it('the answer to a write confirms only attributes that are managed and have the desired type', () => {
     expect(echoedAttributes(account, { country: 'PT', level: 5, other: 'x' })).toEqual({
       country: 'PT',
       level: 4,
@@ -187,7 +187,7 @@ describe('observed values of an account', () => {
     expect(echoedAttributes({ id: '7', userName: 'a' }, { level: 5 })).toEqual({});
   });
 
-  it('an answer with a text that looks like a list does not confirm a list value', () => {
+  it("a text in the platform's answer that looks like a list does not confirm a desired list", () => {
     const shown = { ...account, [EXTENSION]: { teams: 'a,b' } };
     expect(attributeChanges({ teams: ['a', 'b'] }, echoedAttributes(shown, { teams: ['a', 'b'] }))).toEqual([
       'teams',

@@ -74,7 +74,7 @@ test('$join and $pad with limits give the results that JSONata documents', async
   ]);
 });
 
-test('an expression that fails because of its data is not reported as exceeding a limit', async () => {
+test('an expression that fails because of its input is not reported as exceeding a limit', async () => {
   expect(await failureOf('$number(title)', { title: 'x' })).toMatchObject({ exceeded: false });
 });
 
@@ -137,7 +137,7 @@ test('patterns match as in JavaScript, in linear time', () => {
   expect(patternFault('^region-[a-z]{2}$')).toBeUndefined();
 });
 
-test('the rule trial reports an expression that never ends or always fails by its path', async () => {
+test('trying the mapping rules reports the settings path of an expression that never ends and of one that always fails, and no other', async () => {
   const rule = (expression: string) => ({ type: 'string' as const, onEmpty: 'clear' as const, expression });
   const attributes = {
     good: rule('$uppercase(title)'),

@@ -166,7 +166,7 @@ describe('mapping of user attributes', () => {
     expect(Object.keys(teams)).toEqual(['0', '1']);
   });
 
-  it('a missing source value keeps or clears the attribute, as onEmpty says', async () => {
+  it('if a source value is missing, the mapping clears the attribute under onEmpty clear, and leaves it out under keep', async () => {
     const mapped = await attributesOf(
       {
         kept: rule('string', 'nickName'),
@@ -216,7 +216,7 @@ describe('the scope of a target', () => {
     await expect(inScope(scope)).resolves.toBe(true);
   });
 
-  it('the scope is a SCIM filter over the resource and its groups', async () => {
+  it("the scope of a target is a SCIM filter that can also use the user's groups", async () => {
     await expect(inScope('userType eq "contractor"')).resolves.toBe(true);
     await expect(inScope('userType eq "Employee" or title pr')).resolves.toBe(true);
     await expect(inScope('not (title pr)')).resolves.toBe(false);

@@ -34,7 +34,7 @@ describe('types of the attributes of the extension UserAttribute', () => {
     expect(attribute).toEqual({ name: 'Level', type: 'number' });
   });
 
-  it('an extension attribute is declared if all targets agree on its type', () => {
+  it('an extension attribute is in the schema if all targets agree on its type, and is left out if they differ', () => {
     const number = target({ level: { type: 'number' } });
     expect(typedUserAttributes([number, number])).toEqual([{ name: 'level', type: 'number' }]);
     expect(typedUserAttributes([number, target({ level: { type: 'string' } })])).toEqual([]);

@@ -8,7 +8,7 @@ const value = (of: unknown) => ({ kind: 'value', value: of });
 const invalid = { kind: 'invalid', reason: expect.stringMatching(/^is .+ and cannot become .+$/) };
 
 describe.each(TYPES)('missing source values of a %s attribute', (type) => {
-  it('a missing source value keeps the attribute, or clears it if the rule says onEmpty: clear', () => {
+  it('a missing source value keeps the attribute, and clears it if the rule says onEmpty: clear', () => {
     expect(toAttributeValue(type, undefined, 'keep')).toEqual({ kind: 'absent' });
     expect(toAttributeValue(type, undefined, 'clear')).toEqual({ kind: 'clear' });
   });
@@ -17,7 +17,7 @@ describe.each(TYPES)('missing source values of a %s attribute', (type) => {
     expect(toAttributeValue(type, null, 'keep')).toEqual({ kind: 'clear' });
   });
 
-  it('an object is not a valid attribute value', () => {
+  it('an object as source value is invalid for every attribute type', () => {
     expect(toAttributeValue(type, { a: 1 }, 'keep')).toEqual(invalid);
   });
 });

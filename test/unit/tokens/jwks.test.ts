@@ -59,7 +59,7 @@ test('concurrent tokens cause one fetch of the keys', async () => {
   expect(state.asked).toBe(1);
 });
 
-test('a key that the issuer withdraws invalidates the cached tokens signed with it', async () => {
+test('after the issuer withdraws a key, a cached token that was signed with it is refused', async () => {
   const sign = await addKey('going');
   const verifier = create();
   const token = await sign();

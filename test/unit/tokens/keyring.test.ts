@@ -23,7 +23,7 @@ test('a keyring is incomplete until the stored tokens were read', () => {
   expect(keyring.isComplete).toBe(true);
 });
 
-test('a stored token is found by its secret, never by its digest', () => {
+test('a stored token is found by its secret, and not by its digest or a part of the secret', () => {
   const keyring = createOne();
   const token = stored(secret);
   keyring.setStored([token]);
@@ -42,7 +42,7 @@ test('an expired token is refused, and a token with an unreadable expiry too', (
   expect(keyring.find('with-a-strange-end', NOW)).toBeUndefined();
 });
 
-test('a reload keeps the rate limit of a token, and a new secret under the same name resets it', () => {
+test('a reload of the stored tokens keeps the rate limit of a token, and a token with a new secret starts a new one', () => {
   const keyring = createOne();
   keyring.setStored([stored(secret)]);
   const before = keyring.find(secret, NOW);

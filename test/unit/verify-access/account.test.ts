@@ -43,7 +43,7 @@ test('for an account that the platform shows without groups, each desired group 
   expect(reading?.notes).toHaveLength(1);
 });
 
-test('two accounts with one userName match no user, and without account id values come from the SCIM extension', async () => {
+test('if no single account has the userName, verify-access takes attribute values from the SCIM extension and notes the missing account', async () => {
   const same = { username: 'ada@acme.example' };
   const two = () => Promise.resolve([7, 9].map((id) => ({ id: String(id), ...same })));
   const absent = () => Promise.reject(new EndpointAbsent(200, { method: 'GET', route: '/api/v1/users' }));
@@ -55,7 +55,7 @@ test('two accounts with one userName match no user, and without account id value
   }
 });
 
-test('the security context has stored values, else typed defaults, and omits values of another type', () => {
+test('the security context of verify-access has stored values, else defaults converted to their type, and omits values of another type', () => {
   const define = (name: string, type: string, defaultValue: string | null = null) =>
     ({ id: name, name, type, defaultValue }) as never;
   const definitions = [

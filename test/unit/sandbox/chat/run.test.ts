@@ -34,7 +34,7 @@ test('every reader gets all records from its joining position to the end', async
   );
 });
 
-test('a waiting reader that disconnects is released at once, and the run continues', async () => {
+test('a waiting reader of a chat run that disconnects gets the end at once, and the run continues', async () => {
   const run = start();
   const reader = run.follow()[Symbol.asyncIterator]();
   const waiting = reader.next();

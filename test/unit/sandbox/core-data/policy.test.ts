@@ -25,13 +25,13 @@ const COUNTRY = '{ userAttributes.country }';
 const by = (operator: string, ...values: unknown[]) => ({ member: 'orders.country', operator, values });
 const equal = (...values: string[]) => by('equals', ...values);
 
-test('without policies every row is visible; with policies of which none matches, no row', () => {
+test('a cube without policies shows every row, and a cube whose policies match no group of the user shows none', () => {
   expect(filters([], {})).toEqual([]);
   expect(filters([own('analysts', 'DE')], { groups: ['others'] })).toBeNull();
   expect(filters([own('*', 'DE')], {})).toEqual([equal('DE')]);
 });
 
-test('several matching policies combine their rows, and one without filters gives all rows', () => {
+test('with several matching policies the rows of each are visible, and all rows if one of them has no filter', () => {
   const policies = [own('analysts', COUNTRY), own('french', 'FR'), { groups: ['everything'], filters: [] }];
   const userAttributes = { country: 'DE' };
   expect(filters(policies, { groups: ['analysts', 'french'], userAttributes })).toEqual([
@@ -40,7 +40,7 @@ test('several matching policies combine their rows, and one without filters give
   expect(filters(policies, { groups: ['analysts', 'everything'], userAttributes })).toEqual([]);
 });
 
-test('each member is seen in the rows of the policies that show it, and a query sees the rows of all its members', () => {
+test('a query returns only rows that the policies showing each of its members allow, and none if no policy shows a member', () => {
   const showing = (policy: Policy, ...includes: string[]): Policy => ({
     ...policy,
     members: { includes, excludes: [] },
@@ -55,7 +55,7 @@ test('each member is seen in the rows of the policies that show it, and a query 
   expect(filters(policies, {}, ['country', 'created_at'])).toBeNull();
 });
 
-test('a template renders a list as joined text, and a missing attribute as the word undefined', () => {
+test('in a policy filter a template renders a list as text joined by commas, and a missing attribute as the word undefined', () => {
   const policies = [own('analysts', COUNTRY)];
   const at = (userAttributes: Record<string, string | number | string[]>) =>
     filters(policies, { groups: ['analysts'], userAttributes });
@@ -67,7 +67,7 @@ test('a template renders a list as joined text, and a missing attribute as the w
   expect(filters([own('*', '{ userAttributes.toString }')], {})).toEqual([equal('undefined')]);
 });
 
-test('a policy filter on a list attribute uses the value as it is', () => {
+test("a policy filter with `values: userAttributes.countries` gets the attribute's list, or its text, unchanged", () => {
   const list = [{ dimension: 'country', operator: 'in' as const, values: 'userAttributes.countries' }];
   const at = (userAttributes: Record<string, string | string[]>) =>
     filters([{ groups: ['*'], filters: list }], { userAttributes });
@@ -76,7 +76,7 @@ test('a policy filter on a list attribute uses the value as it is', () => {
   expect(at({})).toEqual([{ member: 'orders.country', operator: 'in' }]);
 });
 
-test('claims are read inside the wrapper only, and only with the right types', () => {
+test('groups and userAttributes of a token are read only inside its wrapper `cubeCloud`, and values of wrong types are left out', () => {
   const empty = { groups: [], userAttributes: {} };
   for (const claims of [
     {},

@@ -169,7 +169,7 @@ describe('refused PATCH operations', () => {
   });
 });
 
-test('PATCH of long lists takes one pass, not one pass per value', () => {
+test('PATCH adds 1,000 values to a list, adds them again without change, and removes 999 of them within two seconds', () => {
   const roles = Array.from({ length: 1000 }, (_, index) => ({ value: `r${index}` }));
   const many = patched(start, [{ op: 'add', path: 'roles', value: roles }]);
   const again = patched(many, [{ op: 'add', path: 'roles', value: roles }]);

@@ -99,7 +99,7 @@ describe('Entra, default shape', () => {
     },
   );
 
-  test("all forms of Entra's operations work together in one PATCH", () => {
+  test('one PATCH with every operation that Entra sends is applied as a whole', () => {
     const resource = patched(
       start,
       situations.map(([, operation]) => operation),
@@ -130,7 +130,7 @@ describe('Entra with aadOptscim062020', () => {
     expect(enterprise(resource)).toEqual({ employeeNumber: '78', department: 'R&D' });
   });
 
-  test('an add with a filter in its path changes the element that the filter selects', () => {
+  test('PATCH add with a filter in its path changes the value of the element that the filter selects', () => {
     const operation = { op: 'add', path: 'emails[type eq "work"].value', value: 'j@corp.example' };
     expect(patched(start, [operation], 'entra').emails).toEqual([
       { value: 'j@corp.example', type: 'work', primary: true },
@@ -139,12 +139,12 @@ describe('Entra with aadOptscim062020', () => {
 });
 
 describe('Entra SCIM validator', () => {
-  test('a path in other letter case and an extra key in an operation are accepted', () => {
+  test('a PATCH path in other letter case and an extra key in an operation are accepted', () => {
     const operation = { op: 'replace', name: 'x', path: 'UserName', value: 'new' };
     expect(patched(start, [operation]).userName).toBe('new');
   });
 
-  test('a replace of `emails` with two values of the same type stores both', () => {
+  test('PATCH replace of `emails` with two values of the same type stores both', () => {
     const value = [
       { value: 'a', type: 'work' },
       { value: 'b', type: 'work' },
@@ -188,7 +188,7 @@ describe('PATCH requests of OneLogin and authentik', () => {
     expect(enterprise(resource).manager).toEqual({ value: '12' });
   });
 
-  test('a replace without path whose value is the whole resource (authentik) changes only what differs, and ignores id and meta', () => {
+  test('a PATCH replace without path whose value is the whole resource (authentik) changes only what differs, and ignores id and meta', () => {
     const value = { ...start, id: '1', meta: { resourceType: 'User' }, displayName: 'Other' };
     expect(patched(start, [{ op: 'replace', value }])).toEqual({ ...start, displayName: 'Other' });
   });

@@ -24,7 +24,7 @@ describe('PATCH messages', () => {
     },
   );
 
-  test('more than 1000 operations, counting those of a pathless object, are tooMany', () => {
+  test('a PATCH with more than 1,000 operations, or with more than 1,000 keys in a pathless one, answers 400 tooMany', () => {
     const many = (count: number) => patchOp(...Array<object>(count).fill({ op: 'remove', path: 'title' }));
     expect(parse(many(1000))).toHaveLength(1000);
     expect(refusal(() => parse(many(1001)))).toBe('400 tooMany');
