@@ -102,7 +102,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('every view is usable by everyb
     await rig.bridge.stop();
   });
 
-  test('the sign-in form passes axe-core', async () => {
+  test("the sign-in form of the operators' page has no fault in axe-core", async () => {
     const page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${rig.bridge.app.port}/admin/`);
     await page.getByLabel('Admin token').waitFor();
@@ -110,7 +110,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('every view is usable by everyb
     await page.close();
   });
 
-  test.each(SCREENS)('without data every view passes axe-core at %i px, %s', async (width, scheme) => {
+  test.each(SCREENS)("without data every view of the operators' page has no fault in axe-core at %i px, %s", async (width, scheme) => {
     const { page, faults } = await signIn(width, scheme);
     expect(await lookAtAll(page, `empty-${width}`)).toEqual({});
     expect(faults).toEqual([]);
@@ -128,7 +128,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('every view is usable by everyb
       await rig.untilSynced();
     }, 60_000);
 
-    test.each(SCREENS)('with long names every view passes axe-core at %i px, %s', async (width, scheme) => {
+    test.each(SCREENS)("with long names every view of the operators' page has no fault in axe-core at %i px, %s", async (width, scheme) => {
       const { page, faults } = await signIn(width, scheme);
       expect(await lookAtAll(page, `full-${width}`)).toEqual({});
       expect(faults).toEqual([]);

@@ -60,7 +60,7 @@ test.each([
   ['**', []],
   ['schemas', []],
   ['nobody', []],
-])('on the admin API a search for %s returns exactly the users and groups %j', async (text, expected) => {
+])('a search of users and groups for %s returns exactly %j', async (text, expected) => {
   expect(await names(text)).toEqual(expected);
 });
 

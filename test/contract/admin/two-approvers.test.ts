@@ -193,7 +193,7 @@ test('a first approval ends when the source takes the change back: the same chan
   expect(await closed()).toEqual([NAMES[0], NAMES[2]]);
 });
 
-test('a first approval of a part ends when the whole list is approved', async () => {
+test('when two operators approve all held changes, the first approval of a part of them ends', async () => {
   await leave(0, 1);
   const id = await heldId();
   await as('anna', 'approve', id, { persons: [NAMES[1]] });
@@ -242,7 +242,7 @@ test('a withdrawn first approval does not count as the first of two', async () =
   expect(await closed()).toEqual([]);
 });
 
-test('withdraw of a part of held changes says that no rejection of it exists, and how a first approval is taken back', async () => {
+test('withdraw of some held changes exits 1, says that nothing of them was rejected, and names the command that takes back their first approval', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   const { body: part } = await as('anna', 'approve', id, { persons: [NAMES[0], NAMES[1]] });

@@ -30,7 +30,7 @@ const idsOf = ({ Resources }: Json): string[] => (Resources as Json[]).map(({ id
 
 describe('pages limited by server.limits.pageBytes', () => {
   test.each(['', '&filter=userName pr', '&sortBy=userName', '&filter=displayName co "Jo"&sortBy=title'])(
-    'pages by startIndex%s list every resource',
+    'reading pages with startIndex%s returns each of all users once, in pages below the byte limit',
     async (query) => {
       const seen: string[] = [];
       for (let startIndex = 1; startIndex <= LARGE + SMALL;) {
@@ -50,7 +50,7 @@ describe('pages limited by server.limits.pageBytes', () => {
   );
 
   test.each(['/Users?', '/Users?filter=userName pr&', '/Users?sortBy=userName&', '/Groups?'])(
-    'pages by cursor list every resource: %s',
+    'reading pages by cursor returns each resource once, in pages below the byte limit: %s',
     async (path) => {
       const seen: string[] = [];
       let cursor: string | undefined = '';

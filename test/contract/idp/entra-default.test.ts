@@ -141,7 +141,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(body.emails).toHaveLength(2);
   });
 
-  test('Entra sets an unqualified manager as a list with $ref, and removes it (docs sample)', async () => {
+  test('a manager that Entra sets without the URN, as a list with $ref, is stored, and its Remove deletes it (docs sample)', async () => {
     const set = await scim.patch(`/Users/${user}`, {
       op: 'Add',
       path: 'manager',

@@ -142,7 +142,7 @@ describe('links and pending memberships', () => {
     await expect(store.claimRefs()).resolves.toContain(GROUP);
   });
 
-  it('a resource with a held change keeps its alarm time, until a sync after the decision removes it', async () => {
+  it('a resource with a held change keeps the time at which it is looked at again, until a sync after the decision removes it', async () => {
     const { guardStore } = store.outbox;
     const sync = async () => {
       await store.outbox.mark([USER], 'edit');

@@ -51,7 +51,7 @@ it('replacing with equal values, or of an unknown user, changes nothing', async 
   expect(same).toMatchObject({ kind: 'unchanged', version: 1, text: JSON.stringify(ada) });
 });
 
-it('a user deactivated by a plain value gets an event and the highest priority, and keeps its index entries', async () => {
+it('each plain value of a user that is replaced emits an event, `active` as deactivate or activate, and the user is still found by userName', async () => {
   await store.putUser(ADA, ada);
   await replace({ op: 'replace', path: 'active', value: false });
   await replace({ op: 'replace', path: 'title', value: 'B' });

@@ -86,7 +86,7 @@ test('a range with the largest number in each slot takes at most 100 kB of Redis
   expect(await store.redis.memory('USAGE', key, 'SAMPLES', 0)).toBeLessThan(100_000);
 });
 
-test('of several processes only one at a time reads the levels for the history', async () => {
+test('of several processes only one at a time reads the backlog, lag and other levels for the history', async () => {
   const asked = await Promise.all(Array.from({ length: 5 }, () => history.note([])));
   expect(asked.filter(Boolean)).toHaveLength(1);
 });

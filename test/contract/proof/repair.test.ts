@@ -116,7 +116,7 @@ test('after any derived data was lost or damaged, one repair restores all of it'
   );
 });
 
-test('a proof during pushes and syncs finds no fault, and a repair changes nothing', async () => {
+test('a repair that runs during pushes and syncs finds no fault, and so does a proof after them', async () => {
   const store = await openStore();
   try {
     await push(store, 1);

@@ -94,7 +94,7 @@ describe('delivery of marks through BullMQ', () => {
     }
   };
 
-  it('a mark reaches the handler with connection, ref and priority, and leaves no job behind', async () => {
+  it('a mark reaches the sync handler with its connection, ref and priority, and no completed or failed job remains in BullMQ', async () => {
     const jobs: SyncJob[] = [];
     const seen: string[] = [];
     startWorker(working(seen, (job) => Promise.resolve(void jobs.push(job))));

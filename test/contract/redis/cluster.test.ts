@@ -73,7 +73,7 @@ test('keys are spread over the nodes of a Redis Cluster, and those of one connec
   for (const nodes of holders.values()) expect(nodes.size).toBe(1);
 });
 
-test('a WAIT that the cluster redirects answers 503 and not 500', async () => {
+test('a WAIT that a cluster node redirects (MOVED) fails as an unavailable store, which the service answers with 503', async () => {
   const redis = connectRedis({ url: '', cluster: cluster.addresses }, 'commands', silentLogger);
   await untilReady(redis, 5000);
   const confirm = createConfirmation({ redis, clock: systemClock });

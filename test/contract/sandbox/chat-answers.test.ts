@@ -96,7 +96,7 @@ test('CHAT-39 of several chat records that look final, the last one whose graphP
   expect(finalOf(records).content).toBe('the answer');
 });
 
-test('CHAT-40 CHAT-42 serviceMeta has input and result as JSON text, with the visible members', async () => {
+test('CHAT-40 CHAT-42 the tool call serviceMeta has its input and its result as JSON text, with the members that the user may see', async () => {
   const { records } = await ask(as('ada', EVERYTHING));
   const [meta] = toolResults(records, 'serviceMeta');
   expect(meta.input).toEqual({ searchQuery: QUESTION });
@@ -118,7 +118,7 @@ test('CHAT-40 CHAT-42 serviceMeta has input and result as JSON text, with the vi
   );
 });
 
-test('CHAT-43 CHAT-46 serviceSqlApi has the query, its result, and a chart without data', async () => {
+test('CHAT-43 CHAT-46 the tool call serviceSqlApi has its query, the rows, and a chart specification without data; the answer names a value of the rows', async () => {
   const { records } = await ask(as('ada', EVERYTHING));
   const [{ input, result }] = toolResults(records, 'serviceSqlApi');
   expect(result).toMatchObject({

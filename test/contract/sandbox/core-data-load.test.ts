@@ -128,7 +128,7 @@ test('DATA-04 a bad query is 400 with {error}', async () => {
   }
 });
 
-test('DATA-04 a limit above the maximum is an error and does not shorten the rows', async () => {
+test('DATA-04 a query with a limit above the maximum is 400, and one with the maximum returns that many rows', async () => {
   expect((await rig.load({ measures: [COUNT], limit: 50_001 })).status).toBe(400);
   await rig.control('PATCH', '/settings', { dataRowCap: 3 });
   expect((await rig.load({ ...byCountry, limit: 4 })).status).toBe(400);
@@ -175,7 +175,7 @@ test('DATA-05 the result of a slow query is returned to its own security context
   expect(await until(EVERYTHING)).toHaveLength(6);
 });
 
-test('DATA-06 repeats of a query have different request ids in the log', async () => {
+test('DATA-06 repeats of a slow query are in the request log with equal bodies and different request ids', async () => {
   await rig.control('PATCH', '/settings', { dataQueryDelayMs: 100, dataContinueWaitMs: 30 });
   await rig.control('DELETE', '/requests');
   for (let turn = 1; turn < 9; turn += 1) {
@@ -346,7 +346,7 @@ test('filters on measures apply to the aggregated values', async () => {
   expect(rows).toEqual(all.filter((row) => Number(row[COUNT]) >= bound));
 });
 
-test('queries return segments, booleans, numbers and every type of aggregate', async () => {
+test('a segment returns the same count as its filter; booleans and averages, minimums, maximums and distinct counts equal those of the rows', async () => {
   const [completed] = await data({ measures: [COUNT], segments: ['orders.completed'] });
   const [same] = await data({
     measures: [COUNT],

@@ -142,7 +142,7 @@ test('a measure of a joined cube counts each of its rows once, even if the join 
   ]);
 });
 
-test('a policy counts only if its condition holds, selects rows by a list attribute, and hides members; policies of cubes below a view apply too', async () => {
+test('an access policy of a YAML model applies only if its condition holds, selects rows by a list attribute, and hides members, below views too', async () => {
   const analyst = (userAttributes: object) => inGroups(['analysts'], userAttributes);
   const bySite = { measures: ['staff.count'], dimensions: ['staff.site'] };
   const cleared = analyst({ cleared: true, sites: ['DE', 'secret'] });

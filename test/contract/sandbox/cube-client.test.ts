@@ -97,7 +97,7 @@ describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
     expect(result.decompose().map((each) => each.rawData().length)).toEqual([3, 3]);
   });
 
-  test('sql, dryRun and meta of the Cube client return their documents', async () => {
+  test('sql, dryRun and meta of the Cube client return the SQL text, the normalized query and the titles of members', async () => {
     const api = clientOf(method);
     const query: Query = { measures: [COUNT], dimensions: [COUNTRY] };
     expect((await api.sql(query)).sql()).toMatch(/^SELECT /);
@@ -128,7 +128,7 @@ describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
   });
 });
 
-test('without a method the Cube client posts queries with long addresses', async () => {
+test('without a method setting, a Cube client query whose filter has 400 values returns its rows', async () => {
   const values = Array.from({ length: 400 }, (_, place) => `country ${place}`);
   const filters = [{ member: COUNTRY, operator: 'notEquals' as const, values }];
   const result = await clientOf(undefined).load({ measures: [COUNT], filters });

@@ -146,7 +146,7 @@ test('a truncated or damaged snapshot, or one of another version, is refused and
   expect((await readFile(file(), 'utf8')).startsWith(whole)).toBe(true);
 });
 
-test('two sandboxes on one folder do not overwrite each other', async () => {
+test('when a second sandbox has written to the folder of a first one, the first warns, writes no more, and fails at its stop', async () => {
   const warnings: string[] = [];
   const first = await start({ warn: (message: string) => warnings.push(message) });
   await eventually('the first has saved', () => readFile(file()).then(() => true));

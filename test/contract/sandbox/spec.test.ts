@@ -21,12 +21,12 @@ function filled(path: string, ids: Record<string, string>): string {
   return path.replace(/\{(\w+)\}/g, (_match, name: string) => ids[name] ?? '1');
 }
 
-test('PATH-26 EVT-06 the OpenAPI document needs a credential of any kind', async () => {
+test('PATH-26 EVT-06 the OpenAPI document is 401 without a credential and 200 with the API key of a viewer', async () => {
   expect((await rig.call('GET', SPEC, { key: null })).status).toBe(401);
   expect((await rig.call('GET', SPEC, { key: rig.key('viewer') })).status).toBe(200);
 });
 
-test('EVT-04 the document is OpenAPI 3.1 with version 1.0.0', () => {
+test("EVT-04 the sandbox's document is OpenAPI 3.1 with version 1.0.0", () => {
   expect(document.openapi).toMatch(/^3\.1\./);
   expect(document.info).toMatchObject({ title: expect.any(String), version: '1.0.0' });
   expect(document.servers).toEqual([{ url: rig.ready.platformUrl }]);
@@ -82,7 +82,7 @@ test('EVT-05 every endpoint that the OpenAPI document lists is served', async ()
   await rig.reset();
 });
 
-test('operation ids are unique, path parameters declared, and references resolve', () => {
+test('in the OpenAPI document operation ids are unique, path parameters declared, and references to schemas resolve', () => {
   const ids = operations.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { path, operation } of operations) {
@@ -97,7 +97,7 @@ test('operation ids are unique, path parameters declared, and references resolve
   }
 });
 
-test('the document lists the 409 answers and the SCIM media type', async () => {
+test('the OpenAPI document lists 409 for each POST that a taken name refuses, and application/scim+json for SCIM answers', async () => {
   const twice: [path: string, template: string, body: object][] = [
     ['/api/scim/v2/Users', '/api/scim/v2/Users', { userName: 'taken@acme.example' }],
     ['/api/scim/v2/Groups', '/api/scim/v2/Groups', { displayName: 'taken' }],

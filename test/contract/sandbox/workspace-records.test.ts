@@ -27,7 +27,7 @@ async function movedItems(folderId: number | null = null) {
   return answers;
 }
 
-test('WSI-01 WSI-02 WSI-03 items of each type have the required keys, and objects may be empty', async () => {
+test('WSI-01 WSI-02 WSI-03 a moved workbook, report and folder have all required keys, with meta and calculatedFields as empty objects', async () => {
   const items = await movedItems();
   expect(items.map((item) => item.type)).toEqual(['WORKBOOK', 'REPORT', 'FOLDER']);
   for (const item of items) {

@@ -136,7 +136,7 @@ describe('validation of custom attributes', () => {
     expect((await scim.find('/Groups', `${TEAM}:owner eq "AL"`)).map(({ id }) => id)).toEqual([team.id]);
   });
 
-  test('custom attribute names are accepted in any letter case, and numbers and booleans as text', async () => {
+  test('custom attribute names in any letter case, and numbers and booleans as text, are stored under their declared names and types', async () => {
     const sent = { [PERSON.toUpperCase()]: { COSTCODE: 'A-2', badge: '9', REMOTE: 'True' } };
     const { body } = await scim.post('/Users', userBody('case@x.example', sent));
     expect(body[PERSON]).toEqual({ costCode: 'A-2', badge: 9, remote: true });

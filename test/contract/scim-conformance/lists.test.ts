@@ -143,7 +143,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
     expect((await scim.post('/Users/.search', { schemas: [SEARCH], filter })).status).toBe(400);
   });
 
-  test('filter values in single quotes are accepted (RFC 7644 §3.7.1); an unclosed quote is an ordinary character', async () => {
+  test('filter values in single quotes find their user (RFC 7644 §3.7.1), and a quote inside a value is an ordinary character', async () => {
     const { id } = await scim.user("d'ken@x.example", { nickName: "Ann O'Dee" });
     for (const filter of [
       "userName eq 'd'ken@x.example'",
@@ -168,7 +168,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
     });
   });
 
-  test('the filter members.value finds groups, also for a member without a user', async () => {
+  test('the filter members.value finds the group of a user, and the group with a member value that names no user yet', async () => {
     expect(await scim.find('/Groups', `members eq "${ids[4]}"`)).toHaveLength(1);
     expect(await scim.find('/Groups', `members.value eq "${ids[4]}" and displayName eq "ALL"`)).toHaveLength(
       1,

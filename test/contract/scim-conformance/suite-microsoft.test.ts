@@ -81,7 +81,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       minimal = body;
     });
 
-    test('POST accepts an enterprise user with capitalised keys', async () => {
+    test('POST of an enterprise user with capitalised keys answers 201 with the values under their usual names', async () => {
       const { status, body } = await scim.post('/users', {
         schemas: [USER, ENTERPRISE],
         UserName: `emp1${suffix}`,
@@ -260,7 +260,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect(body.Resources[0].members).toBeUndefined();
     });
 
-    test('PATCH adds a member although operation and value have unknown keys', async () => {
+    test('PATCH whose operation and value have unknown keys answers 204 and adds the member', async () => {
       const operation = {
         name: 'addMember',
         op: 'add',

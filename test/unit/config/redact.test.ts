@@ -48,7 +48,7 @@ test('printed settings show an unset secret as unset', () => {
   expect(printable.redis.url).toBe('redis://127.0.0.1:6379');
 });
 
-test('the passwords of every node of a cluster and of a single server are masked', () => {
+test('printed settings mask the passwords of every node of a Redis cluster and of a single server', () => {
   const addresses = [`redis://bridge:${HIDDEN}@a:1`, `redis://bridge:${HIDDEN}@b:2`];
   const cluster = printableConfig(loadText(fileWith('', `redis: { cluster: ${JSON.stringify(addresses)} }`)));
   expect(cluster.redis.cluster).toEqual(['redis://bridge:***@a:1', 'redis://bridge:***@b:2']);

@@ -13,7 +13,7 @@ const exists = (path: string, method?: string): boolean =>
   path === '/openapi.json' ||
   routes.some((route) => (method ?? route.method) === route.method && patternOf(route.path).test(path));
 
-test('every address below /admin/v1 that a page names exists', () => {
+test('every address below /admin/v1 that a page of docs names exists', () => {
   const pages = readdirSync(DOCS, { recursive: true, encoding: 'utf8' }).filter((page) =>
     page.endsWith('.md'),
   );

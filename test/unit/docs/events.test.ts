@@ -19,7 +19,7 @@ test('the list of docs/events.md has the events that ServiceProviderConfig annou
   expect(names.sort()).toEqual([...EVENT_URIS].sort());
 });
 
-test('every event that the page names in full exists', () => {
+test('every event that docs/events.md names in full exists', () => {
   const named = page.match(/urn:ietf:params:scim:event:prov:[a-z:]+[a-z]/g) ?? [];
   expect(named.length).toBeGreaterThan(1);
   expect(named.filter((name) => !EVENT_URIS.includes(name))).toEqual([]);

@@ -46,7 +46,7 @@ const pages = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8
   .map((path) => `docs/${path}`)
   .concat('README.md', 'SECURITY.md', 'helm/scim-bridge/README.md');
 
-test('every setting that a page names exists', () => {
+test('every setting that a page of docs names exists', () => {
   const named = pages.flatMap((page) =>
     [...read(page).matchAll(/`([^`\n]+)`/g)].flatMap(([, code = '']) => {
       const [path] = NAMED.exec(code) ?? [];
@@ -60,7 +60,7 @@ test('every setting that a page names exists', () => {
   expect(unknown).toEqual([]);
 });
 
-test('the check finds a setting that does not exist', () => {
+test('the check of setting names in docs finds a setting that does not exist', () => {
   expect(has(settings, ['server', 'prot'], settings)).toBe(false);
   expect(has(settings, ['targets', 'main', 'guard', 'deactivat'], settings)).toBe(false);
 });

@@ -35,7 +35,7 @@ function policiesIn(objects: Manifest[]): Map<string, Reach> {
   );
 }
 
-test('network policies allow each role exactly its own peers', () => {
+test('under the values locked-down network policies let the api connect to DNS and Redis only, and worker and scheduler also to port 443', () => {
   const reach = policiesFor('locked-down');
   expect(Object.keys(reach.get('api')?.out ?? {})).toEqual(['53', '6380']);
   expect(Object.keys(reach.get('worker')?.out ?? {})).toEqual(['53', '443', '6380']);
@@ -55,7 +55,7 @@ test('with strict network policies only the gateway and the test reach the api, 
   expect(metrics).toHaveLength(1);
 });
 
-test('an api with the admin API may connect to the platform', () => {
+test('with the admin API enabled network policies let an api connect to the platform (port 443)', () => {
   expect(policiesFor('roles-split').get('api')?.out).toHaveProperty('443');
 });
 

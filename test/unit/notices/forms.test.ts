@@ -64,7 +64,7 @@ test('a Teams message is an adaptive card with escaped text', () => {
   expect(card.body[1].text).toContain('[Open](https://bridge.example.com/admin/#/approvals)');
 });
 
-test("every link of a message leads to an existing view of the operators' page", () => {
+test("every view that a notice links to exists on the operators' page", () => {
   const [, views = ''] = /const VIEWS = \{(.*?)\n\};/s.exec(read('src/ui/page.js')) ?? [];
   const names = [...views.matchAll(/^ {2}'?([a-z-]+)'?: \{/gm)].map(([, name]) => name);
   expect(names.length).toBeGreaterThan(5);

@@ -12,7 +12,7 @@ const candidate = (rest: Partial<Candidate> = {}, user: Partial<WireUser> = {}):
 const conflict = (message: RegExp) => ({ kind: 'conflict', message: expect.stringMatching(message) });
 
 describe('which account a user has', () => {
-  it('without a matching account correlation returns absent, for every value of adopt', () => {
+  it('without a matching account at the platform, correlation returns `absent` for every value of adopt', () => {
     for (const adopt of ['exact', 'report', 'never'] as const) {
       expect(correlate(wanted, [], adopt)).toEqual({ kind: 'absent' });
     }

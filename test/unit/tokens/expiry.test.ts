@@ -41,6 +41,6 @@ test.each([
   [-DAY, 0],
   [Infinity, undefined],
   [NaN, undefined],
-])('a token that expires in %d ms gives the warning of the limit of %p days', (left, limit) => {
+])('a token that expires in %d ms gives the expiry warning of %p days', (left, limit) => {
   expect(warningOf(NOW + left, NOW)).toBe(limit);
 });

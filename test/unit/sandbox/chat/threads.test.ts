@@ -93,7 +93,7 @@ function createDriver(state: State) {
   };
 }
 
-test('after any actions on a thread: one run at a time, one run per messageId, sorts rise, nothing is lost', () => {
+test('after random actions on a chat thread: one run at a time, one run per messageId, `sort` rises, and no record is lost', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const state = createState({ now: () => 0, isKept: () => false, changed: () => undefined });
