@@ -45,7 +45,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
     return page;
   }
 
-  test('the page offers no second approval to a holder of the admin token when another holder gave the first one', async () => {
+  test("the operators' page offers no second approval to a holder of the admin token when another holder gave the first one", async () => {
     await leave(0);
     await rig.operator.post(`/approvals/${await heldId()}/approve`, { by: 'alice' });
     const page = await withToken('carol');
@@ -64,7 +64,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
     expect(await page.locator('dialog').innerText()).toContain('2 accounts to deactivate.');
   }, 60_000);
 
-  test('after an outage the sign-in form is shown when the bridge has another admin token', async () => {
+  test("when the bridge, back from an outage, refuses the page's admin token, the sign-in form is shown and the page sends no more requests", async () => {
     const page = await withToken('carol');
     await page.route('**/admin/v1/**', (route) => route.abort());
     await page.click('nav a[data-view=exceptions]');
@@ -81,7 +81,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
     expect(refused).toBe(before);
   }, 60_000);
 
-  test('a second person can join a first approval; the person who gave it cannot', async () => {
+  test("the operators' page offers the second approval to another person and not to the one who gave the first; it deactivates the accounts", async () => {
     await leave(0, 1, 2);
     const visit = async (name: string): Promise<Page> => {
       const context = await browser.newContext({

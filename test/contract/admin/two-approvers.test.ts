@@ -129,7 +129,7 @@ test('the first approval of one selection of changes does not count for a select
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('when an approval id covers changes up to a later place, a change held after the first approval makes the second one count as a new first approval', async () => {
+test('when an approved id ends beyond the last held change and another change is held since, an approval of this id by a second person counts as a first one', async () => {
   await leave(0);
   const id = await heldId();
   const beyond = id.replace(/\d+$/, '99999999');

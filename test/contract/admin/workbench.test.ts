@@ -90,7 +90,7 @@ test('a trial of mapping rules with seven faulty attributes returns a message wi
   expect(messages.get('/lookAhead/expression')).toContain('RE2');
 });
 
-test('the trial of a mapping with an endless rule or a huge regular expression reports a fault, and the process keeps running', async () => {
+test('a trial of mapping rules with an endless rule or a huge regular expression reports a fault, and the process keeps running', async () => {
   const hiddenPattern = '$eval("$match(title, /(x{1000}){" & "60}/)")';
   const startedAt = Date.now();
   const { status, body } = await attempt({
@@ -112,7 +112,7 @@ test('the trial of a mapping with an endless rule or a huge regular expression r
   expect((await rig.raw('/readyz')).status).toBe(200);
 }, 40_000);
 
-test('the effect of a trial mapping on all users is returned as counts of changed, removed and failed values, with examples', async () => {
+test('a trial of mapping rules on all users returns counts of changed, removed and failed values, with examples', async () => {
   const { status, body } = await effectOf({
     level: { type: 'number', from: 'userType' },
     region: { type: 'string', expression: 'title = "north" ? null : (title ? title & "!" : null)' },
@@ -138,7 +138,7 @@ test('the effect of a trial mapping on all users is returned as counts of change
   expect(none.body).toMatchObject({ affected: 0, attributes: [], noLongerMapped: ['region'] });
 });
 
-test('a second concurrent request for the effect of a mapping answers 429, and the first ends when its client disconnects', async () => {
+test('a second concurrent trial of mapping rules on all users answers 429, and the first ends when its client disconnects', async () => {
   const attributes = Object.fromEntries(
     Array.from({ length: 150 }, (_, at) => [
       `endless${at}`,
@@ -166,7 +166,7 @@ test('a second concurrent request for the effect of a mapping answers 429, and t
   expect(third.status).toBe(200);
 }, 60_000);
 
-test('the trial of a mapping answers 404 for an unknown person, group or target, and 400 beyond the size limits', async () => {
+test('a trial of mapping rules answers 404 for an unknown person, group or target, and 400 beyond the size limits', async () => {
   const rules = { region: { type: 'string', from: 'title' } };
   const unknown = await attempt(rules, 'stranger@acme.example');
   expect([unknown.status, unknown.text.includes('stranger')]).toEqual([404, false]);

@@ -86,7 +86,7 @@ test.each([
   expect((await scim.get('/Users', { authorization })).status).toBe(200);
 });
 
-test('of two Authorization headers only the first one is used', async () => {
+test('a right token in the second of two Authorization headers, or one split over both, answers 400 or 401', async () => {
   const lines = (first: string, second: string): Buffer =>
     Buffer.from(
       `GET /scim/v2/Users HTTP/1.1\r\nHost: x\r\nAuthorization: ${first}\r\nAuthorization: ${second}\r\n\r\n`,
@@ -104,7 +104,7 @@ test('a token in the query or in the body does not authenticate (RFC 6750 §2.3,
   }
 });
 
-test('tokens are not interchangeable between connections', async () => {
+test('a token of one connection answers 401 at the other, and 200 at its own', async () => {
   const mine = createClient(scim.port, '/connections/here/scim/v2', OTHER);
   expect((await mine.get('/Users')).status).toBe(200);
   expect((await createClient(scim.port, '/connections/here/scim/v2', TOKEN).get('/Users')).status).toBe(401);
@@ -138,7 +138,7 @@ test('an address outside allowedNetworks is 403 with the right token, whatever a
   expect((await inside.get('/Users')).status).toBe(200);
 });
 
-test('a refused upload is answered before its body has arrived', async () => {
+test('an upload with a wrong token is answered before its body has arrived', async () => {
   const request = rawRequest('POST /scim/v2/Users', {
     Authorization: 'Bearer wrong',
     'Content-Length': 9_000_000,

@@ -38,7 +38,7 @@ test('after concurrent writers, the current history slot of every range has the 
     expect(await last(range)).toMatchObject({ calls: 41, callsFailed: 20, lagMs: 19_000, held: null });
 });
 
-test('the values of each target and each connection are stored separately', async () => {
+test('the history has separate values for each target and each connection, also if they have the same name', async () => {
   await history.note([
     { kind: 'target', name: 'main', values: { calls: 1 } },
     { kind: 'target', name: 'other', values: { calls: 5 } },
@@ -78,7 +78,7 @@ test('over time a range of the history keeps at most its number of slots in Redi
   await eventually('the ring has expired', async () => (await store.redis.exists(key)) === 0);
 });
 
-test('a range with the largest number in each slot takes at most 100 kB of Redis memory', async () => {
+test('a history range with the largest number in each slot takes at most 100 kB of Redis memory', async () => {
   const { slots } = HISTORY_RANGES['1h'];
   const most = Array.from({ length: 13 }, () => '999999999').join(',');
   const key = keyOf('1h:target.main');

@@ -39,12 +39,12 @@ describe('the hash chain of a log with 250 entries', () => {
     ['the oldest entry', 0, 1],
     ['the newest entry', 249, 'the end'],
     ['an entry between', 120, 121],
-  ])('verification of a log names the place of a deleted entry: %s', async (_name, place, expected) => {
+  ])('verification of a log from which an entry was deleted names the entry after it, or the end: %s', async (_name, place, expected) => {
     await store.redis.xdel(key('log'), ids[place] ?? '');
     expect((await log.verify()).broken).toBe(typeof expected === 'number' ? ids[expected] : expected);
   });
 
-  test('verification of a log whose entries are all deleted names its end as the place', async () => {
+  test('verification of a log whose entries are all deleted names the end of the log', async () => {
     await store.redis.del(key('log'));
     expect((await log.verify()).broken).toBe('the end');
   });

@@ -122,7 +122,7 @@ describe('entries of the provisioning log', () => {
     expect(told[1]?.attempt).toBeGreaterThan(1);
   });
 
-  it('the log is filtered by action, status and time', async () => {
+  it('the log filtered by action, by status or by time returns only the entries that match', async () => {
     const all = await entries();
     expect((await entries({ statuses: ['failure'] })).length).toBe(1);
     expect((await entries({ actions: ['deactivate'] })).length).toBe(1);
@@ -147,7 +147,7 @@ describe('the stream of the provisioning log', () => {
     attempt: 1,
   });
 
-  it('the log drops entries by number and age, and verification finds changed entries', async () => {
+  it('the log keeps its newest entries up to a number and an age, and verification names the place where an entry was removed', async () => {
     const store = await openStore();
     try {
       const log = createProvisioningLog(store, {

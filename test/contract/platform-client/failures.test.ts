@@ -164,7 +164,7 @@ describe('calls that the caller aborts', () => {
     expect(platform.asked).toEqual([]);
   });
 
-  test('an abort while admit waits sends nothing', async () => {
+  test('a call that is aborted while its function admit waits sends no request', async () => {
     await start(() => undefined, {
       admit: (signal?: AbortSignal) =>
         new Promise<void>((_, reject) => signal?.addEventListener('abort', () => reject(new Error('left')))),

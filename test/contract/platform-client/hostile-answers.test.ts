@@ -98,7 +98,7 @@ describe('answers of hostile size and structure', () => {
     expect(fault).toMatchObject({ mayHaveCommitted: true });
   });
 
-  test('a group of 100,000 members is read', async () => {
+  test('a read of a group with 100,000 members returns all members', async () => {
     const members = Array.from({ length: 100_000 }, (_, at) => ({
       value: `5c1a2b3c-0000-4000-8000-${String(at).padStart(12, '0')}`,
       display: `Person Number ${at}`,
@@ -227,7 +227,7 @@ describe('hostile lists', () => {
     expect(verdict).toMatchObject({ complete: true });
   });
 
-  test('one resource that is too large leaves the others readable and the list unproven', async () => {
+  test('a list with one resource that is too large returns the others and counts as incomplete', async () => {
     await start(directory(1200, (index) => (index === 700 ? 1_000_000 : 5)));
     const { ids, verdict } = await walk();
     expect(ids).toEqual(inOrder(1200).filter((id) => id !== 'u700'));
@@ -235,7 +235,7 @@ describe('hostile lists', () => {
     expect(verdict.reason).toContain('too large');
   });
 
-  test('a list with totalResults of two million and one page ends', async () => {
+  test('a list whose totalResults is two million but which has one page ends after fewer than 200 requests, as incomplete', async () => {
     await start(({ url }, response) =>
       answerJson(response, {
         totalResults: 2_000_000,

@@ -99,7 +99,7 @@ describe('startIndex lists', () => {
     }
   });
 
-  test('a list answer without totalResults throws', async () => {
+  test('a SCIM list answer without totalResults throws', async () => {
     await start((_, response) => answerJson(response, { Resources: [] }));
     expect(await thrownBy(walk({ count: 3 }))).toBeInstanceOf(PlatformDecode);
   });
@@ -151,7 +151,7 @@ const names = async (): Promise<string[]> =>
   (await platform.client.attributes.list()).map(({ name }) => name);
 
 describe('cursor and offset lists', () => {
-  test('the attribute list is read by cursor', async () => {
+  test('an attribute list with pageInfo is read to its end by cursor', async () => {
     await start(({ url }, response) => {
       const at = Number(url.searchParams.get('after') ?? 0);
       const pageInfo = { hasNextPage: at < 2, hasPreviousPage: false, endCursor: String(at + 1) };

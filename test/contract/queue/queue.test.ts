@@ -120,7 +120,7 @@ describe('delivery of marks through BullMQ', () => {
     expect(seen.length).toBeLessThan(25);
   });
 
-  it('a notified relay delivers at once, even with a long sweep interval', async () => {
+  it('a relay that is notified of a change delivers its mark at once, even with a sweep interval of a minute', async () => {
     const seen: string[] = [];
     startWorker(working(seen));
     const relay = startRelay({ sweepMs: 60_000 });

@@ -117,7 +117,7 @@ test('a reconcile finds and repairs drift when Redis is a cluster', async () => 
   await reconciling.stop();
 });
 
-test('one cluster node with an eviction policy makes the bridge not ready and is named', async () => {
+test('when one cluster node has an eviction policy, the bridge is not ready, and the reason names the node', async () => {
   const [, , third] = cluster.nodes;
   await third?.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
   const { status, body } = await ready();

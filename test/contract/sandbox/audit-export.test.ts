@@ -46,7 +46,7 @@ const threeDays = () =>
     { timestamp: '2026-03-03T00:00:00Z', userEmail: 'Ann@acme.example', eventName: 'Logged out' },
   ]);
 
-test('AUDIT-01 the export is a CSV attachment', async () => {
+test('AUDIT-01 the audit export is a CSV attachment', async () => {
   const { status, headers } = await get();
   expect([status, headers['content-type'], headers['content-disposition']]).toEqual([
     200,
@@ -63,14 +63,14 @@ test('AUDIT-02 the audit export streams all events', async () => {
   expect(new Set(parseCsv(body).map((row) => row[5])).size).toBe(5000);
 });
 
-test('AUDIT-03 an export without parameters has the header first, then all events, newest first', async () => {
+test('AUDIT-03 an audit export without parameters has the header first, then all events, newest first', async () => {
   expect((await get()).body).toBe(`${HEADER}\r\n`);
   await threeDays();
   expect((await get()).body.startsWith(`${HEADER}\r\n`)).toBe(true);
   expect(await names()).toEqual(['Logged out', 'Created deployment', 'Logged in']);
 });
 
-test('AUDIT-04 start and end limit the export; a date without time is the whole day in UTC', async () => {
+test('AUDIT-04 start and end limit the audit export to the events between them; a date without time is the whole day in UTC', async () => {
   await threeDays();
   expect(await names('?start=2026-03-02')).toEqual(['Logged out', 'Created deployment']);
   expect(await names('?end=2026-03-02')).toEqual(['Created deployment', 'Logged in']);
@@ -82,23 +82,23 @@ test('AUDIT-04 start and end limit the export; a date without time is the whole 
   expect(await names(`?start=${encodeURIComponent('2026-03-01T10:00:00+01:00')}`)).toHaveLength(2);
 });
 
-test('AUDIT-05 the parameter search returns the events whose data contain the text', async () => {
+test('AUDIT-05 the parameter search limits the audit export to the events whose data contain the text', async () => {
   await threeDays();
   expect(await names('?search=quarter')).toEqual(['Created deployment']);
   expect(await names('?search=nothing-like-it')).toEqual([]);
 });
 
-test('AUDIT-06 EVT-02 eventName filters the export', async () => {
+test('AUDIT-06 EVT-02 the parameter eventName limits the audit export to the events of that name', async () => {
   await threeDays();
   expect(await names('?eventName=Logged%20in')).toEqual(['Logged in']);
 });
 
-test('AUDIT-07 userEmail filters the export', async () => {
+test('AUDIT-07 the parameter userEmail limits the audit export to the events of that user', async () => {
   await threeDays();
   expect(await names('?userEmail=bob@acme.example')).toEqual(['Created deployment']);
 });
 
-test('AUDIT-08 an export with several parameters has only the events that match all of them', async () => {
+test('AUDIT-08 an audit export with several parameters has only the events that match all of them', async () => {
   await threeDays();
   const query =
     '?start=2026-03-01&end=2026-03-03&search=sales&eventName=Created%20deployment&userEmail=bob@acme.example';
@@ -106,7 +106,7 @@ test('AUDIT-08 an export with several parameters has only the events that match 
   expect(await names(query.replace('bob', 'ann'))).toEqual([]);
 });
 
-test('AUDIT-09 eventName and userEmail match whole values, search matches parts, all without letter case', async () => {
+test('AUDIT-09 in the audit export eventName and userEmail match whole values, search matches parts, all without letter case', async () => {
   await threeDays();
   expect(await names('?eventName=LOGGED%20IN')).toEqual(['Logged in']);
   expect(await names('?eventName=Logged')).toEqual([]);
@@ -115,7 +115,7 @@ test('AUDIT-09 eventName and userEmail match whole values, search matches parts,
   expect(await names('?search=LOGGED')).toEqual(['Logged out', 'Logged in']);
 });
 
-test('AUDIT-10 the export is 403 without AuditLogManage and 200 with it, also when a role gives it', async () => {
+test('AUDIT-10 the audit export is 403 without AuditLogManage and 200 with it, also when a role gives it', async () => {
   expect((await get('', rig.key('viewer'))).status).toBe(403);
   expect((await get('', rig.key('admin'))).status).toBe(200);
   const policies = [{ resourceType: 'Global', actions: ['AuditLogManage'], resources: ['*'] }];
@@ -127,7 +127,7 @@ test('AUDIT-10 the export is 403 without AuditLogManage and 200 with it, also wh
   expect((await get('', body.apiKeys[0].key)).status).toBe(200);
 });
 
-test('AUDIT-11 without the plan, or with the audit log switched off, the export is 403', async () => {
+test('AUDIT-11 on a subscription without the audit log, or with the audit log switched off, the audit export is 403', async () => {
   await rig.control('PATCH', '/settings', { auditLogEnabled: false });
   expect((await get()).status).toBe(403);
   await rig.control('PATCH', '/settings', { auditLogEnabled: true, plan: { audit: false } });
@@ -135,7 +135,7 @@ test('AUDIT-11 without the plan, or with the audit log switched off, the export 
   expect((await get()).status).toBe(403);
 });
 
-test('AUDIT-12 the export answers 400 to invalid dates and a start after the end', async () => {
+test('AUDIT-12 the audit export answers 400 to invalid dates and to a start after the end', async () => {
   for (const query of [
     '?start=x',
     '?end=2026-13-01',
@@ -149,7 +149,7 @@ test('AUDIT-12 the export answers 400 to invalid dates and a start after the end
   }
 });
 
-test('AUDIT-13 commas, quotes and line breaks are quoted as in RFC 4180', async () => {
+test('AUDIT-13 commas, quotes and line breaks in the audit export are quoted as in RFC 4180', async () => {
   const name = 'He said "yes",\r\nthen left';
   await addEvents([{ userEmail: 'a,b@acme.example', eventName: name, attributes: { 'a"b': '1,2\n' } }]);
   const { body } = await get();
@@ -162,7 +162,7 @@ test('AUDIT-13 commas, quotes and line breaks are quoted as in RFC 4180', async 
   ]);
 });
 
-test('AUDIT-14 a login adds the event "Logged in"', async () => {
+test('AUDIT-14 a login adds the event "Logged in" to the audit log', async () => {
   await rig.control('POST', '/fixtures', { oauthTokens: [{ owner: 'viewer@acme.example' }] });
   const found = await rows('?eventName=Logged%20in');
   expect(found.map((row) => row.slice(1, 3))).toEqual([['viewer@acme.example', 'Logged in']]);
@@ -209,7 +209,7 @@ test('AUDIT-15 every SCIM write adds one event of the key owner; a read or a ref
   ]);
 });
 
-test('AUDIT-16 sensitive values are masked in the export and cannot be searched', async () => {
+test('AUDIT-16 sensitive values are masked in the audit export, and a search for them finds no event', async () => {
   await addEvents([
     {
       userEmail: 'a@acme.example',
@@ -227,7 +227,7 @@ test('AUDIT-16 sensitive values are masked in the export and cannot be searched'
   expect(await names('?search=hunter2')).toEqual([]);
 });
 
-test('the export has the newest auditRetentionEvents events, and none older than auditRetentionDays', async () => {
+test('the audit export has the newest auditRetentionEvents events, and none older than auditRetentionDays', async () => {
   await threeDays();
   await rig.control('PATCH', '/settings', { auditRetentionEvents: 2 });
   expect(await names()).toEqual(['Logged out', 'Created deployment']);

@@ -37,29 +37,29 @@ test('REC-06 isStagingEnvironmentEnabled is false for a new shared branch', asyn
   });
 });
 
-test('BRANCH-01 a change without enabled, or with one that is no boolean, is 400', async () => {
+test('BRANCH-01 a change of a branch without `enabled`, or with one that is no boolean, is 400', async () => {
   for (const enabled of [undefined, null, 'true', 1]) {
     expect((await put({ enabled, branchName: 'feature-a' })).status).toBe(400);
   }
   expect((await put(undefined)).status).toBe(400);
 });
 
-test('BRANCH-02 a change that names the branch by branchName alone is 200', async () => {
+test('BRANCH-02 a change of a branch that names it by branchName alone is 200', async () => {
   expect((await put({ enabled: true, branchName: 'feature-a' })).status).toBe(200);
 });
 
-test('BRANCH-03 BRANCH-11 a change that names the branch by its id in the branches list is 200', async () => {
+test('BRANCH-03 BRANCH-11 a change of a branch that names it by its id in the list of branches is 200', async () => {
   const shared = (await branches()).find((one: { name: string }) => one.name === 'feature-a');
   const { status, body } = await put({ enabled: true, branchId: shared.id });
   expect([status, body.data.name]).toEqual([200, 'feature-a']);
   expect((await put({ enabled: false, branchId: shared.id, branchName: null })).status).toBe(200);
 });
 
-test('BRANCH-04 a request with both identifiers of a branch is 400', async () => {
+test('BRANCH-04 a change of a branch that names it by branchName and by id is 400', async () => {
   expect((await put({ enabled: true, branchName: 'feature-a', branchId: 2 })).status).toBe(400);
 });
 
-test('BRANCH-05 a request without an identifier of a branch, or with one of another type, is 400', async () => {
+test('BRANCH-05 a change without branchName and id, or with one of another type, is 400', async () => {
   for (const body of [{}, { branchId: '2' }, { branchId: 1.5 }, { branchName: 7 }, { branchName: '' }]) {
     expect((await put({ enabled: true, ...body })).status).toBe(400);
   }
@@ -82,13 +82,13 @@ test('BRANCH-08 setting a branch to the state that it has is 200', async () => {
   }
 });
 
-test('BRANCH-09 the answer to a change is {data: Branch}', async () => {
+test('BRANCH-09 a change of a branch answers {data: Branch}', async () => {
   const { body } = await put({ enabled: true, branchName: 'feature-a' });
   const [, shared] = await branches();
   expect(body).toEqual({ data: shared });
 });
 
-test('BRANCH-10 an unknown branch is 404', async () => {
+test('BRANCH-10 a change of an unknown branch is 404', async () => {
   expect((await put({ enabled: true, branchName: 'nowhere' })).status).toBe(404);
   expect((await put({ enabled: true, branchId: 4 })).status).toBe(404);
 });

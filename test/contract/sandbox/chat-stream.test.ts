@@ -26,7 +26,7 @@ test("CHAT-01 AUTH-10 AUTH-11 a chat request to the agent's address with an API 
   }
 });
 
-test('CHAT-02 ERR-03 an unknown agent, account name, deployment or thread is 404', async () => {
+test('CHAT-02 ERR-03 a chat request to an unknown agent, account name, deployment or thread is 404', async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   const answers = await Promise.all([
     rig.talk({ input: QUESTION, ...as('ada') }, { agent: '99' }),
@@ -40,7 +40,7 @@ test('CHAT-02 ERR-03 an unknown agent, account name, deployment or thread is 404
   }
 });
 
-test('CHAT-03 CHAT-05 input starts a run in a new thread, and the records end with __state__', async () => {
+test('CHAT-03 CHAT-05 a chat request with input and no chatId starts a run in a new thread, and its records end with __state__', async () => {
   const first = await rig.talk({ input: QUESTION, ...as('ada') });
   const second = await rig.talk({ input: QUESTION, ...as('ada') });
   expect(first.records.at(-1).id).toBe('__state__');
@@ -48,7 +48,7 @@ test('CHAT-03 CHAT-05 input starts a run in a new thread, and the records end wi
   expect(await rig.threads()).toHaveLength(2);
 });
 
-test('CHAT-04 without input the stored thread is returned and no run starts', async () => {
+test('CHAT-04 a chat request without input returns the stored thread and starts no run', async () => {
   const said = await rig.talk({ input: QUESTION, ...as('ada') });
   const chatId = chatIdOf(said.records);
   const read = await rig.talk({ chatId, ...as('ada') });
@@ -67,7 +67,7 @@ test('CHAT-05 a chat request with the chatId of a thread continues that thread, 
   expect(second.records.at(-1).state.messages.filter(({ role }: any) => role === 'user')).toHaveLength(2);
 });
 
-test('CHAT-06 a thread of another user, or of another deployment, is 404', async () => {
+test('CHAT-06 a chat request to a thread of another user, or of another deployment, is 404', async () => {
   const chatId = chatIdOf((await rig.talk({ input: QUESTION, ...as('ada') })).records);
   expect((await rig.talk({ chatId, ...as('bob') })).status).toBe(404);
   expect((await rig.talk({ chatId, ...asInternal('viewer@acme.example') })).status).toBe(404);
@@ -75,7 +75,7 @@ test('CHAT-06 a thread of another user, or of another deployment, is 404', async
   expect((await rig.talk({ chatId, ...as('ada') })).status).toBe(200);
 });
 
-test('CHAT-07 a messageId of 13 or more digits followed by -message is accepted, any other is 400', async () => {
+test('CHAT-07 a chat messageId of 13 or more digits followed by -message is accepted, any other is 400', async () => {
   for (const messageId of [
     '123456789012-message',
     '1234567890123',
@@ -89,7 +89,7 @@ test('CHAT-07 a messageId of 13 or more digits followed by -message is accepted,
   expect(records[1]).toMatchObject({ id: '12345678901234-message', role: 'user' });
 });
 
-test('CHAT-08 ERR-02 a request with an API key whose sessionSettings name no user is 400', async () => {
+test('CHAT-08 ERR-02 a chat request with an API key whose sessionSettings name no user is 400', async () => {
   for (const body of [
     {},
     { sessionSettings: {} },
@@ -100,7 +100,7 @@ test('CHAT-08 ERR-02 a request with an API key whose sessionSettings name no use
   expect(await rig.externalUsers()).toEqual([]);
 });
 
-test('CHAT-09 with a token sessionSettings is ignored, also if it is invalid', async () => {
+test('CHAT-09 in a chat request with a token sessionSettings are ignored, also if they are invalid', async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   const { status } = await rig.talk(
     { input: QUESTION, sessionSettings: { externalId: 'BOB !' } },
@@ -153,14 +153,14 @@ test('CHAT-14 CHAT-15 CHAT-16 userAttributes are converted to the types of their
   });
 });
 
-test('CHAT-17 CHAT-20 groups that are no list, or name no existing group, are 400', async () => {
+test('CHAT-17 CHAT-20 groups of a chat request that are no list, or name no existing group, are 400', async () => {
   await rig.group('analysts');
   for (const groups of ['analysts', [5], {}, ['strangers'], ['Analysts']])
     expect(await statusOf(as('ada', { groups }))).toBe(400);
   expect(await statusOf(as('ada', { groups: ['analysts'] }))).toBe(200);
 });
 
-test('CHAT-18 a request without input and chatId, or with an invalid one, is 400', async () => {
+test('CHAT-18 a chat request without input and chatId, or with an invalid one, is 400', async () => {
   for (const body of [
     {},
     { input: 5 },
@@ -173,7 +173,7 @@ test('CHAT-18 a request without input and chatId, or with an invalid one, is 400
   expect((await rig.talk({ input: 'x'.repeat(100_001), ...as('ada') })).status).toBe(400);
 });
 
-test('CHAT-22 CHAT-23 users are ephemeral for a week unless the request says otherwise', async () => {
+test('CHAT-22 CHAT-23 external chat users expire after a week, after ephemeralTtlSeconds, or never with isEphemeral false', async () => {
   await rig.talk({ input: QUESTION, ...as('week') });
   await rig.talk({ input: QUESTION, ...as('minute', { ephemeralTtlSeconds: 60 }) });
   await rig.talk({ input: QUESTION, ...as('kept', { isEphemeral: false }) });

@@ -101,7 +101,7 @@ test('STATE-08 the stream of an agent that sends no records ends at once after a
   expect(finalOf(next.records)).toBeDefined();
 });
 
-test('CABORT-01 an abort is 204 and ends the stream at both forms of the address', async () => {
+test("CABORT-01 an abort at the agent's address and one at the deployment's address are 204 and end the stream", async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   for (const options of [{ headers }, { headers, deployment: '1' }]) {
     const stream = await begin({}, options);
@@ -110,13 +110,13 @@ test('CABORT-01 an abort is 204 and ends the stream at both forms of the address
   }
 });
 
-test('CABORT-02 CABORT-05 abort without chatId is 400, with an unknown chatId 404', async () => {
+test('CABORT-02 CABORT-05 an abort of a chat without chatId is 400, with an unknown chatId 404', async () => {
   expect((await rig.abort(as('ada'))).status).toBe(400);
   expect((await rig.abort({ chatId: 7, ...as('ada') })).status).toBe(400);
   expect((await rig.abort({ chatId: 'nothing', ...as('ada') })).status).toBe(404);
 });
 
-test('CABORT-04 abort by another user is 403, and the stream continues', async () => {
+test('CABORT-04 an abort of a chat by another user is 403, and the stream continues', async () => {
   const stream = await begin(as('ada'));
   const { chatId } = stream;
   const headers = withToken(await rig.token({ externalId: 'bob' }));
@@ -129,20 +129,20 @@ test('CABORT-04 abort by another user is 403, and the stream continues', async (
   expect((await rig.externalUsers()).map(({ externalId }: any) => externalId)).toEqual(['ada']);
 });
 
-test('CABORT-03 sessionSettings is optional: the key that opened the thread may abort it', async () => {
+test('CABORT-03 an abort of a chat without sessionSettings by the key that opened the thread is accepted', async () => {
   const stream = await begin(as('ada'));
   expect((await rig.abort({ chatId: stream.chatId })).status).toBe(204);
   expect((await stream.rest()).at(-1).state.isStreaming).toBe(false);
 });
 
-test('CABORT-07 abort of an own idle thread is 204 and changes nothing', async () => {
+test('CABORT-07 an abort of an own chat thread that is not running is 204 and changes nothing', async () => {
   const said = await rig.talk({ input: QUESTION, ...as('ada') });
   const chatId = chatIdOf(said.records);
   expect((await rig.abort({ chatId, ...as('ada') })).status).toBe(204);
   expect((await rig.threads())[0].runs[0].outcome).toBe('completed');
 });
 
-test('CABORT-09 abort refuses a missing credential, and a key at the deployment address, as the stream does', async () => {
+test("CABORT-09 an abort without a credential answers a JSON-RPC error, and one with an API key at the deployment's address 403", async () => {
   const bare = await rig.abort({ chatId: 'x' }, { headers: {} });
   expect([bare.status, bare.records[0].jsonrpc]).toEqual([200, '2.0']);
   const form = await rig.abort({ chatId: 'x', ...as('ada') }, { deployment: '1' });
@@ -152,7 +152,7 @@ test('CABORT-09 abort refuses a missing credential, and a key at the deployment 
   ]);
 });
 
-test('CABORT-12 the same messageId after the end replays the thread and starts nothing', async () => {
+test('CABORT-12 a chat request that repeats the messageId of a finished answer returns the thread and starts nothing', async () => {
   const first = await rig.talk({ input: QUESTION, messageId: FIRST, ...as('ada') });
   const chatId = chatIdOf(first.records);
   const again = await rig.talk({ input: QUESTION, messageId: FIRST, chatId, ...as('ada') });
@@ -162,7 +162,7 @@ test('CABORT-12 the same messageId after the end replays the thread and starts n
   expect((await rig.threads())[0].runs).toHaveLength(2);
 });
 
-test('STATE-09 LIM-03 an ephemeral user and its threads are removed after the lifetime, and a running answer stops', async () => {
+test('STATE-09 LIM-03 an ephemeral chat user and its threads are removed after their lifetime, and a running answer stops', async () => {
   const { records } = await rig.talk({ input: QUESTION, ...as('ada', { ephemeralTtlSeconds: 60 }) });
   const chatId = chatIdOf(records);
   const slow = await rig.agent({ recordDelayMs: 60_000 });
@@ -176,7 +176,7 @@ test('STATE-09 LIM-03 an ephemeral user and its threads are removed after the li
   expect((await rig.talk({ chatId, ...as('ada') })).status).toBe(404);
 });
 
-test('STATE-10 after ten years a persistent user and its threads are still there, and the ephemeral user is not', async () => {
+test('STATE-10 after ten years a persistent chat user and its threads are still there, and the ephemeral user is not', async () => {
   await rig.talk({ input: QUESTION, ...as('ada', { isEphemeral: false }) });
   await rig.talk({ input: QUESTION, ...as('ada') });
   await rig.control('POST', '/clock', { advanceMs: 10 * 365 * 86_400_000 });
@@ -253,7 +253,7 @@ test('AUTH-21 a revoked key ends its running stream at the next record', async (
   expect((await rig.talk({ input: QUESTION, ...as('ada') }, { headers })).records[0].jsonrpc).toBe('2.0');
 });
 
-test('a reader that disconnects does not stop the run, and the reader count becomes 0', async () => {
+test('a chat reader that disconnects does not stop the run, and the number of readers becomes 0', async () => {
   const stream = await begin({ messageId: FIRST, ...as('ada') });
   stream.close();
   await eventually('no reader', async () => (await rig.threads())[0].readers === 0);

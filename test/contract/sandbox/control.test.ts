@@ -11,7 +11,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-test('the ready line has the published form, and reset returns it again with the same keys', async () => {
+test("the sandbox's ready line has the published form, and reset returns it again with the same keys", async () => {
   const { body } = await rig.reset();
   expect(body).toEqual(rig.ready);
   expect(Object.keys(body)).toEqual([
@@ -93,7 +93,7 @@ test('POST /fixtures of the sandbox creates users, keys, deployments and folders
   expect((await rig.control('POST', '/fixtures', { unicorns: [] })).status).toBe(400);
 });
 
-test('unknown settings, faults and values that they cannot take are 400, a view of an unknown branch is 404', async () => {
+test("the sandbox's control API answers 400 to unknown settings and faults and to values that they cannot take, and 404 to a view of an unknown branch", async () => {
   expect((await rig.control('PATCH', '/settings', { colour: 'red' })).status).toBe(400);
   expect((await rig.control('PATCH', '/settings', { pageCap: 'many' })).status).toBe(400);
   const wrong = [

@@ -130,7 +130,7 @@ test('SQL that is not exactly one SELECT gets an SQL error', async () => {
   await stillAlive();
 });
 
-test('SQL cannot read catalogues, settings, the environment or the underlying tables', async () => {
+test('SQL that reads catalogues, settings, the environment or the underlying tables is refused with an SQL error', async () => {
   const queries = [
     ...[
       'information_schema.tables',
@@ -258,12 +258,12 @@ test('SQL of an analyst of one country returns no row of another country, in any
   for (const query of hidden) await refused(query, GERMAN_ANALYST);
 });
 
-test('numbers out of range are refused with an SQL error', async () => {
+test('SQL with numbers out of range is refused with an SQL error', async () => {
   for (const number of ['1e400', '-1e400', '1e999999', '9223372036854775808', '9007199254740993'])
     expect(await refused(`SELECT ${number}`)).toMatch(/^SQL error: /);
 });
 
-test('error messages contain no table of the engine and no path', async () => {
+test('SQL error messages contain no table of the engine and no path', async () => {
   const errors = await Promise.all(
     [
       'SELECT nope FROM orders',
@@ -280,7 +280,7 @@ test('error messages contain no table of the engine and no path', async () => {
   }
 });
 
-test('huge, deep and endless queries are answered within five seconds each', async () => {
+test('huge, deep and endless data queries are answered within five seconds each', async () => {
   const many = (count: number, part: (place: number) => string, joint = ' '): string =>
     Array.from({ length: count }, (_, place) => part(place)).join(joint);
   const doubling = (count: number, body: (before: string) => string, first: string): string =>

@@ -35,7 +35,7 @@ test('a query condition is not evaluated on rows that a policy hides, so an erro
   }
 });
 
-test('a name that equals a catalogue of the engine only after Unicode folding reads the CTE of the query, not the catalogue', async () => {
+test('in SQL a table name that matches a CTE or an engine catalogue depending on Unicode lower-casing reads the CTE and not the catalogue', async () => {
   // JavaScript lower-cases the Kelvin sign to k and the engine does not, so the name could mean the CTE or a
   // catalogue.
   const catalogues = ['duckdb_tables', 'duckdb_views', 'duckdb_databases', 'duckdb_schemas'];

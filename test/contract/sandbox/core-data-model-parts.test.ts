@@ -175,7 +175,7 @@ describe('cubes and views that extend others', () => {
     expect((await load({ measures: ['staff.count'] }, everything)).data).toEqual([{ 'staff.count': '4' }]);
     expect((await load({ measures: ['base.count'] })).error).toMatch(/hidden member: 'base__count'/);
   });
-  test('an extending cube replaces members of the same name, and its own source replaces the table of the parent', async () => {
+  test('in a cube that extends another one, members of the same name and its own source replace those of the parent', async () => {
     const { data } = await load({ dimensions: ['staff.site'], order: { 'staff.site': 'asc' } });
     expect(data.map((row: any) => row['staff.site'])).toEqual(['de', 'fr', 'hidden']);
     expect((await load({ measures: ['rich.count'] })).data).toEqual([{ 'rich.count': '3' }]);
@@ -229,7 +229,7 @@ test.each<[string, string, RegExp]>([
   rmSync(own, { recursive: true });
 });
 
-test('a template file of Jinja is refused with its line and with what to do', async () => {
+test('a data model folder with a Jinja template is refused, with the line and what to do', async () => {
   const own = mkdtempSync(join(tmpdir(), 'model-jinja-'));
   writeFileSync(join(own, 'm.yml.jinja'), 'cubes:\n{% for name in names %}\n{% endfor %}\n');
   await expect(startDataRig({ modelDir: own })).rejects.toThrow(

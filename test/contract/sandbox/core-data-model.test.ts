@@ -223,7 +223,7 @@ views:
   );
 });
 
-test('tables without a file get rows of the seed, or generated rows', async () => {
+test("a cube whose table has no CSV file has the rows of the seed's table of that name, or else 100 generated rows", async () => {
   const cubes = `cubes:
   - { name: sales, sql_table: public.orders, measures: [{ name: count, type: count }] }
   - name: parcels
@@ -329,7 +329,7 @@ views:
   for (const pattern of patterns) expect(failure.message).toMatch(pattern);
 });
 
-test('the command prints each fault of a model on its own line and exits 1', () => {
+test('`scim-bridge sandbox --model` prints each fault of the data model on its own line and exits 1', () => {
   const folder = folderOf({ 'a.yml': 'cubes:\n  - name: a\n    extends: b\n' });
   const main = join(import.meta.dirname, '../../../dist/main.js');
   const { status, stderr, stdout } = spawnSync(

@@ -112,7 +112,7 @@ describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
     expect(meta.defaultTimeDimensionNameFor('orders.count')).toBe(CREATED);
   });
 
-  test('a slow query is repeated until it has rows, and errors have the message of the server', async () => {
+  test('the Cube client repeats a slow query until it has rows, and its errors have the message of the server', async () => {
     await rig.control('PATCH', '/settings', { dataQueryDelayMs: 200, dataContinueWaitMs: 40 });
     const progress: string[] = [];
     const result = await clientOf(method).load(

@@ -103,7 +103,7 @@ test("a created user is in the sandbox's file within two seconds, and a sandbox 
   expect((await later.stored('crash@acme.example')).active).toBe(true);
 });
 
-test('a file that a killed process left half-written is removed', async () => {
+test('a half-written file that a killed sandbox left in the data folder is removed at the next start', async () => {
   await (await start()).stop();
   const leftOver = `${file()}.1.tmp`;
   await writeFile(leftOver, '{"format":1');
@@ -113,7 +113,7 @@ test('a file that a killed process left half-written is removed', async () => {
   expect(await readdir(folder)).toEqual(['state.ndjson']);
 });
 
-test('no half-written file remains, and the file is readable by its owner only', async () => {
+test('after the sandbox stops, its data folder has only the complete file, readable by its owner only', async () => {
   const rig = await start();
   for (const name of ['a', 'b', 'c']) await rig.user(`${name}@acme.example`);
   await rig.stop();
@@ -121,7 +121,7 @@ test('no half-written file remains, and the file is readable by its owner only',
   expect((await stat(file())).mode & 0o777).toBe(0o600);
 });
 
-test('a reset restores the seed of the first start with the same keys', async () => {
+test('a reset of a sandbox with a data folder restores the seed of the first start with the same keys', async () => {
   const rig = await start({ seed: 'large:3' });
   const later = await restart(rig);
   const { body } = await later.control('POST', '/reset', {});
@@ -131,7 +131,7 @@ test('a reset restores the seed of the first start with the same keys', async ()
   expect((await last.state()).users).toHaveLength(6);
 });
 
-test('a truncated or damaged snapshot, or one of another version, is refused and left unchanged', async () => {
+test('a sandbox file that is truncated, damaged or of another version is refused at the start and left unchanged', async () => {
   const rig = await start();
   await rig.stop();
   const whole = await readFile(file(), 'utf8');

@@ -85,12 +85,12 @@ test('META-10 an expired meta-sync token is 403', async () => {
   expect((await rig.ask('GET', '/v1/meta', { token })).status).toBe(403);
 });
 
-test('META-12 a scope in the security context does not allow data queries', async () => {
+test('META-12 a meta-sync token whose security context names the scopes data and chat gets 403 for a data query', async () => {
   const token = await metaToken({ ...EVERYTHING, scope: ['data', 'chat'] });
   expect((await rig.ask('POST', '/v1/load', { token, body: QUERY })).status).toBe(403);
 });
 
-test('REC-02 the address of each environment leads to its data', async () => {
+test('REC-02 the data API answers 200 at the address of each environment', async () => {
   const body = { enabled: true, branchName: 'feature-a' };
   await rig.call('PUT', '/build/api/v1/deployments/1/branches/staging-environment', { body });
   const { data } = (await rig.call('GET', ENVIRONMENTS)).body;

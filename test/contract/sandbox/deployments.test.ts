@@ -157,7 +157,7 @@ test('PAGE-09 without first the whole list is returned as items', async () => {
   expect((await list()).body.items).toHaveLength(25);
 });
 
-test('PAGE-10 a trailing slash does not change the answer', async () => {
+test('PAGE-10 a trailing slash does not change the answer of a list of deployments', async () => {
   expect((await list('/')).body).toEqual((await list()).body);
 });
 

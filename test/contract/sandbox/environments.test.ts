@@ -40,7 +40,7 @@ test('REC-02 REC-03 an environment has id, name, type and its credentials', asyn
   expect(listed[0].api_credentials.rest.url).toBe(rig.ready.dataApiUrl);
 });
 
-test('ENV-01 the answer has data.environments with pagination, and items beside it', async () => {
+test('ENV-01 a list of environments has data.environments with pagination, and all environments as items', async () => {
   const { body } = await rig.call('GET', `${ENVIRONMENTS}?limit=1`);
   expect(body.data.environments).toHaveLength(1);
   expect(body.pagination).toEqual({ offset: 0, limit: 1, total: 2 });
@@ -60,7 +60,7 @@ test('ENV-01 the answer has data.environments with pagination, and items beside 
   expect(body.pageInfo.hasNextPage).toBe(false);
 });
 
-test('ENV-02 type filters the environments', async () => {
+test('ENV-02 the query parameter type limits the list to environments of this type', async () => {
   await enable(true);
   expect(await types('?type=production')).toEqual([['main', 'production']]);
   expect(await types('?type=staging')).toEqual([['feature-a', 'staging']]);

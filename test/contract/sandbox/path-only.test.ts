@@ -108,7 +108,7 @@ test('PATH-22 an embed session is created and exchanged for a token', async () =
   expect((await exchange('unknown')).status).toBe(404);
 });
 
-test('PATH-23 embed tenants are listed', async () => {
+test('PATH-23 GET of embed tenants answers an empty list', async () => {
   expect(await expectPath('GET', '/api/v1/embed-tenants')).toMatchObject({ items: [], pageInfo: {} });
 });
 

@@ -152,7 +152,7 @@ test('ROLE-01, ROLE-02 and ROLE-04 a member added to a mapped group gets the rol
   expect(gifts).toMatchObject([{ attributes: { username: 'ann@acme.example', role: 'Explorer' } }]);
 });
 
-test('ROLE-03 and ROLE-05 the mapping accepts lists of roles, and applies to POST and PUT with members', async () => {
+test('ROLE-03 and ROLE-05 a group may be mapped to several roles, and members of a POST or PUT get the roles of the group', async () => {
   await map({ finance: ['Finance Reader', 'Explorer'], data: ['Data Steward'] });
   await rig.group('finance', [ann]);
   const data = await rig.group('data');
@@ -162,7 +162,7 @@ test('ROLE-03 and ROLE-05 the mapping accepts lists of roles, and applies to POS
   expect(await rolesOf('ben')).toEqual(['Viewer', 'Data Steward']);
 });
 
-test('ROLE-06 and ROLE-07 leaving or deleting the group keeps the role', async () => {
+test('ROLE-06 and ROLE-07 members who leave a mapped group, or whose mapped group is deleted, keep the role', async () => {
   await map({ analysts: ['Explorer'] });
   const group = await rig.group('analysts', [ann, ben]);
   await rig.patch(`${GROUPS}/${group.id}`, { op: 'remove', path: `members[value eq "${ann.id}"]` });
@@ -170,7 +170,7 @@ test('ROLE-06 and ROLE-07 leaving or deleting the group keeps the role', async (
   expect([await rolesOf('ann'), await rolesOf('ben')]).toEqual(Array(2).fill(['Viewer', 'Explorer']));
 });
 
-test('ROLE-08 a mapping that is set later applies only to members who join again', async () => {
+test('ROLE-08 a role mapping that is set after users have joined the group applies only to those who join again', async () => {
   const group = await rig.group('analysts', [ann]);
   await map({ analysts: ['Explorer'] });
   await add(group, ann);
@@ -180,7 +180,7 @@ test('ROLE-08 a mapping that is set later applies only to members who join again
   expect(await rolesOf('ann')).toEqual(['Viewer', 'Explorer']);
 });
 
-test('ROLE-09 and ROLE-11 a missing role and Admin have no effect, and other roles add up', async () => {
+test('ROLE-09 and ROLE-11 a missing role and Admin in the role mapping of a group have no effect, and the others are added to Viewer', async () => {
   await map({ analysts: ['No Such Role', 'Admin', 'Data Steward'] });
   const answer = await add(await rig.group('analysts'), ann);
   expect(answer.status).toBe(200);

@@ -210,7 +210,7 @@ test('PAGE-05 PAGE-06 PAGE-07 PAGE-08 PAGE-09 PAGE-10 a workspace list has pages
   expect((await get(`folders/?parentId=${id}`)).body).toEqual(body);
 });
 
-test('LIM-05 the configured page cap limits the pages of the workspace', async () => {
+test('LIM-05 with the page cap set to 2, a page of the workspace has two items and hasNextPage true', async () => {
   await rig.control('PATCH', '/settings', { pageCap: 2 });
   const { body } = await get('workspace?first=50');
   expect([body.items.length, body.pageInfo.hasNextPage]).toEqual([2, true]);

@@ -76,7 +76,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
     },
   );
 
-  test('unknown addresses outside SCIM answer 404 too', async () => {
+  test('unknown addresses outside of SCIM answer 404', async () => {
     for (const path of [
       '/',
       '/scim',

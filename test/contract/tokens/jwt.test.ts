@@ -152,7 +152,7 @@ describe('/Me for the subject of a JWT', () => {
     },
   );
 
-  test('/Me supports projection, PATCH, PUT, If-None-Match and DELETE like the user', async () => {
+  test('GET /Me supports projection and If-None-Match, and PATCH, PUT and DELETE of /Me change and delete the user', async () => {
     const scim = await me('ext-jo@x.example');
     expect((await scim.get('/Me?attributes=userName')).body).not.toHaveProperty('displayName');
     expect((await scim.patch('/Me', { op: 'replace', path: 'displayName', value: 'Jo' })).status).toBe(200);

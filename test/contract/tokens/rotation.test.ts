@@ -62,7 +62,7 @@ test('replacing a secret file activates the new token and ends the old one witho
 });
 
 /** The tests run concurrently with separate services, because files are read every other second. */
-test('a secret file replaced by an unusable one is logged once, and the former token remains valid', async () => {
+test('a secret file replaced by an empty, short, equal or missing one is logged once, and the former token remains valid', async () => {
   const cases: [what: string, files: Record<string, string>, message: RegExp][] = [
     ['empty', { SCIM_TOKEN: '', ADMIN_TOKEN: ADMIN }, /empty/],
     ['short', { SCIM_TOKEN: 'short', ADMIN_TOKEN: ADMIN }, /shorter/],

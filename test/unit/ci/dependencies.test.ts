@@ -40,7 +40,7 @@ test('every package that src imports is a dependency of the service', () => {
   expect(importedBy('src').filter((name) => !RUNTIME.includes(name))).toEqual([]);
 });
 
-test('every package that tests and tools import is listed', () => {
+test('every package that tests and tools import is a dependency or development dependency of package.json', () => {
   const listed = [...RUNTIME, ...DEVELOPMENT];
   expect(importedBy('test', 'bench', '.ci', '.').filter((name) => !listed.includes(name))).toEqual([]);
 });
@@ -50,7 +50,7 @@ test('every listed dependency of the service is imported by src', () => {
   expect(RUNTIME.filter((name) => !used.includes(name))).toEqual([]);
 });
 
-test('every listed development dependency is used', () => {
+test('every development dependency of package.json is imported, named in a configuration or run by a script', () => {
   const used = importedBy('src', 'test', 'bench', '.ci', '.');
   const typesOf = (name: string): string => name.replace(/^@types\//, '');
   const unused = DEVELOPMENT.filter(

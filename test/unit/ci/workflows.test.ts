@@ -43,7 +43,7 @@ test('the repository has exactly the workflows ci.yml, release.yml and updates.y
 describe.each(names)('the pipeline %s', (name) => {
   const workflow = workflowOf(name);
 
-  test('each step runs a script of this repository or an action pinned to a commit', () => {
+  test('each step of a workflow runs a script of this repository, or an action pinned to a commit', () => {
     const lines = textOf(name).split('\n');
     for (const { run, uses } of stepsOf(name)) {
       expect([run, uses].filter((each) => each !== undefined)).toHaveLength(1);
@@ -95,7 +95,7 @@ describe.each(names)('the pipeline %s', (name) => {
     expect(workflow.concurrency.group).toEqual(expect.any(String));
   });
 
-  test('expressions name known contexts, and none is part of a command', () => {
+  test('expressions of a workflow name known contexts, and no command contains one', () => {
     const { jobs, ...head } = workflow;
     const faults = [
       ...expressionsIn(head).flatMap((each) => unknownReferences(each, workflow)),
@@ -107,7 +107,7 @@ describe.each(names)('the pipeline %s', (name) => {
     for (const { run = '' } of stepsOf(name)) expect(run).not.toContain('${{');
   });
 
-  test('outputs of jobs are set by scripts of their steps, and schedules are valid', () => {
+  test("outputs of a workflow's jobs are set by the scripts of their steps, and its schedules are valid", () => {
     for (const [, { outputs = {}, steps = [] }] of jobsOf(name))
       for (const [output, value] of Object.entries(outputs)) {
         const id = /steps\.([\w-]+)\.outputs\.([\w-]+)/.exec(value);
@@ -147,7 +147,7 @@ test('the pipeline runs the tests on each supported version of Node.js', () => {
   expect(engines.node).toBe('>=20.19.0');
 });
 
-test.each(scripts)('the script %s has no syntax error', (script) => {
+test.each(scripts)('the pipeline script %s has no syntax error', (script) => {
   const [command, check] = /\.mjs$/.test(script) ? [process.execPath, '--check'] : ['bash', '-n'];
   const { status, stderr } = spawnSync(command, [check, script], { cwd: ROOT, encoding: 'utf8' });
   expect([status, stderr]).toEqual([0, '']);
@@ -177,7 +177,7 @@ describe('the dry run of a pipeline', () => {
   };
 
   test.each(scripts.filter((script) => script.endsWith('.sh')))(
-    'the dry run shows the commands of %s',
+    'the dry run of the pipeline script %s ends with 0 and prints its commands',
     (script) => {
       const digests = { IMAGE_DIGEST: 'sha256:aa', CHART_DIGEST: 'sha256:bb' };
       const { status, text, errors } = dryRun(script, digests);
@@ -229,7 +229,7 @@ describe('the dry run of a pipeline', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('a missing tool is reported in one sentence with exit code 69', () => {
+  test('a pipeline script whose tool is missing exits 69 and says in one sentence what it needs', () => {
     const { status, stderr } = spawnSync('bash', ['.ci/chart/kind.sh'], {
       cwd: ROOT,
       encoding: 'utf8',
@@ -240,7 +240,7 @@ describe('the dry run of a pipeline', () => {
   });
 });
 
-test('updates keep the major version of packages, and set the digest of the base image', async () => {
+test('dependency updates keep the major version of packages, and set the digest of the base image', async () => {
   const load = (file: string): Promise<any> => import(join(ROOT, '.ci/updates', file));
   const { updated } = await load('packages.mjs');
   const manifest = {

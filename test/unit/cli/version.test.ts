@@ -9,7 +9,7 @@ test.each([
     { SCIM_BRIDGE_REVISION: '3fdcfea' },
     `${packageVersion()} (revision 3fdcfea)`,
   ],
-])('--version prints version and revision: %s', async (_name, env, text) => {
+])('--version prints the version, and the revision in brackets if it is known: %s', async (_name, env, text) => {
   const printed: string[] = [];
   const program = await createProgram({ env, cwd: '/', exit: () => undefined }, []);
   program.configureOutput({ writeOut: (line) => printed.push(line.trim()) });

@@ -36,7 +36,7 @@ function file(
 const schema = (...attributes: unknown[]): object => ({ id: URN, name: 'Person', attributes });
 const faults = (schemas: unknown, more = {}) => faultsOf(file(schemas, more), {}, configChecks);
 
-test('an attribute with a name only gets the defaults of RFC 7643 §2.2', () => {
+test('a custom attribute with a name only gets the defaults of RFC 7643 §2.2', () => {
   const { schemas } =
     loadText(file([schema({ name: 'costCode' })]), {}, configChecks).connections.default ?? {};
   expect(schemas).toEqual([
@@ -98,14 +98,14 @@ describe('a schema that the bridge cannot honour is refused', () => {
     });
   });
 
-  test('a name that differs from another only in case is refused, for attributes and sub-attributes', () => {
+  test('a name of a custom attribute or sub-attribute that differs from another only in case is refused', () => {
     const twice = [{ name: 'a' }, { name: 'A' }];
     expect(faults([schema(...twice)]).map(({ path }) => path)).toEqual([`${AT}/attributes/1/name`]);
     const parts = faults([schema({ name: 'c', type: 'complex', subAttributes: twice })]);
     expect(parts.map(({ path }) => path)).toEqual([`${AT}/attributes/0/subAttributes/1/name`]);
   });
 
-  test('a URN that is declared twice in a connection, or differently in two connections, is a fault', () => {
+  test('the URN of a custom schema that is declared twice in a connection, or differently in two connections, is a fault', () => {
     expect(faults([schema({ name: 'a' }), schema({ name: 'a' })])).toEqual([
       { path: '/connections/default/schemas/1/id', message: expect.stringContaining('twice') },
     ]);
@@ -134,7 +134,7 @@ describe('mappings that read custom attributes', () => {
     ]);
   });
 
-  test('a malformed schema is reported as one fault, not two', () => {
+  test('a malformed custom schema is reported as one fault, not two', () => {
     expect(faults([{ id: URN, name: 'Person' }], { from }).map(({ path }) => path)).toEqual([
       `${AT}/attributes`,
     ]);

@@ -75,7 +75,7 @@ describe('checks passed in by other layers', () => {
   const more = `users: { scope: bad }
 attributes: { a: { type: string, from: bad }, b: { type: string, expression: bad }, c: { type: string, from: ok } }`;
 
-  test('faults of the checks that other layers add are reported with their paths', () => {
+  test('faults that the checks of other layers find in the settings are reported with their paths', () => {
     expect(faultsOf(fileWith(more), {}, checks)).toEqual([
       { path: '/targets/main/users/scope', message: 'no filter' },
       { path: '/targets/main/attributes/a/from', message: 'no path' },
@@ -92,7 +92,7 @@ attributes: { a: { type: string, from: bad }, b: { type: string, expression: bad
   });
 });
 
-test('no fault contains a secret', () => {
+test('no fault of the settings contains a secret', () => {
   const hidden = 'hunter2';
   const text = `
 server: { adminToken: ${hidden}, publicUrl: 'https://u:${hidden}@a.example', port: ${hidden} }

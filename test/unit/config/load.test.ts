@@ -132,7 +132,7 @@ describe('settings from the environment only', () => {
     }
   });
 
-  test('a fault of a substituted value names its environment variable', () => {
+  test('a fault of a settings value that comes from an environment variable names the variable', () => {
     const { faults } = errorOf(() => load({ ...ENV, PORT: 'http', LOG_LEVEL: 'loud' }));
     expect(faults).toEqual([
       { path: '/server/port', message: expect.stringMatching(/^Must be a whole number.*variable PORT/) },
@@ -225,7 +225,7 @@ targets: { prod: { url: 'https://prod.example', token: ${KEY} } }`;
     expect(config.targets.prod?.url).toBe('https://prod.example');
   });
 
-  test('an unresolved reference is accepted if the environment overrides it', () => {
+  test('a missing variable in a settings value is accepted if the environment overrides the value, and else a fault', () => {
     const text = fileWith().replace(KEY, '${NOT_SET}');
     expect(loadText(text, { PLATFORM_TOKEN: KEY }).targets.main?.token).toBe(KEY);
     expect(faultsOf(text)).toHaveLength(1);
@@ -244,7 +244,7 @@ targets:
   });
 });
 
-test('a section with some keys keeps the defaults of its other keys', () => {
+test('a section of the settings file with some of its keys keeps the defaults of the others', () => {
   const config = loadText(fileWith('guard: { window: 12h, delete: { count: 1 } }', ''));
   expect(config.targets.main?.guard).toMatchObject({
     windowMs: 43_200_000,

@@ -111,7 +111,7 @@ describe('folding of names', () => {
 });
 
 describe('Redis keys of a connection', () => {
-  it('all keys of a connection have one hash tag', () => {
+  it('all Redis keys of a connection have one hash tag', () => {
     const keys = createKeyspace('p', 'okta');
     expect([keys.base, keys.key('users'), keys.key('members', 'g')]).toEqual([
       'p:{okta}:',
@@ -122,7 +122,7 @@ describe('Redis keys of a connection', () => {
 });
 
 describe('index entries of users and groups', () => {
-  it('index entries of a user: folded userName, exact externalId, and each email address once', () => {
+  it('index entries of a user are the folded userName, the exact externalId, and each e-mail address once', () => {
     const emails = [
       { value: 'A@x' },
       { value: 'a@X' },
@@ -152,7 +152,7 @@ describe('index entries of users and groups', () => {
     ]);
   });
 
-  it('index entries of a group: folded displayName and externalId', () => {
+  it('index entries of a group are the folded displayName and the externalId', () => {
     expect(
       indexEntries('Group', {
         displayName: 'Sales',

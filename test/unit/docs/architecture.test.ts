@@ -36,17 +36,17 @@ const map = new Map(
   [...rows].map(([, folder = '', imports = '']) => [folder, imports === '–' ? [] : imports.split(', ')]),
 );
 
-test('the map of folders lists every folder of src, and no other', () => {
+test('docs/architecture.md lists every folder of src, and no other', () => {
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
   expect([...map.keys()].sort()).toEqual(folders.sort());
 });
 
-test.each([...allowed])('the map lists the imports allowed by the rule of src/%s', (folder, imports) => {
+test.each([...allowed])('docs/architecture.md lists the imports that the rule of src/%s allows', (folder, imports) => {
   expect(map.get(folder)?.toSorted()).toEqual(imports);
 });
 
-test('every folder except app has an import rule', () => {
+test('every folder of src except app has an import rule', () => {
   expect([...map.keys()].filter((folder) => !allowed.has(folder))).toEqual(['app']);
 });

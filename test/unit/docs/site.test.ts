@@ -46,7 +46,7 @@ test('every page of docs is on the documentation site, and the start page links 
   }
 });
 
-test('the list of pages has the sections Start, Concepts, Guides, Reference, Runbook and Decisions', () => {
+test('the start page of the documentation site has the sections Start, Concepts, Guides, Reference, Runbook and Decisions', () => {
   const sections = [...start.matchAll(/<summary>(.+)<\/summary>/g)].map(([, title]) => title);
   expect(sections).toEqual(
     expect.arrayContaining(['Start', 'Concepts', 'Guides', 'Reference', 'Runbook', 'Decisions']),
@@ -94,7 +94,7 @@ test('every picture of docs is on a page, and together they have at most 600 kB'
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(600_000);
 });
 
-test('the stylesheet of the site loads no other file', () => {
+test('the stylesheet of the documentation site loads no other file', () => {
   expect(readFileSync(join(output, 'style.css'), 'utf8')).not.toMatch(/@import|url\(/);
 });
 
@@ -125,7 +125,7 @@ test('a link without a target, an unknown heading, a foreign image and a page wi
   ]);
 });
 
-test('a build into a folder with other files fails and leaves them', () => {
+test('a build of the documentation site into a folder with other files fails and leaves them', () => {
   const other = mkdtempSync(join(tmpdir(), 'scim-bridge-site-'));
   writeFileSync(join(other, 'notes.txt'), 'kept');
   expect(build('--output', other)).toMatchObject({ status: 1, faults: [expect.stringContaining(other)] });

@@ -26,7 +26,7 @@ test('every metric of the bridge is on the dashboard', () => {
   expect([...new Set(SERIES.map(base))].filter((name) => !bases.has(name))).toEqual([]);
 });
 
-test('no two panels overlap, and ids are unique', () => {
+test('no two panels of the dashboard overlap, and their ids are unique', () => {
   const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
   );

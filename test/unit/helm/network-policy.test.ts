@@ -43,7 +43,7 @@ test('under the values locked-down network policies let the api connect to DNS a
   for (const [role, { out }] of reach) if (role !== 'test') expect(Object.values(out)).not.toContain('any');
 });
 
-test('with strict network policies only the gateway and the test reach the api, and Prometheus reaches metrics', () => {
+test("with the values locked-down only the gateway and the chart's test reach the api's HTTP port, and workers have only the metrics port", () => {
   const reach = policiesFor('locked-down');
   expect(Object.keys(reach.get('worker')?.in ?? {})).toEqual(['metrics']);
   expect(Object.keys(reach.get('scheduler')?.in ?? {})).toEqual(['metrics']);

@@ -101,7 +101,7 @@ test.each(CASES)('%s renders without template leftovers', (name) => {
   expect(rendered(name).length).toBeGreaterThan(5);
 });
 
-test.each(Object.keys(REFUSED))('contradictory values are refused: %s', (name) => {
+test.each(Object.keys(REFUSED))('contradictory values of the chart are refused: %s', (name) => {
   expect(kept[name]).toEqual([expect.stringContaining(REFUSED[name]?.says ?? '')]);
 });
 

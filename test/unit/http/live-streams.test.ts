@@ -47,7 +47,7 @@ test('a live stream sends an unchanged status once', async () => {
   expect(texts.filter((text) => text.startsWith('event: status'))).toHaveLength(1);
 }, 15_000);
 
-test('while Redis does not answer, the stream sends its keep-alive events and nothing else', async () => {
+test('while Redis does not answer, a live stream sends its keep-alive events and nothing else', async () => {
   const never = new Promise<never>(() => undefined);
   const streams = createLiveStreams({ clock: systemClock }, () => never);
   const { texts, leave, ended } = collect(streams, { isStillValid: () => never });

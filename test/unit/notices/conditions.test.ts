@@ -27,7 +27,7 @@ const facts = (backlog: object = {}, rest: Partial<NoticeFacts> = {}): NoticeFac
 const found = (of: NoticeFacts) => conditionsOf(of).map(({ about, reason, count }) => [about, reason, count]);
 
 describe('conditions of a bridge', () => {
-  test('a bridge without problems has no conditions', () => {
+  test('a bridge without problems has no condition to notify of', () => {
     expect(conditionsOf(facts())).toEqual([]);
   });
 
@@ -146,7 +146,7 @@ describe('differences between reported and present conditions', () => {
 describe('grouping of changes into messages', () => {
   const changes = (count: number) => changesBetween({}, [deadLetters(count)], NOW);
 
-  test('a change is reported together with others after it has lasted for the grouping time', () => {
+  test('a change of the conditions is sent in a notice, together with others, once it has lasted for the grouping time', () => {
     const grouping = createNoticeGrouping(() => 1000);
     const other = changesBetween({}, [{ ...deadLetters(1), about: 'reconcile' }], NOW);
     expect(grouping.ripe(changes(1), NOW)).toEqual([]);
@@ -154,7 +154,7 @@ describe('grouping of changes into messages', () => {
     expect(grouping.ripe([...changes(3), ...other], NOW + 1000)).toHaveLength(2);
   });
 
-  test('a change that ends within the grouping time is not reported', () => {
+  test('a change of the conditions that ends within the grouping time is not sent', () => {
     const grouping = createNoticeGrouping(() => 1000);
     grouping.ripe(changes(1), NOW);
     grouping.ripe([], NOW + 500);
@@ -162,7 +162,7 @@ describe('grouping of changes into messages', () => {
     expect(grouping.ripe(changes(1), NOW + 2000)).toHaveLength(1);
   });
 
-  test('a message has at most 20 changes', () => {
+  test('one notice has at most 20 changes of conditions', () => {
     const many = Array.from({ length: 25 }, (_, index) => ({ ...deadLetters(1), target: `t${index}` }));
     expect(createNoticeGrouping(() => 0).ripe(changesBetween({}, many, NOW), NOW)).toHaveLength(20);
   });

@@ -108,7 +108,7 @@ test("for a role that a process had before, doctor's finding names that process 
   expect(finding?.advice).toContain('serve --role worker');
 });
 
-test('two versions are a finding after 15 minutes, with the hosts of each', () => {
+test('two running versions of the bridge are a finding after 15 minutes, with the hosts of each', () => {
   const both = [one('api'), one('worker', { version: '1.1.0' }), one('scheduler', { version: '1.1.0' })];
   expect(kinds(view(both, { versionsDifferSince: NOW - 14 * MINUTE }))).toEqual([]);
   const { findings } = judgeFleet(view(both, { versionsDifferSince: NOW - 16 * MINUTE }), {

@@ -66,12 +66,12 @@ test('without a load no progress is shown', () => {
   expect(judgeLoad(backlog({ load: null }), around())).toBeNull();
 });
 
-test('a rate measured over less than four seconds is not shown', () => {
+test('the rate of a load measured over less than four seconds is not shown', () => {
   const young = backlog({ load: { startedAt: NOW - 2000, done: 3, samples: [{ at: NOW - 2000, done: 0 }] } });
   expect(judgeLoad(young, around())).toMatchObject({ perSecond: null, secondsLeft: null });
 });
 
-test('when no worker has measured for a minute, the rate is 0', () => {
+test('when no worker has measured for a minute, the rate of a load is 0', () => {
   const old = backlog({
     load: { startedAt: NOW - 90_000, done: 3, samples: [{ at: NOW - 80_000, done: 0 }] },
   });

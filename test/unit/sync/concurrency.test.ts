@@ -71,7 +71,7 @@ test.each([429, 503])('refusals with %i lower the limit to the capacity of the p
   expect(Math.min(...limits)).toBeGreaterThanOrEqual(2);
 });
 
-test('a refused limit is not tried again for a minute', () => {
+test('a number of concurrent calls that the platform refused is not tried again for a minute', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   let refused = 0;
   const capped: Platform = (underWay) => {
@@ -89,13 +89,13 @@ test('a refused limit is not tried again for a minute', () => {
   expect(refused).toBe(26);
 });
 
-test('simultaneous refusals lower the limit once', () => {
+test('simultaneous refusals lower the limit of concurrent calls once', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   rounds(concurrency, () => ({ status: 429, durationMs: 2 }), 1);
   expect(concurrency.limit()).toBe(4);
 });
 
-test('the limit stays between the configured bounds', () => {
+test('the limit of concurrent calls stays between its configured bounds', () => {
   const concurrency = createConcurrency({ least: 3, start: 4, most: 5 }, clock);
   expect(concurrency.limit()).toBe(4);
   expect(rounds(concurrency, refusing(0), 20).at(-1)).toBe(3);

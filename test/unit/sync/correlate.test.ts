@@ -48,7 +48,7 @@ describe('which account a user has', () => {
     expect(correlate(wanted, [candidate()], adopt)).toMatchObject(conflict(new RegExp(`adopt is ${adopt}`)));
   });
 
-  it('an account with another externalId is not adopted', () => {
+  it('an account with the userName but another externalId is not adopted', () => {
     const other = candidate({}, { externalId: 'E-2' });
     expect(correlate(wanted, [other], 'exact')).toMatchObject(conflict(/another externalId/));
   });

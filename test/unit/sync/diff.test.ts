@@ -103,7 +103,7 @@ describe('the body that creates a user', () => {
     none: 'string',
   } as const;
 
-  it('the create body omits unset values, and has texts and whole numbers in the extension', () => {
+  it('the body that creates an account omits unset values, and has texts and whole numbers in the extension', () => {
     expect(createBody(desired, types, false)).toEqual({
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:User', EXTENSION],
       userName: 'ada',
@@ -115,7 +115,7 @@ describe('the body that creates a user', () => {
     });
   });
 
-  it('the create body has no extension URN without extension values', () => {
+  it('the body that creates an account has no extension URN if no extension value is set', () => {
     const body = createBody({ ...desired, core: { userName: 'ada' }, attributes: {} }, types, true);
     expect(body).toEqual({
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],

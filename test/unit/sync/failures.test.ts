@@ -21,7 +21,7 @@ const verdict = (error: Parameters<typeof judgeFailure>[0], attempt = 1, transie
 
 describe('the verdict on a platform failure', () => {
   it.each([408, 425, 500, 501, 502, 503, 504, 599])(
-    'ERR-09 after %i the resource is tried again later, and other resources are not paused',
+    "ERR-09 after the platform's answer %i the resource is tried again later, and other resources are not paused",
     (status) => {
       expect(verdict(response(status))).toMatchObject({ kind: 'later', afterMs: 250, pauseMs: 0 });
     },

@@ -39,7 +39,7 @@ function platformOf(accounts: WireUser[], cap: number, before: () => void = () =
 /** Number of further pages that may be read: enough for every list of these tests. */
 const plenty = () => Promise.resolve(1000);
 
-test('a complete list knows every account by folded userName and by externalId', async () => {
+test('a list of all accounts that was read completely finds each by userName in any letter case and by externalId', async () => {
   const accounts = Array.from({ length: 95 }, (_, number) => account(number));
   const found = await readAccountList(platformOf(accounts, 10).client, plenty, {});
   if (found.kind !== 'read') throw new Error(found.kind);
@@ -52,7 +52,7 @@ test('a complete list knows every account by folded userName and by externalId',
   expect(falsePositives).toBeLessThan(10);
 });
 
-test('a list that changes between pages is unproven or has every account that stayed', async () => {
+test('a list of accounts that changes while it is read counts as incomplete or has every account that stayed', async () => {
   let unproven = 0;
   for (let seed = 1; seed <= 300; seed++) {
     const random = generator(seed);
@@ -79,7 +79,7 @@ test('a list that changes between pages is unproven or has every account that st
   expect(unproven).toBeLessThan(300);
 });
 
-test('short pages, repeated accounts and smaller totals leave the list unproven', async () => {
+test('short pages, repeated accounts and smaller totals make a list of accounts count as incomplete', async () => {
   const accounts = Array.from({ length: 50 }, (_, number) => account(number));
   const { users } = platformOf(accounts, 10).client;
   const honest = (range: { startIndex?: number }) => users.list({ count: 500, ...range });

@@ -38,7 +38,7 @@ async function addKey(kid: string): Promise<(claims?: object) => Promise<string>
 const create = () =>
   createJwtVerifier({ clock, logger: silentLogger }, { issuer: 'i', audience: 'a', jwksUri });
 
-test('a token with a new key causes a fetch of the keys, at most every 30 seconds', async () => {
+test("a token with an unknown key causes a fetch of the issuer's keys, at most every 30 seconds", async () => {
   const first = await addKey('first');
   const verifier = create();
   expect((await verifier.verify(await first())).kind).toBe('valid');
@@ -50,7 +50,7 @@ test('a token with a new key causes a fetch of the keys, at most every 30 second
   expect(state.asked).toBe(2);
 });
 
-test('concurrent tokens cause one fetch of the keys', async () => {
+test("concurrent tokens with unknown keys cause one fetch of the issuer's keys", async () => {
   const sign = await addKey('one');
   const verifier = create();
   const tokens = await Promise.all([1, 2, 3, 4, 5].map((n) => sign({ n })));
@@ -80,7 +80,7 @@ test('a cached token is refused one minute after its expiry', async () => {
   expect((await verifier.verify(token)).kind).toBe('refused');
 });
 
-test('keys of an unavailable issuer are used for a day', async () => {
+test('the keys of an issuer that is unavailable are used for a day', async () => {
   const sign = await addKey('k');
   const verifier = create();
   expect((await verifier.verify(await sign())).kind).toBe('valid');
