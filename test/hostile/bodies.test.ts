@@ -30,16 +30,19 @@ describe('a gzip body of 9 kB that decompresses to 9 MB of JSON structure is ref
     ["an event receiver's token", EVENTS, TOKENS.receiver],
     ["an operator's token", '/admin/v1/plan', TOKENS.admin],
     ['no valid token', USERS, 'wrong'],
-  ])('each answer to 4 posts of a 9 kB gzip bomb with %s is 400, 401, 413, 415 or 503, and the service stays available to others', async (who, path, token) => {
-    const wire = post(path, token, bomb, { 'Content-Encoding': 'gzip' });
-    const tally = await siege.withstand(`gzip bomb with ${who}`, () =>
-      burst(
-        port(),
-        times(4, () => wire),
-      ),
-    );
-    for (const status of refusals(tally)) expect([400, 401, 413, 415, 503]).toContain(status);
-  });
+  ])(
+    'each answer to 4 posts of a 9 kB gzip bomb with %s is 400, 401, 413, 415 or 503, and the service stays available to others',
+    async (who, path, token) => {
+      const wire = post(path, token, bomb, { 'Content-Encoding': 'gzip' });
+      const tally = await siege.withstand(`gzip bomb with ${who}`, () =>
+        burst(
+          port(),
+          times(4, () => wire),
+        ),
+      );
+      for (const status of refusals(tally)) expect([400, 401, 413, 415, 503]).toContain(status);
+    },
+  );
 });
 
 test('each answer to 16 posts of 9 MB at once is 400, 413 or 503, and the service stays available to others', async () => {
@@ -121,16 +124,19 @@ describe('20 bodies in very small chunks at once are refused', () => {
     ['of one byte, in a GET', `GET ${USERS}/1`, TOKENS.scim, 'x', CRUMBS, {}],
     ['of 40 bytes', `POST ${USERS}`, TOKENS.scim, 'x'.repeat(40), 100_000, {}],
     ['of 40 bytes, Bulk', 'POST /scim/v2/Bulk', TOKENS.scim, 'x'.repeat(40), 200_000, {}],
-  ])('each answer to 20 bodies in chunks %s is a 4xx or 503, and the service stays available to others', async (which, line, token, chunk, count, headers) => {
-    const wire = chunked(line, token, chunk, count, headers);
-    const tally = await siege.withstand(`bodies in chunks ${which}`, () =>
-      burst(
-        port(),
-        times(20, () => wire),
-      ),
-    );
-    for (const status of refusals(tally)) expect([400, 401, 404, 413, 503]).toContain(status);
-  });
+  ])(
+    'each answer to 20 bodies in chunks %s is a 4xx or 503, and the service stays available to others',
+    async (which, line, token, chunk, count, headers) => {
+      const wire = chunked(line, token, chunk, count, headers);
+      const tally = await siege.withstand(`bodies in chunks ${which}`, () =>
+        burst(
+          port(),
+          times(20, () => wire),
+        ),
+      );
+      for (const status of refusals(tally)) expect([400, 401, 404, 413, 503]).toContain(status);
+    },
+  );
 
   test('each answer to 20 gzip bodies in chunks of 140 bytes is 400, 413 or 503, and the service stays available to others', async () => {
     const packed = gzipSync(structure(4_000_000), { level: 0 });

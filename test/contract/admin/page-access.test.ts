@@ -110,12 +110,15 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('every view is usable by everyb
     await page.close();
   });
 
-  test.each(SCREENS)("without data every view of the operators' page has no fault in axe-core at %i px, %s", async (width, scheme) => {
-    const { page, faults } = await signIn(width, scheme);
-    expect(await lookAtAll(page, `empty-${width}`)).toEqual({});
-    expect(faults).toEqual([]);
-    await page.close();
-  });
+  test.each(SCREENS)(
+    "without data every view of the operators' page has no fault in axe-core at %i px, %s",
+    async (width, scheme) => {
+      const { page, faults } = await signIn(width, scheme);
+      expect(await lookAtAll(page, `empty-${width}`)).toEqual({});
+      expect(faults).toEqual([]);
+      await page.close();
+    },
+  );
 
   describe('a bridge with long names, held changes and dead letters', () => {
     beforeAll(async () => {
@@ -128,11 +131,14 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('every view is usable by everyb
       await rig.untilSynced();
     }, 60_000);
 
-    test.each(SCREENS)("with long names every view of the operators' page has no fault in axe-core at %i px, %s", async (width, scheme) => {
-      const { page, faults } = await signIn(width, scheme);
-      expect(await lookAtAll(page, `full-${width}`)).toEqual({});
-      expect(faults).toEqual([]);
-      await page.close();
-    });
+    test.each(SCREENS)(
+      "with long names every view of the operators' page has no fault in axe-core at %i px, %s",
+      async (width, scheme) => {
+        const { page, faults } = await signIn(width, scheme);
+        expect(await lookAtAll(page, `full-${width}`)).toEqual({});
+        expect(faults).toEqual([]);
+        await page.close();
+      },
+    );
   });
 });

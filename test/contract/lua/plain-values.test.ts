@@ -88,9 +88,12 @@ it.each([
   ['a list', { op: 'replace', path: 'emails', value: [{ value: 'jo@x.example' }] }],
   ['an extension', { op: 'replace', path: `${ENTERPRISE}:department`, value: 'D' }],
   ['an attribute of an open extension', { op: 'replace', path: `${ATTRIBUTES}:title`, value: 'T' }],
-])('%s in a PATCH is not stored by the Redis script for plain values, and is left to the parser', (_what, operation) => {
-  expect(replace(operation)).toBeUndefined();
-});
+])(
+  '%s in a PATCH is not stored by the Redis script for plain values, and is left to the parser',
+  (_what, operation) => {
+    expect(replace(operation)).toBeUndefined();
+  },
+);
 
 const word = fc.oneof(
   fc.constantFrom('', 'a', '"title":"x"', ',"urn:a:b":{', '\\', '":', 'urn:'),

@@ -39,10 +39,13 @@ describe('the hash chain of a log with 250 entries', () => {
     ['the oldest entry', 0, 1],
     ['the newest entry', 249, 'the end'],
     ['an entry between', 120, 121],
-  ])('verification of a log from which an entry was deleted names the entry after it, or the end: %s', async (_name, place, expected) => {
-    await store.redis.xdel(key('log'), ids[place] ?? '');
-    expect((await log.verify()).broken).toBe(typeof expected === 'number' ? ids[expected] : expected);
-  });
+  ])(
+    'verification of a log from which an entry was deleted names the entry after it, or the end: %s',
+    async (_name, place, expected) => {
+      await store.redis.xdel(key('log'), ids[place] ?? '');
+      expect((await log.verify()).broken).toBe(typeof expected === 'number' ? ids[expected] : expected);
+    },
+  );
 
   test('verification of a log whose entries are all deleted names the end of the log', async () => {
     await store.redis.del(key('log'));

@@ -40,7 +40,7 @@ test('GEN-01 CAUTH-14 a chat request with a missing, unknown, expired or malform
   expect(await rig.threads()).toEqual([]);
 });
 
-test("CAUTH-01 a chat request with a valid or invalid API key at the deployment's address is 403 with \"agentId is required for Api-Key authentication\"", async () => {
+test('CAUTH-01 a chat request with a valid or invalid API key at the deployment\'s address is 403 with "agentId is required for Api-Key authentication"', async () => {
   for (const headers of [key('admin'), { authorization: 'Api-Key wrong' }, { authorization: 'api-key' }]) {
     const answer = await ask(headers, { deployment: '1' });
     expect([answer.status, answer.records]).toEqual([

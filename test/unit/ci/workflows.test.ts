@@ -204,30 +204,33 @@ describe('the dry run of a pipeline', () => {
     { tags: ['v1.1.0'], image: [':1.0 '], npm: 'patch-1.0', mark: '--latest=false ' },
     { tags: ['v1.0.9-rc.1', 'v0.9.9'], image: [':1.0 ', ':1 '], npm: 'latest', mark: '--latest ' },
     { tags: ['v2.0.0'], image: [':1.0 ', ':1 '], npm: 'patch-1.0', mark: '--latest=false ' },
-  ])('release 1.0.0 beside the tags $tags takes the image tags :1.0 and :1, the npm tag latest and the latest mark only where no newer version has them', (given) => {
-    const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-tags-'));
-    const git = (...args: string[]) => {
-      const as = ['-c', 'user.name=ci', '-c', 'user.email=ci@example.com'];
-      expect(spawnSync('git', [...as, ...args], { cwd: folder }).status).toBe(0);
-    };
-    git('init', '--quiet');
-    git('commit', '--quiet', '--allow-empty', '--message', 'first');
-    for (const tag of given.tags) git('tag', tag);
-    const env = {
-      GIT_DIR: join(folder, '.git'),
-      IMAGE_DIGEST: 'sha256:aa',
-      CHART_DIGEST: 'sha256:bb',
-    };
-    const lineOf = (script: string, start: string) =>
-      `${dryRun(script, env)
-        .text.split('\n')
-        .find((line) => line.startsWith(start))} `;
-    const build = lineOf('.ci/image/publish.sh', '+ docker buildx build');
-    for (const tag of [':1.0 ', ':1 ']) expect(build.includes(tag)).toBe(given.image.includes(tag));
-    expect(lineOf('.ci/release/publish-packages.sh', '+ npm publish')).toContain(` --tag ${given.npm} `);
-    expect(lineOf('.ci/release/publish-release.sh', '+ gh release create')).toContain(given.mark);
-    rmSync(folder, { recursive: true });
-  });
+  ])(
+    'release 1.0.0 beside the tags $tags takes the image tags :1.0 and :1, the npm tag latest and the latest mark only where no newer version has them',
+    (given) => {
+      const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-tags-'));
+      const git = (...args: string[]) => {
+        const as = ['-c', 'user.name=ci', '-c', 'user.email=ci@example.com'];
+        expect(spawnSync('git', [...as, ...args], { cwd: folder }).status).toBe(0);
+      };
+      git('init', '--quiet');
+      git('commit', '--quiet', '--allow-empty', '--message', 'first');
+      for (const tag of given.tags) git('tag', tag);
+      const env = {
+        GIT_DIR: join(folder, '.git'),
+        IMAGE_DIGEST: 'sha256:aa',
+        CHART_DIGEST: 'sha256:bb',
+      };
+      const lineOf = (script: string, start: string) =>
+        `${dryRun(script, env)
+          .text.split('\n')
+          .find((line) => line.startsWith(start))} `;
+      const build = lineOf('.ci/image/publish.sh', '+ docker buildx build');
+      for (const tag of [':1.0 ', ':1 ']) expect(build.includes(tag)).toBe(given.image.includes(tag));
+      expect(lineOf('.ci/release/publish-packages.sh', '+ npm publish')).toContain(` --tag ${given.npm} `);
+      expect(lineOf('.ci/release/publish-release.sh', '+ gh release create')).toContain(given.mark);
+      rmSync(folder, { recursive: true });
+    },
+  );
 
   test('a pipeline script whose tool is missing exits 69 and says in one sentence what it needs', () => {
     const { status, stderr } = spawnSync('bash', ['.ci/chart/kind.sh'], {

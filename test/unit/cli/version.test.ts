@@ -9,10 +9,13 @@ test.each([
     { SCIM_BRIDGE_REVISION: '3fdcfea' },
     `${packageVersion()} (revision 3fdcfea)`,
   ],
-])('--version prints the version, and the revision in brackets if it is known: %s', async (_name, env, text) => {
-  const printed: string[] = [];
-  const program = await createProgram({ env, cwd: '/', exit: () => undefined }, []);
-  program.configureOutput({ writeOut: (line) => printed.push(line.trim()) });
-  await expect(program.parseAsync(['--version'], { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
-  expect(printed).toEqual([text]);
-});
+])(
+  '--version prints the version, and the revision in brackets if it is known: %s',
+  async (_name, env, text) => {
+    const printed: string[] = [];
+    const program = await createProgram({ env, cwd: '/', exit: () => undefined }, []);
+    program.configureOutput({ writeOut: (line) => printed.push(line.trim()) });
+    await expect(program.parseAsync(['--version'], { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
+    expect(printed).toEqual([text]);
+  },
+);

@@ -166,9 +166,12 @@ describe('index entries of users and groups', () => {
     ]);
   });
 
-  it.each([undefined, null, '', 5, []])('a user whose userName, externalId and emails are %p has no index entries', (value) => {
-    expect(indexEntries('User', { userName: value, externalId: value, emails: value })).toEqual([]);
-  });
+  it.each([undefined, null, '', 5, []])(
+    'a user whose userName, externalId and emails are %p has no index entries',
+    (value) => {
+      expect(indexEntries('User', { userName: value, externalId: value, emails: value })).toEqual([]);
+    },
+  );
 
   it('each name index belongs to its SCIM attribute: userNames, displayNames and externalIds', () => {
     expect(['userNames', 'displayNames', 'externalIds:User', 'externalIds:Group'].map(attributeOf)).toEqual([

@@ -33,12 +33,15 @@ test.each(texts)('the Lua script %s includes every function that it uses', (_nam
   expect([...missing]).toEqual([]);
 });
 
-test.each(texts)('the head of the Lua script %s includes each shared function once, and no NEEDS line remains', (_name, lua) => {
-  const [head = ''] = lua.split('\nlocal function run()\n');
-  const functions = head.split('\n').filter((line) => line.startsWith('local function '));
-  if (head !== lua) expect(functions).toEqual([...new Set(functions)]);
-  expect(lua).not.toContain('-- NEEDS');
-});
+test.each(texts)(
+  'the head of the Lua script %s includes each shared function once, and no NEEDS line remains',
+  (_name, lua) => {
+    const [head = ''] = lua.split('\nlocal function run()\n');
+    const functions = head.split('\n').filter((line) => line.startsWith('local function '));
+    if (head !== lua) expect(functions).toEqual([...new Set(functions)]);
+    expect(lua).not.toContain('-- NEEDS');
+  },
+);
 
 test('a Lua script that needs none of the optional functions, such as known_equal, does not include `heal`', () => {
   expect(texts.find(([name]) => name === 'known_equal')?.[1]).not.toContain('local function heal');

@@ -43,9 +43,12 @@ test('docs/architecture.md lists every folder of src, and no other', () => {
   expect([...map.keys()].sort()).toEqual(folders.sort());
 });
 
-test.each([...allowed])('docs/architecture.md lists the imports that the rule of src/%s allows', (folder, imports) => {
-  expect(map.get(folder)?.toSorted()).toEqual(imports);
-});
+test.each([...allowed])(
+  'docs/architecture.md lists the imports that the rule of src/%s allows',
+  (folder, imports) => {
+    expect(map.get(folder)?.toSorted()).toEqual(imports);
+  },
+);
 
 test('every folder of src except app has an import rule', () => {
   expect([...map.keys()].filter((folder) => !allowed.has(folder))).toEqual(['app']);

@@ -105,14 +105,17 @@ test('a failure before the first line of a stream answers 500, and a later one c
 test.each([
   ['short', 'first\n'],
   ['of a megabyte', `${'x'.repeat(1024 * 1024)}\n`],
-])('a stream that the fault `drop` interrupts sends its whole first line, %s, and nothing more', async (_length, first) => {
-  const url = await serve(() => [first, 'second\n'], { kind: 'drop' });
-  for (let turn = 0; turn < 20; turn += 1) {
-    let text = '';
-    const read = async () => {
-      for await (const piece of (await request(url)).body) text += String(piece);
-    };
-    await expect(read()).rejects.toThrow();
-    expect(text === first).toBe(true);
-  }
-});
+])(
+  'a stream that the fault `drop` interrupts sends its whole first line, %s, and nothing more',
+  async (_length, first) => {
+    const url = await serve(() => [first, 'second\n'], { kind: 'drop' });
+    for (let turn = 0; turn < 20; turn += 1) {
+      let text = '';
+      const read = async () => {
+        for await (const piece of (await request(url)).body) text += String(piece);
+      };
+      await expect(read()).rejects.toThrow();
+      expect(text === first).toBe(true);
+    }
+  },
+);

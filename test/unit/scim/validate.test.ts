@@ -318,10 +318,13 @@ test('a body cannot change Object.prototype', () => {
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 });
 
-test.each([1e21, 2 ** 53, -(2 ** 53)])('the number %d in a user attribute is refused, and the message names 2^53 - 1 as the largest number', (clearance) => {
-  const body = { schemas: [USER, ATTRIBUTES], userName: 'a', [ATTRIBUTES]: { clearance } };
-  expect(() => post(body)).toThrow(/clearance" must be a number of at most 2\^53 - 1/);
-});
+test.each([1e21, 2 ** 53, -(2 ** 53)])(
+  'the number %d in a user attribute is refused, and the message names 2^53 - 1 as the largest number',
+  (clearance) => {
+    const body = { schemas: [USER, ATTRIBUTES], userName: 'a', [ATTRIBUTES]: { clearance } };
+    expect(() => post(body)).toThrow(/clearance" must be a number of at most 2\^53 - 1/);
+  },
+);
 
 test('the error for text in place of a number names the attribute and the type', () => {
   const body = { schemas: [USER, ATTRIBUTES], userName: 'a', [ATTRIBUTES]: { clearance: 'high' } };

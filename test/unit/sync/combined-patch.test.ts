@@ -34,13 +34,10 @@ test.each([
   ['a list that gains elements', 'others', { regions: ['a', 'b'] }, { regions: ['a'] }],
   ['a list that loses and gains', 'others', { regions: ['a', 'c'] }, { regions: ['a', 'b'] }],
   ['a list without known value', 'others', { regions: ['a'] }, {}],
-])(
-  'the change of a user to %s is written in the step `%s` of its sync',
-  (_what, step, desired, applied) => {
-    const order = { revoking: [], combinable: [], others: [], [step]: Object.keys(desired) };
-    expect(ordered(desired, applied)).toEqual(order);
-  },
-);
+])('the change of a user to %s is written in the step `%s` of its sync', (_what, step, desired, applied) => {
+  const order = { revoking: [], combinable: [], others: [], [step]: Object.keys(desired) };
+  expect(ordered(desired, applied)).toEqual(order);
+});
 
 test('a list attribute with an unconfirmed value is written last, because it may grant access', () => {
   expect(ordered({ regions: ['a'] }, { regions: ['a', 'b'] }, ['attributes.regions']).others).toEqual([

@@ -44,9 +44,14 @@ describe('which account a user has', () => {
     expect(correlate(wanted, [candidate()], 'exact')).toMatchObject({ kind: 'adopt', ours: false });
   });
 
-  it.each(['report', 'never'] as const)('an account that matches exactly is a conflict under adopt: %s', (adopt) => {
-    expect(correlate(wanted, [candidate()], adopt)).toMatchObject(conflict(new RegExp(`adopt is ${adopt}`)));
-  });
+  it.each(['report', 'never'] as const)(
+    'an account that matches exactly is a conflict under adopt: %s',
+    (adopt) => {
+      expect(correlate(wanted, [candidate()], adopt)).toMatchObject(
+        conflict(new RegExp(`adopt is ${adopt}`)),
+      );
+    },
+  );
 
   it('an account with the userName but another externalId is not adopted', () => {
     const other = candidate({}, { externalId: 'E-2' });

@@ -38,7 +38,7 @@ test.each([
   ['Set it, then scim-bridge dead-letters retry Group:3f.', 'Set it, then Retry under Dead letters.'],
   ['scim-bridge explain NAME tells what to do', 'People and groups tells what to do'],
   ['a version that scim-bridge knows', 'a version that scim-bridge knows'],
-])("where a message of the service says \"%s\", the operators' page shows \"%s\"", (sentence, shown) => {
+])('where a message of the service says "%s", the operators\' page shows "%s"', (sentence, shown) => {
   expect(pageWords(sentence)).toBe(shown);
 });
 
