@@ -199,7 +199,7 @@ test('DATA-18 without a matching policy members are hidden from queries, and SQL
   }
 });
 
-test('DATA-18 a policy whose attribute the user lacks returns no rows', async () => {
+test('DATA-18 an access policy whose attribute the user lacks returns no rows', async () => {
   for (const attributes of [
     {},
     { country: null },

@@ -165,7 +165,7 @@ test('user groups are listed with counts and can be deleted (contract 3.5)', asy
   expect(await rig.storedGroup('analysts')).toBeUndefined();
 });
 
-test('PAGE-06 and PAGE-08 invalid numbers and foreign cursors are 400', async () => {
+test('PAGE-06 and PAGE-08 lists of users and user attributes answer 400 to invalid paging numbers and foreign cursors', async () => {
   for (const query of ['first=0', 'first=x', 'after=abc', 'first=1.5']) {
     expect((await rig.call('GET', `${USERS}?${query}`)).status).toBe(400);
   }
@@ -175,7 +175,7 @@ test('PAGE-06 and PAGE-08 invalid numbers and foreign cursors are 400', async ()
   }
 });
 
-test('PAGE-07 and PAGE-09 paging by cursor returns each item once, and without first the whole list', async () => {
+test('PAGE-07 and PAGE-09 paging by cursor returns each user once, and without first the whole list is returned', async () => {
   for (let number = 1; number <= 22; number += 1) await create(`u${number}`);
   const whole = names((await rig.call('GET', USERS)).body);
   expect(whole).toHaveLength(25);
@@ -190,7 +190,7 @@ test('PAGE-07 and PAGE-09 paging by cursor returns each item once, and without f
   expect(walked).toEqual(whole);
 });
 
-test('PAGE-05 and PAGE-10 limit 0 keeps the total, and a trailing slash changes nothing', async () => {
+test('PAGE-05 and PAGE-10 with limit 0 and a trailing slash the list of user attributes has no data and keeps its count', async () => {
   const { body } = await rig.call('GET', '/api/v1/user-attributes/?limit=0');
   expect(body).toMatchObject({ data: [], count: 1, items: [{ name: 'country' }] });
 });

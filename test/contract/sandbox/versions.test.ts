@@ -37,7 +37,7 @@ test('REC-07 each version entry has exactly the keys releaseChannelVersion, vers
   }
 });
 
-test('VER-01 data contains the newest version of each channel', async () => {
+test('VER-01 the list of versions contains the newest version of each channel', async () => {
   const { body } = await rig.call('GET', `${DEPLOYMENT}/versions`);
   const heads = body.data.filter((one: Version) => one.isLatestInChannel);
   expect(heads.map((one: Version) => [one.releaseChannel, one.version])).toEqual([

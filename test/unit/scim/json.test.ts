@@ -40,7 +40,7 @@ test.each([
   String.raw`"\n"`,
   String.raw`"\"[["`,
   'null',
-])('the JSON %j is accepted', (text) => {
+])('valid JSON within the bounds, %j, is accepted', (text) => {
   expect([isRefusedUnparsed(text), isRefusedParsed(text)]).toEqual([false, false]);
 });
 
