@@ -74,7 +74,7 @@ const changesThere = async () => (await there.writes()).filter(({ method }) => m
 
 const ORDER = 'scim-bridge reconcile --target main --accept-tenant';
 
-test('plan of a target that may be another tenant says so, and lists the changes of --accept-tenant and those that the guard would hold', async () => {
+test('plan of a target that may be another tenant says so, lists what --accept-tenant would change, and says what of that the guard would hold', async () => {
   const plan = await words('plan');
   expect(plan).toMatch(
     /! main may be another tenant: its address changed, and none of 6 linked accounts is there\./,
@@ -125,7 +125,7 @@ test('--accept-tenant is refused without a terminal and without --yes', async ()
   expect(await changesThere()).toEqual([]);
 }, 30_000);
 
-test('after --accept-tenant the guard judges all removals together, and values of inactive accounts are cleared before the accounts are activated', async () => {
+test('after --accept-tenant the guard holds the clearing of values at the three active accounts, and the inactive accounts lose their values and become active', async () => {
   const answer = await place.commands.run('reconcile', '--target', 'main', '--accept-tenant', '--yes');
   expect(answer.code).toBe(2);
   await place.idle();

@@ -22,7 +22,7 @@ const run = async (...words: string[]): Promise<[code: number, text: string]> =>
   return [code, text.replaceAll(/\s+/g, ' ')];
 };
 
-test('plan and sync --dry-run foresee that a person who is pushed again gets the closed account back', async () => {
+test('a deleted person is pushed again on hold → plan and sync --dry-run announce the takeover of the closed account, and the release reactivates this account', async () => {
   const first = await place.idp.createUser(HAL, { title: '7' });
   await place.idle();
   const former = await place.platform.user(HAL);
@@ -42,7 +42,7 @@ test('plan and sync --dry-run foresee that a person who is pushed again gets the
   expect(await place.platform.user(HAL)).toMatchObject({ scimId: former?.scimId, active: true });
 });
 
-test('plan lists the closing of a deleted person and the return to the account, when both wait, without permission to adopt', async () => {
+test('a person is deleted and pushed again on hold, with adopt: never → plan lists the deactivation and then the takeover of the account, which is active after the release', async () => {
   await place.change(({ targets }) => (targets.main.adopt = 'never'));
   const first = await place.idp.createUser(HAL, { title: '7' });
   const team = await place.idp.createGroup('team', [first]);
@@ -61,7 +61,7 @@ test('plan lists the closing of a deleted person and the return to the account, 
   expect((await place.platform.group('team'))?.members).toEqual([HAL]);
 });
 
-test('plan and sync --dry-run foresee that a closed account has the new userName of another person, and explain names its person', async () => {
+test('the new userName of a person belongs to the closed account of a leaver → plan, sync --dry-run and explain name the leaver as the owner', async () => {
   const hal = await place.idp.createUser(HAL);
   const gil = await place.idp.createUser(GIL);
   await place.idle();

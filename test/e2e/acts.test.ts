@@ -129,7 +129,7 @@ test('without --by the operator is SCIM_BRIDGE_OPERATOR, else the pod, else the 
   }
 });
 
-test('the command acts selects audit entries by action, target and time, up to a number, and refuses an unknown target', async () => {
+test('`scim-bridge acts` filters by action and time, keeps entries without a target under --target, limits their number, and exits 1 for an unknown target', async () => {
   expect((await acts('--action', 'resync')).every(({ act }) => act === 'resync')).toBe(true);
   const all = await acts();
   expect(all.length).toBeGreaterThan(10);

@@ -51,7 +51,7 @@ async function save(): Promise<string[]> {
   return (saved?.entries ?? []).filter(isChange).map(({ action }) => action);
 }
 
-test('apply does not report the held removal of an unmanaged member as done', async () => {
+test('the guard holds the planned removal of an unmanaged member → a second apply exits 3 and does not report the removal as done, and the member stays', async () => {
   const { id } = await byHand('POST', '/Users', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
     userName: 'stranger@acme.example',
@@ -67,7 +67,7 @@ test('apply does not report the held removal of an unmanaged member as done', as
   expect(await membersOfCrew()).toBe(2);
 }, 30_000);
 
-test('apply ends as held when a membership of its plan waits for a held deactivation', async () => {
+test('a person whose deactivation is held is added to a group by hand → apply of the planned removal exits 2 (held by the guard), and the membership stays', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   await addToCrew((await place.platform.user(ANN))?.scimId ?? '');
@@ -78,7 +78,7 @@ test('apply ends as held when a membership of its plan waits for a held deactiva
   expect(await membersOfCrew()).toBe(2);
 }, 30_000);
 
-test('plan counts no deletion of an account whose deactivation the guard holds', async () => {
+test('the guard holds the deactivation of an account that is deleted afterwards → plan lists nothing to write, and after a reconcile the account is active', async () => {
   await place.change(({ targets: { main } }) => {
     main.users = { ...(main.users as object), deprovision: 'delete', scope: `userName ne "${ANN}"` };
   });
@@ -92,7 +92,7 @@ test('plan counts no deletion of an account whose deactivation the guard holds',
   expect((await place.platform.user(ANN))?.active).toBe(true);
 }, 90_000);
 
-test('an account that nobody pushed is in a group by hand, and the guard holds or an operator rejects the removal → sync --dry-run lists it as not written, with its userName', async () => {
+test('the guard holds or an operator rejects the removal of a member whom nobody pushed → sync --dry-run lists the removal as not written, with the userName', async () => {
   const { id } = await byHand('POST', '/Users', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
     userName: 'stranger@acme.example',
@@ -143,7 +143,7 @@ test('a pushed person and an account that nobody pushed are in a group by hand �
   expect(await shown('--cause', 'notAtSource')).toEqual([ofStranger]);
 }, 30_000);
 
-test('explain of a group whose unmanaged member the guard will hold prints the sentence with the advice in full', async () => {
+test('the guard will hold the removal of an unmanaged member → explain of the group says in full that a person has to approve the removal', async () => {
   const { id } = await byHand('POST', '/Users', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
     userName: 'stranger@acme.example',
@@ -157,7 +157,7 @@ test('explain of a group whose unmanaged member the guard will hold prints the s
   expect(text).not.toContain('…');
 }, 30_000);
 
-test('groups.members is authoritative, and a person is in a group by hand → verify-access tells the group as a difference, with the reason of explain; with owned it is none', async () => {
+test('with groups.members: authoritative a membership added by hand is a difference in verify-access, with the reason that explain gives; with owned it is none', async () => {
   const access = async (): Promise<[number, string]> => {
     const { code, text } = await place.commands.run('verify-access', ANN);
     return [code, text.replaceAll(/\s+/g, ' ')];

@@ -29,7 +29,7 @@ async function remove(index: number): Promise<void> {
   await place.idle();
 }
 
-test('after two operators approved one list the guard counts from 0, and approvals show says 0 counted', async () => {
+test('after the second of two required approvals the guard counts from 0: `approvals show` of later removals says 0 counted', async () => {
   await remove(0);
   await remove(1);
   expect(await outputOf('approvals', 'show', await openId())).toMatch(
@@ -48,7 +48,7 @@ test('after two operators approved one list the guard counts from 0, and approva
   expect(shown).not.toContain('written');
 }, 60_000);
 
-test('approvals show gives each held removal of a member the time since when its group waits for decisions', async () => {
+test('`approvals show` gives for each held removal of a member the time since when the group has waited for decisions, also for a removal that came later', async () => {
   const { json } = await place.commands.run('approvals', 'show', await openId(), '--json');
   const [{ since }] = json.items;
   await sleep(50);
@@ -66,7 +66,7 @@ test('approvals show gives each held removal of a member the time since when its
   expect(times).toEqual([since, since, since]);
 }, 60_000);
 
-test('the deletion of a group is held after removals of its members → its line tells since when the group waits, not since when the deletion is held', async () => {
+test('a group is deleted after removals of its members are held → approvals show gives the time since when the group waits, not since when the deletion is held', async () => {
   await place.idp.send('DELETE', `/Groups/${sales}`);
   await place.idle();
   const shown = await outputOf('approvals', 'show', await openId());

@@ -47,7 +47,7 @@ test('status says only once that an expired approval cannot be decided any more'
   expect(await outputOf('status')).toMatch(/the approval expires \S+Z \(in 7\d h\), then the guard judges/);
 });
 
-test('plan calls the member of a membership entry a person, not a group', async () => {
+test('plan shows a new membership as `Person <userName> in <group>`, not as `Group <userName>`', async () => {
   await place.idp.patch(`/Groups/${sales}`, { op: 'remove', path: `members[value eq "${eve}"]` });
   await place.idle();
   await place.idp.createGroup('North', [eve]);

@@ -62,7 +62,7 @@ test('explain, sync --dry-run, plan and doctor tell that a definition was delete
   expect(doctor.text).not.toContain('first use');
 });
 
-test('after a write created the definition again, the plan names its deletion as a possible cause of lost values of others', async () => {
+test('an attribute definition was deleted and a write created it again → plan names the deletion as a possible cause of lost values, and reconcile restores them', async () => {
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'support' });
   await place.idle();
   const { text } = await runCommand('plan');
@@ -86,7 +86,7 @@ test('sync of a person whose attribute has another type at the platform asks for
   expect((await runCommand('reconcile', '--yes')).code).toBe(0);
 });
 
-test('a retry after the wrong definition was deleted at the platform creates the right one, without a restart', async () => {
+test('the platform has a definition of the wrong type → after its deletion there `dead-letters retry` creates the right one without a restart', async () => {
   await deleteDefinition('team');
   await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'number' });
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'legal' });

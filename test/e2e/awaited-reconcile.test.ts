@@ -34,7 +34,7 @@ test('status and doctor report that the first scheduled reconcile is overdue, al
   }
 }, 60_000);
 
-test('without a schedule no first reconcile is expected, also after one was configured before', async () => {
+test('without reconcile.schedule the service removes a stored expectation of a first reconcile, and exports no metric about it', async () => {
   const place = await openPlace({ rest: { reconcile: { schedule: null } } });
   try {
     const key = await place.key(':tenant:main').then((name) => name.replace(':tenant:', ':reconcile:'));

@@ -86,7 +86,7 @@ const planted = JSON.stringify({
   ],
 });
 
-test('a restore ignores a planted token with valid checksums, and shows its name', async () => {
+test('a restore leaves out a token that was added to the backup file with valid checksums, and prints its name', async () => {
   await open.run('backup', path('planted-of.ndjson'));
   const file = forge(path('planted-of.ndjson'), 'planted.ndjson', () => [planted]);
   const { code, text } = await restore(file);

@@ -158,7 +158,7 @@ test('restoring a damaged, cut or foreign file changes nothing', async () => {
   expect((await commands.run('status', '--json')).json[0].hold).toBeNull();
 }, 60_000);
 
-test('a backup taken under load is consistent', async () => {
+test('a backup taken during pushes is consistent: after its restore, names, order, members and tombstones agree with the users', async () => {
   let isOver = false;
   const pushing = (async () => {
     for (let turn = 0; !isOver; turn++) {
@@ -232,7 +232,7 @@ test('a person who was forgotten since the backup stays deleted after the restor
   expect(await commands.run('forget', `User:${id}`, '--yes')).toMatchObject({ code: 0 });
 }, 60_000);
 
-test('links are exported, forgotten and imported, and each import is checked at the platform', async () => {
+test('links import links an exported user again, and refuses a line with the account of another user, an unknown account, user or target, or without JSON', async () => {
   const out = join(commands.folder, 'links.ndjson');
   expect((await commands.run('links', 'export', out)).code).toBe(0);
   const rows = readFileSync(out, 'utf8')

@@ -43,7 +43,7 @@ async function deactivateByHand(name: string): Promise<void> {
   expect(answer.ok).toBe(true);
 }
 
-test('while a new hire waits for the account of a held leaver, each reconcile exits 2, and still reactivates another account closed by hand', async () => {
+test('while the guard holds the deactivation of a leaver whose name a new hire needs, each reconcile exits 2 and still reactivates another account closed by hand', async () => {
   const first = await reconcile();
   expect(first).toMatchObject({ code: 2, text: expect.stringContaining('the guard holds 1 change') });
   await deactivateByHand(BOB);
@@ -52,14 +52,14 @@ test('while a new hire waits for the account of a held leaver, each reconcile ex
   expect(await place.platform.user(ANN)).toMatchObject({ active: true, externalId: `ext-${ANN}` });
 }, 90_000);
 
-test('the plan reports a new hire behind a held leaver as waiting and counts no change', async () => {
+test('while the guard holds the deactivation of a leaver whose name a new hire needs, plan lists the hire as waiting, counts no change and exits 0', async () => {
   const { code, text } = await place.commands.run('plan');
   expect(text).toContain('waits for the held change of who or what has its name now');
   expect(text).not.toContain('1 to create');
   expect(code).toBe(0);
 });
 
-test('the account of a leaver whose deactivation was rejected is given to nobody else before the rejection is withdrawn', async () => {
+test("after the rejection of a leaver's deactivation a new hire with this userName waits; after withdraw, approval and retry the hire gets the account", async () => {
   const held = async () => (await place.commands.run('approvals', 'list', '--json')).json as { id: string }[];
   // The removal from the group is judged once the deactivation is decided.
   for (const wanted of ['deactivate', 'removeMembers']) {

@@ -59,7 +59,7 @@ test('explain and plan report a membership that others removed, and sync of the 
   expect(await explained(BEN)).toContain('is at main as desired');
 }, 30_000);
 
-test('explain of each member reports a group that others deleted, and sync of one creates it with all members', async () => {
+test('others delete a group → explain of a member says that the group is gone, and sync of this member creates it with all members', async () => {
   const { groups } = await place.platform.state();
   const id = groups.find(({ displayName }) => displayName === 'north')?.scimId;
   await asAdmin('DELETE', `/api/scim/v2/Groups/${id}`);
@@ -80,7 +80,7 @@ test('explain of each member reports a group that others deleted, and sync of on
   expect(await explained(BEN)).toContain('is at main as desired: active, in 1 group.');
 }, 30_000);
 
-test('after a rename to a taken userName the plan shows the account, the refused name and the conflict; once the rename is taken back, status says of the last reconcile only `blocked, 1 dead letter`', async () => {
+test('a rename to a userName that is taken is a conflict in plan, with both names; once it is taken back, status says only `blocked, 1 dead letter` of the last reconcile', async () => {
   const taken = 'taken@acme.example';
   const other = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: taken, active: true };
   await asAdmin('POST', '/api/scim/v2/Users', { ...other, emails: [{ value: taken, primary: true }] });
@@ -134,7 +134,7 @@ test('a membership that others added stays, and explain of the person and of the
   );
 }, 30_000);
 
-test('explain of a person reads an emptied group once, and reads none of its other members', async () => {
+test('others empty a group of 30 members → explain of one member reads the group once, and no account of the other members', async () => {
   const joining: string[] = [];
   for (let n = 0; n < 30; n++) joining.push(await place.idp.createUser(`crowd${n}@acme.example`));
   await place.idp.createGroup('crowd', joining);

@@ -131,7 +131,7 @@ test('a plan of one target → apply and reconcile --target write at that target
   await expect(displayName(second, 'bob')).resolves.not.toBe('Bob New');
 }, 60_000);
 
-test('a group has a pushed removal and lost a member by hand → apply writes both changes of its fresh plan', async () => {
+test('at two targets one member is removed by hand and another one at the source → apply of a new plan writes both changes at both targets', async () => {
   for (const [sandbox, platform] of [
     [place.sandbox, place.platform],
     [other, second],
@@ -148,7 +148,7 @@ test('a group has a pushed removal and lost a member by hand → apply writes bo
   await expect(run('plan')).resolves.toMatchObject({ code: 0 });
 }, 60_000);
 
-test('an unmanaged member is adopted while its removal is held → the approved removal is written', async () => {
+test('the guard holds the removal of an unmanaged member, who is then pushed and adopted → the member stays until an operator approves the removal', async () => {
   await place.change(({ targets }) => {
     const second = (targets as unknown as { second: object }).second;
     Object.assign(second, { guard: { ...LIMITS, removeMembers: { count: 0, percent: 0 } } });
@@ -171,7 +171,7 @@ test('an unmanaged member is adopted while its removal is held → the approved 
   await expect(membersOf(second, 'team')).resolves.toEqual(['ann', 'bob', 'cid', 'dan'].map(mail));
 }, 60_000);
 
-test('accounts are deleted by hand and then at the source → the plan lists no removal, and apply does not wait', async () => {
+test('the account of a person is deleted by hand, and then the person at the source → plan lists no removal from a group, and apply and reconcile exit 0', async () => {
   for (const [sandbox, platform] of [
     [place.sandbox, place.platform],
     [other, second],
@@ -188,7 +188,7 @@ test('accounts are deleted by hand and then at the source → the plan lists no 
   await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
 }, 60_000);
 
-test('a group is deleted by hand and loses a member at the source → the plan creates it without a removal', async () => {
+test('a group that was deleted by hand is renamed and loses a member at the source → plan lists its creation under the new name and no removal, and apply writes that', async () => {
   await byHand(place.sandbox, 'DELETE', await groupPath(place.platform, 'team'));
   await place.idp.patch(
     `/Groups/${ids.team}`,
@@ -230,7 +230,7 @@ test('a member to be removed is deactivated after the plan → apply exits 3 and
   await expect(membersOf(place.platform, 'team')).resolves.toContain(mail('dan'));
 }, 60_000);
 
-test('a group with other members is adopted at an authoritative target → plan and sync --dry-run show their removals, and that only a later reconcile or sync removes them', async () => {
+test('adoption of a group with other members, with groups.members: authoritative → plan and sync --dry-run list their removal, which only a later sync or reconcile makes', async () => {
   for (const name of ['fay', 'gus'])
     await byHand(other, 'POST', '/api/scim/v2/Users', {
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],

@@ -64,7 +64,7 @@ async function linkTwice() {
   return { ann, hrLinks: keyOf('hr', 'links') };
 }
 
-test('a connection that comes back writes nothing to the account and the group that another one took over meanwhile', async () => {
+test('a connection is put back into the settings after another one took over its account and group → both stay as the other one wrote them', async () => {
   await place.change(takeOut);
   const ann = await hr().createUser(ANN, { externalId: ANN });
   const group = await hr().createGroup('sales', [ann]);
@@ -90,7 +90,7 @@ test('a connection that comes back writes nothing to the account and the group t
   expect(shown).not.toContain('may be active');
 }, 60_000);
 
-test('explain, verify-access and links forget name the account of a person whose connection was taken out of the settings', async () => {
+test('after a connection left the settings, explain, verify-access and links forget of its person exit 4 and say that the account may be active', async () => {
   await place.change(takeOut);
   for (const command of [
     ['explain', ANN],
@@ -109,7 +109,7 @@ test('explain, verify-access and links forget name the account of a person whose
   expect([code, text]).toEqual([4, expect.stringContaining('was never pushed')]);
 }, 60_000);
 
-test('a backup has a connection that was taken out of the settings, and a restore into an empty Redis reports its accounts', async () => {
+test('a backup contains the data of a connection that left the settings, and after a restore into an empty Redis status reports its accounts', async () => {
   const early = join(place.commands.folder, 'early');
   expect((await place.commands.run('backup', early)).code).toBe(0);
   await place.change(takeOut);
@@ -137,7 +137,7 @@ test('a backup has a connection that was taken out of the settings, and a restor
   expect([await isActive(ANN), await isActive(BOB)]).toEqual([true, false]);
 }, 60_000);
 
-test('after a connection left the settings, the dead letters of the other one advise a retry, which takes the account over', async () => {
+test('a person is a dead letter because of the account of another connection → after that connection left the settings, the advised retry takes the account over', async () => {
   await place.change(putBack);
   const ann = await hr().createUser(ANN, { externalId: ANN });
   await place.idle();
@@ -176,7 +176,7 @@ test('an account that two connections are linked to gets no write of either unti
   expect(await deadLetters()).toEqual(both.slice(0, 1));
 }, 60_000);
 
-test('an account that two connections are linked to is closed when both sources take it away', async () => {
+test('an account that two connections are linked to stays active after one deletes the person, and is closed when the other deactivates the person too', async () => {
   await place.change(putBack);
   const { ann } = await linkTwice();
   await hr().send('DELETE', `/Users/${ann}`);
@@ -232,7 +232,7 @@ test('links import that a running sync refuses keeps the link of the connection 
   expect(await outputOf('links', 'show', `User:${ann}`)).toContain(id);
 }, 60_000);
 
-test('links import that is given again after it ended between its two writes removes the link of the connection that left', async () => {
+test('links import stops after the first of its two writes → the same import again removes the link of the connection that left the settings', async () => {
   const { redis, settings, commands } = place;
   const keys = ['links', 'linked'].map((family) => `${settings.redis.prefix}:{default}:${family}:main`);
   const [links = {}, linked = {}] = await Promise.all(keys.map((key) => redis.hgetall(key)));
@@ -273,7 +273,7 @@ test('a damaged link of another connection to an account is a dead letter that n
   );
 }, 60_000);
 
-test('during an update that adds a connection, a process without it does not take over an account of that connection', async () => {
+test('during a rolling update that adds a connection, an old process without this connection does not take over an account of it', async () => {
   const file = join(place.commands.folder, 'bridge.json');
   const edited = JSON.parse(readFileSync(file, 'utf8')) as TestSettings;
   putBack(edited);

@@ -24,7 +24,7 @@ afterEach(() => place.stop());
 const explained = async (): Promise<any> =>
   (await place.commands.run('explain', ANN, '--json')).json?.[0] ?? {};
 
-test('explain calls a dead letter as desired when somebody made its change at the platform, and the next reconcile ends the dead letter', async () => {
+test('somebody makes the refused change of a dead letter by hand → explain says as desired but still a dead letter, and the next reconcile removes the dead letter', async () => {
   const done = await explained();
   expect(done).toMatchObject({ verdict: 'asDesired', platform: { state: 'equal' } });
   expect(done.deadLetterSince).not.toBeNull();

@@ -25,7 +25,7 @@ beforeEach(async () => {
 }, 60_000);
 afterEach(() => place.stop());
 
-test('after the approval of a deactivation the guard holds the deletion, which show and explain announce', async () => {
+test('the guard holds a deactivation that a deletion follows → approvals show and explain announce the deletion, and the guard holds it after the approval', async () => {
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   const shown = (await place.commands.run('approvals', 'show', id)).text;
   expect(shown).toMatch(/bob@.*deleted at the source; the account is deleted afterwards, if guard[.]delete/);
@@ -66,7 +66,7 @@ async function linesAbout(name: string): Promise<string[]> {
   );
 }
 
-test('exceptions, status, plan and verify-access name the deletion behind a held or rejected deactivation as approvals do', async () => {
+test('exceptions, status, plan and verify-access say of a held deactivation that a deletion follows, and after its rejection that the account is not deleted', async () => {
   // The settings have changed since the guard held the deactivation, which a note says too.
   for (const line of await linesAbout(BOB))
     expect(line).toMatch(
@@ -89,7 +89,7 @@ test('exceptions, status, plan and verify-access name the deletion behind a held
   expect((await place.commands.run('explain', ANN)).text).not.toContain('not deleted');
 }, 60_000);
 
-test('approvals name the deletion behind the held deactivation of an inactive person who is out of scope too', async () => {
+test('an inactive person whose deactivation is held leaves the scope too → explain and approvals show say that a deletion follows the deactivation', async () => {
   await place.change(({ targets: { main } }) => {
     Object.assign(main, { users: { deprovision: 'delete', scope: 'userName sw "bob"' } });
   });

@@ -52,7 +52,7 @@ const notFound = json(404, {
 });
 
 test.each(['reconcile', 'sync'])(
-  '%s keeps a held removal when the list leaves the member out and the account cannot be read',
+  '%s keeps a held removal when the member list of the group lacks the member and the account cannot be read',
   async (command) => {
     await open();
     await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${ids[0] ?? ''}"]` });

@@ -40,7 +40,7 @@ async function memberByHand(name: string, op: 'add' | 'remove'): Promise<void> {
   await byHand(place, 'PATCH', `/Groups/${scimId}`, change);
 }
 
-test('memberships that the source changes on hold and somebody changes likewise at the platform are no changes of plan, dry run and explain', async () => {
+test('on hold the source changes memberships and somebody makes the same changes by hand → plan and sync --dry-run list none, and explain says as desired', async () => {
   await place.commands.run('hold');
   await place.idp.patch(
     `/Groups/${crew}`,
@@ -64,7 +64,7 @@ test('memberships that the source changes on hold and somebody changes likewise 
   expect(await words('plan')).toContain(EQUAL);
 }, 60_000);
 
-test('an account that the source deactivates on hold and somebody closes at the platform is as desired for explain', async () => {
+test('on hold the source deactivates a person and somebody closes the account by hand → explain says as desired, and that the target is on hold', async () => {
   await place.commands.run('hold');
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false });
   expect(await verdict(BOB)).toMatchObject({ verdict: 'stopped' });
@@ -78,7 +78,7 @@ test('an account that the source deactivates on hold and somebody closes at the 
   expect(await words('explain', BOB)).toMatch(/is at main as desired: active.*On hold since/);
 }, 60_000);
 
-test('after a hold the sync of a held leaver whom somebody closed at the platform writes the other changes, and nothing is held', async () => {
+test('on hold somebody closes the account of a held leaver → after the release another change of the person is written, and the guard holds nothing', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   await place.commands.run('hold');

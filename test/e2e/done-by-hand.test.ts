@@ -215,7 +215,7 @@ test('a held clearing of an attribute stays held if the value was set again at t
 }, 30_000);
 
 test.each(['held', 'rejected'])(
-  'no %s deactivation waits for a decision when the account was deleted or closed at the platform',
+  'after others deleted or closed the account, verify-access, plan and explain ask for no decision about a %s deactivation',
   async (state) => {
     await leave(ANN);
     await leave(BOB);
@@ -245,7 +245,7 @@ test.each(['held', 'rejected'])(
   60_000,
 );
 
-test('a held deactivation is not done while another active account has the name of the deleted one', async () => {
+test('the account of a held leaver is deleted and another active account gets the userName → plan does not call the deactivation done, and it stays held', async () => {
   await leave(ANN);
   await byHand(place, 'DELETE', `/Users/${await scimIdOf(ANN)}`);
   const { platformUrl, fixtures } = place.sandbox.ready;

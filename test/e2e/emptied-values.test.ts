@@ -44,7 +44,7 @@ test('plan and sync --dry-run announce emptied lists and texts as values to clea
   expect(await values()).toMatchObject({ regions: ['region-eu'], country: 'DE' });
 });
 
-test('while the guard holds emptied values, and after their rejection, plan and sync --dry-run list no write', async () => {
+test('while the guard holds the clearing of emptied values, and after its rejection, plan and sync --dry-run list no write', async () => {
   const [{ id, kinds }] = (await place.commands.run('approvals', 'list', '--json')).json;
   expect(kinds).toMatchObject({ clearAttributes: 2 });
   const nothing = async () => {

@@ -166,7 +166,7 @@ test('a converged target has no exceptions', async () => {
   expect((await run('reconcile', '--yes')).text).toMatch(/: converged$/m);
 }, 30_000);
 
-test('held deactivations are exceptions, and become rejected exceptions with the rejection', async () => {
+test('held deactivations are exceptions with the reason Held; after `approvals reject` they are exceptions with the reason Rejected', async () => {
   const names = ['r1@acme.example', 'r2@acme.example', 'r3@acme.example'];
   const ids = await hire(...names);
   for (const id of ids) await setActive(id, false);
@@ -220,7 +220,7 @@ test('a plan with changed settings lists users with a rejected deactivation as e
   await run('reconcile', '--yes');
 }, 60_000);
 
-test('a rejected exception ends with its approval, or when the source reactivates the user', async () => {
+test('the exception about a rejected deactivation ends when an operator approves the deactivation, or when the source reactivates the user', async () => {
   const [first, ...others] = (await json('exceptions', '--reason', 'Rejected')) as any[];
   await setActive(first.ref.slice('User:'.length), true);
   await untilSynced();
@@ -272,7 +272,7 @@ test('a protected user is an exception while the settings list the user', async 
   await untilSynced();
 }, 60_000);
 
-test('an existing account under adopt: report is an exception, and a dropped exception after its dead letter was dropped', async () => {
+test('with adopt: report an existing account is an exception as NotAdopted, and after its dead letter was dropped as Dropped', async () => {
   await hire('there@acme.example');
   const there = {
     kind: 'NotAdopted',
@@ -313,7 +313,7 @@ test('a dropped dead letter is an exception until the resource is synced again',
   await expectNone('Dropped');
 }, 60_000);
 
-test('an order of hold is an exception until the release', async () => {
+test('a target that an operator put on hold is an exception until the release', async () => {
   await run('hold', '--note', 'upgrade', '--by', 'alice');
   await expectEverywhere({
     kind: 'OnHold',
@@ -326,7 +326,7 @@ test('an order of hold is an exception until the release', async () => {
   expect((await run('status')).code).toBe(0);
 }, 60_000);
 
-test('exceptions are listed in pages, and unknown names and limits are refused', async () => {
+test('the admin API lists exceptions by limit and offset, and the command refuses an unknown target and a limit of 0', async () => {
   await run('hold');
   expect(await admin('/exceptions?limit=1&offset=1')).toEqual([]);
   expect(await admin('/exceptions?limit=1&offset=0')).toHaveLength(1);

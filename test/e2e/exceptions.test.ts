@@ -123,7 +123,7 @@ test('status, plan, reconcile, explain and health report a rejected deactivation
   expect((await status()).exceptions.total).toBe(0);
 }, 120_000);
 
-test('a rejected exception ends when the user becomes active again', async () => {
+test('the exception about a rejected deactivation ends when the source reactivates the user', async () => {
   const id = await idp.createUser('back@acme.example');
   ids.set('back@acme.example', id);
   await untilSynced();

@@ -48,7 +48,7 @@ test('after the source took a deactivation back while the target is on hold, exp
   expect(await explain()).toMatchObject({ verdict: 'asDesired', guard: [] });
 }, 30_000);
 
-test('explain asks for a decision about a held deactivation while the account has another change on hold', async () => {
+test('on hold, explain of a person with a held deactivation and another waiting change has the verdict held', async () => {
   await place.commands.run('hold');
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'New' });
   expect(await explain()).toMatchObject({ verdict: 'held', condition: { reason: 'Held' } });

@@ -27,7 +27,7 @@ async function leaveGroup(group: string, name: string): Promise<void> {
   await place.idle();
 }
 
-test('explain says that a change behind a held removal waits for a person to decide', async () => {
+test('a value waits for a held removal of the person from a group → explain has the verdict held and says that a person has to approve or reject', async () => {
   const finance = await place.idp.createGroup('Finance', [idOf(ANN), idOf(BOB)]);
   await place.idle();
   await leaveGroup(finance, ANN);
@@ -40,7 +40,7 @@ test('explain says that a change behind a held removal waits for a person to dec
   expect(found.summary).toContain('a person has to approve or reject it');
 }, 30_000);
 
-test('explain says that the guard will hold the deactivation of an account that was reopened by hand', async () => {
+test('somebody reopens an account that was closed after an approval → explain says that the guard will hold the deactivation, and reconcile holds it', async () => {
   await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
@@ -109,7 +109,7 @@ test('explain of a group names the member who leaves it with the held deactivati
   );
 }, 30_000);
 
-test('explain says that one of two approvers has approved', async () => {
+test('with guard.approvers: 2, explain says after the first approval that it was given, and by which command a second person approves', async () => {
   await place.change(({ targets: { main } }) => {
     if (main) main.guard = { ...(main.guard as object), approvers: 2 };
   });

@@ -33,7 +33,7 @@ test('explain of a group counts only the members at the platform, and says that 
   expect(group).toContain('The source has 1 member more');
 }, 60_000);
 
-test('explain does not announce the membership of a person outside users.scope', async () => {
+test('a person outside users.scope is in a group of the source → explain of the group and of the person announce no membership', async () => {
   await open({ users: { scope: 'userName ne "wes@acme.example"' } });
   await place.idp.createGroup('analysts', [ids[ANN] ?? '', ids[WES] ?? '']);
   await place.idle();
@@ -43,7 +43,7 @@ test('explain does not announce the membership of a person outside users.scope',
   expect(await told('explain', WES)).not.toContain('still to be joined');
 }, 60_000);
 
-test('under the policy upsert-only, explain and verify-access name a membership that stays at the platform after its removal at the source', async () => {
+test('with the policy upsert-only a person stays in a group after the removal at the source, and explain and verify-access say so', async () => {
   await open({ policy: 'upsert-only' });
   const analysts = await place.idp.createGroup('analysts', [ids[ANN] ?? '', ids[WES] ?? '']);
   await place.idle();
@@ -59,7 +59,7 @@ test('under the policy upsert-only, explain and verify-access name a membership 
   expect(proof).not.toContain('every value as desired');
 }, 60_000);
 
-test('explain names a group that the policy keeps at the platform after its deletion at the source', async () => {
+test('with the policy upsert-only a group stays at the platform after its deletion at the source, and explain of the group and of its member says so', async () => {
   await open({ policy: 'upsert-only' });
   const analysts = await place.idp.createGroup('analysts', [ids[ANN] ?? '']);
   await place.idle();
@@ -70,7 +70,7 @@ test('explain names a group that the policy keeps at the platform after its dele
   expect(await told('explain', ANN)).toContain('still in 1 group against the source');
 }, 60_000);
 
-test('explain shows a group whose new name the platform refused under its present name', async () => {
+test('when a group cannot get its new name, explain of a member shows the name that the group still has at the platform', async () => {
   await open({ groups: { rename: [{ match: '^acme-(.*)$', to: '$1' }] } });
   await place.idp.createGroup('analysts', [ids[ANN] ?? '']);
   const ops = await place.idp.createGroup('ops', [ids[WES] ?? '']);

@@ -33,7 +33,7 @@ async function failInSecond(userName: string, externalId: string): Promise<void>
 const actsOf = async (connection: string) =>
   (await place.commands.run('acts', '--connection', connection, '--json')).text;
 
-test('forget in a connection whose dead letter names the externalId: no note of this connection has the externalId', async () => {
+test('forget with an externalId in its note, in a connection where a dead letter names the externalId → no audit entry of this connection contains it', async () => {
   await place.idp.createUser(ZOE, { externalId: ZOE_ID });
   await place.idle();
   await failInSecond(ZOE, ZOE_ID);
@@ -42,7 +42,7 @@ test('forget in a connection whose dead letter names the externalId: no note of 
   expect(await actsOf('second')).not.toContain(ZOE_ID);
 });
 
-test('forget in all connections: a name that one connection knows is removed from the notes of the others', async () => {
+test('forget in all connections, with an externalId in its note that one connection knows → no audit entry of either connection contains the externalId', async () => {
   const id = await place.idp.createUser(ZOE, { externalId: ZOE_ID });
   await place.idle();
   await failInSecond(ZOE, 'another-id-1');

@@ -21,7 +21,7 @@ afterEach(() => place.stop());
 const forget = (...flags: string[]) => place.commands.run('links', 'forget', `User:${bob}`, ...flags);
 const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 
-test('the link of a leaver whose deactivation is held stays, and the approved deactivation is written', async () => {
+test('links forget of a leaver whose deactivation is held exits 1, and the approved deactivation is written', async () => {
   await place.idp.send('DELETE', `/Users/${bob}`);
   await place.idle();
   const refused = await forget();
@@ -36,13 +36,13 @@ test('the link of a leaver whose deactivation is held stays, and the approved de
   expect((await forget()).code).toBe(0);
 }, 60_000);
 
-test('the link of a leaver stays while the target is on hold', async () => {
+test('links forget of a leaver exits 1 while the target is on hold', async () => {
   await place.commands.run('hold');
   await place.idp.send('DELETE', `/Users/${bob}`);
   expect((await forget()).code).toBe(1);
 }, 60_000);
 
-test('the link of a person whose removal from a group is held stays', async () => {
+test('links forget of a person whose removal from a group is held says that the person is still in the group', async () => {
   await place.idp.patch(`/Groups/${analysts}`, { op: 'remove', path: `members[value eq "${bob}"]` });
   await place.idle();
   expect((await forget()).text).toContain('still in 1 group against the source');
@@ -79,6 +79,6 @@ test('links forget --leave-account drops the link of a leaver with an open accou
   expect(await told('acts')).toContain('left as it is');
 }, 60_000);
 
-test('the link of a person who is as desired is dropped without a flag', async () => {
+test('links forget of a person who is as desired exits 0 without a flag', async () => {
   expect((await forget()).code).toBe(0);
 }, 60_000);

@@ -115,7 +115,7 @@ test('an order to forget that was interrupted is completed by the same order, by
   for (const log of ['log', 'acts']) expect((await commands.run(log, '--verify')).code).toBe(0);
 }, 60_000);
 
-test('forget of a member whose removal is held names the group that the account stays in, and the group is as desired', async () => {
+test('forget of a person whose removal from a group is held names the group in which the account stays, and the group is no exception afterwards', async () => {
   const ids = await Promise.all(
     ['ann', 'bob', 'cat'].map((name) => bridge.idp.createUser(`${name}@acme.example`)),
   );

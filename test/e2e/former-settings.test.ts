@@ -20,7 +20,7 @@ afterAll(() => place.stop());
 
 const runCommand = (...args: string[]) => place.commands.run(...args);
 
-test('with unchanged settings no command says that they changed', async () => {
+test('while the settings are unchanged, dead-letters list, explain, plan and exceptions say nothing of changed settings', async () => {
   for (const command of [['dead-letters', 'list'], ['explain', BOB, '--all'], ['plan'], ['exceptions']])
     expect((await runCommand(...command)).text).not.toMatch(/settings (that )?have changed/);
   expect((await runCommand('explain', VIEWER)).text.replace(/\s+/g, ' ')).toMatch(
@@ -28,7 +28,7 @@ test('with unchanged settings no command says that they changed', async () => {
   );
 });
 
-test('after another connection was added to the target, no command says that settings have changed', async () => {
+test('after another connection was added to the target, dead-letters list, explain, plan and exceptions say nothing of changed settings', async () => {
   const { connections } = place.settings;
   const hr = { tokens: [{ name: 'hr', secret: `${TOKEN}-hr` }] };
   await place.change((settings) => {
@@ -72,7 +72,7 @@ test('after adopt was changed, each command says that the account was refused un
   expect(JSON.parse(entry ?? '').initiatedBy).toEqual({ type: 'operator', id: 'retry:alice' });
 });
 
-test('dead-letters list does not blame earlier settings for a refusal that the present settings repeat', async () => {
+test('dead-letters list shows a refusal that the present settings repeat, and does not blame former settings', async () => {
   const { text } = await runCommand('dead-letters', 'list');
   expect(text).toContain('level is string and cannot become a number');
   expect(text).not.toContain('settings that have changed');

@@ -45,7 +45,7 @@ const setActive = async (name: string, value: boolean): Promise<void> => {
   expect(answer.status).toBe(200);
 };
 
-test('answers without `active` confirm nothing: a new account is activated, a leaver is closed, and a look says that the state is not known', async () => {
+test('the platform answers without `active` → a new account is activated, a leaver is closed, and verify-access and plan say that the state could not be read', async () => {
   const bob = await place.idp.createUser(BOB);
   await place.idle();
   hideActive();
@@ -125,7 +125,7 @@ const rename = async (id: string): Promise<void> => {
   await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Ann Two' });
 };
 
-test('a 503 with a Retry-After above the limit of the bridge is told as a wait that the bridge chose, and as no rate limit', async () => {
+test('a 503 with a Retry-After above 1 h → status says that the bridge chose the wait, and plan exits 1 and mentions no rate limit', async () => {
   const ann = await place.idp.createUser(ANN);
   await place.idle();
   answerPatch(503, '999999999');
@@ -153,7 +153,7 @@ test('explain names the 429 of an endpoint that asks for no pause', async () => 
   });
 }, 60_000);
 
-test('sync that ends before an attempt names no time in the past as the next one', async () => {
+test('sync whose timeout ends before the platform answers says that the next attempt is due, and gives no time for it', async () => {
   await place.idp.createUser(ANN);
   await place.idle();
   await place.platform.control('PATCH', '/faults', { latencyMs: 2000 });

@@ -47,7 +47,7 @@ test('plan and a dry run show the memberships of a person whose deactivation is 
   ]);
 });
 
-test('sync and explain of a group that waits for a held member say that it is held', async () => {
+test('a group waits for a member whose deactivation is held → sync exits 2 as held and names the member, and explain has the verdict held', async () => {
   const { json: synced, code } = await place.commands.run('sync', 'Sales', '--json');
   expect([synced].flat()[0]).toMatchObject({ outcome: 'held', message: expect.stringContaining(EVE) });
   expect(code).toBe(2);
@@ -71,7 +71,7 @@ test('plan and sync name the rejection as the reason why a person is not added t
   expect((await place.commands.run('exceptions', '--json')).text).toContain('except new memberships');
 });
 
-test('explain of a person whose deactivation was rejected says what a run still writes, and what it does not', async () => {
+test('explain of a person whose deactivation was rejected says that a new membership is not added, and that drift of a name is repaired', async () => {
   const explained = async () => (await place.commands.run('explain', EVE, '--json')).json[0];
   const before = await explained();
   expect(before.verdict).toBe('leftAlone');
@@ -100,7 +100,7 @@ test('on hold plan reports the membership of a person whose deactivation was rej
   await place.idle();
 });
 
-test('a person whose deactivation was rejected joins no group while a change of the same person is tried again', async () => {
+test('a person whose deactivation was rejected joins no group while another change of this person fails and is tried again', async () => {
   const failing = { method: 'PATCH', path: 'scim/v2/Users', times: 2, status5xx: { share: 1, status: 503 } };
   await place.platform.control('PATCH', '/faults', { rules: [failing] });
   await place.idp.patch(`/Users/${eve}`, { op: 'replace', path: 'displayName', value: 'Eve' });

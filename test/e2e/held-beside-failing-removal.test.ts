@@ -25,7 +25,7 @@ const approveCid = () => run('approvals', 'approve', id, '--person', CID, '--yes
 const heldNames = async (): Promise<string[]> =>
   (await run('exceptions', '--reason', 'Held', '--json')).json.map(({ name }: { name: string }) => name);
 
-test('an approved removal that the platform ignores leaves the held one in exceptions and in explain', async () => {
+test('the platform ignores an approved removal of a member → exceptions, status and explain still show the other, held removal from the group', async () => {
   await place.platform.control('PATCH', '/faults', {
     rules: [{ method: 'PATCH', path: 'scim/v2/Groups', times: 9999, ignoreMembers: { share: 1 } }],
   });
@@ -47,7 +47,7 @@ test('an approved removal that the platform ignores leaves the held one in excep
   expect((await run('explain', 'Sales', '--all')).text).not.toContain('It waits until');
 }, 60_000);
 
-test('the held removal stays an exception while the target is on hold after the other one was approved', async () => {
+test('on hold, one of two held removals is approved → the group stays an exception until the other one is rejected too', async () => {
   await run('hold');
   await approveCid();
   expect(await heldNames()).toEqual(['Sales']);

@@ -44,7 +44,7 @@ async function setUsers(users: object): Promise<void> {
   await place.idle();
 }
 
-test('the plan does not add a person whom the scope left out to a group again; with settings without the scope it does, and the next reconcile writes it', async () => {
+test('a held leaver outside a new scope was taken out of a group → plan adds no membership; with settings without that scope it waits, and is then written', async () => {
   await setUsers({ scope: SCOPE });
   expect(await words('approvals', 'list')).toContain('1 to deactivate');
   await takeAnnOut();
@@ -58,7 +58,7 @@ test('the plan does not add a person whom the scope left out to a group again; w
   expect(await members()).toEqual([BOB, ANN]);
 }, 60_000);
 
-test('plan and a dry run count no change for a membership that waits for a held account, and after a reconcile the end of the hold writes it', async () => {
+test('a person with a held deactivation was taken out of a group → plan and sync --dry-run write nothing; after the reactivation the membership is written', async () => {
   await setActive(false);
   await place.idle();
   await takeAnnOut();

@@ -36,7 +36,7 @@ test("while a group's deletion is held, explain calls its member held, and a per
   expect(bob).toMatchObject({ verdict: 'held', memberships: [{ name: 'Finance', state: 'toRemove' }] });
 }, 60_000);
 
-test('explain calls a person held whose changed value waits for a new group with the name of a group whose deletion is held', async () => {
+test('a changed value waits for a new group whose name a group with a held deletion still has → explain of the person has the verdict held', async () => {
   await place.idp.patch(`/Users/${ids[ANN] ?? ''}`, { op: 'replace', path: 'nickName', value: 'blue' });
   await eventually('the value waits', async () => (await explained(ANN)).mark?.state === 'due');
   expect(await explained(ANN)).toMatchObject({

@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-test('plan lists no addition of a person to a group as a change while a removal of this person is held', async () => {
+test('while the removal of a person from a group is held, plan lists the addition to another group as waiting, not as a change', async () => {
   const { text } = await place.commands.run('plan', '--all');
   expect(text).toContain('waits for the held removal of the person from another group');
   expect(text).not.toContain('1 membership to add');

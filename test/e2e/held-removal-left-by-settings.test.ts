@@ -60,7 +60,7 @@ test.each([
   ['groups.exclude leaves the group out', EXCLUDED],
   ['the policy upsert-only leaves members', UPSERT_ONLY],
 ])(
-  'a removal is held and then %s → plan announces the membership and the value, and reconcile writes both',
+  "a removal is held and then %s → plan announces the person's new membership and value, and reconcile writes both",
   async (_, settings) => {
     await moveUnder(settings, '7');
     const plan = await run('plan');
@@ -79,14 +79,14 @@ test.each([
   90_000,
 );
 
-test('a removal is held and then the policy leaves members → the first reconcile writes a pending membership', async () => {
+test("a removal is held and then the policy upsert-only no longer wants it → the first reconcile writes the person's new membership", async () => {
   await moveUnder(UPSERT_ONLY);
   const { text } = await run('reconcile', '--yes', '--deadline', '30s');
   expect(text).toContain('1 membership to add');
   await expectMoved(3);
 }, 90_000);
 
-test('a removal is held and then the policy leaves members → sync of the person writes the membership and the value', async () => {
+test('a removal is held and then the policy upsert-only no longer wants it → sync of the person writes the new membership and the value', async () => {
   await moveUnder(UPSERT_ONLY, '7');
   expect((await run('sync', BOB, '--timeout', '30')).text).not.toContain('held');
   await expectMoved(7);
@@ -101,7 +101,7 @@ test.each([
   ['groups.exclude leaves the group out', EXCLUDED],
   ['the policy upsert-only leaves members', UPSERT_ONLY],
 ])(
-  'a removal is held and then %s → every command says that the settings have changed, and sync of the new group writes nothing and names the sync of the person, which writes',
+  'a removal is held and then %s → all commands say that the settings changed; sync of the new group only names the sync of the person, which writes',
   async (_, settings) => {
     const changed =
       'the settings have changed since the guard held it: the next reconcile, or scim-bridge sync';

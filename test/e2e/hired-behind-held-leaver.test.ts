@@ -52,7 +52,7 @@ test('explain and verify-access name the held removal of the former record, whos
   expect(text).not.toContain('there is no account');
 }, 60_000);
 
-test('a name selects the held change of the former record, and no change of others', async () => {
+test('approvals show and reject --person with the userName of a re-hired person select the held change of the former record, and none of others', async () => {
   const id = await heldId();
   const shown = (await run('approvals', 'show', id, '--person', ANN)).text;
   expect(shown).toContain(`User:${former}`);

@@ -44,7 +44,7 @@ afterEach(async () => {
   await other.stop();
 });
 
-test('an operator holds a target that reconcile holds, and the hold is in force when the tenant is recognised', async () => {
+test("an operator's `hold` on a target that is held as another tenant stays in force, until the release, when the tenant is recognised", async () => {
   const held = await place.commands.run('hold', '--note', 'audit', '--by', 'olga');
   expect([held.code, held.text]).toEqual([0, 'default → main: on hold']);
   const refused = await place.commands.run('release');

@@ -71,7 +71,7 @@ const isActive = async (name: string) => (await bridge.platform.user(name))?.act
 const approve = async () =>
   commands.run('approvals', 'approve', (await json('approvals', 'list'))[0].id, '--yes', '--json');
 
-test('a deactivation takes one write and one read, and many deactivations share the read', async () => {
+test('a deactivation takes one write and one read of the user list, and two deactivations at once share the read', async () => {
   await bridge.platform.forgetRequests();
   lists = 0;
   await leave(clerks[0]);
@@ -93,7 +93,7 @@ test('an administrator is deactivated while another active administrator remains
   await expect(json('approvals', 'list')).resolves.toEqual([]);
 }, 30_000);
 
-test('the deactivation of the last administrator stays held after an approval, and every output names the reason', async () => {
+test('the deactivation of the last administrator stays held after an approval; approvals show, plan and explain say that no other administrator would be left', async () => {
   await bridge.platform.forgetRequests();
   await leave(admin);
   await untilSynced();

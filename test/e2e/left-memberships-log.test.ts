@@ -42,7 +42,7 @@ test('log and explain tell that the policy upsert-only leaves a membership that 
   expect(text).toContain('against the source, which the policy upsert-only leaves: north');
 }, 60_000);
 
-test('log and explain tell that a protected person stays in a group, and a later sync or reconcile adds no line', async () => {
+test('log and explain say that a protected person stays in a group, and a later sync or reconcile adds no further log line about it', async () => {
   await takeOut(pam, { policy: 'sync', users: { protected: [PAM] } });
   await place.idp.patch(`/Groups/${north}`, { op: 'replace', path: 'displayName', value: 'north pole' });
   await place.idle();

@@ -117,7 +117,7 @@ test('a lost removal that is repaired outside the window of the guard waits for 
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
 
-test('a member whom the source adds again after a lost removal stays, and others do not add a member after a confirmed one', async () => {
+test('a member whom the source adds again after a lost removal stays, and so does one whom somebody adds by hand after a confirmed removal', async () => {
   await open();
   await loseRemoval();
   await join(ANN);

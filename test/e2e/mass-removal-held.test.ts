@@ -141,7 +141,7 @@ describe('the guard of a target', () => {
     expect(await held()).toBe(0);
   }, 60_000);
 
-  test('deactivations of 11 % of the users in ten portions over a day are held like one large portion', async () => {
+  test('with a limit of 10 % a day, 13 of 120 users are deactivated in ten portions over a day → at most 12 are closed, and the guard holds the rest', async () => {
     await open({ deactivate: { count: 1000, percent: 10 } });
     const ids = await hire(120);
     let next = 0;

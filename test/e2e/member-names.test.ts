@@ -21,7 +21,7 @@ afterAll(() => place.stop());
 const outputOf = async (...words: string[]): Promise<string> =>
   (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
 
-test('log names the first members that were added, and counts the others', async () => {
+test('log names five of six members that were added to a group, and counts the other', async () => {
   const text = await outputOf('log', '--resource', 'north', '--action', 'addMembers');
   const [, named = ''] = /6 members: (.*?) and 1 more/.exec(text) ?? [];
   expect(named.split(', ')).toHaveLength(5);
@@ -36,7 +36,7 @@ test('log names a member who was deleted since, by the link', async () => {
   );
 }, 30_000);
 
-test('log says that the names of members are the present ones, where it names members', async () => {
+test('log says of entries with members that members have their present names, and does not say so of the creation of a group', async () => {
   const caveat = 'Members have their present names';
   expect(await outputOf('log', '--resource', 'north', '--action', 'addMembers')).toContain(caveat);
   expect(await outputOf('log', '--resource', 'north', '--action', 'create')).not.toContain(caveat);

@@ -39,7 +39,7 @@ const leave = (name: string) =>
   place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ids[name] ?? ''}"]` });
 const crew = async (): Promise<string[]> => ((await place.platform.group('crew'))?.members ?? []).toSorted();
 
-test('a group that waits for the held deactivation of a member is not missing, and a reconcile keeps a member added by hand', async () => {
+test('a group that waits for the held deactivation of a member is not counted as missing, and a reconcile keeps a member added by hand', async () => {
   await open({ guard: { deactivate: { count: 0, percent: 0 } } });
   await place.idp.patch(`/Users/${ids[ANN] ?? ''}`, { op: 'replace', path: 'active', value: false });
   await leave(ANN);

@@ -115,7 +115,7 @@ test('wrong tokens and unknown addresses raise the quarantine risk, and add a bo
   expect(after.samples.length - before.samples.length).toBeLessThan(30);
 });
 
-test('an identity provider with a wrong base URL raises a quarantine risk of its own', async () => {
+test('requests at a wrong SCIM base URL raise a quarantine risk under the connection label `none`', async () => {
   const risk = async () => (await look()).find('bridge_quarantine_risk', { connection: 'none' });
   await fetch(`http://127.0.0.1:${bridge.app.port}/admin.php?from=/scim/v2/Users`);
   expect(await risk()).toEqual([]);

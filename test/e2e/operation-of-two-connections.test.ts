@@ -51,7 +51,7 @@ test('the message of a reconcile names each connection with its result', async (
   );
 }, 60_000);
 
-test('the message of a reconcile has one full stop between two connections whose target does not answer', async () => {
+test('the message of a reconcile joins the results of two connections with one full stop when their target answers 503', async () => {
   await place.platform.control('PATCH', '/faults', { status5xx: { share: 1, status: 503 } });
   const message = await messageOf('/reconcile');
   expect(message).toMatch(/^default → main: failed: .*repeat the command\. hr → main: failed: /);

@@ -31,7 +31,7 @@ test('release without a hold, and retry and drop without a dead letter, say that
   await expect(orders()).resolves.toEqual([]);
 });
 
-test('the answer to a second decision about an approval names the first decision, its time and its operator', async () => {
+test('a repeated decision about an approval exits 1 and names the decision made before, its time and its operator', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   const id: string = (await place.commands.run('approvals', 'list', '--json')).json[0].id;

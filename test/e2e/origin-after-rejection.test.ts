@@ -29,7 +29,7 @@ const raiseLimit = () =>
 const deactivations = () => logged('--action', 'deactivate');
 
 test.each([[true], [false]])(
-  'a deactivation that fits the limit after a rejection was withdrawn is logged as its push (all of it on hold: %s)',
+  'a deactivation that fits the limit after its rejection was withdrawn is logged with the request of its push (rejected and withdrawn on hold: %s)',
   async (isOnHold) => {
     if (isOnHold) await run('hold', '--target', 'main');
     const id = await heldId();
@@ -128,7 +128,7 @@ describe('a group', () => {
   }, 60_000);
 
   test.each([[[BOB, CYD, DAN]], [[CYD, BOB]]])(
-    'an approval of one removal is not named for another one, whose rejection was withdrawn before their sync (in the order %j)',
+    'one removal is approved and the rejection of another is withdrawn before both are written → the log names no approval (in the order %j)',
     async (persons) => {
       const id = await heldId();
       await run('approvals', 'reject', id, '--person', CYD, '--yes');

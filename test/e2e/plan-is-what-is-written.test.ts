@@ -111,7 +111,7 @@ async function planned(cause: () => Promise<unknown>): Promise<Plan> {
 const actions = ({ entries }: Plan): string[] =>
   [...new Set(entries.filter(isChange).map(({ action, kind }) => `${action} ${kind}`))].sort();
 
-test('a plan of a first load lists definitions, accounts with values, groups and members as they are written', async () => {
+test('a plan of a first load lists exactly the definitions, accounts with values, groups and members that are then written', async () => {
   const plan = await planned(async () => {
     await createUser('ann', { ...country('PT'), userType: 'Contractor', title: '7' });
     await createUser('ben', { ...country('SE'), active: false });
@@ -137,7 +137,7 @@ test('a plan of a first load lists definitions, accounts with values, groups and
   });
 }, 60_000);
 
-test('a plan lists pushed changes of names, values, activity, members, groups and deletions as they are written', async () => {
+test('a plan of pushed changes of names, values, activity, members, groups and deletions lists exactly what is then written', async () => {
   const plan = await planned(async () => {
     await pushUser(
       'ann',
@@ -160,7 +160,7 @@ test('a plan lists pushed changes of names, values, activity, members, groups an
   ]);
 }, 60_000);
 
-test('a plan lists core values that the source emptied, and a userName in other letter case, as they are written', async () => {
+test('a plan of core values that the source emptied, and of a userName in other letter case, lists exactly what is then written', async () => {
   const emptied = ['displayName', 'emails', 'name.givenName', 'externalId'];
   const plan = await planned(async () => {
     await pushUser('gus', ...emptied.map((path) => ({ op: 'remove', path })));
@@ -178,7 +178,7 @@ test('a plan lists core values that the source emptied, and a userName in other 
   expect((await bridge.platform.user(mail('gus')))?.displayName ?? null).toBeNull();
 }, 60_000);
 
-test('a plan lists changed values, activity, members and names at the platform as they are written', async () => {
+test('a plan of values, activity, members and names changed at the platform lists exactly what is then written', async () => {
   await planned(async () => {
     await meddleUser('ann', { op: 'replace', path: 'displayName', value: 'Meddled' });
     await meddleUser('cho', { op: 'replace', path: COUNTRY, value: 'XX' });
@@ -189,7 +189,7 @@ test('a plan lists changed values, activity, members and names at the platform a
   });
 }, 60_000);
 
-test('a plan lists deleted accounts and groups with their values and memberships as they are created again', async () => {
+test('a plan of deleted accounts and groups lists exactly the accounts, groups, values and memberships that are then created again', async () => {
   const plan = await planned(async () => {
     await removeAccount('ann');
     await removeGroup('everybody');
@@ -197,7 +197,7 @@ test('a plan lists deleted accounts and groups with their values and memberships
   expect(actions(plan)).toEqual(['addMember Group', 'create Group', 'create User']);
 }, 60_000);
 
-test('a plan lists accounts and groups that are linked again because of their names, as they are written', async () => {
+test('a plan of accounts and groups that are linked again because of their names lists exactly what is then written', async () => {
   const plan = await planned(async () => {
     await removeAccount('cho');
     await removeGroup('Analysts of data');
@@ -220,7 +220,7 @@ test('a plan lists accounts and groups that are linked again because of their na
   ]);
 }, 60_000);
 
-test('a plan lists adopted accounts and groups with their differences as they are written', async () => {
+test('a plan of adopted accounts and groups with differences lists exactly what is then written', async () => {
   const plan = await planned(async () => {
     for (const name of ['hal', 'ida'])
       await rec.meddle('POST', '/api/scim/v2/Users', {
@@ -244,7 +244,7 @@ test('a plan lists adopted accounts and groups with their differences as they ar
   );
 }, 60_000);
 
-test('a plan lists a user who is in scope again and the deletion of an adopted group as they are written', async () => {
+test('a plan of a user who is in scope again, and of the deletion of an adopted group, lists exactly what is then written', async () => {
   const { entries } = await planned(async () => {
     await pushUser('eve', { op: 'remove', path: 'nickName' });
     await pushGroup('readers', { op: 'remove', path: `members[value eq "${ids.get('ida')}"]` });
@@ -254,7 +254,7 @@ test('a plan lists a user who is in scope again and the deletion of an adopted g
   expect(reasons).toEqual(['member at the source; the account is managed again']);
 }, 60_000);
 
-test('a plan lists the closed account of a deleted person who is pushed again as taken over, opened, and with its cleared values', async () => {
+test('a plan of a deleted person who is pushed again lists exactly the takeover of the closed account, its activation and cleared values that are then written', async () => {
   await createUser('jon', { ...country('PT'), title: '7' });
   await rec.untilSynced();
   await bridge.idp.send('DELETE', `/Users/${ids.get('jon')}`);

@@ -76,7 +76,7 @@ test('sync and explain of a person do not end as equal while the user list canno
   expect((await place.platform.user(BOB))?.attributes.regions ?? []).toEqual([]);
 }, 60_000);
 
-test('a full plan is whole at a tenant without a user list, and not while web pages come in place of all lists', async () => {
+test('plan --full exits 0 when web pages answer only for the user list (a tenant without one), and not 0 when they answer for all lists', async () => {
   const pages = { ...always, htmlAnswer: 1 };
   await fail({ ...users, ...pages });
   expect((await place.commands.run('plan', '--full')).code).toBe(0);
@@ -125,7 +125,7 @@ test.each([
     () => place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false }),
   ],
 ])(
-  'the account of a person who is %s is opened by hand, and the read of this account answers 503 → reconcile says that the person was not read and writes nothing, and closes the account afterwards',
+  'the account of a person who is %s is opened by hand, and its read answers 503 → reconcile writes nothing and names the person; the next one closes the account',
   async (_, leave) => {
     await leave();
     await place.idle();

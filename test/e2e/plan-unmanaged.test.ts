@@ -29,7 +29,7 @@ test('an account whose adoption was refused is a conflict in plan, and is not li
   }
 }, 30_000);
 
-test('plan lists an unmanaged account with the userName of a dead letter that was refused for another reason', async () => {
+test('an unmanaged account has the userName of a dead letter that was refused with 403 → plan lists the conflict, and also the account as unmanaged', async () => {
   const faults = (rules: object[]) => place.platform.control('PATCH', '/faults', { rules });
   await faults([
     { method: 'POST', path: 'scim/v2/Users', times: 9999, status5xx: { share: 1, status: 403 } },

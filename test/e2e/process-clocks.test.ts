@@ -8,7 +8,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-test('status and doctor name a process with a clock that is far off, and no other', async () => {
+test('status and doctor name a process whose clock is 90 s behind, and no other', async () => {
   const late = { ...systemClock, now: () => systemClock.now() - 90_000 };
   await place.start('worker', '1.0.0', late);
   const status = await place.commands.run('status');

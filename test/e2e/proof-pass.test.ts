@@ -27,7 +27,7 @@ async function passOnce(states: readonly DesiredState[]): Promise<void> {
   await stop();
 }
 
-test('after a pass of one scheduler no other scheduler starts a pass for the next 54 minutes', async () => {
+test('after one scheduler ran the periodic proof of derived data, no other scheduler starts it for the next 54 minutes', async () => {
   const bridge = await buildBridge({ role: 'api' });
   const { redis, states } = openDesiredStates(bridge.config);
   const turn = createKeyspace(bridge.config.redis.prefix, 'default').key('proofTurn');
@@ -45,7 +45,7 @@ test('after a pass of one scheduler no other scheduler starts a pass for the nex
   }
 });
 
-test('the periodic proof counts a lost index and repairs nothing', async () => {
+test('the periodic proof of derived data counts a lost index as a fault, which status shows, and does not rebuild the index', async () => {
   const bridge = await buildBridge({ role: 'api' });
   const store = openDesiredStates(bridge.config);
   const { redis, states } = store;

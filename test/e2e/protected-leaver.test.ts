@@ -38,7 +38,7 @@ test('commands say that a protected person stays active at the platform after a 
   expect((await place.platform.user(ANN))?.active).toBe(true);
 });
 
-test('explain and links list show the account of a deleted user without protection as left', async () => {
+test('explain and links list mark the account of a deleted user who is not protected as left', async () => {
   await place.idp.send('DELETE', `/Users/${bob}`);
   await place.idle();
   expect(await outputOf('explain', BOB, '--all')).toContain('left by us');

@@ -72,7 +72,7 @@ test('when the protection of a member ends, the guard judges the removal that th
   expect(await members()).toEqual([ANN]);
 }, 60_000);
 
-test('a person whose account waits for a held removal is not called protected after the protection ends', async () => {
+test('after the protection of a person with a held removal and a closed account ended, explain says held, and exceptions does not say protected', async () => {
   await protect([BOB]);
   await leaveGroup();
   await place.idle();
@@ -85,7 +85,7 @@ test('a person whose account waits for a held removal is not called protected af
   expect((await place.platform.user(BOB))?.active).toBe(false);
 }, 60_000);
 
-test('a person who was added again while protected stays in the group', async () => {
+test('a protected person who was removed from a group and added again stays in the group when the protection ends', async () => {
   await protect([BOB]);
   await leaveGroup();
   await place.idle();
@@ -105,7 +105,7 @@ test('a person who is deleted at the source while protected leaves the group whe
   expect((await place.platform.user(BOB))?.active).toBe(false);
 }, 60_000);
 
-test('after a restart exceptions names a person added to users.protected, and no longer names a person removed from it', async () => {
+test('after a restart `scim-bridge exceptions` lists a person who was added to users.protected, and not one who was removed from it', async () => {
   await protect([BOB]);
   expect(await told('exceptions')).toContain(BOB);
   await protect([]);
@@ -142,7 +142,7 @@ async function additions(): Promise<string[]> {
     .reverse();
 }
 
-test('the log names no membership as added that the platform kept while the person was protected', async () => {
+test('after a protection ended, log lists the addition of the person to a new group, and not the membership that had stayed at the platform', async () => {
   await protect([BOB]);
   await place.idp.createGroup('crew', [bob]);
   await place.idle();
@@ -153,7 +153,7 @@ test('the log names no membership as added that the platform kept while the pers
   expect((await additions()).slice(before)).toEqual([`crew: ${BOB}`]);
 }, 60_000);
 
-test('a group that gains a formerly protected person, whose other memberships are complete, is written without a read of its members', async () => {
+test('a formerly protected person joins a new group → it is written, and the members of no group are read', async () => {
   await protect([BOB]);
   await protect([]);
   await place.platform.forgetRequests();

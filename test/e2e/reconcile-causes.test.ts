@@ -68,7 +68,7 @@ test('a plan attributes a value that others changed to them, even after the brid
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
 }, 30_000);
 
-test('a user with a pending deactivation counts once in the guard of a plan', async () => {
+test('three pending deactivations and a fourth one that the reconcile finds are counted once each: the guard allows all four', async () => {
   const { guardStore } = rec.scopes[0]!.scope.outbox;
   // An account is activated at the platform, and three deactivations wait for the release of a hold.
   const id = (await bridge.platform.user(EVE))?.scimId;

@@ -104,7 +104,7 @@ test('after a change of mapping rules plan lists a formerly refused write again'
   }
 }, 60_000);
 
-test('a dropped dead letter is shown in the plan and gets no new dead letter', async () => {
+test('after `dead-letters drop` reconcile does not try the write again, and plan reports the resource as dropped', async () => {
   await dropDeadLetters(deadLetters() as never, { all: true }, OPERATOR);
   await bridge.platform.forgetRequests();
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
@@ -128,7 +128,7 @@ test('a change at the source ends the dead letter', async () => {
   await expect(stated()).resolves.toEqual([]);
 }, 60_000);
 
-test('drift of a resource with a dead letter is repaired after each change at the platform', async () => {
+test('each drift of a person with a dead letter is repaired by one PATCH, and reconcile still ends as blocked', async () => {
   const level = (value: unknown) => ({ op: 'replace', path: 'title', value });
   await bridge.idp.patch(`/Users/${ann}`, level('none'));
   await eventually('the user is a dead letter', async () => (await scope().outbox.blocked()).length === 1);

@@ -28,7 +28,7 @@ async function push(path: string, value: unknown): Promise<void> {
 const json = async (...args: string[]): Promise<any> => (await place.commands.run(...args, '--json')).json;
 const rejected = () => json('exceptions', '--reason', 'Rejected');
 
-test('a rejected change stays an exception with its time during and after the refusal of an attribute of the person', async () => {
+test('a rejected deactivation stays an exception, with its first time, while a value of the person is refused and after the value is corrected', async () => {
   const [before] = await rejected();
   expect(before).toMatchObject({ name: ANN, reason: 'Rejected' });
   await push('title', 'high');
@@ -48,7 +48,7 @@ test('a rejected change stays an exception with its time during and after the re
   expect(account).toMatchObject({ active: true, attributes: { level: 4 } });
 });
 
-test('a rejected deactivation of an account that was closed at the platform is no exception after the next reconcile', async () => {
+test('a rejected deactivation is no exception after the account was closed at the platform and a reconcile ran', async () => {
   await push('title', 'high');
   const scimId = (await place.platform.user(ANN))?.scimId;
   const closed = await send(place.sandbox.ready.platformUrl, 'PATCH', `/api/scim/v2/Users/${scimId}`, {

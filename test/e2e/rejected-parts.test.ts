@@ -88,7 +88,7 @@ test('approvals withdraw with --person ends the rejection of one person, and wit
   await expect(exceptions()).resolves.toEqual([`${ANN} Held`, `${BOB} Held`, `${CID} Held`]);
 });
 
-test('withdraw with the id of the list reaches the parts that were rejected before the list grew or became shorter', async () => {
+test('approvals withdraw with the id of an approval finds rejections of single persons made before the approval grew or became shorter', async () => {
   await leave(ANN, BOB, CID);
   const first = await heldId();
   await decide('reject', first, ANN);
@@ -102,7 +102,7 @@ test('withdraw with the id of the list reaches the parts that were rejected befo
   await expect(exceptions()).resolves.toEqual(NAMES.map((name) => `${name} Held`));
 });
 
-test('withdraw of the rejection of a list leaves a part that was rejected before, and names its id', async () => {
+test('approvals withdraw of a whole rejection leaves the earlier rejection of one person, and prints its id', async () => {
   await leave(ANN, BOB, CID);
   const id = await heldId();
   await decide('reject', id, ANN);
@@ -116,7 +116,7 @@ test('withdraw of the rejection of a list leaves a part that was rejected before
   await expect(exceptions()).resolves.toEqual([`${ANN} Rejected`, `${BOB} Held`, `${CID} Held`]);
 });
 
-test('two lists of one approval that were rejected as a whole one after the other are withdrawn separately', async () => {
+test('an approval is rejected, grows and is rejected again → the two rejections are withdrawn separately by their ids', async () => {
   await leave(ANN);
   const first = await heldId();
   await leave(BOB, CID);
@@ -132,7 +132,7 @@ test('two lists of one approval that were rejected as a whole one after the othe
   await expect(decide('withdraw', first)).resolves.toMatchObject({ code: 1 });
 });
 
-test('an exception by a rejected part is as old as the rejection after the rest of the list was approved', async () => {
+test('the exception about a rejected removal has the time of the rejection, also after the other removals of the approval were approved', async () => {
   const crew = await place.idp.createGroup('crew', [ids.get(ANN) ?? '', ids.get(BOB) ?? '']);
   await place.idle();
   await place.idp.send('PUT', `/Groups/${crew}`, { displayName: 'crew', members: [] });

@@ -156,7 +156,7 @@ test('status, doctor and /health report the accounts that stay at a removed targ
   ).toEqual(ALL);
 }, 60_000);
 
-test('POST /links/keep ends the finding about a removed target, and answers 404 while the settings have the target', async () => {
+test('POST /links/keep of a removed target ends its report in status, doctor and /health; while the settings have the target, the answer is 404', async () => {
   await open();
   const keep = (body: object) =>
     send(`http://127.0.0.1:${place.port}`, 'POST', '/admin/v1/links/keep', {

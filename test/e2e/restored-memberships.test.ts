@@ -54,7 +54,7 @@ async function additions(): Promise<string[]> {
     .map(({ name, member, attribution }) => `${name} ${member?.name} ${attribution.cause}`);
 }
 
-test('after a restore, plan says of a membership that was pending at the backup that it was restored, of a new push that the source changed, and the release adds exactly these members', async () => {
+test('after a restore plan gives a membership pending at the backup the cause `restored from a backup`, a new push `source changed`, and the release adds just these', async () => {
   const planned = await additions();
   expect(planned.toSorted()).toEqual([
     `north ${CAT} restored from a backup`,

@@ -68,7 +68,7 @@ afterEach(async () => {
   await second.stop();
 });
 
-test('a member who left a group while the target was away, and the group gets another member before the first reconcile: explain and plan tell of the member, and the advised sync removes the member', async () => {
+test('a member left a group while the target was away, and another joins before the first reconcile → explain and plan show the removal, and sync of the member makes it', async () => {
   await change('add', sales, dan);
   await place.idle();
   expect(await isMember()).toBe(true);
@@ -81,7 +81,7 @@ test('a member who left a group while the target was away, and the group gets an
   expect(await isMember()).toBe(false);
 }, 60_000);
 
-test('a member who left a group while the target was away is added and taken back before the addition is sent: the member is removed', async () => {
+test('a member who left a group while the target was away is added and removed again at the source on hold → after the release the member is out of the group', async () => {
   await place.commands.run('hold', '--target', 'analytics');
   await change('add', sales, cid);
   await change('remove', sales, cid);
@@ -90,7 +90,7 @@ test('a member who left a group while the target was away is added and taken bac
   expect(await isMember()).toBe(false);
 }, 60_000);
 
-test('a reconcile of the returned target removes a member from the group that the source changed, and keeps a member added by hand in a group that the source did not change', async () => {
+test('reconcile of a returned target removes a member whom the source took out, and keeps one added by hand in a group that the source did not change', async () => {
   await change('add', sales, dan);
   const [group, ann] = [await analytics.group('finance'), await analytics.user(ANN)];
   const { platformUrl, fixtures } = second.ready;

@@ -88,7 +88,7 @@ test("while reconciles only report, explain says that a held deactivation is no 
   expect(await outputOf('explain', ANN, '--all')).not.toContain(words);
 });
 
-test('explain does not call an account closed that the policy leaves open', async () => {
+test('with the policy upsert-only explain of a deleted person says that the policy leaves the account as it is', async () => {
   await open(5, { policy: 'upsert-only' });
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.idle();
@@ -99,7 +99,7 @@ test('explain does not call an account closed that the policy leaves open', asyn
 });
 
 test.each(['a dead letter', 'a held change'])(
-  'a rejection because of a scope ends when the scope is removed, although the reconcile of the change ends with %s',
+  'a rejection because of a scope ends when the scope is removed, although the reconcile after this change ends with %s',
   async (what) => {
     await open(0);
     await withUsers({ scope: SCOPE });

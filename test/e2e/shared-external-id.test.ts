@@ -91,7 +91,7 @@ test('two users share an externalId after one is changed, and it identifies one 
   expect(await idsOf('jo')).toEqual([second]);
 });
 
-test('a POST with the externalId of a deactivated user creates a user with an account of its own under another userName, and returns the former user under the same userName', async () => {
+test('POST with the externalId of a deactivated user: another userName creates a user with an own account, the same userName returns the former user', async () => {
   const { idp, platform } = bridge;
   const former = await idp.createUser('sam@old.example', person('sam', 'NO'));
   await eventually('there', async () => (await countryOf('sam@old.example')) === 'NO');
@@ -106,7 +106,7 @@ test('a POST with the externalId of a deactivated user creates a user with an ac
   expect(await idp.createUser('sam@old.example', person('sam', 'SE'))).toBe(former);
 });
 
-test('a member named by a shared externalId does not resolve to a user', async () => {
+test('a member value that is the externalId of two users stays as pushed, and does not make the second of them a member', async () => {
   const { idp } = bridge;
   const ids = await Promise.all(
     ['a', 'b'].map((each) => idp.createUser(`kim@${each}.example`, person('kim', 'NO'))),

@@ -39,7 +39,7 @@ test('status counts a change that a worker is writing among the waiting changes'
   expect(text).toContain('waiting: 1 in the queue or with a worker');
 }, 30_000);
 
-test('after a reconcile on hold, status says that a change which the guard holds waits for the end of the hold', async () => {
+test('after a reconcile on hold, status counts a change that the guard holds as held and as waiting for the end of the hold', async () => {
   await place.change(({ targets: { main } }) => {
     main.guard = { deactivate: { count: 0, percent: 100 } };
   });

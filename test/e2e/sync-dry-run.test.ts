@@ -38,7 +38,7 @@ test.each([
   }
 });
 
-test('a dry run shows the waiting change and that the target is on hold', async () => {
+test('sync --dry-run on hold exits 2, shows the waiting change and says that the target is on hold', async () => {
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann' });
   const [code, text] = await sync('ann@acme.example', '--dry-run');
@@ -101,7 +101,7 @@ test('a dry run does not list memberships of an account or group that may not be
   expect(plan.match(/Group Board: /g)).toHaveLength(1);
 });
 
-test('a dry run exits 0 for a change by others that the policy of the target only reports', async () => {
+test('with the policy create-only, sync --dry-run of an account changed by others exits 0 and lists the difference as not written', async () => {
   await place.idp.createUser('bob@acme.example');
   await place.idle();
   await place.change(({ targets }) => (targets.main.policy = 'create-only'));

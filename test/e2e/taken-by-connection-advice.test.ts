@@ -84,7 +84,7 @@ test.each([
   90_000,
 );
 
-test('a person of two connections with one externalId and two userNames gets the access of the second', async () => {
+test('a person of two connections with one externalId and two userNames → after the first connection gave the account up, a retry gives the second one access', async () => {
   const first = await place.idp.createUser('cid@old.example', { externalId: 'cid' });
   await place.idle();
   const second = await hr.createUser('cid@new.example', { externalId: 'cid' });
@@ -95,7 +95,7 @@ test('a person of two connections with one externalId and two userNames gets the
   expect(await place.platform.user('cid@new.example')).toMatchObject({ active: true, externalId: 'cid' });
 }, 90_000);
 
-test('of two people with one externalId the message asks to correct it, after which both have an account', async () => {
+test('two people of two connections have one externalId → the dead letter asks to correct it, and after the correction both have an account', async () => {
   await place.idp.createUser('eve@acme.example', { externalId: 'e07' });
   await place.idle();
   const second = await hr.createUser('sue@acme.example', { externalId: 'e07' });

@@ -42,7 +42,7 @@ test.each([
   expect(text).toContain('See scim-bridge links list for the names that are known');
 });
 
-test('a search at one target names the connections that it left out', async () => {
+test('explain --target of an unknown name names the connections that it did not search', async () => {
   const { text } = await place.commands.run('explain', NAME, '--target', 'test');
   expect(text).toContain('Not searched: hr. ');
 });

@@ -50,7 +50,7 @@ test('the source removes a person from a group whose addition was never sent: no
   expect(told[0]).toContain('(2 desired, 1 to add, 0 to remove)');
 });
 
-test('the source removes a person after a reconcile saw the missing membership: nothing is held, and the approved removals let the other person join', async () => {
+test('a reconcile saw a missing membership whose addition was never sent, and the source removes the person → only the two other removals are held, and can be approved', async () => {
   const { commands, idp, platform } = place;
   await commands.run('reconcile', '--yes');
   await commands.run('sync', 'Sales');
@@ -151,7 +151,7 @@ test('the platform refuses an addition, and the source removes the person again:
     expect((await commands.run(...words)).text).not.toMatch(/by hand|somebody else/);
 });
 
-test('an addition got no answer and did not reach the group, and the guard holds the account of the deleted person: explain calls the group as desired and tells of no change by hand, and a reconcile ends the exception', async () => {
+test('an addition got no answer and was lost, and the deactivation of the deleted person is held → explain says as desired, and reconcile ends the exception', async () => {
   const { commands, idp, platform } = place;
   const joe = await idp.createUser(JOE);
   const quay = await idp.createGroup('Quay', [bob]);

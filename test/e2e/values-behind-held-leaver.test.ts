@@ -46,7 +46,7 @@ test('a dry run of sync does not announce values that wait for the held deactiva
   expect(text).toMatch(/setAttribute level \(.*; waits for the held deactivation of the person/);
 });
 
-test('while a deactivation is held, plan lists no change of mapping for the person, and reconcile holds no clearing of values', async () => {
+test('while a deactivation is held, plan after a change of mapping has nothing to write for the person, and reconcile holds no clearing of values', async () => {
   await place.change(({ targets: { main } }) => {
     Object.assign(main, { attributes: { ...attributes, nick: { type: 'string', from: 'nickName' } } });
   });

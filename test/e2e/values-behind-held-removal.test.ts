@@ -53,7 +53,7 @@ test('plan counts no value of a person as a change while a removal of this perso
   expect(code).toBe(0);
 });
 
-test('values wait for a held removal → status, metrics and sync say held, and nothing is not applied yet', async () => {
+test('values wait for a held removal → status counts the person as held and nothing as `not applied yet`, the backlog metrics are 0, and sync exits 2', async () => {
   const status = await place.commands.run('status');
   expect(status.text).toContain('0 not applied yet');
   expect(status.text).toContain('people: 2 in all: 1 linked, 1 held by the guard, 0 missing');

@@ -111,7 +111,7 @@ test.each(['held', 'rejected'])(
   60_000,
 );
 
-test('a list that a push and a hand changed is planned once, from what the platform has', async () => {
+test('a push and a hand changed the same list value → plan has one entry, from the value at the platform to the desired one', async () => {
   const south = await place.idp.createGroup('region-south', []);
   await place.idle();
   const found = await place.idp.send('GET', `/Users?filter=userName eq "${ANN}"`);

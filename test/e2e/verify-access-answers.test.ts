@@ -176,7 +176,7 @@ const CASES: [
 ];
 
 test.each(CASES)(
-  'verify-access shows the whole chain when the data API works: %s',
+  'verify-access reports the answer of the data API to a query by its exit code, kind and reason: %s',
   async (_title, given, code, ok, kind, words) => {
     answer = given;
     const patience = kind === 'timedOut' ? ['--timeout', '1'] : [];

@@ -34,7 +34,7 @@ const reject = async () => {
   await place.idle();
 };
 
-test('verify-access leaves a later repair of a value out of the duration from push to write', async () => {
+test('after a repair of drift verify-access still gives the duration from the push to its own write', async () => {
   const { applied: before } = await verify(ANN);
   const { scimId } = (await place.platform.user(ANN)) ?? {};
   const { platformUrl, fixtures } = place.sandbox.ready;
@@ -132,7 +132,7 @@ test('after the rejection of a held deactivation the values that waited for it a
   expect(text).toContain('the account stays open, and other changes of the source are written');
 });
 
-test('verify-access compares values and groups of an account that stays open against the source, and names the hold of the target', async () => {
+test('after a rejected deactivation, on hold, verify-access compares values and groups of the open account with the source, and names the rejection and the hold', async () => {
   const name = 'jan@acme.example';
   const jan = await place.idp.createUser(name, { title: '2' });
   const [crew, staff] = [await place.idp.createGroup('crew', [jan]), await place.idp.createGroup('staff')];
