@@ -80,7 +80,7 @@ const inbound = createScenario<Inbound>(
 
 describe('alerts about the platform', () => {
   const test = atThePlatform;
-  test('ScimBridgeBreakerOpen, ScimBridgePlatformErrors and ScimBridgeOldestChange fire while the platform fails', async (bridge) => {
+  test('while the platform answers 5xx, the metrics of ScimBridgeBreakerOpen, ScimBridgePlatformErrors and ScimBridgeOldestChange rise, and its end resets the first and last', async (bridge) => {
     await faults(bridge, { status5xx: { share: 1 } });
     for (let n = 0; n < 4; n++) await bridge.idp.createUser(`late${n}@acme.example`);
     const broken = await until(
@@ -121,7 +121,7 @@ describe('alerts about the platform', () => {
   }, 60_000);
 
   withRevokedKey(
-    'ScimBridgePlatformRefusesKey: the key is revoked',
+    'a revoked platform key → the metric of ScimBridgePlatformRefusesKey counts answers 401, a change waits, and there is no dead letter',
     async (bridge) => {
       await faults(bridge, { status5xx: { share: 1, status: 401 } });
       const before = (await scrape(bridge.app.port)).sum('bridge_platform_requests_total', { status: '401' });
@@ -141,7 +141,7 @@ describe('alerts about the platform', () => {
     60_000,
   );
 
-  test('ScimBridgeDeadLetters fires when the platform refuses a group for good', async (bridge) => {
+  test('a group that the platform refuses for good → bridge_dead_letters, the metric of ScimBridgeDeadLetters, is 1', async (bridge) => {
     await bridge.idp.createGroup('system:all', [await bridge.idp.createUser('free@acme.example')]);
     const now = await until(
       bridge,
@@ -152,7 +152,7 @@ describe('alerts about the platform', () => {
     expect(now.sum('bridge_sync_operations_total', refused)).toBeGreaterThan(0);
   });
 
-  test('ScimBridgeGuardHeld fires when more users leave than the guard allows', async (bridge) => {
+  test('more users leave than the guard allows → bridge_guard_held, the metric of ScimBridgeGuardHeld, counts at least two held deactivations', async (bridge) => {
     const { idp } = bridge;
     const ids = [];
     for (let n = 0; n < 3; n++) ids.push(await idp.createUser(`leaver${n}@acme.example`));
@@ -166,7 +166,7 @@ describe('alerts about the platform', () => {
     expect(now.value('bridge_guard_held', { ...MAIN, kind: 'delete' })).toBe(0);
   }, 30_000);
 
-  test('ScimBridgeHoldForgotten fires while an order of hold grows old, and ends with the release', async (bridge) => {
+  test("an operator's `hold` → the metric of ScimBridgeHoldForgotten grows with the age of the hold, and is 0 after the release", async (bridge) => {
     const { states, redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
     await eventually('connected', () => direct.status === 'ready');
     const ON_HOLD = { ...MAIN, reason: 'OnHold' };
@@ -186,7 +186,7 @@ describe('alerts about the platform', () => {
     );
   }, 30_000);
 
-  test('ScimBridgeReconcileNever, -Stale, -Fails, -Writes and ScimBridgeDriftStays fire when somebody else writes to the platform', async (bridge) => {
+  test('others rename an account and two reconciles fail → the metrics of ScimBridgeDriftStays and ScimBridgeReconcileNever, -Stale, -Fails and -Writes show both', async (bridge) => {
     await untilSynced(bridge);
     const rec = await openReconciling(bridge);
     try {
@@ -229,7 +229,7 @@ describe('alerts about the platform', () => {
     }
   }, 60_000);
 
-  test('ScimBridgeNoWorker fires when marks wait and no process fetches them', async () => {
+  test('a change waits and no worker runs → for ScimBridgeNoWorker bridge_outbox_dirty is 1, and the time of the last fetch has no sample', async () => {
     const lonely = await buildBridge({
       role: 'api',
       configure: (config) => void (config.reconcile.schedule = null),
@@ -246,7 +246,7 @@ describe('alerts about the platform', () => {
 
 describe('alerts about identity providers and Redis', () => {
   const test = inbound;
-  test('ScimBridgeTokenExpires and ScimBridgeTokenExpiresSoon fire for a token with three days left', async ({
+  test('a token with three days left → the expiry metric of ScimBridgeTokenExpires and ScimBridgeTokenExpiresSoon shows three days', async ({
     bridge,
   }) => {
     const now = await scrape(bridge.app.port);
@@ -255,7 +255,7 @@ describe('alerts about identity providers and Redis', () => {
     expect(left / 86_400).toBeLessThanOrEqual(3);
   });
 
-  test('ScimBridgeNoPushes fires when the request counter of a connection does not increase', async ({
+  test('without requests the counter of a connection that ScimBridgeNoPushes reads does not increase', async ({
     bridge,
   }) => {
     await bridge.idp.send('GET', '/Users');
@@ -265,7 +265,7 @@ describe('alerts about identity providers and Redis', () => {
     expect(count(await scrape(bridge.app.port))).toBe(before);
   });
 
-  test('ScimBridgeUnauthorized and ScimBridgeQuarantineRisk fire for an invalid token', async ({
+  test('25 requests with an invalid token → the metrics of ScimBridgeUnauthorized and ScimBridgeQuarantineRisk show 25 answers 401 and a risk above 0.4', async ({
     bridge,
   }) => {
     const stranger = createIdp(bridge.idp.baseUrl, `${TOKEN}-of-yesterday`);
@@ -275,7 +275,7 @@ describe('alerts about identity providers and Redis', () => {
     expect(now.value('bridge_quarantine_risk', { connection: 'default' })).toBeGreaterThan(0.4);
   });
 
-  test('ScimBridgeRedisNotPrimary fires when the Redis address leads to a replica', async ({ bridge }) => {
+  test('the Redis address leads to a replica → bridge_redis_role, the metric of ScimBridgeRedisNotPrimary, has the role slave and not master', async ({ bridge }) => {
     const { states, redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
     expect(states).toHaveLength(1);
     await eventually('connected', () => direct.status === 'ready');
@@ -295,7 +295,7 @@ describe('alerts about identity providers and Redis', () => {
     );
   }, 30_000);
 
-  test('ScimBridgeRedisMemory fires when maxmemory is nearly reached, and never without maxmemory', async ({
+  test('maxmemory is nearly reached → the metrics of ScimBridgeRedisMemory show more than 85 % used; without maxmemory the limit has no sample', async ({
     bridge,
   }) => {
     const { redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
@@ -316,7 +316,7 @@ describe('alerts about identity providers and Redis', () => {
     expect(now.value('bridge_redis_memory_used_bytes') / limit).toBeGreaterThan(0.85);
   }, 30_000);
 
-  test('ScimBridgeSlowAnswers and ScimBridgeRedisSlow fire when Redis is slow', async ({ bridge }) => {
+  test('Redis pauses for 1.5 s → the latency metrics of ScimBridgeSlowAnswers and ScimBridgeRedisSlow show the delay', async ({ bridge }) => {
     const before = await scrape(bridge.app.port);
     await pause(FRESH_MS);
     const { redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
@@ -333,7 +333,7 @@ describe('alerts about identity providers and Redis', () => {
     expect(over(await scrape(bridge.app.port)) - over(before)).toBe(1);
   }, 30_000);
 
-  test('ScimBridgeRedisDown and ScimBridgeInboundErrors fire while Redis is unavailable, and shared metrics are not shown', async (context) => {
+  test('Redis is killed → the metrics of ScimBridgeRedisDown and ScimBridgeInboundErrors show it, and metrics that are read from Redis have no samples', async (context) => {
     const { bridge, redis, place } = context;
     redis.process?.kill('SIGKILL');
     const now = await until(bridge, 'Redis is away', (each) => each.value('bridge_redis_up') === 0);
@@ -346,7 +346,7 @@ describe('alerts about identity providers and Redis', () => {
     await until(bridge, 'Redis is back', (each) => each.value('bridge_redis_up') === 1);
   }, 30_000);
 
-  test('ScimBridgeAbsent fires when the last process has ended', async ({ bridge }) => {
+  test('the last process has ended → the address of the metrics refuses connections, which ScimBridgeAbsent reports', async ({ bridge }) => {
     expect((await scrape(bridge.app.port)).find('bridge_redis_up')).toHaveLength(1);
     await bridge.app.stop();
     await expect(scrape(bridge.app.port)).rejects.toThrow(/ECONNREFUSED/);

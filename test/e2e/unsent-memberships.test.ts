@@ -151,7 +151,7 @@ test('the platform refuses an addition, and the source removes the person again:
     expect((await commands.run(...words)).text).not.toMatch(/by hand|somebody else/);
 });
 
-test('an addition got no answer and was lost, and the deactivation of the deleted person is held → explain says as desired, and reconcile ends the exception', async () => {
+test("an addition failed with 503, and the deactivation of the deleted person is held → explain says as desired, and reconcile ends the group's exception", async () => {
   const { commands, idp, platform } = place;
   const joe = await idp.createUser(JOE);
   const quay = await idp.createGroup('Quay', [bob]);
