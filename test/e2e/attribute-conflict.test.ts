@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-test('BRIDGE-05 an attribute of another type at the platform is not written, and keeps a new user inactive until it is corrected', async () => {
+test('BRIDGE-05 a value of an attribute of another type at the platform is not written, other values are, and the new user stays inactive', async () => {
   const { idp, platform } = bridge;
   await idp.createUser('typed@acme.example', {
     title: 'sales',

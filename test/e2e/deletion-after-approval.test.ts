@@ -42,7 +42,7 @@ test('the guard holds a deactivation that a deletion follows → approvals show 
   ]);
 }, 60_000);
 
-test('a dry run tells that the deletion waits for the deactivation, which is held or was rejected', async () => {
+test('the deactivation that a deletion has to follow is held or was rejected → sync --dry-run exits 0, and the account stays active', async () => {
   const dryRun = await place.commands.run('sync', BOB, '--dry-run');
   expect(dryRun.text).toContain('nothing would be written');
   expect(dryRun.code).toBe(0);

@@ -178,7 +178,7 @@ test.each(['held', 'rejected'])(
   30_000,
 );
 
-test('the work of a leaver whose account was deactivated by hand at the platform is handed over', async () => {
+test('the account of a held leaver is closed by hand at the platform → explain shows the handover of the work as due later', async () => {
   await place.change(({ targets: { main } }) => {
     main.handover = { deployment: 1, folder: 'Team', afterDays: 30 };
   });

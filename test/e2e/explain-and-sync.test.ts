@@ -158,7 +158,7 @@ describe('the command explain', () => {
     expect(unknown.text).toContain('No person and no group is known as nobody@acme.example');
   });
 
-  it('explain shows a group with its members, and a group that is out of scope', async () => {
+  it('explain of a group has its name at the target and member counts, and of a group out of scope the verdict notForTarget', async () => {
     expect(await explain('sales')).toMatchObject({
       kind: 'Group',
       verdict: 'asDesired',
@@ -221,7 +221,7 @@ describe('the command explain', () => {
     expect(held.reasons.join()).toContain(`scim-bridge approvals show ${held.approval}`);
   });
 
-  it('explain reports a hold of the target', async () => {
+  it('on hold, explain of a changed person has the verdict stopped, the note of the hold and the id of the push', async () => {
     await commands.run('hold', '--note', 'audit');
     await bridge.idp.patch(`/Users/${ada}`, { op: 'replace', path: 'displayName', value: 'Ada' });
     const found = await explain('hr-1');
@@ -286,7 +286,7 @@ describe('the command sync', () => {
     expect((await commands.run('sync', 'hr-1', '--dry-run')).code).toBe(0);
   }, 60_000);
 
-  it('sync reports dead letters and unknown names', async () => {
+  it('sync exits 1 for a dead letter and 4 for an unknown name', async () => {
     expect((await commands.run('sync', 'system:root', '--json')).code).toBe(1);
     expect((await commands.run('sync', 'nobody@acme.example')).code).toBe(4);
   });

@@ -178,7 +178,7 @@ test('a rejected approval changes nothing at the platform, and can still be appr
   await eventually('closed after all', async () => (await activeOnes()).length === 0);
 }, 60_000);
 
-test('approvals with --group selects the changes of members of the group and the removals from it', async () => {
+test('approvals show and reject with --group select only the held changes of members of the group', async () => {
   const people: string[] = [];
   for (let number = 100; number < 108; number++) people.push(await idp.createUser(nameOf(number)));
   await idp.createGroup('crew', people.slice(5));

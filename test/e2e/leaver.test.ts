@@ -58,7 +58,7 @@ test('POST of an inactive user with the same externalId reactivates it with 201 
   await applied('revive@acme.example', true);
 });
 
-test('a deactivation is applied before a backlog of new users', async () => {
+test('a deactivation that is pushed behind 150 new users is applied before 100 of them are active', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('urgent@acme.example');
   await applied('urgent@acme.example', true);

@@ -84,7 +84,7 @@ test('explain names the excluded group also while the deactivation of the person
   await place.idle();
 }, 30_000);
 
-test('explain tells of each group of a person whether the settings leave it out', async () => {
+test('explain of a person marks a group that the settings exclude as left out', async () => {
   expect(await outputOf('explain', 'ben@acme.example')).toContain(
     '– tmp-one (left out by groups.include or groups.exclude)',
   );

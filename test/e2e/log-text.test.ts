@@ -71,7 +71,7 @@ test('log --resource with a ref of which the log has nothing exits 4', async () 
     expect(await place.commands.run('log', '--resource', 'User:nobody', ...flags)).toMatchObject({ code: 4 });
 });
 
-test('log says from when on the log is there once older entries were removed, and only for a span that has them', async () => {
+test('after the limits of the log removed old entries, log says when it begins, but not for a --since within what is left', async () => {
   const full = await openPlace({ rest: { provisioningLog: { maxEntries: 100, maxAgeDays: 30 } } as object });
   try {
     await full.idp.createUser(ANN);

@@ -56,7 +56,7 @@ test('an account deleted at the platform is created again with its memberships a
   expect(back.scimId).not.toBe(user.scimId);
 });
 
-test('a 429 with Retry-After pauses the target for that long and loses nothing', async () => {
+test('after a 429 with Retry-After: 2 the bridge sends no call for that time, and then creates the user', async () => {
   const { idp, platform } = bridge;
   await platform.control('PATCH', '/faults', {
     rules: [{ method: 'POST', path: '/scim/v2/Users$', times: 1, status429: { share: 1, retryAfter: 2 } }],

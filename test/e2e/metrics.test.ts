@@ -25,7 +25,7 @@ const untilSynced = () =>
     return now.value('bridge_outbox_dirty', { target: 'main' }) === 0 ? now : undefined;
   });
 
-test('the scrape is valid, types every metric, and marks shared metrics in their help text', async () => {
+test('the scrape has every metric of the bridge with its type and help text, and process metrics without a label for the process', async () => {
   const found = await look();
   for (const { name, type, help } of Object.values(METRICS)) {
     expect([name, found.types.get(name)]).toEqual([name, type]);

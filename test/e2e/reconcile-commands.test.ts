@@ -249,7 +249,7 @@ test("reconcile holds deactivations beyond the guard's limit, applies the rest a
 }, 60_000);
 
 afterKill(
-  'killed in the middle, the next run is clean and nothing is applied twice',
+  'after a reconcile that was killed between its writes, the next one repairs the rest, and a third one writes nothing',
   async ({ bridge, run, start, rename }) => {
     for (const name of PEOPLE.slice(5, 25)) await rename(name, 'Meddled');
     await bridge.platform.control('PATCH', '/faults', { latencyMs: 40 });

@@ -46,7 +46,7 @@ test.each([
   expect((await place.platform.user(person))?.groups).toContain(group);
 });
 
-test('a dry run and explain announce no removal of an inactive person from a group whose deletion is held', async () => {
+test('sync --dry-run of an inactive person in a group whose deletion is held lists the removal as held and not written, and explain asks for a decision', async () => {
   const [code, text] = await run('sync', IDA, '--dry-run');
   expect(text).toContain(`differs and is not written: removeMember ${IDA} in south (held by the guard`);
   expect([code, text]).toEqual([0, expect.not.stringContaining('would write:')]);

@@ -149,7 +149,7 @@ testOfTwo(
 );
 
 testOfTwo(
-  'after a new key was set, doctor ends the wait for the refused one',
+  'once the platform accepts the key again after a 401, doctor closes the breaker, and plan does not say that the key is refused',
   async (place) => {
     await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
     await faults(place, {});
@@ -227,7 +227,7 @@ testOfTwo(
 );
 
 testOfTwo(
-  'a command waits for a pause that ends within its limit',
+  'plan waits for a pause of 5 s after a 429, and then reads the platform',
   async (place) => {
     await pushInto(place, { status429: { share: 1, retryAfter: 5 } }, 429);
     await faults(place, {});

@@ -136,6 +136,6 @@ test.each([
   ['another version', '01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
   ['a trace of zeros', '00-00000000000000000000000000000000-b7ad6b7169203331-01'],
   ['capital letters', '00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01'],
-])('%s is ignored as trace context', (_what, text) => {
+])('a traceparent header with %s gives no trace context', (_what, text) => {
   expect(parseTraceparent(text)).toBeUndefined();
 });
