@@ -77,7 +77,7 @@ test('BRIDGE-07 a truncated user list removes nobody', async ({ bridge, rec }) =
   expect(await people()).toEqual(before);
 }, 90_000);
 
-test('BRIDGE-10 removing a user from a group with roles is reported, because the role remains', async ({
+test('BRIDGE-10 the removal of a user from a group with roles logs a warning, because the role remains', async ({
   bridge,
 }) => {
   const id = await bridge.idp.createUser('builder@acme.example');

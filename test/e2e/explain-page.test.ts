@@ -109,7 +109,7 @@ function repeated(lines: string[]): string[] {
   return twice;
 }
 
-test('explain of a user with long names, 40 groups and every kind of problem fits 40 lines of 100 columns', async () => {
+test('explain of a user with long names, 40 groups and many problems fits 40 lines of 100 columns', async () => {
   const { code, text } = await commands.run('explain', id);
   expect(code).toBe(0);
   const lines = text.split('\n');

@@ -34,7 +34,7 @@ function expectNoForgery(lines: readonly string[]): void {
     expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/);
 }
 
-test('a name with a line break or another control character is refused', async () => {
+test('POST of a user or group whose name has a line break or another control character answers 400', async () => {
   for (const character of ['\n', '\u001b', '\u009b', '\u007f', '\u2028']) {
     const group = await place.idp.send('POST', '/Groups', { displayName: `team${character}` });
     const user = await place.idp.send('POST', '/Users', { userName: `eve${character}` });

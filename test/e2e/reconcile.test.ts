@@ -55,7 +55,7 @@ async function repaired(): Promise<void> {
   await expect(found({ full: true })).resolves.toEqual([]);
 }
 
-test('a target without drift gives an empty plan and no write', async () => {
+test('a target without drift gives a plan without changes, and no write', async () => {
   await bridge.platform.forgetRequests();
   const plan = await rec.plan();
   expect(plan.proof).toMatchObject({ users: { complete: true }, groups: { complete: true } });
@@ -170,7 +170,7 @@ test("a plan names the actor and time of a change from the platform's audit log"
   await repaired();
 }, 60_000);
 
-test('unmanaged accounts are counted and never changed', async () => {
+test('an account that nobody pushed is listed in the plan as unmanaged, and a reconcile does not change it', async () => {
   await rec.meddle('POST', '/api/scim/v2/Users', { userName: 'stranger@acme.example', active: true });
   const before = await bridge.platform.user('stranger@acme.example');
   const { plan } = await rec.run();

@@ -57,14 +57,14 @@ test("a leaver is removed from a group although the platform refuses the group's
   await blocked(1);
 });
 
-test('an existing account is only reported under adopt: report', async () => {
+test('with adopt: report the account of an existing user is not linked (it gets no externalId), and the user is a dead letter', async () => {
   const { idp, platform } = bridge;
   await idp.createUser('there@acme.example');
   await blocked(2);
   expect((await platform.user('there@acme.example'))?.externalId ?? null).toBeNull();
 });
 
-test('BRIDGE-13 protected users and the owner of the API key are never changed', async () => {
+test('BRIDGE-13 a protected user gets no account, and the deactivation of the owner of the API key is not written', async () => {
   const { idp, platform } = bridge;
   await platform.forgetRequests();
   await idp.createUser('boss@acme.example');
@@ -75,7 +75,7 @@ test('BRIDGE-13 protected users and the owner of the API key are never changed',
   expect((await platform.user('admin@acme.example'))?.active).toBe(true);
 });
 
-test('BRIDGE-14 the log contains no token, name or attribute value, for any outcome of a request', async () => {
+test('BRIDGE-14 after accepted, refused and failed requests and writes, the log contains no token, name or attribute value', async () => {
   const { idp, platform, logs, sandbox, app } = bridge;
   const userName = 'private@acme.example';
   const extension = 'urn:cube:params:1.0:UserAttribute';

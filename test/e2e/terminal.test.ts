@@ -83,7 +83,7 @@ test.each([
   expect(text.split('\n').filter((line) => line.startsWith('forged'))).toEqual([]);
 });
 
-test('a plan with colours contains no control sequence except its colours', async () => {
+test('a plan with colours on a terminal contains no ESC ] sequence of a hostile name', async () => {
   const stdout = Object.getOwnPropertyDescriptor(process.stdout, 'isTTY');
   Object.defineProperty(process.stdout, 'isTTY', { value: true, configurable: true });
   try {
@@ -96,7 +96,7 @@ test('a plan with colours contains no control sequence except its colours', asyn
   }
 });
 
-test('a CSV row stays one row, and no cell is a formula, for any separator', async () => {
+test('in log --csv no cell with a hostile name begins a formula, whether a reader splits the row at comma, semicolon or tab', async () => {
   const rows = (await commands.run('log', '--csv')).text.split('\n');
   const evil = rows.filter((row) => row.includes('HYPERLINK'));
   expect(evil.length).toBeGreaterThan(0);
