@@ -275,7 +275,9 @@ describe('alerts about identity providers and Redis', () => {
     expect(now.value('bridge_quarantine_risk', { connection: 'default' })).toBeGreaterThan(0.4);
   });
 
-  test('the Redis address leads to a replica → bridge_redis_role, the metric of ScimBridgeRedisNotPrimary, has the role slave and not master', async ({ bridge }) => {
+  test('the Redis address leads to a replica → bridge_redis_role, the metric of ScimBridgeRedisNotPrimary, has the role slave and not master', async ({
+    bridge,
+  }) => {
     const { states, redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
     expect(states).toHaveLength(1);
     await eventually('connected', () => direct.status === 'ready');
@@ -316,7 +318,9 @@ describe('alerts about identity providers and Redis', () => {
     expect(now.value('bridge_redis_memory_used_bytes') / limit).toBeGreaterThan(0.85);
   }, 30_000);
 
-  test('Redis pauses for 1.5 s → the latency metrics of ScimBridgeSlowAnswers and ScimBridgeRedisSlow show the delay', async ({ bridge }) => {
+  test('Redis pauses for 1.5 s → the latency metrics of ScimBridgeSlowAnswers and ScimBridgeRedisSlow show the delay', async ({
+    bridge,
+  }) => {
     const before = await scrape(bridge.app.port);
     await pause(FRESH_MS);
     const { redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
@@ -346,7 +350,9 @@ describe('alerts about identity providers and Redis', () => {
     await until(bridge, 'Redis is back', (each) => each.value('bridge_redis_up') === 1);
   }, 30_000);
 
-  test('the last process has ended → the address of the metrics refuses connections, which ScimBridgeAbsent reports', async ({ bridge }) => {
+  test('the last process has ended → the address of the metrics refuses connections, which ScimBridgeAbsent reports', async ({
+    bridge,
+  }) => {
     expect((await scrape(bridge.app.port)).find('bridge_redis_up')).toHaveLength(1);
     await bridge.app.stop();
     await expect(scrape(bridge.app.port)).rejects.toThrow(/ECONNREFUSED/);
