@@ -71,7 +71,7 @@ test('the held and rejected removals of a group end with the sync that creates i
   expect(await told('explain', 'ops')).not.toContain('It is an exception');
 }, 60_000);
 
-test('after others deleted a group, a held removal from it is not shown as still to be made', async () => {
+test('after others deleted a group, explain and sync --dry-run of a member do not show a held removal from it as still to be made', async () => {
   const explained = await told('explain', BOB);
   expect(explained).not.toContain('1 group still to be left');
   expect(explained).not.toContain('holds :');

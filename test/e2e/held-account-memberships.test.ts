@@ -56,7 +56,7 @@ test('a group waits for a member whose deactivation is held → sync exits 2 as 
   expect(found.reasons.join()).toContain(`holds changes of its member ${EVE}`);
 });
 
-test('plan and sync name the rejection as the reason why a person is not added to a group, and exit 0', async () => {
+test('after a rejected deactivation plan exits 0 and names the rejection as the reason why the person is not added to a group, and sync names the person', async () => {
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'reject', approval.id, '--yes');
   await place.idle();

@@ -75,7 +75,7 @@ test('the deletion of a group is logged for each of its members', async () => {
   expect(await operationsOf('eve@acme.example')).toContain('other removeMembers');
 }, 60_000);
 
-test('the timeline of explain shows a pushed change on one line while the platform fails its write', async () => {
+test('while the platform fails the write of a pushed change, the timeline of explain shows the push on one line only', async () => {
   const rules = [{ method: 'PATCH', path: '/scim/v2/Users', status5xx: { share: 1, status: 503 }, times: 2 }];
   await place.platform.control('PATCH', '/faults', { rules });
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann' });
