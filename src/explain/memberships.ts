@@ -1,7 +1,8 @@
 // Describes the memberships of a user or group, with the causes of those that wait. Signs of pending memberships
 // (docs/glossary.md): `+` to gain, `-` to lose, `r` a kept removal, which a decision or a protection keeps from being written.
 import { isUnmanaged } from '../directory/member-names.ts';
-import { conditionText, parseLink, presentMessage, type Link } from '../directory/outbox/links.ts';
+import { conditionText, presentMessage } from '../directory/outbox/condition-text.ts';
+import { parseLink, type Link } from '../directory/outbox/links.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';

@@ -1,6 +1,7 @@
 // Converts what Redis stores about a resource and its target to the fields of an explanation.
 import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
-import { isBySettingsOfThen, presentMessage, type Link } from '../directory/outbox/links.ts';
+import { presentMessage } from '../directory/outbox/condition-text.ts';
+import { isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';

@@ -1,6 +1,6 @@
 // Converts the facts about a resource to a status and sentences for operators. Pure; the first rule that matches gives the status.
 import type { ExplainedFacts, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
-import { isHeldByFormerSettings } from '../directory/outbox/link.ts';
+import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { DESTRUCTIVE } from '../reconcile/entry.ts';
 import { counted } from '../support/counted.ts';

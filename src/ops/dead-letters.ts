@@ -1,7 +1,7 @@
 // Lists dead letters, marks them for another sync, or drops them.
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import { conditionText } from '../directory/outbox/links.ts';
+import { conditionText } from '../directory/outbox/condition-text.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';

@@ -68,9 +68,8 @@ export function createContext(
     },
     attempt: async (names, operation, run, { why, ignoredText } = {}) => {
       const { unsure: before = [], observed } = context.link;
-      const clearUnsure = (): void => {
-        const others = before.filter((name) => !names.includes(name));
-        if (others.length > 0) context.link.unsure = others;
+      const setUnsure = (unsure: string[]): void => {
+        if (unsure.length > 0) context.link.unsure = unsure;
         else delete context.link.unsure;
       };
       context.link.unsure = [...new Set([...before, ...names])];
@@ -86,13 +85,13 @@ export function createContext(
           return ignored === undefined ? { names, observed: observedBefore, ...(why && { why }) } : 'ignored';
         });
         if (ignored !== undefined) throw new WriteIgnored(ignored);
-        clearUnsure();
+        setUnsure(before.filter((name) => !names.includes(name)));
         return result;
       } catch (error) {
         // A refused write changed nothing; values that were unsure before stay unsure. An error after the answer is about a
         // later read, and not about the write.
         if (!isAnswered && error instanceof PlatformError && !error.mayHaveCommitted) {
-          context.link.unsure = before;
+          setUnsure(before);
           if (observed) context.link.observed = observed;
         }
         throw error;

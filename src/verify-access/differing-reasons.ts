@@ -1,5 +1,5 @@
 // Gives the reasons for which the account of a user differs from the desired one, as words of verify-access. Pure.
-import { deletionText } from '../directory/outbox/links.ts';
+import { deletionText } from '../directory/outbox/condition-text.ts';
 import { otherwiseCalled, stillIn, waitingText, type LeavingGroup } from './desired-access.ts';
 import type { Facts } from './facts.ts';
 

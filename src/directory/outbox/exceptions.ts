@@ -7,7 +7,8 @@ import type { Hold } from '../guard/operator-hold.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseRef, parseStored, type Ref } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';
-import { conditionText, deletionText, parseLink, type Condition } from './links.ts';
+import { conditionText, deletionText } from './condition-text.ts';
+import { parseLink, type Condition } from './links.ts';
 
 /**
  * `Rejected`: an operator rejected the change. `LastAdministrator`: no other administrator would be left. `Dropped`: an

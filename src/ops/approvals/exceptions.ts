@@ -2,7 +2,7 @@
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { holdAdvice, isTenantHold, type Hold } from '../../directory/guard/operator-hold.ts';
 import type { ExceptionReason, StandingException } from '../../directory/outbox/exceptions.ts';
-import { isByFormerSettings } from '../../directory/outbox/links.ts';
+import { isByFormerSettings } from '../../directory/outbox/condition-text.ts';
 import { parseRef, type Kind } from '../../directory/records.ts';
 import { adviceFor, withdrawAdvice } from '../advice.ts';
 import { readApprovalIds, type ApprovalIds } from './approval-ids.ts';

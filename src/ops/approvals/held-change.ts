@@ -3,7 +3,8 @@
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { removedUser } from '../../directory/member-names.ts';
-import { DELETED_AFTERWARDS, type Link } from '../../directory/outbox/links.ts';
+import { DELETED_AFTERWARDS } from '../../directory/outbox/condition-text.ts';
+import { type Link } from '../../directory/outbox/links.ts';
 import { parseRef, refOf, type Kind, type Ref } from '../../directory/records.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
 

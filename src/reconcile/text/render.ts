@@ -3,7 +3,7 @@ import { ACTIONS, isChange, type PlanEntry } from '../entry.ts';
 import { EXCEPTION_WORDS, withoutGuardHolds } from './exception-words.ts';
 import { coverageText } from './coverage-text.ts';
 import { handoverLines, handoverWords } from '../handover/render-handover.ts';
-import { isByFormerSettings } from '../../directory/outbox/links.ts';
+import { isByFormerSettings } from '../../directory/outbox/condition-text.ts';
 import type { ExceptionReason, StandingException } from '../../directory/outbox/exceptions.ts';
 import type { Plan } from '../plan.ts';
 import { warningLines } from './render-warnings.ts';

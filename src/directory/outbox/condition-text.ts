@@ -1,0 +1,51 @@
+// Texts about the condition of a resource for operators, beside its stored message: what the present settings change about it,
+// and what follows for the account of a leaver.
+import { isBySettingsOfThen, type Condition } from './link.ts';
+
+const FORMER_SETTINGS = 'by settings that have changed meanwhile';
+
+/** Returns whether the text of a condition has the note that other settings judged it. */
+export const isByFormerSettings = (text: string): boolean => text.includes(`, ${FORMER_SETTINGS}: `);
+
+/** Note on a held change that other settings of the target may not want any more. Every run marks the resources of held changes. */
+const JUDGED_BEFORE =
+  ' (the settings have changed since the guard held it: the next reconcile, or scim-bridge sync, judges it anew)';
+
+/** Returns whether the text of a condition has the note that the settings have changed since the guard held the change. */
+export const isHeldByFormerSettings = (text: string): boolean => text.endsWith(JUDGED_BEFORE);
+
+/**
+ * Returns the message of a condition under the present settings: with a note on a held change, which they may not want any more,
+ * and without the advice about another connection, behind the first colon: that connection may have left the settings.
+ * @param settings print of the present ones
+ */
+export function presentMessage(condition: Condition, settings: string): string {
+  const { reason, message } = condition;
+  if (!isBySettingsOfThen(condition, settings)) return message;
+  if (reason === 'Held') return `${message}${JUDGED_BEFORE}`;
+  return reason === 'TakenByConnection' ? message.replace(/: .*/s, '') : message;
+}
+
+/**
+ * Returns the message of a condition, with a note if the settings have changed since.
+ * @param settings print of the present ones
+ */
+export const conditionText = (condition: Condition, settings: string): string =>
+  isBySettingsOfThen(condition, settings) && condition.reason !== 'Held'
+    ? `${presentMessage(condition, settings)} (since ${new Date(condition.since).toISOString()}, ${FORMER_SETTINGS}: ` +
+      'scim-bridge dead-letters retry, or sync, tries it again)'
+    : presentMessage(condition, settings);
+
+/** End of a message about the held deactivation of a leaver, whose account the settings delete. */
+export const DELETED_AFTERWARDS = '; the account is deleted afterwards, if guard.delete allows it';
+
+/**
+ * Returns the end of the message of a condition that keeps the account of a leaver open; '' for every other condition.
+ * @param deletesLeavers whether the present settings delete the account of a leaver after its deactivation
+ */
+export function deletionText(condition: Condition | undefined, deletesLeavers: boolean): string {
+  if (!condition?.isLeaver || !deletesLeavers) return '';
+  return condition.reason === 'Rejected'
+    ? '; the account is not deleted either, although users.deprovision is delete'
+    : DELETED_AFTERWARDS;
+}
