@@ -5,7 +5,7 @@ import { conditionText } from '../directory/outbox/condition-text.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
-import { findForOrder, toSearched } from './find.ts';
+import { findForOrder, refIn, toSearched } from './find.ts';
 
 export interface DeadLetter {
   connection: string;
@@ -16,17 +16,14 @@ export interface DeadLetter {
   name: string;
   /** ISO 8601. */
   since: string;
-  /** Reason (Condition.reason) and message; for a refusal the platform's message. */
+  /** Reason and message of the link's condition, for a refusal the platform's message; without condition `Unknown` and ''. */
   reason: string;
   message: string;
   /** HTTP status of the refusal. */
   status: number | null;
 }
 
-/**
- * The dead letters of the named resources, or all; of every connection and target, or of the given ones. `refs` may be names, ids or
- * addresses too.
- */
+/** The dead letters of the resources with these refs, names, ids or addresses, or all; of the given connection and target, or all. */
 export type DeadLetterSelection = ({ refs: readonly string[] } | { all: true }) & {
   connection?: string | undefined;
   target?: string | undefined;
@@ -78,7 +75,8 @@ export async function findDeadLetters(
   for (const state of states) {
     const refs = new Set<Ref>();
     for (const name of names) {
-      if (/^(User|Group):/.test(name)) refs.add(name as Ref);
+      const given = refIn(name);
+      if (given) refs.add(given);
       else for (const { ref } of await findForOrder(toSearched([state]), name)) refs.add(ref);
     }
     for (const outbox of state.outboxes.values())
@@ -167,7 +165,7 @@ async function applyOrder(
   return deadLetters;
 }
 
-/** Number of refs that the audit log names. */
+/** Number of refs that an audit entry names. */
 const MOST_NAMED = 20;
 
 /** Returns the first refs as text for the audit log. */

@@ -1,5 +1,5 @@
 // Finds the users and groups that an operator means by an id, resource key, name, externalId or address.
-// Deleted resources are found too, as long as a tombstone or link is stored.
+// Deleted resources are found as long as their tombstone is stored; by a name, address or externalId only while a link has it.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Kind, type Ref, type StoredRecord } from '../directory/records.ts';
@@ -12,7 +12,7 @@ export interface FoundResource {
   id: string;
   /** userName or displayName; the id if no name is known. */
   name: string;
-  /** Undefined when it was deleted at the source. */
+  /** Undefined when it was deleted at the source; then `deleted` is set. */
   record: StoredRecord | undefined;
   deleted: Tombstone | undefined;
 }
@@ -40,8 +40,9 @@ export async function findResources(searched: readonly Searched[], text: string)
   const wanted = text.trim();
   // A ref is never ambiguous, because a command that found several resources asks for a ref. So a resource of another connection
   // whose name has the form of this ref is left out.
-  const exact = await Promise.all(searched.map((state) => byRef(state, wanted)));
-  if (exact.some((each) => each !== undefined)) return exact.filter((each) => each !== undefined);
+  const ref = refIn(wanted);
+  const exact = ref ? await Promise.all(searched.map((state) => existing(state, [ref]))) : [];
+  if (exact.some((each) => each.length > 0)) return exact.flat();
   const found = await Promise.all(searched.map((state) => findIn(state, wanted)));
   return found.flat();
 }
@@ -64,19 +65,11 @@ export async function idToRef(searched: readonly Searched[], text: string): Prom
   return (await findForOrder(searched, wanted)).find(({ id }) => id === wanted)?.ref ?? wanted;
 }
 
-/** Form of a ref, such as `User:2f8k`. */
-const REF = /^(User|Group):(.+)$/;
+/** Returns the text if it has the form of a ref, such as `User:2f8k`, which the directory may not know; else undefined. */
+export const refIn = (text: string): Ref | undefined =>
+  /^(User|Group):.+$/.test(text.trim()) ? (text.trim() as Ref) : undefined;
 
-/** Returns the ref that `text` is; a log may have entries of it when the directory does not know it any more. */
-export const refIn = (text: string): Ref | undefined => REF.exec(text.trim())?.[0] as Ref | undefined;
-
-/** Finds the resource of a ref; undefined: the text is no ref, or the connection does not know it. */
-async function byRef(state: Searched, text: string): Promise<FoundResource | undefined> {
-  const [, kind, id] = REF.exec(text) ?? [];
-  return kind && id ? byId(state, kind as Kind, id) : undefined;
-}
-
-/** Finds resources of one connection: by its indexes; without a hit, deleted ones by the names in their links. */
+/** Finds resources of one connection: by its indexes; without a hit, by the names in the links (namedAtTarget). */
 async function findIn(state: Searched, text: string): Promise<FoundResource[]> {
   // A person and a group may have the same name.
   const found = await Promise.all(LOOKUPS.map((of) => findByIndex(state, of, text)));
@@ -103,17 +96,18 @@ async function findByIndex(
 
 /** Returns those of the refs that the connection knows, deleted ones too. */
 async function existing(state: Searched, refs: Iterable<Ref>): Promise<FoundResource[]> {
-  const found = await Promise.all([...refs].map((ref) => byId(state, parseRef(ref).kind, parseRef(ref).id)));
+  const found = await Promise.all([...refs].map((ref) => byRef(state, ref)));
   return found.filter((each) => each !== undefined);
 }
 
-/** Returns the stored or deleted resource of an id; undefined: the connection does not know it. */
-async function byId(state: Searched, kind: Kind, id: string): Promise<FoundResource | undefined> {
+/** Returns the stored or deleted resource of a ref; undefined: the connection does not know it. */
+async function byRef(state: Searched, ref: Ref): Promise<FoundResource | undefined> {
   const { connection, directory } = state;
+  const { kind, id } = parseRef(ref);
   const [record, deleted] = await Promise.all([directory.get(kind, id), directory.tombstone(id)]);
   if (!record && deleted?.kind !== kind) return undefined;
-  const name = record ? nameIn(record) : await lastName(state, refOf(kind, id));
-  return { connection, ref: refOf(kind, id), kind, id, name, record, deleted: record ? undefined : deleted };
+  const name = record ? nameIn(record) : await lastName(state, ref);
+  return { connection, ref, kind, id, name, record, deleted: record ? undefined : deleted };
 }
 
 /** Returns the name in a record; the id of a damaged record, whose text is empty. */

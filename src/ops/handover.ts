@@ -102,15 +102,15 @@ export async function findHandovers(
   return { isKnown: resources.length > 0, found };
 }
 
-/** Takes a handover back, between reconcile runs. The order is in the audit log before anything is moved. */
+/** Takes a handover back, between reconcile runs. The audit log has the order before anything is moved. @param id of the order */
 export async function undoHandover(
   { scope, handover }: UndoableHandover,
   { actor, signal, logger, id }: { actor: Actor; signal: AbortSignal; logger: Logger; id: string },
 ): Promise<UndoneHandover> {
   const { connection, target, ref, name, counts } = handover;
   await scope.acts.record({ act: 'undoHandover', ...actor, target, subject: ref, count: counts.moved ?? 0 });
-  const back = await underRunLock(scope, signal, (right) =>
-    giveBack(scope, ref, { signal: right, logger, request: `handover:${id}` }, actor.by),
+  const back = await underRunLock(scope, signal, (lockSignal) =>
+    giveBack(scope, ref, { signal: lockSignal, logger, request: `handover:${id}` }, actor.by),
   );
   return { connection, target, ref, name, ...back };
 }

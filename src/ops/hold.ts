@@ -3,7 +3,7 @@ import { holdAdvice, isTenantHold } from '../directory/guard/operator-hold.ts';
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { GuardStore } from '../directory/guard/guard-store.ts';
-import { refOf, type Kind } from '../directory/records.ts';
+import { refOf } from '../directory/records.ts';
 
 export interface HoldChange {
   connection: string;
@@ -28,7 +28,7 @@ export const holdTargets = (
   });
 
 /**
- * Ends the hold of targets. One because of another tenant is not ended: the next reconcile would hold the target again.
+ * Ends the hold of targets. A hold because of another tenant is not ended: the next reconcile would hold the target again.
  * @param target undefined: all targets
  */
 export const releaseTargets = (
@@ -40,18 +40,19 @@ export const releaseTargets = (
     let hold = await guardStore.onHold();
     if (!hold) return false;
     if (!isTenantHold(hold)) {
-      // The entry tells the order. If a hold because of another tenant comes first, the order stays recorded without effect.
+      // If a hold because of another tenant comes between, the audit entry stays although the order has no effect.
       await record();
       if (await guardStore.release()) return true;
       hold = await guardStore.onHold();
     }
+    // A hold that is left is one because of another tenant; its note says why.
     return hold ? `stays on hold, ${hold.note ?? ''}. ${holdAdvice(name, hold)}.` : false;
   });
 
 /**
  * Runs an order for each chosen target.
- * @param run returns whether the state changed, or why the order is refused; it calls `record` before its first change, so that a crash in between does
- * not lose the audit entry
+ * @param run returns whether the state changed, or why the order is refused; it calls `record` before its first change, so that a
+ * crash in between does not lose the audit entry
  */
 async function applyOrder(
   states: readonly DesiredState[],
@@ -70,8 +71,6 @@ async function applyOrder(
   }
   return changes;
 }
-
-const KINDS: Kind[] = ['User', 'Group'];
 
 /**
  * Marks all resources; a sync writes only differences.
@@ -94,7 +93,7 @@ export async function resync(
       }
     }
     // Without a chosen target the directory is not read.
-    for (const kind of chosen.length === 0 ? [] : KINDS) {
+    for (const kind of chosen.length === 0 ? [] : (['User', 'Group'] as const)) {
       for await (const records of directory.scan(kind)) {
         const refs = records.map(({ id }) => refOf(kind, id));
         for (const outbox of chosen) await outbox.mark(refs, 'reconcile', 'resync');

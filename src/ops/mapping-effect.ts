@@ -54,7 +54,6 @@ export interface MappingEffect {
 }
 
 export interface EffectOptions {
-  /** Longest time. */
   limitMs: number;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
@@ -80,7 +79,7 @@ interface ComparedPerson {
   link: Link;
 }
 
-/** Maps all people of a target by the given rules, and counts what would change. @param scopes all scopes of the target */
+/** Maps all people of a target by the given rules, and counts what would change. @param scopes one for each connection of the target */
 export async function effectOfMapping(
   scopes: readonly ReconcileScope[],
   tried: TriedMapping,
@@ -90,9 +89,8 @@ export async function effectOfMapping(
   const now = (): number => first?.clock.now() ?? 0;
   const end = now() + limitMs;
   const isTimeUp = (): boolean => signal.aborted || now() >= end;
-  const startSlice = createPace();
-  // Pauses between slices, so that other requests are served.
-  const slice = startSlice();
+  // Lets other requests run between the rules (support/pace.ts).
+  const slice = createPace()();
   const faults = [...tried.faults];
   const rules = compileTried(tried, faults);
   const known = new Set(Object.keys(tried.attributes));

@@ -21,7 +21,8 @@ export function isPlaceOfSearch(place: string, states: readonly DesiredState[]):
 }
 
 /**
- * Searches from a place on, connection by connection. A place is `<index of the connection>-<place in its directory>`.
+ * Searches from a place on, connection by connection. A place is `<index of the connection>-<place in its directory>`; the
+ * beginning of a directory is the empty place. The number of hits so far decides how much the next step reads.
  * @param place `next` of the page before; undefined at the beginning
  * @param limit number of hits after which the page ends; the last step may have more
  */

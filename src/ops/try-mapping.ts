@@ -3,7 +3,7 @@
 import type { Link } from '../directory/outbox/links.ts';
 import type { UserWithGroups } from '../directory/resources/directory.ts';
 import type { Ref } from '../directory/records.ts';
-import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
+import type { UserAttributeType } from '../platform/wire.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource, ResourceType } from '../scim/index.ts';
 import { createPace } from '../support/pace.ts';
@@ -93,8 +93,7 @@ export async function tryMapping(
 ): Promise<Trial> {
   const end = clock.now() + TRY_MS;
   // Lets other requests run between the rules (support/pace.ts).
-  const startSlice = createPace();
-  const slice = startSlice();
+  const slice = createPace()();
   const isTooLate = (): boolean => signal.aborted || clock.now() >= end;
   const { id, text } = person.record;
   const stored = JSON.parse(text) as Resource;
@@ -136,7 +135,7 @@ export async function tryMapping(
 function outcomeOf(mapped: MappedValue): Pick<TriedValue, 'outcome' | 'desired' | 'fault'> {
   switch (mapped.kind) {
     case 'value':
-      return { outcome: 'value', desired: briefValue(mapped.value satisfies AttributeValue), fault: null };
+      return { outcome: 'value', desired: briefValue(mapped.value), fault: null };
     case 'clear':
       return { outcome: 'clear', desired: null, fault: null };
     case 'absent':

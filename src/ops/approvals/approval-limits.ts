@@ -16,6 +16,7 @@ export interface ExplainedLimit {
   /** Limits of the settings: number of changes, and share of the population in percent. */
   count: number;
   percent: number;
+  /** Time for which the guard counts changes. */
   windowMs: number;
   /** Users, resources or memberships that the share refers to. */
   population: number;

@@ -87,7 +87,8 @@ export async function approvalsAt(
   /** Returns the first approvals of a list, and of parts of it. */
   const firstsOf = (source: FirstApproval['source'], id: string): Pick<Approval, 'firstApprovals'> => {
     const isOf = (first: FirstApproval): boolean =>
-      // The list of held changes grows, so a first approval may name a shorter list with the same serial.
+      // The list of held changes grows, so a first approval may name a shorter list with the same serial. A first approval of a
+      // rejection names the same list, a part of it, or the list that the rejection is a part of.
       source === 'guardHeld'
         ? serialOf(first.id) === serialOf(id)
         : first.id === id || listIdOf(first.id) === id || listIdOf(id) === first.id;
@@ -225,9 +226,9 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
   if (listIdOf(id) !== id) return decided;
   if (held?.list && held.approval.id !== id) {
     // Changes that were held after the list was shown are not part of the decision.
-    const last = /-(\d+)$/.exec(id)?.[1];
-    if (last === undefined) return held;
-    const list = { ...held.list, upTo: Number(last) };
+    const [, lastPlace] = /-(\d+)$/.exec(id) ?? [];
+    if (lastPlace === undefined) return held;
+    const list = { ...held.list, upTo: Number(lastPlace) };
     const counts = await held.outbox.guardStore.countOf(list);
     // A list of which nothing is held any more was decided, so its decision is returned below.
     if (counts.total > 0 || !decided) return { ...held, list, approval: { ...held.approval, id, ...counts } };
@@ -241,12 +242,12 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
 /**
  * Reads one page of the selected changes, and counts all selected ones.
  * @param select undefined: all changes are selected, and the guard counts them
+ * @returns `matching`: number of all selected changes, not only those of the page
  */
 export async function readPage(
   { approval, outbox, list, items }: FoundApproval,
   select: SelectPage | undefined,
-  offset: number,
-  limit: number,
+  { offset, limit }: { offset: number; limit: number },
 ): Promise<{ items: Destruction[]; matching: number }> {
   const chosen: Destruction[] = [];
   let matching = 0;

@@ -24,9 +24,10 @@ export interface ChangeSelection {
 
 export type SelectPage = (page: Destruction[]) => Promise<Destruction[]>;
 
-/** Thrown when the connection knows no person or group with a given name. */
+/** Thrown when the connection knows no person or group with a given name, or an order selects a part of a first approval. */
 export class UnknownSelection extends Error {}
 
+/** Words before the values of each field in the text of a selection. */
 const WORDS: Record<keyof ChangeSelection, string> = {
   refs: 'only',
   persons: 'only person',
@@ -64,7 +65,7 @@ export async function createSelector(
   const searched = toSearched([state]).map((each) => ({ ...each, targets: [target] }));
   const personNames = await namesAmong(state, selection.persons);
   const unmanaged = await unmanagedNamed(state, target, personNames);
-  const members = new Set([...unmanaged.values()].flat());
+  const unmanagedMembers = new Set([...unmanaged.values()].flat());
   const persons =
     selection.persons && (await refsNamed(searched, 'User', selection.persons, approval, unmanaged));
   const groups = selection.groups && (await refsNamed(searched, 'Group', selection.groups, approval));
@@ -81,7 +82,7 @@ export async function createSelector(
       if (refs && !refs.includes(item.ref)) return false;
       if (kinds && !kinds.includes(item.kind)) return false;
       const concerned = refsOf(item);
-      if (people && !concerned.some((ref) => people.has(ref)) && !members.has(item.subject ?? ''))
+      if (people && !concerned.some((ref) => people.has(ref)) && !unmanagedMembers.has(item.subject ?? ''))
         return false;
       if (!teams) return true;
       return concerned.some(
@@ -134,7 +135,7 @@ async function refsNamed(
   kind: 'User' | 'Group',
   names: readonly string[],
   approval: string,
-  unmanaged: ReadonlyMap<string, unknown> = new Map(),
+  unmanaged: ReadonlyMap<string, readonly string[]> = new Map(),
 ): Promise<Set<Ref>> {
   const refs = new Set<Ref>();
   for (const name of names) {

@@ -43,11 +43,11 @@ export type DecisionOutcome =
       /** Number of changes that are still held at the target. */
       remaining: number;
     }
-  /** It is the first of two approvals: a second person has to approve `id`. */
+  /** The order is the first of two approvals: a second person has to approve `id`. */
   | { kind: 'noted'; id: string; items: number }
   /** A first approval was taken back. */
   | { kind: 'retracted'; id: string; items: number }
-  /** It was decided earlier, and nothing of it is left for this order; or nothing of it was rejected that could be withdrawn. */
+  /** The approval was decided earlier, and nothing is left for this order; or nothing was rejected that could be withdrawn. */
   | { kind: 'settled'; message: string }
   /**
    * The first approval is this person's own. `by`: the name with which it was given; `isSameIdentity`: the callers are one by
@@ -115,7 +115,7 @@ export async function showApproval(
   const { approval, state, outbox } = found;
   const { target } = approval;
   const settings = settingsOf(target);
-  const { items, matching } = await readPage(found, await selectorOf(found, selection), offset, limit);
+  const { items, matching } = await readPage(found, await selectorOf(found, selection), { offset, limit });
   const described = await describeChanges(state, target, items, approval.at);
   const isHeld = approval.state === 'held';
   return {
@@ -151,7 +151,7 @@ export async function previewDecision(
     found.first || retracted ? found.list : await outbox.guardStore.listOf(action, withinTarget(approval));
   if (!list) return { approval, count: 0, items: [] };
   const select = await selectorOf(found, selection);
-  const { items, matching } = await readPage({ ...found, list }, select, 0, most);
+  const { items, matching } = await readPage({ ...found, list }, select, { offset: 0, limit: most });
   const described = await describeChanges(state, approval.target, items);
   return { approval, count: matching, items: described };
 }
@@ -159,7 +159,7 @@ export async function previewDecision(
 /**
  * Stores a decision about exactly the listed changes, or about a selection of them. Where two persons have to approve, the
  * first approval is noted only.
- * @throws UnknownSelection when no person or group has a given name
+ * @throws UnknownSelection when no person or group has a given name, or the order selects a part of a first approval
  */
 export async function decideApproval(
   states: readonly DesiredState[],
@@ -197,7 +197,7 @@ export async function decideApproval(
     firstId: completed?.id,
     ...(needsTwo ? { approver: { by: actor.by, identity } } : {}),
     choose: await selectorOf(found, selection),
-    // The script stores decision and audit entry together.
+    // The script stores decision and audit entry together. `firstApproval`: `noted` if this is the first of two, else the first.
     act: (count, firstApproval) =>
       state.acts.toArgs([
         firstApproval === 'noted'

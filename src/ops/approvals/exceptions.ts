@@ -6,7 +6,7 @@ import { isByFormerSettings } from '../../directory/outbox/condition-text.ts';
 import { parseRef, type Kind } from '../../directory/records.ts';
 import { adviceFor, withdrawAdvice } from '../advice.ts';
 import { readApprovalIds, type ApprovalIds } from './approval-ids.ts';
-import { withPresentCondition } from './present-condition.ts';
+import { DECIDABLE, withPresentCondition } from './present-condition.ts';
 
 export interface ExceptionView extends Omit<StandingException, 'since'> {
   connection: string;
@@ -30,7 +30,7 @@ export interface ExceptionFilter {
 
 /**
  * Returns what an operator does about an exception.
- * @param known `approvals`: undefined when no reason of the page needs them; `hold`: the hold of the target
+ * @param facts `approvals`: undefined when no reason of the page needs them; `hold`: the hold of the target
  */
 function adviceOf(
   { ref, reason, message }: StandingException,
@@ -58,9 +58,6 @@ function adviceOf(
       return adviceFor(reason, { ref, approvals, target, message });
   }
 }
-
-/** Reasons whose advice names an approval. */
-const DECIDABLE: ReadonlySet<ExceptionReason> = new Set(['Rejected', 'LastAdministrator', 'Held']);
 
 /** The words for a group whose members are no longer held: decided, taken back by the source, or expired. */
 const RELEASED = {
@@ -101,6 +98,7 @@ export async function listExceptions(
         const { exceptions } = await outbox.backlog();
         skip = Math.max(0, skip - (reason ? exceptions[reason] : exceptions.total));
       }
+      // The advice for these reasons names an approval.
       const approvals = found.some((each) => DECIDABLE.has(each.reason))
         ? await readApprovalIds(state.connection, outbox)
         : undefined;

@@ -103,7 +103,7 @@ export async function describeChanges(
   const deletesLeavers = state.outboxes.get(target)?.deletesLeavers ?? false;
   const [known, unmanaged] = await Promise.all([
     readKnown(state, target, [...new Set(items.flatMap(refsOf))]),
-    state.outboxes.get(target)?.unmanagedNames.namesOf(items.flatMap(({ subject = '' }) => subject)),
+    state.outboxes.get(target)?.unmanagedNames.namesOf(items.flatMap(({ subject }) => subject ?? [])),
   ]);
   return items.map((item) => {
     const one = known.get(item.ref);

@@ -8,7 +8,7 @@ import { refusalOf } from '../../reconcile/entry.ts';
 import { decisionsOf, wasBehindHold } from '../../sync/gate.ts';
 
 /** Reasons of conditions that a decision of an operator ends. */
-const DECIDABLE: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
+export const DECIDABLE: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
 
 /**
  * Returns the link with the condition that holds now: what the guard holds, or a person rejected, is read from the guard. The
@@ -33,7 +33,7 @@ export async function withPresentCondition(
   const refused = guard.flatMap(({ kind, state }) =>
     state === 'approved' ? [] : [{ item: { kind }, permission: state }],
   );
-  // A group also waits for the held deactivation of a member.
+  // A group also waits for the held deactivation of a member who leaves the group only with the account (`follows`).
   const leaving =
     parseRef(ref).kind === 'Group' && condition.reason === 'Held'
       ? [...pendingMemberships].flatMap(([user, sign]) => (sign === '-' ? [user] : []))
@@ -41,7 +41,9 @@ export async function withPresentCondition(
   const found = await outbox.guardStore.decisionsOfMembers(leaving);
   const followers = found.filter((decision) => decision === 'follows').length;
   const decisions = decisionsOf(refused, { followers, isLeaver: condition.isLeaver === true });
+  // Without a held or rejected change no condition is left.
   if (!decisions) return rest;
+  // `besides` is set on dead letters alone.
   const { besides: _, ...before } = condition;
   const present: Condition = { ...before, ...decisions };
   // `isLeaver` is about a held or rejected deactivation. Other changes neither delay nor prevent the deletion of the account.

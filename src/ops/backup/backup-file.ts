@@ -48,7 +48,7 @@ export interface CheckedBackup {
   tokens: TokenInBackup[];
   /** Checked lines with tokens; the restore uses exactly these. */
   tokenLines: BackupLine[];
-  /** Whether it was written with `backup.key`; `unknown`: the settings have no key. */
+  /** Result of the check of the HMAC; `missing`: the file has none; `unknown`: the settings have no key to check it with. */
   proof: 'valid' | 'invalid' | 'missing' | 'unknown';
 }
 
@@ -174,7 +174,7 @@ function lineOf(value: unknown, { connections }: BackupHeader, number: number): 
 function tokensIn({ connection, key, items }: BackupLine): TokenInBackup[] {
   if (key !== 'tokens') return [];
   return (items as [string, string][]).map(([name, text]) => {
-    const { createdAt, createdBy, expiresAt } = JSON.parse(text) as Record<string, number | null>;
+    const { createdAt, createdBy, expiresAt } = JSON.parse(text) as Record<string, unknown>;
     // A time outside the range of Date would throw.
     const time = (ms: number): string => isoTime(Math.min(Math.max(ms, 0), LATEST_MS));
     return {
@@ -187,7 +187,7 @@ function tokensIn({ connection, key, items }: BackupLine): TokenInBackup[] {
   });
 }
 
-/** Yields the lines of a checked file between header and end, without tokens. */
+/** Yields the lines of a checked file between its first line (the header) and its end, without tokens. */
 export async function* contentOf(file: FileHandle, header: BackupHeader): AsyncGenerator<BackupLine> {
   let number = 0;
   for await (const text of linesOf(file)) {
@@ -204,14 +204,17 @@ const LINE_FEED = 10;
 async function* linesOf(file: FileHandle): AsyncGenerator<string> {
   let parts: Buffer[] = [];
   let size = 0;
+  /** Number of the line that is read, from 1. */
   let number = 1;
   const endLine = (): string => {
+    // A transfer of the file may have added carriage returns.
     const text = Buffer.concat(parts).toString('utf8').replace(/\r$/, '');
     parts = [];
     size = 0;
     number++;
     return text;
   };
+  // The file is read several times, each time from its beginning.
   for await (const chunk of file.createReadStream({ start: 0, autoClose: false }) as AsyncIterable<Buffer>) {
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {

@@ -21,6 +21,7 @@ export interface BackupReport {
 export type OnItems = (done: number, total: number) => void;
 
 export interface BackupOptions {
+  /** Unix milliseconds. */
   createdAt: number;
   /** `backup.key` of the settings. */
   key: string | null;

@@ -1,7 +1,10 @@
-// Lets one restore run at a time: two at once would put lines of two files among each other.
+// Lets one restore run at a time: two at once would mix the lines of two files.
 import type { ProcessLease } from '../../directory/redis/lease.ts';
 
-/** Thrown when another restore or the service runs, Redis is not empty, or the settings lack a connection or target of the file. */
+/**
+ * Thrown when another restore or the service runs, Redis is not empty, the settings lack a connection or target of the file, or the
+ * file has no valid HMAC.
+ */
 export class RestoreRefused extends Error {
   override name = 'RestoreRefused';
 }
@@ -10,8 +13,8 @@ export class RestoreRefused extends Error {
 const LEASE_MS = 15_000;
 
 /**
- * Runs a restore under the lease. `work` calls its argument before each write, which throws when another restore took the lease
- * while this process was suspended.
+ * Runs a restore under the lease. `work` gets a function to call before each write. The function throws when another restore took
+ * the lease while this process was suspended.
  * @throws RestoreRefused while another restore runs
  */
 export async function aloneRestoring<T>(

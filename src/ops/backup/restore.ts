@@ -85,10 +85,10 @@ export async function restore(
   return aloneRestoring(restoreLease, randomUUID(), async (assertAlone) => {
     if (!replace) await refuseUnlessEmpty(chosen);
     await refuseWhileRunning(readFleet, onWait);
-    const isFirst = await dataVersion.beginRestore(new Date().toISOString());
-    let isWhole = isFirst;
+    // False: an earlier restore failed, so the data is not whole.
+    let isWhole = await dataVersion.beginRestore(new Date().toISOString());
     try {
-      // A process that starts announces itself and then asks for a restore, so one of both sees the other.
+      // A process that starts announces itself and then checks for a restore, so one of the two notices the other.
       await refuseWhileRunning(readFleet, onWait);
       const report = await putBack(chosen, file, checked, options, () => {
         assertAlone();
@@ -156,6 +156,7 @@ async function putBack(
     for (const ref of refs)
       await directory.remove('User', {
         id: parseRef(ref).id,
+        // Undefined: the version is not checked.
         expected: undefined,
         now: Date.now(),
         request: REQUEST,
@@ -175,7 +176,10 @@ async function putBack(
   };
 }
 
-/** Returns refs of persons who were forgotten since a time, and whom no provider pushes. @param since Unix milliseconds */
+/**
+ * Returns refs of persons who were forgotten since a time, and whom no provider pushes. The subject of the act `forget` is their
+ * refs, separated by spaces. @param since Unix milliseconds
+ */
 async function forgottenSince({ acts, directory }: DesiredState, since: number): Promise<Ref[]> {
   const found = new Set<Ref>();
   for await (const portion of acts.newest({ since }))

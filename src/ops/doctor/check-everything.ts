@@ -10,7 +10,7 @@ import type { Clock } from '../../support/sources.ts';
 import { weightOf, type Breaker, type BreakerState } from '../../directory/outbox/breaker.ts';
 import { checkRedis, type RedisToCheck } from './check-redis.ts';
 import { checkTarget, type DoctorTarget, type TargetCheckOptions } from './check-target.ts';
-import { findingFor, type DoctorFinding } from './doctor-finding.ts';
+import { findingFor, toSentence, type DoctorFinding } from './doctor-finding.ts';
 
 /** The settings of a target. `scimToken`: token of the SCIM calls; null: `token` is used. */
 export interface CheckedTarget {
@@ -53,41 +53,38 @@ export async function checkEverything(
     const findings = await doctor(subject);
     const well = targets.filter(({ isWell }) => isWell());
     // Read before `close`, which removes what the breaker knows about a former key.
-    const formerKeys = await Promise.all(well.map(({ name }) => keyRefusal(name, breakers.get(name))));
+    const formerKeys = await Promise.all(
+      well.map(({ name }) => refusals(name, breakers.get(name), isOfFormerKey)),
+    );
     // The calls of doctor bypass the breaker, so their good answers close it here.
     await Promise.allSettled(well.map(async ({ name }) => breakers.get(name)?.close()));
-    const refusals = await Promise.all(well.map(({ name }) => writeRefusal(name, breakers.get(name))));
-    return [...findings, ...formerKeys.flat(), ...refusals.flat()];
+    const methods = await Promise.all(
+      well.map(({ name }) => refusals(name, breakers.get(name), isOfMethods)),
+    );
+    return [...findings, ...formerKeys.flat(), ...methods.flat()];
   } finally {
     await Promise.all(targets.map(({ client }) => client.close()));
   }
 }
 
-type ReadableBreaker = Pick<Breaker, 'read'> | undefined;
+/** The platform refuses some methods (`only`). Doctor only reads, so it knows refused writes by the calls of the service alone. */
+const isOfMethods = ({ only }: BreakerState): boolean => only !== undefined;
 
-/**
- * Returns a finding when the platform refuses the key for some methods. Doctor only reads, so it knows refused writes by the
- * calls of the service alone.
- */
-async function writeRefusal(target: string, breaker: ReadableBreaker): Promise<DoctorFinding[]> {
+/** A process of the service uses a former key, while the platform accepts the key of this process. */
+const isOfFormerKey = ({ ofOtherKey, only }: BreakerState): boolean => ofOtherKey === true && !only;
+
+/** Returns a finding when calls of the service were refused, and the refusal is one that the test selects. */
+async function refusals(
+  target: string,
+  breaker: Pick<Breaker, 'read'> | undefined,
+  isMeant: (state: BreakerState) => boolean,
+): Promise<DoctorFinding[]> {
   const state = await breaker?.read().catch(() => undefined);
-  // `only` has the methods that are refused while the key is accepted for others.
-  return state?.only ? [refusalFinding(target, state)] : [];
-}
-
-/** Returns a finding when a process of the service uses a former key, while the platform accepts the key of this process. */
-async function keyRefusal(target: string, breaker: ReadableBreaker): Promise<DoctorFinding[]> {
-  const state = await breaker?.read().catch(() => undefined);
-  return state?.ofOtherKey && !state.only ? [refusalFinding(target, state)] : [];
-}
-
-function refusalFinding(target: string, state: BreakerState): DoctorFinding {
+  if (!state || !isMeant(state)) return [];
+  // `since` and `status` are set while calls fail.
   const { since = 0, status = 0, only, ofOtherKey } = state;
-  const advice = newKeyAdvice(target, state);
-  return findingFor(`target ${target}`).error(
-    `${breakerWords({ status, only, ofOtherKey })} since ${new Date(since).toISOString()}: these changes wait`,
-    `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`,
-  );
+  const message = `${breakerWords({ status, only, ofOtherKey })} since ${new Date(since).toISOString()}: these changes wait`;
+  return [findingFor(`target ${target}`).error(message, toSentence(newKeyAdvice(target, state)))];
 }
 
 /** Returns the attributes of which any connection has written values at the target. */
@@ -103,11 +100,9 @@ function toTarget(
   clock: Clock,
 ): Omit<DoctorTarget, 'applied'> & { isWell: () => boolean } {
   const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes, handover } = settings;
-  const weights: number[] = [];
-  // Weight 0 is a good answer, any other one a failure (`weightOf`). An aborted call and a 429 show nothing about the key, so they
-  // count as failures here.
-  const onCall = (call: PlatformCall): void =>
-    void weights.push(call.status === 429 ? 1 : (weightOf(call) ?? 1));
+  const areGood: boolean[] = [];
+  // Weight 0 is a good answer. A 429 has it too, and an aborted call has none; both show nothing about the key, so neither is good.
+  const onCall = (call: PlatformCall): void => void areGood.push(call.status !== 429 && weightOf(call) === 0);
   const client = connectPlatform({
     onCall,
     url,
@@ -119,7 +114,7 @@ function toTarget(
     ...(scimToken === null ? {} : { scimToken }),
   });
   const types = Object.fromEntries(Object.entries(attributes).map(([each, { type }]) => [each, type]));
-  const isWell = (): boolean => weights.length > 0 && weights.every((weight) => weight === 0);
+  const isWell = (): boolean => areGood.length > 0 && areGood.every(Boolean);
   return { name, client, types, handover, time: () => timeOf(url), isWell };
 }
 

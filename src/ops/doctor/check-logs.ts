@@ -6,7 +6,7 @@ import { verifyActs } from '../log/acts.ts';
 import { findingFor, type DoctorFinding } from './doctor-finding.ts';
 import { verifyLogs } from '../log/provisioning-log.ts';
 
-/** Checks the audit log and the provisioning logs of all targets. */
+/** Checks the audit log (`acts`) and the provisioning log of each target (`log <target>`). */
 export async function checkLogs(state: DesiredState): Promise<LogCheck[]> {
   const [acts, logs] = [await verifyActs([state]), await verifyLogs([state])];
   return [

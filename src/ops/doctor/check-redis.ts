@@ -1,7 +1,7 @@
 // Checks Redis for doctor: it answers, never evicts, is new enough and writes to disk, and its clock agrees.
 import type { StoreFacts, StoreHealth } from '../../directory/redis/connection.ts';
 import { memoryWarning } from '../../directory/redis/store-health.ts';
-import { clockFinding, findingFor, type DoctorFinding } from './doctor-finding.ts';
+import { clockFinding, findingFor, toSentence, type DoctorFinding } from './doctor-finding.ts';
 
 /** Oldest supported version of Redis: major and minor. */
 const OLDEST_REDIS = [6, 2];
@@ -23,10 +23,8 @@ export async function checkRedis({ store, now }: RedisToCheck): Promise<DoctorFi
     if (colon < 0) return error(finding, 'See its log and its settings.');
     if (finding.startsWith('Redis does not answer'))
       return error(finding, 'Check that it runs, and redis.url or REDIS_URL.');
-    const advice = finding.slice(colon + 2);
-    return error(finding.slice(0, colon), `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`);
+    return error(finding.slice(0, colon), toSentence(finding.slice(colon + ': '.length)));
   });
-  // Without an answer of Redis there are no facts, and the findings of its health say so already.
   const facts = await store.facts().catch(() => undefined);
   if (!facts) return findings;
   if (health.ok) findings.push(ok('a writable primary that never evicts'));

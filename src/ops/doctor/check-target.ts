@@ -23,7 +23,6 @@ export interface DoctorTarget {
 export interface TargetCheckOptions {
   /** Clock of this process, Unix milliseconds. */
   now: () => number;
-  /** Aborts the calls to the platform. */
   signal: AbortSignal;
 }
 
@@ -60,12 +59,14 @@ export async function checkTarget(
   if (known) findings.push(...unmappedFindings(name, types, known));
   findings.push(...(await checkAttributes(name, client, types, { ...options, applied: known })));
   if (handover) findings.push(await checkHandoverFolder(name, client, handover, options));
-  const theirs = await time().catch(() => undefined);
-  if (theirs !== undefined) findings.push(clockFinding(name, theirs, now()));
+  const platformTime = await time().catch(() => undefined);
+  if (platformTime !== undefined) findings.push(clockFinding(name, platformTime, now()));
   return findings;
 }
 
 type CallOptions = { signal: AbortSignal };
+/** A page of one resource shows whether a list can be read. */
+const FIRST_ONLY = { startIndex: 1, count: 1 };
 
 /**
  * Returns whether every address is answered with a web page. A tenant may lack single addresses; a wrong url or a proxy
@@ -73,7 +74,7 @@ type CallOptions = { signal: AbortSignal };
  */
 async function answersPagesOnly(client: PlatformClient, options: CallOptions): Promise<boolean> {
   const replies = [
-    await replyOf(() => client.users.list({ startIndex: 1, count: 1 }, options)),
+    await replyOf(() => client.users.list(FIRST_ONLY, options)),
     await replyOf(() => client.attributes.list(options)),
   ];
   return replies.every(({ kind }) => kind === 'absent');
@@ -86,10 +87,8 @@ async function checkScim(
   options: CallOptions,
 ): Promise<DoctorFinding[]> {
   const { ok, warning, error } = findingFor(`target ${target}`);
-  const users = await replyOf(() => client.users.list({ startIndex: 1, count: 1 }, options));
-  const groups = await replyOf(() =>
-    client.groups.list({ startIndex: 1, count: 1, members: false }, options),
-  );
+  const users = await replyOf(() => client.users.list(FIRST_ONLY, options));
+  const groups = await replyOf(() => client.groups.list({ ...FIRST_ONLY, members: false }, options));
   const failed = [users, groups].find(({ kind }) => kind !== 'answered');
   if (failed)
     return [
@@ -189,6 +188,7 @@ async function checkHandoverFolder(
     : error(`handover: ${found.problem}`, 'Until then the work of closed accounts stays where it is.');
 }
 
+/** `refused`: an error answer. `absent`: a web page answered, as for an address that the tenant lacks. `unreachable`: no answer. */
 type Reply<T> =
   | { kind: 'answered'; value: T }
   | { kind: 'refused'; status: number; message: string }

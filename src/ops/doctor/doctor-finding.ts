@@ -5,8 +5,8 @@ import { isStoreFailure, whyAway } from '../../directory/redis/why-away.ts';
 
 export interface DoctorFinding {
   /**
-   * `redis`, `clock`, `config`, `fleet`, `target <name>`, `hold`, `sync` or `reconcile` with `<connection> → <target>`, or `data`,
-   * `tokens` or `log` with `<connection>`. A check that was not made may have the first word alone.
+   * `redis`, `clock`, `config`, `fleet`, `target <name>`, `notices <channel>`, `hold`, `sync` or `reconcile` with `<connection> →
+   * <target>`, or `data`, `forget`, `tokens` or `log` with `<connection>`. A check that failed may have the first word alone.
    */
   area: string;
   level: 'ok' | 'warning' | 'error';
@@ -15,14 +15,17 @@ export interface DoctorFinding {
   advice: string | null;
 }
 
-/** Returns the functions that make findings about an area: without an action, about a risk, and about a fault. */
+/** Returns the functions that make findings about an area: nothing to do (`ok`), a risk (`warning`) and a fault (`error`). */
 export const findingFor = (area: string) => ({
   ok: (message: string): DoctorFinding => ({ area, level: 'ok', message, advice: null }),
   warning: (message: string, advice: string): DoctorFinding => ({ area, level: 'warning', message, advice }),
   error: (message: string, advice: string): DoctorFinding => ({ area, level: 'error', message, advice }),
 });
 
-/** Returns the findings of a check that is made for each connection and target. */
+/** Returns a sentence part as a sentence. */
+export const toSentence = (part: string): string => `${part.slice(0, 1).toUpperCase()}${part.slice(1)}.`;
+
+/** Returns the findings of a check that is made for each connection and target; undefined: the check finds nothing. */
 export async function findingsByTarget(
   states: readonly DesiredState[],
   check: (state: DesiredState, target: string, outbox: Outbox) => Promise<DoctorFinding | undefined>,

@@ -12,7 +12,7 @@ const ADVICE: Partial<Record<Fault, string>> = {
 };
 const REPAIR = 'Run scim-bridge doctor --repair, then scim-bridge reconcile.';
 
-/** A proof runs every hour, so an older result means that no scheduler runs. */
+/** The scheduler runs a proof every hour, so a last proof older than a day means that no scheduler runs. */
 const OLD_MS = 24 * 60 * 60_000;
 
 /** Returns one finding for each family and fault of a proof that has just ended. */

@@ -11,7 +11,7 @@ interface ProofOrder {
   by: string;
   /** Operator who ordered a repair; undefined: no repair. */
   repairBy?: Actor | undefined;
-  /** Pause after each portion. */
+  /** Pause after each portion of entries, so that Redis serves others meanwhile. */
   pauseMs?: number;
   signal?: AbortSignal;
   onProgress?: (progress: ProofProgress) => void;
@@ -41,7 +41,7 @@ export async function prove(
   return reports;
 }
 
-/** Compares and optionally repairs one connection. @throws when `order.signal` aborts; earlier repairs are in the log */
+/** Compares and optionally repairs one connection. @throws when `order.signal` aborts; earlier repairs are in the log of the service */
 export async function proveConnection(
   deps: Deps,
   { connection, directory, proof, acts }: DesiredState,
@@ -51,8 +51,8 @@ export async function proveConnection(
   const repair = repairBy !== undefined;
   const startedAt = deps.clock.now();
   const findings = createFindings();
-  const counts = await Promise.all([directory.count('User'), directory.count('Group')]);
-  const estimate = ENTRIES_EACH * (counts[0] + counts[1]);
+  const [users, groups] = await Promise.all([directory.count('User'), directory.count('Group')]);
+  const estimate = ENTRIES_EACH * (users + groups);
   const onLooked = (done: number): void =>
     onProgress?.({ connection, done, total: Math.max(done, estimate) });
   if (repairBy) await acts.record({ act: 'repair', ...repairBy });
@@ -80,7 +80,7 @@ export async function proveConnection(
  */
 const ENTRIES_EACH = 8;
 
-/** Findings of the last proof of each connection; connections without a proof are left out. */
+/** Returns the last proof of each connection; connections without a proof are left out. */
 export async function lastProofs(states: readonly DesiredState[]): Promise<ProofReport[]> {
   const kept = await Promise.all(
     states.map(async ({ connection, proof }) => ({ connection, last: await proof.last() })),

@@ -12,7 +12,7 @@ interface RunTimes {
   expected?: ExpectedRuns | null | undefined;
 }
 
-/** Limit without a schedule; the longest usual schedule is once a day. */
+/** Limit without a schedule: a day, the longest usual interval of a schedule, and two hours. */
 const OLD_MS = 26 * 3_600_000;
 /** Half an hour after two intervals of the schedule, as the alerts ScimBridgeReconcileStale and -Never count. */
 const GRACE_MS = 1_800_000;

@@ -1,4 +1,4 @@
-// Gathers the findings of doctor that come from data in Redis: processes, reconcile runs, holds, tokens, logs, notices.
+// Gathers the findings of doctor that come from data in Redis, such as processes, reconcile runs, holds, tokens and logs.
 import { holdAdvice } from '../../directory/guard/operator-hold.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Clock } from '../../support/sources.ts';

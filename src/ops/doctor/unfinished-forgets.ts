@@ -17,8 +17,8 @@ const LATE_MS = 60 * EVERY_MS;
 const LAST_MS = 3000;
 
 /**
- * Starts the attempts, the first one at once. They obey the checks of the command: an order stays while an account may be
- * active that it was not told to leave. An order whose person is pushed again is left to an operator, also after that person
+ * Starts the attempts, the first one at once. They obey the checks of the command forget: an order stays while an account may be
+ * active that the order was not told to leave. An order whose person is pushed again is left to an operator, also after that person
  * leaves again.
  * @returns a function that stops them
  */
@@ -37,6 +37,7 @@ export function startFinishingForgets(
       const now = clock.now();
       if (signal.aborted || order.wasPushedAgain || now - order.triedAt < restMs(order, now)) continue;
       const claimed = await personData.changeOrder(order, { triedAt: now });
+      // Another process tries the order now, or has completed it.
       if (!claimed) continue;
       const { ref, actor, leaveAccounts, since } = order;
       const options = { actor, leaveAccounts, since, handoverRules };

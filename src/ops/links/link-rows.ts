@@ -27,6 +27,7 @@ export interface LinkRow {
   removed: boolean;
   /** ISO 8601. */
   lastWrite: string | null;
+  /** Reason why the resource is not as desired; `LinkDamaged`: the link of a removed target cannot be read. */
   condition: string | null;
 }
 

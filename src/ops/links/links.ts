@@ -9,9 +9,9 @@ import { isGone } from '../../sync/calls/failures.ts';
 import { linksOf, type LinkRow } from './link-rows.ts';
 
 /**
- * `imported`: the link is stored. `unchanged`: it was stored before. `invalid`: the row is malformed. `unknown`: no such connection, target or resource. `mismatch`: the platform's account has another name and another
- * externalId. `absent`: the platform has no such id. `taken`: another resource is linked to the id. `busy`: a sync is
- * running.
+ * `imported`: the link is stored. `unchanged`: it was stored before. `invalid`: the row is malformed. `unknown`: no such
+ * connection, target or resource. `mismatch`: the platform's account or group is another one by name or externalId. `absent`: the
+ * platform has no such id. `taken`: another resource is linked to the id. `busy`: a sync is running.
  */
 export type Imported =
   'imported' | 'unchanged' | 'unknown' | 'mismatch' | 'absent' | 'taken' | 'busy' | 'invalid';
@@ -34,27 +34,25 @@ export async function* importLinks(
   rows: Iterable<unknown> | AsyncIterable<unknown>,
   options: ImportOptions,
 ): AsyncGenerator<ImportedRow> {
-  const { dryRun, signal } = options;
+  const { signal, by, via, note } = options;
   const recorded = new Set<string>();
   const recordOnce = async ({ connection, acts }: ReconcileScope): Promise<void> => {
     if (recorded.has(connection)) return;
     recorded.add(connection);
-    await acts.record({ act: 'importLinks', ...actorIn(options) });
+    await acts.record({ act: 'importLinks', by, via, ...(note === undefined ? {} : { note }) });
   };
   for await (const row of rows) {
     signal.throwIfAborted();
-    yield await importLink(scopes, row, { ...options, beforeFirst: dryRun ? async () => {} : recordOnce });
+    yield await importLink(scopes, row, { ...options, recordOnce });
   }
 }
 
 const BUSY_ELSEWHERE =
   'a sync of it runs, or a connection that left these settings holds it and no service runs with them alone; import the line again when it does';
 
-const actorIn = ({ by, via, note }: Actor): Actor => ({ by, via, ...(note === undefined ? {} : { note }) });
-
 /**
  * Imports one row: finds the resource by ref, externalId or name, and checks that the platform has the same person or group
- * under the id, because a wrong link would give one person the rows of another. All values are then written again.
+ * under the id. A wrong link would give one person the data of another. All values are then written again.
  */
 async function importLink(
   scopes: readonly ReconcileScope[],
@@ -63,8 +61,8 @@ async function importLink(
     by,
     dryRun,
     signal,
-    beforeFirst,
-  }: ImportOptions & { beforeFirst: (scope: ReconcileScope) => Promise<void> },
+    recordOnce,
+  }: ImportOptions & { recordOnce: (scope: ReconcileScope) => Promise<void> },
 ): Promise<ImportedRow> {
   const given = readRow(row);
   if (!given)
@@ -86,26 +84,26 @@ async function importLink(
   const { elsewhere } = scope.links;
   const claimable = { kind, platformId, isNew: false };
   if ((await scope.links.get(target, ref)).id === platformId) {
-    // An import that ended early may have left the link of a former connection.
+    // An import that ended early may have left the link of a former connection, which a claim removes.
     const claimed = dryRun ? 'claimed' : await elsewhere.claim(target, ref, claimable);
     return claimed === 'busy' ? refused('busy', BUSY_ELSEWHERE) : { outcome: 'unchanged' };
   }
   const difference = await differenceFrom(scope, given, record, signal);
   if (difference === 'absent') return refused('absent', `the platform has no id ${platformId}`);
   if (difference !== undefined) return refused('mismatch', `${platformId} has ${difference}`);
-  const ofOther = ({ ref: other, connection: name }: Holder): ImportedRow =>
-    refused('taken', `${platformId} is linked to ${other} of the connection ${name}`);
-  const holder = await elsewhere.holderOf(target, kind, platformId);
-  if (holder) return ofOther(holder);
-  const own = await scope.links.holderOf(target, kind, platformId);
-  if (own !== undefined && own !== ref && (await directoryHas(scope, own)))
+  const ofOther = ({ ref: other, connection: owner }: Holder): ImportedRow =>
+    refused('taken', `${platformId} is linked to ${other} of the connection ${owner}`);
+  const holderElsewhere = await elsewhere.holderOf(target, kind, platformId);
+  if (holderElsewhere) return ofOther(holderElsewhere);
+  const holder = await scope.links.holderOf(target, kind, platformId);
+  if (holder !== undefined && holder !== ref && (await scope.directory.get(kind, parseRef(holder).id)))
     return refused('taken', `${platformId} is linked to another resource`);
   if (dryRun) return { outcome: 'imported' };
-  await beforeFirst(scope);
+  await recordOnce(scope);
   const reserved = await elsewhere.reserve(target, ref, claimable);
   if (reserved === 'busy') return refused(reserved, BUSY_ELSEWHERE);
   if (!Array.isArray(reserved)) return ofOther(reserved);
-  // The platform may have the memberships already: what is there is neither added nor logged.
+  // Both flags: memberships that the platform has already are neither added nor logged.
   const linked = kind === 'Group' ? { adopting: true as const } : { rejoining: true as const };
   const link = { id: platformId, ...(account === null ? {} : { account }), origin, ...linked };
   const outcome = await scope.outbox.adoptLink(ref, link, `import:${by}`);
@@ -116,11 +114,6 @@ async function importLink(
   await elsewhere.giveWay(target, platformId, reserved);
   return { outcome };
 }
-
-const directoryHas = async ({ directory }: ReconcileScope, ref: Ref): Promise<boolean> => {
-  const { kind, id } = parseRef(ref);
-  return (await directory.get(kind, id)) !== undefined;
-};
 
 /** Returns how the names of the platform's account or group differ from those of the resource; undefined: it is the same one. */
 async function differenceFrom(
@@ -245,12 +238,12 @@ export async function forgetLinks(
   { connection, ref, target, leaveAccount = false }: ForgetLinksOptions,
   actor: Actor,
 ): Promise<LinkRow[]> {
-  const found: { state: DesiredState; row: LinkRow; why: string | undefined }[] = [];
+  const found: { state: DesiredState; row: LinkRow; platformId: string; why: string | undefined }[] = [];
   for (const state of states.filter((each) => each.connection === connection)) {
     for (const row of await linksOf([state], connection, ref)) {
-      const isChosen = target === undefined || row.target === target;
-      if (row.platformId === null || !isChosen) continue;
-      found.push({ state, row, why: await whyNeeded(state, row) });
+      const { platformId } = row;
+      if (platformId === null || (target !== undefined && row.target !== target)) continue;
+      found.push({ state, row, platformId, why: await whyNeeded(state, row) });
     }
   }
   const needed = found.find(({ why }) => why !== undefined);
@@ -263,10 +256,10 @@ export async function forgetLinks(
         (isPushed ? ` ${adoptedAgainText(row.target)}` : ''),
     );
   }
-  for (const { state, row, why } of found) {
-    const subject = `${ref} ${row.platformId ?? ''}${why === undefined ? '' : ` left as it is: ${why}`}`;
+  for (const { state, row, platformId, why } of found) {
+    const subject = `${ref} ${platformId}${why === undefined ? '' : ` left as it is: ${why}`}`;
     await state.acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });
-    await state.outboxes.get(row.target)?.forgetLink(ref, row.platformId ?? '');
+    await state.outboxes.get(row.target)?.forgetLink(ref, platformId);
   }
   return found.map(({ row }) => row);
 }

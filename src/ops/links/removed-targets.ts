@@ -18,9 +18,8 @@ export const notRemovedText = ({ connection, target }: TargetFeed): string =>
   `The target ${target} of the connection ${connection} is in the settings, or no open account is linked there.`;
 
 /**
- * From now on status and health do not report the removed target, until it is in the settings again; no change if it was so
- * already. Its links stay. The
- * audit entry is in the log of the connection, or of the first one if the settings no longer have it.
+ * Makes status and health leave the removed target out until it is in the settings again. Without effect if the target is kept
+ * already. Its links stay. The audit entry is in the log of the connection, or of the first one if the settings lack it.
  */
 export async function keepRemoved(
   states: readonly DesiredState[],

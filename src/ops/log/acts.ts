@@ -64,7 +64,7 @@ function testOf({ target, actions, ways, by }: ActFilter): (act: Act) => boolean
     (name === undefined || act.by.toLocaleLowerCase().includes(name));
 }
 
-/** Returns the ids of all orders to forget a person. */
+/** Returns the ids of all orders to forget a person. Personal data that another order removed breaks a hash chain. */
 export async function forgetOrders(acts: Pick<Acts, 'newest'>): Promise<Set<string>> {
   const orders = new Set<string>();
   for await (const portion of acts.newest())
@@ -72,7 +72,7 @@ export async function forgetOrders(acts: Pick<Acts, 'newest'>): Promise<Set<stri
   return orders;
 }
 
-/** Checks the hash chains. `broken`: id of the first entry that does not fit; `the end`; null: none. */
+/** Checks hash chains. `broken`: id of the first entry that does not fit; `the end`: the last are missing; null: it is whole. */
 export const verifyActs = (
   states: readonly ActSource[],
 ): Promise<({ connection: string; broken: string | null } & Omit<ChainCheck, 'broken'>)[]> =>
@@ -99,5 +99,5 @@ export const ACT_COLUMNS = [
   'forgotten',
 ] as const;
 
-/** Returns an audit entry as cells in the order of ACT_COLUMNS. */
+/** Returns an audit entry as cells in the order of ACT_COLUMNS; the cell of a missing value is empty. */
 export const actCells = (act: LocatedAct): string[] => ACT_COLUMNS.map((column) => String(act[column] ?? ''));

@@ -3,20 +3,20 @@ import { NO_REQUEST } from '../../directory/records.ts';
 
 export type InitiatorType = 'identityProvider' | 'reconcile' | 'operator' | 'system';
 
-/** Ids of orders: whole, or with the operator or the decision behind the colon. */
+/** Request ids of orders: one word, or the kind of the order, a colon, and the operator or an id. */
 const OF_OPERATORS =
   /^(resync|repair|restore|(sync|retry|import|approval|rejection|withdrawal|handover):.*)$/;
 
-/** Returns the kind of initiator. Clients cannot send ids of the other kinds (request-context.ts), so that no push appears as an order. */
+/** Returns the kind of initiator. A push cannot bring an id of another kind (http/middleware/request-context.ts accepts none). */
 export function initiatorTypeOf(request: string): InitiatorType {
-  // For example the mark of an alarm.
+  // The bridge itself caused the change, for example by a planned sync.
   if (request === NO_REQUEST) return 'system';
   // Reconcile runs and applied plans have ids that begin with `plan:`.
   if (request.startsWith('plan:')) return 'reconcile';
   return OF_OPERATORS.test(request) ? 'operator' : 'identityProvider';
 }
 
-/** Returns who caused a change, by the id of its request. @param connection connection that a push came from */
+/** Returns who caused a change. `id`: the connection of a push, `scim-bridge` of the bridge itself, else the request id. */
 export function initiatorOf(request: string, connection: string): { type: InitiatorType; id: string } {
   const type = initiatorTypeOf(request);
   const ids = { system: 'scim-bridge', identityProvider: connection, reconcile: request, operator: request };

@@ -1,12 +1,12 @@
-// Names the members of log entries, which store opaque ids, by the links and records as they are now; an unmanaged member by the
+// Names the members of log entries, which contain only ids, by the links and records as they are now; an unmanaged member by the
 // userName that its removal was judged with.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { isUnmanaged } from '../../directory/member-names.ts';
-import { refOf, type Ref } from '../../directory/records.ts';
+import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
 import type { LocatedEntry } from './provisioning-log.ts';
 
-/** Returns the names of the first members of an entry; a member whose name is not known any more has its id. */
+/** Returns the names of the first `most` members of an entry; of a member whose name is not known any more the id. */
 export type NameMembers = (entry: LocatedEntry, most: number) => Promise<string[]>;
 
 export function createMemberNames(
@@ -28,7 +28,7 @@ export function createMemberNames(
       ]);
       for (const [index, ref] of refs.entries()) {
         const name = links[index]?.core?.userName ?? names.get(ref);
-        if (typeof name === 'string') known.set(keyOf(ref.slice('User:'.length)), name);
+        if (typeof name === 'string') known.set(keyOf(parseRef(ref).id), name);
       }
     }
     return ids.map((id) => known.get(keyOf(id)) ?? id);

@@ -31,7 +31,7 @@ export interface MergedSpan {
 /** Returns the public id of an entry: unique over all logs. */
 export const publicId = (name: string, id: string): string => `${name}.${id}`;
 
-/** Returns the place of a break in a hash chain as the public id of an entry; `the end`; or null. */
+/** Returns the public id of the entry at which a hash chain breaks; `the end` as it is; null: the chain is whole. */
 export function publicBreak(name: string, broken: string | undefined): string | null {
   if (broken === undefined) return null;
   // `the end` has no id: entries behind the last one are missing.
@@ -49,6 +49,7 @@ export async function* newestFirst<Entry extends Placed>(
   logs: readonly NamedLog<Entry>[],
   { since, until, before }: MergedSpan,
 ): AsyncGenerator<SearchStep<Entry & { log: string }>> {
+  // Without `before` the cursor has no id.
   const [, cursorName = '', cursorId] = PUBLIC_ID.exec(before ?? '') ?? [];
   const searches = logs.map(({ name, search }) => {
     // An entry with the same id as the cursor comes after it only in the logs whose names come later.

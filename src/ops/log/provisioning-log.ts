@@ -20,7 +20,7 @@ export interface LogFilter extends MergedSpan {
 /** A log entry with its connection and target. */
 export type LocatedEntry = PlacedEntry & { connection: string; target: string };
 
-/** Where logs are kept: one connection with the outboxes of its targets. */
+/** One connection with the outboxes of its targets, each of which has a log. */
 export interface LogSource {
   connection: string;
   outboxes: ReadonlyMap<string, Pick<Outbox, 'log'>>;
@@ -72,6 +72,7 @@ export async function removedEntriesTexts(
 ): Promise<string[]> {
   const texts = await Promise.all(
     logsOf(states, filter).map(async ({ connection, target, trimmedTo }) => {
+      // `at`: time of the oldest entry that is left; undefined: none is left.
       const trimmed = await trimmedTo();
       if (!trimmed || (trimmed.at ?? Infinity) <= (filter.since ?? 0)) return [];
       const log = `the log of ${connection} → ${target}`;
@@ -83,7 +84,7 @@ export async function removedEntriesTexts(
   return texts.flat();
 }
 
-/** Result of a check of one hash chain. `broken`: id of the first entry that does not fit; 'the end': entries behind the last one are missing; null: the chain is whole. */
+/** Check of a hash chain. `broken`: id of the first entry that does not fit; `the end`: the last are missing; null: it is whole. */
 export interface CheckedLog extends Omit<ChainCheck, 'broken'> {
   connection: string;
   target: string;

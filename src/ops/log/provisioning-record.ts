@@ -202,7 +202,7 @@ export const COLUMNS = [
   'durationInMilliseconds',
 ] as const;
 
-/** Returns a record as cells in the order of COLUMNS. */
+/** Returns a record as cells in the order of COLUMNS; the cell of a missing value is empty. */
 export function flatten(record: ProvisioningRecord): string[] {
   const { sourceIdentity, targetIdentity, provisioningStatusInfo, request, initiatedBy } = record;
   const { status, errorInformation: error } = provisioningStatusInfo;

@@ -13,12 +13,12 @@ import { identifyPerson, type AccountState, type ForgettablePerson } from './per
 /** Removed data of one connection. */
 export interface ForgetReport {
   connection: string;
-  /** Opaque ids of the person, as the audit entry names them. */
+  /** Resource keys of the person, as the audit entry names them. */
   refs: Ref[];
   /** Id of the order, which the entries of the logs name in place of the data. */
   order: string;
   removed: RemovedItems & {
-    /** Entries of the provisioning log and of the audit log whose personal data was removed. */
+    /** Entries of the provisioning log and of the audit log whose personal data was removed, and removed security events. */
     logEntries: number;
     acts: number;
     events: number;
@@ -31,7 +31,8 @@ export interface ForgetReport {
 
 /**
  * `unknown`: nothing is kept. `pushed`: an identity provider still pushes the person. `open`: an account may be active, a
- * change of it is pending, or its work is still to be handed over. `busy`: a sync of the person runs.
+ * change of it is pending, or its work is still to be handed over. `busy`: a sync of the person runs, or the person was pushed
+ * again after the check; the order stays stored.
  */
 export type ForgetOutcome =
   | { kind: 'forgotten'; reports: ForgetReport[] }
@@ -106,7 +107,7 @@ export async function forgetPerson(
   return { kind: 'forgotten', reports };
 }
 
-/** Forgets a person in one connection. @returns undefined when a sync of the person runs */
+/** Forgets a person in one connection. @returns undefined for the outcome `busy` */
 async function forgetIn(
   { ids }: ForgetDeps,
   { state, refs, names, accounts }: ForgettablePerson,
@@ -141,8 +142,8 @@ const isAbout =
     refs.includes((JSON.parse(entry) as { ref: Ref }).ref);
 
 /**
- * Selects audit entries whose subject is the person with a name, or whose subject or note has a name of the person. The orders
- * to forget stay: a restore obeys them.
+ * Selects audit entries whose subject begins with the ref of the person and a space, before a name, or whose subject or note has
+ * a name of the person. Orders to forget stay, because a restore obeys them.
  */
 const namesPerson =
   (refs: readonly Ref[], isIn: (text: string) => boolean): EntryTest =>
@@ -168,7 +169,7 @@ interface Mentions {
 const isDistinctive = (name: string): boolean =>
   name.includes('@') || (name.length >= SHORTEST && /\p{L}/u.test(name) && /\p{N}/u.test(name));
 
-/** @param names userNames, externalIds and addresses of the person; only distinctive ones are found in notes */
+/** Finds and replaces names in notes. @param names userNames, externalIds and addresses; only distinctive ones are found */
 function createMentions(names: Iterable<string>): Mentions {
   const forms = [...new Set(names)].filter(isDistinctive).sort((one, other) => other.length - one.length);
   if (forms.length === 0) return { isIn: () => false, replaceIn: (text) => text };

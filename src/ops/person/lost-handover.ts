@@ -1,12 +1,12 @@
-// Tells what an order to forget a person ends: a handover that is planned or not complete, or the way back of one.
+// Tells what an order to forget a person ends: a handover that is planned or not complete, or the possibility to take one back.
 import type { HandoverStore } from '../../directory/outbox/handover-store.ts';
 import type { Link } from '../../directory/outbox/links.ts';
 import type { Ref } from '../../directory/records.ts';
 import { DAY_MS, isClosed, protectedNames } from '../../reconcile/handover/plan-handover.ts';
 
 /**
- * `planned`: the settings move the work of the account at `at`. `unfinished`: a part of the work is moved, and a run goes on
- * with the rest. `moved`: the work is in `folder`, and scim-bridge handover undo takes it back.
+ * `planned`: the settings move the work of the account at `at` (ISO 8601). `unfinished`: `items` items are moved, and a run goes on
+ * with the rest. `moved`: they are in the folder named `folder`, and scim-bridge handover undo takes them back.
  */
 export type LostHandover =
   { state: 'planned'; at: string } | { state: 'unfinished' | 'moved'; items: number; folder: string | null };

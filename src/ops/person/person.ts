@@ -29,6 +29,7 @@ export interface ForgettablePerson {
   accounts: AccountState[];
 }
 
+/** `pushed`: an identity provider still pushes the person, also under another ref. `unknown`: nothing is kept. */
 type Found =
   | { kind: 'found'; person: ForgettablePerson }
   | { kind: 'pushed'; ref: Ref; name: string }

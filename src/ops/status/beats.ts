@@ -1,6 +1,7 @@
-// Writes the beats of this process until it stops. A failed beat is repeated after RETRY_MS and is not logged: the
+// Writes the beats (heartbeats) of this process until it stops. A failed beat is repeated after RETRY_MS and is not logged: the
 // connection to Redis logs that Redis is unavailable.
-import { BEAT_MS, type FleetStore } from '../../directory/fleet/fleet-store.ts';
+import type { Announcing } from '../../directory/fleet/announced-rules.ts';
+import { BEAT_MS, type FleetStore, type ProcessFacts } from '../../directory/fleet/fleet-store.ts';
 import type { Clock } from '../../support/sources.ts';
 import { settledWithin } from '../../support/within.ts';
 
@@ -18,7 +19,7 @@ export function startBeats(
   { clock }: { clock: Clock },
   fleet: Pick<FleetStore, 'beat' | 'leave'>,
   id: string,
-  facts: () => Parameters<FleetStore['beat']>[1],
+  facts: () => ProcessFacts & Announcing,
 ) {
   const stopping = new AbortController();
   const { signal } = stopping;

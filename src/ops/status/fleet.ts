@@ -117,7 +117,6 @@ const CONSEQUENCES: Record<Duty, string> = {
   scheduler: 'the reconcile of the schedule does not start',
 };
 
-/** Returns the finding that no process runs. */
 function missingProcess({ lastBeats }: FleetView, isScheduled: boolean): FleetFinding {
   const [last] = Object.values(lastBeats).sort((one, other) => other.lastBeatAt - one.lastBeatAt);
   const consequence = `nobody takes pushes${isScheduled ? ', no worker and no scheduler runs' : ' and no worker runs'}`;
@@ -136,7 +135,6 @@ const WHY_STOPPED = 'the end of its log says why it stopped.';
 const sinceText = ({ lastBeatAt, host, version }: Omit<FleetProcess, 'id'>): string =>
   `${isoTime(lastBeatAt)} (the last was ${host}, version ${version})`;
 
-/** Returns the finding that no process with a duty runs. */
 function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
   const { finding, name, had } = MISSING[duty];
   const last = lastBeats[duty];
@@ -158,7 +156,7 @@ function silentProcesses(silent: FleetProcess[]): FleetFinding[] {
   });
 }
 
-/** Returns the process without what it announces for the others. */
+/** Returns the process without the text of its settings (`rules`), which only the processes compare. */
 const withoutRules = ({ ...shown }: FleetView['processes'][number]): FleetProcess => {
   delete shown.rules;
   return shown;
@@ -198,19 +196,18 @@ function differentSettings(
   ].sort();
   if (targets.length === 0 || settingsDifferSince === null || now - settingsDifferSince < UPDATE_MS)
     return [];
-  const groups = [...new Set(running.map(({ rules }) => rules))].map((rules) =>
+  const hostsBySettings = [...new Set(running.map(({ rules }) => rules))].map((rules) =>
     hostsText(running.filter((each) => each.rules === rules)),
   );
   return [
     toWarning(
       'settingsDiffer',
-      `processes run with different settings of ${briefly(targets)} since ${isoTime(settingsDifferSince)}: ${groups.join('; ')}`,
+      `processes run with different settings of ${briefly(targets)} since ${isoTime(settingsDifferSince)}: ${hostsBySettings.join('; ')}`,
       'End the update: restart the processes that have the former settings. Until then each applies its own mapping, scope, policy and guard limits, and a command prints the limits of the settings that it reads. Once all have the same, the scheduler compares everybody; without a scheduler run scim-bridge reconcile.',
     ),
   ];
 }
 
-/** Returns the finding about a target that the settings have lost. */
 const removedTarget = ({ connection, target, accounts, groups }: RemovedTarget): FleetFinding =>
   toWarning(
     'targetRemoved',
@@ -224,7 +221,6 @@ export function runningText(processes: readonly FleetProcess[]): string | undefi
   return names.length === 0 ? undefined : briefly(names);
 }
 
-/** Returns a process in words. */
 const nameOf = ({ role, host, pid }: Pick<FleetProcess, 'role' | 'host' | 'pid'>): string =>
   `${role} ${host} (process ${pid})`;
 

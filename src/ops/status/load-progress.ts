@@ -4,11 +4,10 @@ import type { FleetProcess, TargetWork } from '../../directory/fleet/fleet-store
 import { dutiesOf } from '../../directory/fleet/fleet-store.ts';
 import type { Backlog } from '../../directory/outbox/backlog.ts';
 
+/** Causes that stop a load. */
+const STOPS = ['hold', 'address', 'breaker', 'noWorker'] as const;
 /** Causes that can limit the speed of a load; BOUND_WORDS explains each. */
-export const LOAD_BOUNDS = [
-  ...(['hold', 'address', 'breaker', 'noWorker'] as const),
-  ...(['waiting', 'rateLimit', 'processor', 'latency'] as const),
-] as const;
+export const LOAD_BOUNDS = [...STOPS, 'waiting', 'rateLimit', 'processor', 'latency'] as const;
 export type LoadBound = (typeof LOAD_BOUNDS)[number];
 
 export interface LoadProgress {
@@ -57,7 +56,7 @@ const MOSTLY_DELAYED_SHARE = 0.5;
 /** If at most this share of all marks is due or in work, the load waits for marks that are not due yet. */
 const FEW_DUE_SHARE = 0.01;
 
-/** Returns the resources that leave the backlog in a second; null while that is not known. */
+/** Returns how many resources leave the backlog in a second: 0 without a sample of the last minute; null: not known yet. */
 export function loadRate({ now, load }: LoadBacklog): number | null {
   if (!load) return null;
   // Samples are sorted from the newest to the oldest.
@@ -73,7 +72,7 @@ export function judgeLoad(backlog: LoadBacklog, surroundings: LoadSurroundings):
   if (!load) return null;
   const rate = loadRate(backlog);
   const bound = boundOf(backlog, rate, surroundings);
-  const isStopped = bound === 'hold' || bound === 'address' || bound === 'breaker' || bound === 'noWorker';
+  const isStopped = STOPS.some((stop) => stop === bound);
   return {
     since: load.startedAt ?? now - oldestMs,
     done: load.done,
@@ -84,6 +83,7 @@ export function judgeLoad(backlog: LoadBacklog, surroundings: LoadSurroundings):
   };
 }
 
+/** Returns the cause that limits the load; null: no process has measured it. */
 function boundOf(
   { dirty, due, inflight }: LoadBacklog,
   rate: number | null,

@@ -49,7 +49,7 @@ export interface TargetStatus {
   exceptions: ExceptionCounts;
   /** Whether the platform's address changed, so that writes wait until a run has recognised the tenant. */
   hasMoved: boolean;
-  /** Whether mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody. */
+  /** Whether rules (mapping, scope, group names, policy) changed, or the target was out of the settings, since the last complete run. */
   hasNewRules: boolean;
   /** `lastSuccessAt` and `next`, of the schedule: Unix milliseconds. */
   reconcile: {
@@ -65,7 +65,7 @@ export interface TargetStatus {
   fleet: FleetReport;
 }
 
-/** Reads the coverage; it takes about a second for 100,000 users. */
+/** Reads the coverage; a read takes about a second for 100,000 users. */
 export type ReadCoverage = (reader: CoverageReader) => Promise<CoverageOfKinds>;
 
 const readCoverage: ReadCoverage = async (reader) => ({
@@ -83,6 +83,7 @@ export function restfulCoverage(clock: Clock): ReadCoverage {
     const recent = known.get(reader);
     if (recent && clock.now() < recent.until) return recent.coverage;
     const startedAt = clock.now();
+    // Infinity: all callers during the read share it.
     const entry = { until: Infinity, coverage: readCoverage(reader) };
     known.set(reader, entry);
     const endPause = (): void => {
@@ -195,7 +196,7 @@ async function readTarget(
   };
 }
 
-/** Returns whether no change, approval, dead letter, conflict, missing resource, new rule or exception is left, and every role runs. */
+/** Returns whether nothing waits, is missing or needs a person, no address and no rule is new, and the fleet has no finding. */
 export const isConverged = ({
   dirty,
   blocked,

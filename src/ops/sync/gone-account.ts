@@ -4,8 +4,8 @@ import { NEWLY_LINKED } from '../../reconcile/entry.ts';
 import type { SyncEnd } from './sync-outcome.ts';
 
 /**
- * Adds to an end without another reason that the account is gone: none is wanted, because the person left, or the sync made none
- * anew, because another account has its name or by the policy of the target. The differences of a dry run tell the latter two.
+ * Adds to an end without a message that the account is gone. Either no account is wanted, because the person left, or the sync made
+ * none anew: another account has its name, or the policy of the target forbids it. A dry run lists the latter as differences.
  */
 export function withGone(end: SyncEnd, look: ComparedOne | null): SyncEnd {
   if (end.message !== undefined || !look?.isGone) return end;

@@ -116,7 +116,7 @@ const UNREAD = `; not read, as one of more than ${MOST_READ}: nothing is written
  * Returns the pending removals of accounts that nobody pushed. Returns none unless the settings are `groups.members: authoritative`
  * and the policy `sync`, because no other settings remove such accounts. Returns none either for a group that is created or deleted
  * as a whole. Members who are gone from the group at the platform are left out, and so are accounts that are gone or protected, as far
- * as their accounts are read.
+ * as they are read.
  */
 async function foreignRemovals(
   scope: ReconcileScope,
@@ -136,6 +136,7 @@ async function foreignRemovals(
   const unread = foreign.slice(MOST_READ);
   const [link, accounts, names] = await Promise.all([
     links.get(target.name, ref),
+    // '': the member's name in a list, which is used only under `groups.members: owned`.
     mapBounded(foreign.slice(0, MOST_READ), READ_AT_ONCE, (user) =>
       unmanagedMember(scan, unmanagedId(user), ''),
     ),

@@ -15,9 +15,9 @@ import type { SyncEnd } from './sync-outcome.ts';
 const MOST_NAMED = 5;
 
 /**
- * Replaces the end of a person whose removal from a group the guard holds, or with a membership that is not written yet, and of a
- * group whose members wait for a decision about their accounts. Nothing of the resource itself is left to write, and it differs
- * until the decision or the write of the membership.
+ * Replaces the end of a person if the guard holds a removal from a group, or a membership is not written yet. Replaces the end of
+ * a group if its members wait for a decision about their accounts. Nothing of the resource itself is left to write; the resource
+ * differs until the decision or the write.
  */
 export async function withWaiting(
   scope: ReconcileScope,
@@ -25,6 +25,7 @@ export async function withWaiting(
   { ref, entries }: { ref: Ref; entries: readonly PlanEntry[] },
 ): Promise<SyncEnd> {
   if (!ref.startsWith('Group:')) {
+    // Without a held removal this is the same object as `end`.
     const held = await withHeldRemovals(scope, end, ref);
     return held === end ? withUnwrittenMemberships(scope, end, await waitingGroups(scope, ref)) : held;
   }
@@ -33,7 +34,7 @@ export async function withWaiting(
     ([{ member }]) => member?.ref && pending.has(parseRef(member.ref).id),
   );
   if (waiting.length === 0) return withUnwrittenMemberships(scope, end, await waitingMembers(scope, ref));
-  const names = waiting.map(([{ member }]) => member?.name ?? '');
+  const names = waiting.flatMap(([{ member }]) => member?.name ?? []);
   const isHeld = waiting.some(([, wait]) => wait !== 'rejected');
   const cause = isHeld
     ? 'the guard holds, see scim-bridge approvals list'

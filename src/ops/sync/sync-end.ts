@@ -50,8 +50,8 @@ export const holdText = ({ target }: ReconcileScope, hold: { by: string }): stri
   `on hold by ${hold.by}: ${heldUntil(target.name, hold)}`;
 
 /**
- * Replaces the end of a person with a value of an attribute that the platform defines with another type, and of a group that lacks
- * a member whose account is gone and cannot be made anew: no sync writes the value or the membership.
+ * Replaces the end if no sync can write a difference: a value of an attribute that the platform defines with another type, or the
+ * membership of a person whose account is gone and cannot be made anew.
  */
 export function withConflicts(
   end: SyncEnd,
@@ -94,10 +94,10 @@ export const unreadEnd = (compared: ComparedOne | null): SyncEnd => ({
     : 'the platform could not be read, or the resource changed during each read, so nothing is known of what differs',
 });
 
-/** Conditions whose message needs no reason before it, because no dead letter has it. */
+/** Reasons that are not put before the message, because no dead letter has them. */
 const DECIDED: ReadonlySet<string> = new Set(['LastAdministrator', 'Protected', 'Rejected']);
 
-/** Returns how a sync of the workers ended, by what is stored about the resource. */
+/** Returns how the sync of a resource ended, by its mark, condition and held changes in Redis. */
 export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   const { clock, outbox, links, target } = scope;
   const [status, link, hold, { pause }] = await Promise.all([
@@ -118,6 +118,7 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
     return { outcome: 'held', message: open ? `${told}: ${showText(scope, open.id)}` : told };
   }
   if (!mark) return { outcome: 'equal', ...why };
+  // A queued mark and a running sync have no due time; they are due.
   const dueAt = mark.dueAt ?? 0;
   const isDue = dueAt <= clock.now();
   const nextTry = isDue
@@ -127,7 +128,7 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   return mark.isBehindHeld ? withHeldRemovals(scope, end, ref) : end;
 }
 
-/** Returns the reason as words; undefined when the resource is meant for the target, or deleted at the source. */
+/** Returns why a resource is left alone; undefined when it is meant for the target, deleted at the source, or damaged. */
 async function leftAloneText(
   { target, directory, outbox }: ReconcileScope,
   { kind, id, name, record }: FoundResource,

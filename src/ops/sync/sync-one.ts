@@ -51,8 +51,8 @@ export interface SyncReport extends SyncEnd {
 
 export interface SyncOneOptions {
   dryRun: boolean;
-  /** The operator, for the audit log. */
   actor: Actor;
+  /** Longest time of reads and syncs together. */
   limitMs: number;
   logger: Logger;
   signal: AbortSignal;
@@ -77,8 +77,8 @@ export async function syncOne(
   const time = timeLimit(options.limitMs);
   const signal = AbortSignal.any([options.signal, time]);
   let failure: string | undefined;
-  const noteFailure = (found: string): void => {
-    failure = found;
+  const noteFailure = (text: string): void => {
+    failure = text;
   };
   // Null: the platform could not be read within the time limit.
   const look = await compareOne(scope, ref, { signal, noteFailure }).catch((error: unknown) => {
@@ -146,6 +146,7 @@ export async function syncOne(
   // A held removal that the settings leave ends with the sync of its group, which has no mark; the person waits for that end.
   const leaving = Object.keys(found.kind === 'User' ? pendingGroups : {}).map((id) => refOf('Group', id));
   await outbox.mark([ref, ...(await keptBySettings(scope, leaving))], 'edit', request);
+  // A group is synced once here: syncNow below syncs again each group that has to write a membership of the person.
   for (const other of others)
     if (found.kind === 'User')
       await syncResource({ ...scope, logger: options.logger }, other, 'edit', signal);
@@ -178,6 +179,7 @@ async function throwIfOneFails(
   signal: AbortSignal,
 ): Promise<void> {
   const last = target.answering.read()?.last;
+  // Status 0: no complete answer.
   const isAnswered = last !== undefined && last.status > 0 && last.error !== 'PlatformIntermediary';
   // A refused key and an open breaker concern all calls.
   if (failure === undefined || !isAnswered || last.status === 401 || (await target.breaker.read()).open)
@@ -208,7 +210,7 @@ async function syncNow(
     const { mark, pendingMemberships: left } = await outbox.resourceStatus(ref);
     const waitedFor = mark ?? (await markedGroup(scope, ref, [...left.keys()]));
     if (!waitedFor || mark?.isBehindHeld || (await outbox.guardStore.onHold())) return;
-    const untilDue = (waitedFor.dueAt ?? 0) - clock.now();
+    const untilDue = waitedFor.dueAt === null ? 0 : waitedFor.dueAt - clock.now();
     await clock.sleep(Math.max(POLL_MS, untilDue), signal);
   }
 }
