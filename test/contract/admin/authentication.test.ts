@@ -114,7 +114,7 @@ test('without a token an unknown and a known admin address get the same status, 
   expect(asked.headers.get('content-security-policy')).toContain("default-src 'none'");
 });
 
-test('refusals of the admin API are problem documents that say what to do', async () => {
+test('each refusal of the admin API is application/problem+json, and its detail names the fault or what is allowed', async () => {
   const { operator } = rig;
   const refused = [
     [await operator.get('/nowhere'), 404, 'openapi.json'],

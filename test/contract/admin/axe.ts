@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /**
- * Returns what axe finds on the page as it is now, one line for each element: `rule: element, reason`.
+ * Returns what axe finds on the page as it is now, one line for each of the first five elements of a rule: `rule: element, reason`.
  * The devtools protocol evaluates axe, so the page's Content-Security-Policy stays as it is.
  */
 export async function accessFaults(page: Page): Promise<string[]> {

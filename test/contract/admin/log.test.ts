@@ -141,6 +141,7 @@ describe('exports of the provisioning log', () => {
     expect(rest).toEqual([11, 10].map(entryId));
     const rows = await read('&format=csv');
     expect(rows).toHaveLength(5);
+    // 23 commas: the line has as many cells as the others.
     expect(rows.at(-1)).toBe(`There is more: export again with before=${entryId(12)}${','.repeat(23)}`);
     expect((await rig.operator.get('/log/export?format=xml')).status).toBe(400);
     expect((await rig.operator.get('/log/export')).status).toBe(400);

@@ -80,7 +80,7 @@ test('after a reconcile ordered at one replica has repaired drift, another repli
   expect((await rig.operator.get('/status')).body[0].reconcile.last.outcome).toBe('converged');
 });
 
-test('a plan over truncated lists does not report "no changes"', async () => {
+test('a plan over truncated lists has the outcome unproven, and not "no changes"', async () => {
   await expect(started('/plan')).resolves.toMatchObject({ outcome: 'no changes' });
   await rig.bridge.platform.control('PATCH', '/faults', { truncateLists: { keep: 0.5, mode: 'page' } });
   const plan = await started('/plan');
@@ -133,6 +133,7 @@ test('an operation that is stored as running but was not updated for long is ret
   const store = createOperationStore({ redis }, { prefix: rig.bridge.config.redis.prefix });
   const { body } = await rig.operator.post('/plan');
   const { result: _, ...ended } = await rig.operator.ended(body.id);
+  // Unix milliseconds: the last report of the process was in 1970.
   await store.put({ ...ended, state: 'running', startedAt: 1, updatedAt: 1, endedAt: null });
   redis.disconnect();
   const lost = (await rig.operator.get(`/operations/${body.id}`)).body;

@@ -29,7 +29,7 @@ let page: Page;
 let ada: string;
 const faults: string[] = [];
 
-/** Many old entries fill the log; the tests read entries of people with unusual names and of a refused group. */
+/** Fills the log with many old entries, among them some of people with unusual names, and with new ones of a refused group. */
 async function fill(): Promise<void> {
   const { redis } = openDesiredStates(rig.bridge.config);
   await untilReady(redis, 5000);
@@ -54,8 +54,9 @@ async function fill(): Promise<void> {
   await rig.untilSynced();
 }
 
-/** Waits until the view is drawn and its first entries are loaded. */
+/** Opens a view, and waits until it is drawn and its first entries are loaded. */
 const open = async (hash: string): Promise<void> => {
+  // The heading of the view before is labelled, so that the wait ends with the heading of the new view.
   await page.evaluate(`document.querySelector('main h1').dataset.old = 'yes';
     history.replaceState(null, '', '#/');
     location.hash = ${JSON.stringify(hash)}`);
@@ -214,6 +215,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await page.getByRole('button', { name: `Details: ${TAKEN}` }).press('Enter');
     await see('write to the platform');
     const text = await page.locator('dialog[open]').innerText();
+    // The details have the words twice.
     expect(text.split(words)).toHaveLength(3);
     expect(text).not.toContain('scim-bridge');
     await page.keyboard.press('Escape');
@@ -246,6 +248,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     });
     await open('#/log?status=retry');
     await see(/^0 entries found\. Searched back to 14 Nov 2023/);
+    // After ten pages without a match the view stops and offers to search further.
     expect(requests).toBe(10);
     await shoot('log-searched');
     await page.unroute('**/log/search');
@@ -312,7 +315,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     [768, 'light'],
     [1280, 'dark'],
   ] as const)(
-    'the log view is usable at a width of %i px, %s',
+    'at a width of %i px, %s, the log views and a dialog pass axe-core and are not wider than the screen',
     async (width, colorScheme) => {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });

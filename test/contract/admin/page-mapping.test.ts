@@ -96,11 +96,12 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the mapping workbench', () => 
     [360, 'dark'],
     [1280, 'light'],
   ] as const)(
-    'the mapping view is usable at a width of %i px, %s',
+    'at a width of %i px, %s, the mapping view passes axe-core and is not wider than the screen',
     async (width, colorScheme) => {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
       await page.getByLabel('Person', { exact: true }).fill(LONG);
+      // By the mapping that the test before has typed.
       await eventually('the value', async () => (await cells('Values', 'Desired')).includes('شمال${x}'));
       await page.getByRole('button', { name: 'Effect on everybody' }).click();
       await page.getByText('2 people are affected').waitFor();

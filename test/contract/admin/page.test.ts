@@ -156,6 +156,7 @@ inBrowser('in a browser', () => {
     expect(page.url()).not.toContain('alan');
     await page.getByRole('button', { name: /^Verify access of alan/ }).click();
     await see('From push to what is visible');
+    // The steps of the chain: push, stored, applied, visible.
     expect(await page.locator('.access tbody tr').count()).toBe(4);
     expect(await accessFaults(page)).toEqual([]);
     await shoot('person');

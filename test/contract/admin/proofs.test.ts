@@ -24,17 +24,19 @@ async function ended(path: string, body?: object): Promise<any> {
   expect(reply.headers['location']).toBe(`/admin/v1/operations/${reply.body.id}`);
   return rig.operator.ended(reply.body.id);
 }
-const acts = async (): Promise<any[]> =>
+const repairActs = async (): Promise<any[]> =>
   (await rig.operator.get('/acts')).body.filter(({ act }: any) => act === 'repair');
-const about = async () =>
+const dataFindings = async () =>
   (await rig.operator.get('/doctor')).body.filter(({ area }: any) => area === 'data default');
 
 test("the admin API's proof reports a lost index and repairs nothing; its repair rebuilds the index and records the operator", async () => {
   const { operator, bridge } = rig;
   expect((await operator.get('/doctor/deep')).body).toEqual([]);
-  expect(await about()).toMatchObject([{ level: 'ok', message: 'not compared with the records yet' }]);
+  expect(await dataFindings()).toMatchObject([{ level: 'ok', message: 'not compared with the records yet' }]);
   expect(await ended('/doctor/deep')).toMatchObject({ kind: 'doctor', outcome: 'no faults' });
-  expect(await about()).toMatchObject([{ level: 'ok', message: expect.stringContaining('agrees with') }]);
+  expect(await dataFindings()).toMatchObject([
+    { level: 'ok', message: expect.stringContaining('agrees with') },
+  ]);
 
   await redis.del(`${base}userNames`);
   const look = await ended('/doctor/deep', { by: 'alice' });
@@ -50,17 +52,17 @@ test("the admin API's proof reports a lost index and repairs nothing; its repair
   expect(look.result[0].findings).toMatchObject([{ ...missing, repaired: 0 }]);
   expect((await operator.get('/doctor/deep')).body).toEqual(look.result);
   expect((await operator.get('/status')).body).toMatchObject([{ faults: 1, proof: { by: 'alice' } }]);
-  expect(await about()).toMatchObject([
+  expect(await dataFindings()).toMatchObject([
     { level: 'error', message: expect.stringContaining('userNames 1 missing') },
   ]);
   await expect(redis.exists(`${base}userNames`)).resolves.toBe(0);
-  expect(await acts()).toEqual([]);
+  expect(await repairActs()).toEqual([]);
 
   const repair = await ended('/doctor/repair', { by: 'bob' });
   expect(repair).toMatchObject({ kind: 'repair', outcome: 'repaired', by: 'bob' });
   expect(repair.result[0]).toMatchObject({ faults: 0, findings: [{ ...missing, repaired: 1 }] });
   await expect(redis.exists(`${base}userNames`)).resolves.toBe(1);
-  expect(await acts()).toMatchObject([{ act: 'repair', by: 'bob', via: 'admin API' }]);
+  expect(await repairActs()).toMatchObject([{ act: 'repair', by: 'bob', via: 'admin API' }]);
   expect((await operator.get('/status')).body).toMatchObject([{ faults: 0, proof: { repair: true } }]);
   const logged = bridge.logs.filter((line) => line.includes('derived data repaired'));
   expect(logged.map((line) => JSON.parse(line))).toMatchObject([

@@ -87,6 +87,7 @@ test('a search over 12 users with records of 60 kB, read in several portions, re
 test.each([
   [{ text: 'a' }],
   [{ text: 'x'.repeat(201) }],
+  // A place is `<connection>-<phase>.<cursor>`; there is no connection 9, and no phase 3.
   [{ text: 'ada', place: '9-0.0' }],
   [{ text: 'ada', place: '0-3.0' }],
   [{ text: 'ada', place: '__proto__' }],

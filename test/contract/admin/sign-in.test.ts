@@ -157,7 +157,7 @@ test('a person without a role is sent back with the reason and gets no session',
   expect((await call('GET', '/caller')).status).toBe(401);
 });
 
-test('requests with a session from a page of another origin are refused', async () => {
+test('requests with a session from a page of another origin answer 403', async () => {
   const { call } = await signIn('otto');
   for (const headers of [
     {},
@@ -189,7 +189,7 @@ test('a sign-in callback that is opened in another browser than the one that beg
   expect((await victim.call('GET', '/caller')).status).toBe(401);
 });
 
-test('after a sign-out copies of the session cookie are refused', async () => {
+test('after a sign-out, a request with a copy of the session cookie answers 401', async () => {
   const { call, jarOf } = await signIn('vera');
   const copy = `scim-bridge-session=${jarOf(new URL(base)).get('scim-bridge-session')}`;
   expect((await call('DELETE', '/session')).status).toBe(200);
@@ -241,7 +241,7 @@ describe('a proxy that names people in headers', () => {
     expect((await rig.raw('/admin/v1/caller', { headers: named('', 'bridge-viewers') })).status).toBe(401);
   });
 
-  test('a request is refused when the client adds an identity header that the proxy sets as well', async () => {
+  test('a request answers 401 when the client adds an identity header that the proxy sets as well', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = [
         ...['host', new URL(base).host, 'x-forwarded-user', 'mallory', 'x-forwarded-user', 'pia'],

@@ -76,6 +76,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
       return route.fulfill({ status: 401, json: { detail: 'another token' } });
     });
     await page.getByText('For operators of this bridge.').waitFor();
+    // No further request is sent with the refused token.
     const before = refused;
     await page.waitForTimeout(2500);
     expect(refused).toBe(before);

@@ -151,6 +151,7 @@ test('when 100 first approvals wait at an approval that is then rejected, a firs
   await untilReady(redis, 5000);
   const [key = ''] = await redis.keys(`${rig.bridge.config.redis.prefix}*guardFirst*`);
   const [[field = '', text = '']] = Object.entries(await redis.hgetall(key)) as [[string, string]];
+  // With the one above, 100 first approvals are stored, the limit of a target.
   for (let index = 0; index < 99; index++) await redis.hset(key, `${field}${index}`, text);
   redis.disconnect();
   expect(await as('anna', 'approve', before)).toMatchObject({ status: 409 });

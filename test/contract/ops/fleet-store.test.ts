@@ -31,7 +31,7 @@ const facts = (role: ProcessFacts['role'], change: Partial<ProcessFacts> = {}): 
   startedAt: 1_700_000_000_000,
   ...change,
 });
-/** Moves the last beat of a process into the past. */
+/** Moves the last beat of a process into the past; it is stored as `<Unix milliseconds> <facts as JSON>`. */
 async function age(id: string, ms: number): Promise<void> {
   const text = (await store.redis.hget(keys.key('processes'), id)) ?? '';
   const [at = '', ...rest] = text.split(' ');

@@ -1,4 +1,4 @@
-// Tests the history on real Redis: several writers, slots of an earlier turn, and its space.
+// Tests the history on real Redis: several writers, slots that take the place of expired ones, and memory.
 import { createHistoryStore, type HistoryStore } from '../../../src/directory/history/history-store.ts';
 import { HISTORY_RANGES } from '../../../src/directory/history/slots.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
@@ -7,8 +7,9 @@ import { openStore, scanAll, type Store } from '../lua/rig.ts';
 
 let store: Store;
 let history: HistoryStore;
-const MINUTE = { stepMs: 60_000_000, slots: 3 };
-const LONG = { '1h': MINUTE, '1d': MINUTE, '30d': MINUTE };
+/** Slots of 17 hours, so that a test sees one slot only. */
+const LONG_SLOTS = { stepMs: 60_000_000, slots: 3 };
+const LONG = { '1h': LONG_SLOTS, '1d': LONG_SLOTS, '30d': LONG_SLOTS };
 const TINY = { stepMs: 5, slots: 6 };
 beforeEach(async () => {
   store = await openStore();
@@ -55,7 +56,7 @@ test('a history slot that is stored in place of an expired one contains nothing 
   const key = keyOf('1h:target.main');
   const [[place = '', text = ''] = []] = Object.entries(await store.redis.hgetall(key));
   const [slot, ...values] = text.split(',');
-  await store.redis.hset(key, place, [Number(slot) - MINUTE.slots, ...values].join(','));
+  await store.redis.hset(key, place, [Number(slot) - LONG_SLOTS.slots, ...values].join(','));
   expect((await last()).calls).toBeNull();
   await history.note([{ kind: 'target', name: 'main', values: { calls: 1 } }]);
   expect(await last()).toMatchObject({ calls: 1, lagMs: null });

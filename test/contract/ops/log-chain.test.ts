@@ -1,6 +1,7 @@
 // Tests the hash chains of the logs against changes in Redis, and the merged order of several logs.
 import { createActs } from '../../../src/directory/logs/acts.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
+import { NO_REQUEST } from '../../../src/directory/records.ts';
 import { createProvisioningLog, type LogEntry } from '../../../src/directory/logs/provisioning-log.ts';
 import { verifyActs, readActs } from '../../../src/ops/log/acts.ts';
 import { readLog, searchLog, type LogFilter, type LogSource } from '../../../src/ops/log/provisioning-log.ts';
@@ -12,8 +13,7 @@ const entry = (serial: number): LogEntry => ({
   action: 'update',
   status: 'success',
   changes: [['userName', 'before', `n${serial}`]],
-  // '-': neither a push nor an order caused the entry.
-  request: '-',
+  request: NO_REQUEST,
   generation: '1',
   accepted: 0,
   priority: 'edit',
@@ -55,7 +55,7 @@ describe('the hash chain of a log with 250 entries', () => {
   test('verification of a log names the entry whose personal data was changed or deleted', async () => {
     const [at = ''] = ids;
     const text = (await store.redis.hget(key('logPersonal'), at)) ?? '';
-    await store.redis.hset(key('logPersonal'), at, text.replace('n0', 'n9'));
+    await store.redis.hset(key('logPersonal'), at, text.replace('n0', 'changed'));
     expect((await log.verify()).broken).toBe(at);
     await store.redis.hset(key('logPersonal'), at, text);
     expect((await log.verify()).broken).toBeUndefined();
@@ -164,7 +164,7 @@ describe('three logs read in one order', () => {
     expect(found).toEqual(whole);
   });
 
-  test('filters of the log by connection, target and time return exactly the entries that match', async () => {
+  test('the log filtered by connection, target or time has exactly the entries that match', async () => {
     const all = await read({});
     const at = all[150]?.at ?? 0;
     expect(await read({ connection: 'other' })).toEqual(

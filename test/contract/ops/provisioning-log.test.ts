@@ -1,5 +1,6 @@
 // Tests the provisioning log: writes and refusals of the worker, retention, and the hash chain.
 import { openDesiredStates } from '../../../src/app.ts';
+import { NO_REQUEST } from '../../../src/directory/records.ts';
 import { untilReady } from '../../../src/directory/redis/connection.ts';
 import type { DesiredState } from '../../../src/directory/desired-state.ts';
 import { createProvisioningLog, type LogEntry } from '../../../src/directory/logs/provisioning-log.ts';
@@ -139,8 +140,7 @@ describe('the stream of the provisioning log', () => {
     name: `n${serial}`,
     action: 'update',
     status: 'success',
-    // '-': neither a push nor an order caused the entry.
-    request: '-',
+    request: NO_REQUEST,
     generation: '1',
     accepted: 0,
     priority: 'edit',
@@ -176,7 +176,7 @@ describe('the stream of the provisioning log', () => {
     }
   });
 
-  it('log entries of a worker are stored although it lost its lease', async () => {
+  it('log entries of a worker that has lost its lease are stored, although its save is refused', async () => {
     const store = await openStore();
     try {
       await store.putUser(idOf('ada'), { userName: 'ada' });

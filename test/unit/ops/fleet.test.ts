@@ -42,12 +42,12 @@ test.each<[string, string[], FleetProcess[], boolean]>([
   ['no scheduler without a schedule', [], [one('api'), one('worker')], false],
   ['no process that takes pushes', ['noApi error'], [one('worker'), one('scheduler')], true],
   [
-    'a silent one as the only worker',
+    'a silent process as the only worker',
     ['noWorker error', 'silent warning'],
     [one('api'), silent('worker')],
     false,
   ],
-  ['a silent one of two workers', ['silent warning'], [one('all'), silent('worker')], true],
+  ['a silent process as one of two workers', ['silent warning'], [one('all'), silent('worker')], true],
   ['no process at all', ['noProcess error'], [], true],
 ])('a fleet with %s has the findings %j', (_name, expected, processes, isScheduled) => {
   expect(kinds(view(processes), isScheduled)).toEqual(expected);
@@ -134,9 +134,9 @@ describe('settings that differ', () => {
     ['the same rules and other limits of the guard', feeds('r1', 'g2'), true],
   ])(
     'a process with %s is a finding after 15 minutes, with the target and the hosts',
-    (_name, other, agree) => {
+    (_name, other, hasSameRules) => {
       const both = [one('all', feeds('r1', 'g1')), one('worker', other)];
-      expect(agreeOn(both, main)).toBe(agree);
+      expect(agreeOn(both, main)).toBe(hasSameRules);
       expect(kinds(view(both, since(14)))).toEqual([]);
       const { findings, processes } = judgeFleet(view(both, since(16)), { isScheduled: true });
       expect(findings.map(({ message }) => message)).toEqual([

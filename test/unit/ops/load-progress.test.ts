@@ -62,7 +62,7 @@ test('the progress of a load has the rate of the last minute, and as time left t
   });
 });
 
-test('without a load no progress is shown', () => {
+test('a backlog without a load has no progress (null)', () => {
   expect(judgeLoad(backlog({ load: null }), around())).toBeNull();
 });
 
@@ -94,7 +94,7 @@ test.each<[string, string | null, object, Partial<LoadSurroundings>]>([
   ['a hold', 'hold', {}, { isOnHold: true }],
   ['an address that changed', 'address', {}, { hasMoved: true }],
   ['an open breaker', 'breaker', {}, { isBreakerOpen: true }],
-  ['a silent worker and a rate of a command', null, {}, { processes: [{ ...worker(), silent: true }] }],
+  ['a silent worker while a command syncs', null, {}, { processes: [{ ...worker(), silent: true }] }],
   ['marks that are not due', 'waiting', { due: 0, inflight: 2 }, {}],
   ['calls that wait for the rate limit', 'rateLimit', {}, { processes: [worker({ delayed: 40 })] }],
   ['a pause without calls', 'rateLimit', {}, { processes: [worker({ calls: 0, waiting: 8 })] }],

@@ -5,7 +5,7 @@ import type { Clock } from '../../../src/support/sources.ts';
 const NOW = Date.parse('2030-06-15T00:00:00Z');
 const clock = { now: () => NOW } as Clock;
 
-/** Returns level and advice of each finding about the tokens that the settings name. */
+/** Returns `level: message. advice` of each finding about these tokens of the settings. */
 async function findingsOf(...tokens: { name: string; expiresAt?: string }[]): Promise<string[]> {
   const stored = { all: () => Promise.resolve([]), lastUses: () => Promise.resolve(new Map()) };
   const places = { states: [{ connection: 'hr', tokens: stored }], tokensOf: () => tokens };
