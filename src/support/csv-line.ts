@@ -3,10 +3,11 @@ import { stringify } from 'csv-stringify/sync';
 
 /**
  * Matches each position before a character that starts a formula, also before its full-width form, and also behind blanks.
- * Some programs separate cells by semicolon or tab, or ignore quotes. For these programs a cell may start inside a cell of the
- * file, so positions behind these separators are matched too.
+ * Some programs separate cells by semicolon or tab, or ignore quotes and so split at each comma and line break. For these programs
+ * a cell may start inside a cell of the file, so positions behind these separators are matched too. A tab or carriage return at
+ * the start counts as well, because a program may drop it and then find a formula (OWASP, CSV Injection).
  */
-const FORMULA = /(^|[;\t\r\n])(\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20\t\r])/g;
+const FORMULA = /(^|[,;\t\r\n])(\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20\t\r])/g;
 
 /** Returns the text with an apostrophe before every possible start of a formula. */
 export const spreadsheetCell = (text: string): string => text.replace(FORMULA, "$1$2'");

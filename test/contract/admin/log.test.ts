@@ -10,7 +10,8 @@ import { openAdmin, type AdminReply, type AdminRig } from './rig.ts';
 
 const COUNT = 200_000;
 const STEP_MS = 10_000;
-const NAME = '=rare@acme.example';
+/** A spreadsheet program could take both parts of the name for a formula. */
+const NAME = '=rare,+1@acme.example';
 const authorization = `Bearer ${ADMIN_TOKEN}`;
 /** Serials of the only entries of the person; 0 is the oldest entry. */
 const RARE = [100, 120_000, 190_000];
@@ -114,7 +115,7 @@ describe('exports of the provisioning log', () => {
     expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
     const [header, row, ...others] = csv.text.trim().split('\n');
     expect(header).toMatch(/^id,activityDateTime,connection,target,status,/);
-    expect(row).toContain(`,User,${id},'${NAME},`);
+    expect(row).toContain(`,User,${id},"'=rare,'+1@acme.example",`);
     expect(others).toEqual([]);
   });
 

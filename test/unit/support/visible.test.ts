@@ -43,6 +43,7 @@ describe('spreadsheetCell()', () => {
     ['  =1', "  '=1"],
     ['＝1', "'＝1"],
     ['a;=HYPERLINK("x")', 'a;\'=HYPERLINK("x")'],
+    ['Doe, =1+1', "Doe, '=1+1"],
     ['a\t=1', "a\t'=1"],
     ['a\n=1', "a\n'=1"],
     ['a=1; b - c', 'a=1; b - c'],
