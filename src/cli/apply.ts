@@ -140,12 +140,14 @@ function staleText({ action, kind, name, ref }: PlanEntry, { refused }: PlanRevi
   return `${action} ${kind} ${name}${isRefused ? ': the platform refused it, see scim-bridge dead-letters list' : ''}`;
 }
 
-/** Prints that the plans cannot be applied, with the first stale changes. */
+/** Prints that the plans cannot be applied: the mapping rules have changed, or the first stale changes. */
 function complainStale(stale: string[]): void {
-  complain(
-    `The plan is stale: ${stale.length} of its changes ${stale.length === 1 ? 'does' : 'do'} not hold any more, such as`,
-  );
-  for (const line of stale.slice(0, MOST_STALE)) complain(`  ${line}`);
+  if (stale.includes(OTHER_RULES)) complain(`The plan is stale: ${OTHER_RULES}.`);
+  else {
+    const verb = stale.length === 1 ? 'does' : 'do';
+    complain(`The plan is stale: ${stale.length} of its changes ${verb} not hold any more, such as`);
+    for (const line of stale.slice(0, MOST_STALE)) complain(`  ${line}`);
+  }
   complain('Nothing was changed. Make a new one with scim-bridge plan --out FILE.');
 }
 

@@ -132,6 +132,18 @@ test('apply refuses a plan as stale when a planned value has changed again at th
   expect(await nameAt(BOB)).toBe('Meddled again');
 }, 30_000);
 
+test('apply of a plan that was made with other mapping rules says so, counts no changes and exits 3', async () => {
+  await rename(ANN, 'Meddled');
+  await save(1);
+  await place.change(({ targets: { main } }) => {
+    main.attributes = {};
+  });
+  const { code, text } = await apply();
+  expect(text).toContain('The plan is stale: the mapping rules have changed since it was made.');
+  expect(text).not.toContain('of its changes');
+  expect(code).toBe(3);
+}, 30_000);
+
 /** Lets the platform refuse the next value of a person, which leads to a dead letter. */
 async function refuse(name: string): Promise<void> {
   await place.platform.control('PATCH', '/faults', {

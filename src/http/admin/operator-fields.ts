@@ -50,7 +50,7 @@ export function orderRoute<Order = object>(
     fields?: Record<string, JsonSchema>;
     required?: string[];
     oneOf?: { required: string[] }[];
-    handle: (order: Order, by: Actor, call: AdminCall) => Promise<AdminAnswer>;
+    handle: (order: Order, actor: Actor, call: AdminCall) => Promise<AdminAnswer>;
   },
 ): AdminRoute {
   const { fields, required = [], oneOf, handle, ...rest } = definition;

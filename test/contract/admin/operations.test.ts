@@ -1,6 +1,7 @@
 // Tests long operations: start, progress at every replica, cancellation, and the end of the process that runs them.
 import { Redis } from 'ioredis';
 import { createOperationStore } from '../../../src/directory/logs/operations.ts';
+import { savedPieces, type Plan } from '../../../src/reconcile/plan.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openReconciling, scimPatch, type Reconciling } from '../../support/reconciling.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
@@ -62,6 +63,17 @@ test('plan in the admin API lists drift without writing, and apply of this plan 
   await rename(PEOPLE[0] ?? '', 'Meddled again');
   const moved = await started('/apply', { saved: plan.result });
   expect(moved).toMatchObject({ outcome: 'stale', message: expect.stringContaining('Nothing was changed') });
+});
+
+test('apply in the admin API of a plan that was made with other mapping rules is stale, and the message says so', async () => {
+  const { plans } = (await started('/plan', { target: 'main' })).result;
+  const former = savedPieces(plans.map((plan: Plan) => ({ ...plan, mapping: 'former' })));
+  const applied = await started('/apply', { saved: JSON.parse([...former].join('')) });
+  expect(applied).toMatchObject({
+    outcome: 'stale',
+    message:
+      'The plan is stale: the mapping rules have changed since it was made. Nothing was changed, make a new plan.',
+  });
 });
 
 test('after a reconcile ordered at one replica has repaired drift, another replica returns its result', async () => {

@@ -81,13 +81,13 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
     command: 'doctor --deep',
     summary: 'Compares all derived data in Redis with the records, without a repair.',
     answers: startedAnswer,
-    handle: (_order, by) => start(context, 'doctor', by),
+    handle: (_order, actor) => start(context, 'doctor', actor),
   }),
   orderRoute('/doctor/repair', 'startRepair', {
     command: 'doctor --repair',
     summary: 'Compares all derived data with the records and rebuilds what differs. Reconcile afterwards.',
     answers: startedAnswer,
-    handle: (_order, by) => start(context, 'repair', by),
+    handle: (_order, actor) => start(context, 'repair', actor),
   }),
 ];
 
@@ -118,24 +118,26 @@ async function verify(context: AdminContext, body: AccessBody, signal: AbortSign
 }
 
 /** Starts the comparison of derived data as an operation. @returns the answer with its first state */
-async function start(context: AdminContext, kind: 'doctor' | 'repair', by: Actor) {
-  const proveConnections = (work: OperationWork): Promise<Finished> => proveAll(context, kind, by, work);
+async function start(context: AdminContext, kind: 'doctor' | 'repair', actor: Actor) {
+  const proveConnections = (work: OperationWork): Promise<Finished> => proveAll(context, kind, actor, work);
   // A proof is of connections, not of targets.
-  return accepted(await context.operations.start({ kind, target: undefined, by: by.by }, proveConnections));
+  return accepted(
+    await context.operations.start({ kind, target: undefined, by: actor.by }, proveConnections),
+  );
 }
 
 /** Compares derived data with the records; the kind `repair` also rebuilds what differs. @returns the reports */
 async function proveAll(
   context: AdminContext,
   kind: 'doctor' | 'repair',
-  by: Actor,
+  actor: Actor,
   work: OperationWork,
 ): Promise<Finished> {
   const { signal } = work;
   const onProgress = (progress: ProofProgress): void =>
     work.onProgress({ ...progress, target: null, phase: 'entries' });
-  const repairBy = kind === 'repair' ? by : undefined;
-  const order = { by: by.by, repairBy, pauseMs: PAUSE_MS, signal, onProgress };
+  const repairBy = kind === 'repair' ? actor : undefined;
+  const order = { by: actor.by, repairBy, pauseMs: PAUSE_MS, signal, onProgress };
   const reports = await prove(context, context.states, order);
   return { ...conclusionOf(reports), result: [JSON.stringify(reports)] };
 }

@@ -24,6 +24,8 @@ interface Order {
   driftOnly?: boolean;
 }
 
+/** Item of `stale` in the result of apply if the plan was made with other rules; its changes are then not checked. */
+const MAPPING_RULES = 'the mapping rules';
 /** Largest plan that the service loads into memory. The command line applies larger ones. */
 const MAX_PLAN_BYTES = 64 * 1024 * 1024;
 
@@ -52,8 +54,8 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     fields: { target: onlyTarget, full },
     answers,
     refuses: { 404: 'There is no such target.' },
-    handle: (order, by) =>
-      start(context, 'reconcile', { ...order, by: by.by }, (work) => repair(context, order, by, work)),
+    handle: (order, actor) =>
+      start(context, 'reconcile', { ...order, by: actor.by }, (work) => repair(context, order, actor, work)),
   }),
   orderRoute<{ operation?: string; saved?: object }>('/apply', 'apply', {
     command: 'apply FILE --yes --json',
@@ -75,11 +77,11 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
       404: 'There is no such operation, or its result is no longer kept.',
       413: 'The plan is too large for this route.',
     },
-    handle: async ({ operation, saved }, by) => {
+    handle: async ({ operation, saved }, actor) => {
       // The schema requires exactly one of both (oneOf).
       const document = saved === undefined ? await resultOf(context, operation ?? '') : JSON.stringify(saved);
       const pairs = pairsIn(document, context);
-      return start(context, 'apply', { by: by.by }, (work) => carryOut(context, pairs, by, work));
+      return start(context, 'apply', { by: actor.by }, (work) => carryOut(context, pairs, actor, work));
     },
   }),
 ];
@@ -154,7 +156,7 @@ async function repair(
   orderedBy: Actor,
   work: OperationWork,
 ): Promise<Finished> {
-  const reports: Placed[] = [];
+  const reports: ReportOfScope[] = [];
   for (const each of chosen(context, order.target)) {
     const run = async (signal: AbortSignal): Promise<RunReport> => {
       const { report } = await reconcile(each.scope, {
@@ -170,7 +172,7 @@ async function repair(
       });
       return report;
     };
-    reports.push({ place: placeOf(each), report: await reportOf(context, each, work, run) });
+    reports.push({ scope: scopeText(each), report: await reportOf(context, each, work, run) });
   }
   return toFinished(reports);
 }
@@ -191,7 +193,7 @@ async function carryOut(
   const stale: string[] = [];
   const reviewed: (Pick<Pair, 'scheduled'> & { review: PlanReview })[] = [];
   for (const { plan: saved, scheduled } of pairs) {
-    if (saved.mapping !== scheduled.scope.digest) stale.push('the mapping rules');
+    if (saved.mapping !== scheduled.scope.digest) stale.push(MAPPING_RULES);
     else {
       const review = await atTarget(scheduled, work, (signal) => reviewPlan(scheduled.scope, saved, signal));
       reviewed.push({ scheduled, review });
@@ -199,10 +201,13 @@ async function carryOut(
     }
   }
   if (stale.length > 0) {
-    const message = `The plan is stale: ${stale.length} of its changes ${stale.length === 1 ? 'does' : 'do'} not hold any more. Nothing was changed, make a new plan.`;
+    const reason = stale.includes(MAPPING_RULES)
+      ? `${MAPPING_RULES} have changed since it was made`
+      : `${stale.length} of its changes ${stale.length === 1 ? 'does' : 'do'} not hold any more`;
+    const message = `The plan is stale: ${reason}. Nothing was changed, make a new plan.`;
     return { outcome: 'stale', message, result: [JSON.stringify({ stale })] };
   }
-  const reports: Placed[] = [];
+  const reports: ReportOfScope[] = [];
   for (const { scheduled, review } of reviewed) {
     const options = {
       guard: scheduled.guard,
@@ -212,7 +217,7 @@ async function carryOut(
     };
     const run = (signal: AbortSignal): Promise<RunReport> =>
       applySaved(scheduled.scope, review, { ...options, signal });
-    reports.push({ place: placeOf(scheduled), report: await reportOf(context, scheduled, work, run) });
+    reports.push({ scope: scopeText(scheduled), report: await reportOf(context, scheduled, work, run) });
   }
   return toFinished(reports);
 }
@@ -228,22 +233,22 @@ const WORST_FIRST: Outcome[] = [
   'converged',
 ];
 
-/** The report of a run, and the words for its connection and target. */
-interface Placed {
-  place: string;
+/** The report of a run, and its scope in words: connection and target. */
+interface ReportOfScope {
+  scope: string;
   report: RunReport;
 }
 
-const placeOf = ({ scope: { connection, target } }: ScheduledScope): string =>
+const scopeText = ({ scope: { connection, target } }: ScheduledScope): string =>
   `${connection} → ${target.name}`;
 
-/** Returns the worst outcome. The message of an operation of several runs names the place and outcome of each. */
-function toFinished(all: readonly Placed[]): Finished {
+/** Returns the worst outcome. The message of an operation of several runs names the scope and outcome of each. */
+function toFinished(all: readonly ReportOfScope[]): Finished {
   const outcome =
     WORST_FIRST.find((each) => all.some(({ report }) => report.outcome === each)) ?? 'converged';
   const reports = all.map(({ report }) => report);
-  const told = all.map(({ place, report: { outcome: own, message } }) =>
-    [place, own, ...(message === undefined ? [] : [message.replace(/\.$/, '')])].join(': '),
+  const told = all.map(({ scope, report: { outcome: own, message } }) =>
+    [scope, own, ...(message === undefined ? [] : [message.replace(/\.$/, '')])].join(': '),
   );
   const hasMessage = reports.some(({ message }) => message !== undefined);
   const message = reports.length === 1 ? reports[0]?.message : hasMessage ? told.join('. ') : undefined;
