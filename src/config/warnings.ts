@@ -54,6 +54,7 @@ function redisWarnings({ redis: { url, cluster, tls } }: Warned): ConfigWarning[
     if (typeof address === 'string' || address.password !== undefined) return false;
     return address.hosts.some(({ host }) => !isLoopback(new URL(`redis://${bracketed(host)}`)));
   });
+  // A client certificate identifies the bridge as a password does.
   if (!isOpen || tls.certFile !== null) return [];
   return [
     {

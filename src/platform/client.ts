@@ -25,13 +25,15 @@ export type { ListRange } from './scim-resources.ts';
 
 /** Every call throws PlatformError (errors.ts) when it fails. No call is retried. */
 export interface PlatformClient {
-  /** SCIM users, as `groups` SCIM groups. */
+  /** SCIM users. */
   users: PlatformUsers;
+  /** SCIM groups. */
   groups: PlatformGroups;
   /** Console users: the people of `users` with the numeric ids that attribute values refer to. */
   accounts: PlatformAccounts;
-  /** Definitions of user attributes, as `values` their values. */
+  /** Definitions of user attributes. */
   attributes: PlatformAttributes;
+  /** Values of user attributes. */
   values: PlatformValues;
   workspace: PlatformWorkspace;
   /** Waits for running calls, then closes the connections; may be called twice. */

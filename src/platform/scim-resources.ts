@@ -50,7 +50,7 @@ export interface PlatformUsers extends ScimResources<WireUser, WireUserInput, un
 
 /** `members: false` excludes the members: a page of large groups would be tens of megabytes. */
 export interface PlatformGroups extends ScimResources<WireGroup, WireGroupInput, { members?: false }> {
-  /** Returns at most two candidates, without members. Names are unique ignoring case; compare exactly before use. */
+  /** Returns at most two groups with the name in any case, without members. Two are ambiguous; compare exactly before use. */
   findByDisplayName(name: string, options?: CallOptions): Promise<WireGroup[]>;
   /** Returns the group with members unless `members` is false. */
   get(id: string, choice?: { members?: boolean }, options?: CallOptions): Promise<WireGroup>;

@@ -162,6 +162,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     if (!isSuccess(status)) throw refusedAnswer(options, request, { status, headers, text }, call);
     // After a success a write may have been applied, even if its answer cannot be read.
     const answered: CallContext = { ...call, mayHaveCommitted: isWrite(request) };
+    // A tenant without the endpoint may answer 200 with its web page (contract 12.9).
     if (isWebPage(text)) throw new EndpointAbsent(status, answered);
     if (request.read === 'ignore') return undefined as T;
     const tooMuch = tooMuchIn(bytes, boundsOf(request));

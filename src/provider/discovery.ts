@@ -23,7 +23,7 @@ export function createDiscovery(
   const list = (documents: object[]): Answer =>
     ok(listResponse(documents, { totalResults: documents.length, startIndex: 1 }));
 
-  /** Answers with the document of this id. @throws 404 without one */
+  /** Answers with the document of this id in any letter case (RFC 7644 §3.10: URNs). @throws 404 without one */
   function one(documents: Record<string, unknown>[], id: string): Answer {
     const found = documents.find((document) => String(document.id).toLowerCase() === id.toLowerCase());
     if (!found) throw notFound(`${JSON.stringify(id.slice(0, 200))} not found.`);

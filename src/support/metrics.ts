@@ -105,7 +105,7 @@ export const METRICS = {
     'Destructive writes that wait for approval.',
   ),
   exceptions: sharedGauge('bridge_exceptions', ['target', 'reason'])(
-    'Resources that stay otherwise than desired until a person acts. Reason: Rejected, LastAdministrator, Dropped, NotAdopted, Held, Protected; OnHold: an order of hold.',
+    'Resources that stay otherwise than desired until a person acts. Reason: Rejected, LastAdministrator, Dropped, NotAdopted, Held, Protected; OnHold: the target is on hold.',
   ),
   exceptionsOldest: sharedGauge('bridge_exceptions_oldest_seconds', ['target', 'reason'])(
     'Age of the oldest exception of a reason, in seconds; 0 when there is none.',

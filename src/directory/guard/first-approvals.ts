@@ -97,7 +97,8 @@ export function createFirstApprovals(
 
   /** Returns the first approvals that are still valid, oldest first, and deletes the others. */
   async function list(): Promise<StoredFirstApproval[]> {
-    // Redis runs these commands in this order, so no first approval is newer than the serial that is read.
+    // Redis runs these commands in this order. In the other order, a first approval stored in between could have a newer serial
+    // (number of the approval) than the one read, and would be deleted as outdated.
     const [found, current, [seconds = 0]] = await Promise.all([
       redis.hgetall(name),
       redis.hget(keys.key('guardApproval', target), 'serial'),

@@ -19,7 +19,7 @@ export interface ChangeList {
   serial: number;
   /** Last place of the list; changes that are held later are not part of it. */
   upTo: number;
-  /** Digest of the changes that a decision about a part of the list covers; absent: the whole list. */
+  /** Set if a decision was about only some changes of a list, which are then this list: their digest, as in the id. */
   part?: string;
   /** Numbers of the decisions that rejected the changes of the list; held changes have none. */
   numbers?: readonly number[];

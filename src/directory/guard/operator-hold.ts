@@ -27,8 +27,8 @@ export const holdAdvice = (target: string, hold: Pick<Hold, 'by'>): string =>
   isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends it`;
 
 /**
- * Returns a text: a hold ended a run. The text does not say that the target is on hold now, because reports are stored and read
- * later.
+ * Returns a text: a run ended because the target was on hold. The text does not say that the target is on hold now, because
+ * reports are stored and read later.
  */
 export const wasOnHold = (target: string, hold: Pick<Hold, 'by'>): string =>
   `the target was on hold: ${isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends a hold`}`;
@@ -45,7 +45,7 @@ export function createOperatorHold(
 ) {
   const name = keys.key('hold', target);
 
-  /** Holds the target; running syncs stop before their next step. @returns false when it was already held */
+  /** Holds the target for an operator or TENANT_HOLDER; running syncs stop before their next step. @returns false: it was held */
   async function hold(by: string, note?: string): Promise<boolean> {
     const [tag] = await scripts.run('hold', keys.base, { target, by, note });
     return tag === 'held';
@@ -57,12 +57,12 @@ export function createOperatorHold(
     return tag === 'released';
   }
 
-  /** Ends a hold because of another tenant; the operator's hold beside it is in force again. */
+  /** Ends a hold because of another tenant; an operator's hold that waited beneath it (hold.lua) is in force again. */
   async function endTenantHold(): Promise<void> {
     await scripts.run('release_hold', keys.base, { target, tenant: true });
   }
 
-  /** Returns the hold of the target; undefined when it is not on hold. */
+  /** Returns the hold in force; undefined: none. An operator's hold beneath it (hold.lua: `operator`) is left out. */
   async function onHold(): Promise<Hold | undefined> {
     const text = await redis.get(name);
     if (text === null) return undefined;

@@ -9,7 +9,7 @@ local RUNNING = '- '
 local notified = {}
 local function enqueue(target, ref, score)
   redis.call('ZADD', key('dirty', target), string.format('%d', score), ref)
-  -- Subscribers get the message after the command has ended.
+  -- Redis delivers the message after the whole script, so one for each target also tells of the marks that are written later.
   if not notified[target] then redis.call('PUBLISH', base .. 'marked', target) end
   notified[target] = true
 end

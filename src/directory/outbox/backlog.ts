@@ -38,7 +38,7 @@ export interface Backlog {
   onHold: boolean;
   /** Destructive writes that wait for approval. */
   held: Record<DestructiveKind, number>;
-  /** Resources that differ from the desired state until a person acts, and an order of hold. */
+  /** Resources that differ from the desired state until a person acts, and targets on hold. */
   exceptions: ExceptionCounts;
   lastRun?: RunReport;
   /** End of the last run that compared everything, Unix milliseconds; undefined before the first. */

@@ -1,4 +1,4 @@
-// Reads the exceptions of a target: resources that differ from the desired state until a person acts, and an order of hold. The
+// Reads the exceptions of a target: resources that differ from the desired state until a person acts, and a hold of the target. The
 // writers are hold.lua and the scripts with lua/exceptions.lua: ends of syncs (ack_dirty), the guard (guard_take, guard_move),
 // dropped dead letters (dismiss), new and removed links (adopt_link, forget_link, forget_links), forget_person, and pushes that
 // take a held change back (lua/guard_items.lua).
@@ -36,16 +36,16 @@ export type ExceptionCounts = Record<ExceptionReason, number> & {
   ages: Record<ExceptionReason, number>;
 };
 
-/** One exception: a resource that differs from the desired state until a person acts, or an order of hold. */
+/** One exception: a resource that differs from the desired state until a person acts, or a target on hold. */
 export interface StandingException {
-  /** Null for an order of hold. */
+  /** Null for a target on hold. */
   ref: Ref | null;
   reason: ExceptionReason;
   /** Unix milliseconds. */
   since: number;
-  /** userName or displayName, as written at the target or as stored; else the ref. Of an order of hold the target. */
+  /** userName or displayName, as written at the target or as stored; else the ref. Of a target on hold its name. */
   name: string;
-  /** The condition of the link in words, or the note of the order. */
+  /** The condition of the link in words, or the note of the hold. */
   message: string;
 }
 
@@ -56,7 +56,7 @@ export const exceptionReasonOf = (condition: Condition | undefined): ResourceRea
 /**
  * Returns the counts of the backlog.
  * @param found number and time of the oldest ('' = none) of each reason of a resource, in their order
- * @param hold the order of hold as stored; '' = none
+ * @param hold the hold of the target as stored; '' = none
  * @param now Unix milliseconds
  */
 export function toExceptionCounts(
@@ -139,7 +139,7 @@ export async function readExceptions(
     // An empty page: the offset leaves out this whole list, and the rest of the offset belongs to the next reason.
     skip = flat.length > 0 ? 0 : Math.max(0, skip - (await redis.zcard(listKey(reason))));
   }
-  // The order of hold comes behind all resources.
+  // The hold of the target comes behind all resources.
   const isHoldOnPage = skip === 0 && found.length < limit && reasons.includes('OnHold');
   const hold = isHoldOnPage ? await readHold() : null;
   return [...(await withNames(found)), ...(hold ? [hold] : [])];

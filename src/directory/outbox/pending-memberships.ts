@@ -9,12 +9,14 @@ import { parseLink, type Link } from './links.ts';
  * Signs of pending memberships (lua/signs.lua): to be added, to be removed, a removal that is not written, because it was rejected
  * or the user is protected, and a removal that was written and that no answer or read has shown yet.
  */
-const MEMBERSHIP_SIGN = {
+export const MEMBERSHIP_SIGN = {
   toAdd: '+',
   toRemove: '-',
   keptRemoval: 'r',
   unconfirmedRemoval: 'u',
 } as const;
+/** Sign of a pending membership that is to be added, to be removed, or a kept removal. */
+export type PendingSign = '+' | '-' | typeof MEMBERSHIP_SIGN.keptRemoval;
 
 /** Returns whether a sign is that of an unconfirmed removal. */
 export const isUnconfirmed = (sign: string): boolean => sign === MEMBERSHIP_SIGN.unconfirmedRemoval;

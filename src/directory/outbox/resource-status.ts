@@ -10,7 +10,7 @@ import {
   type Priority,
   type Ref,
 } from '../records.ts';
-import { isUnconfirmed } from './pending-memberships.ts';
+import { isUnconfirmed, type PendingSign } from './pending-memberships.ts';
 
 /** State of a dirty mark. Times are Unix milliseconds of Redis. */
 export interface MarkState {
@@ -36,7 +36,7 @@ export interface ResourceStatus {
   /** Names of values that differed at the platform in a comparison. */
   suspectedDrift: string[];
   /** Of a user by group id, of a group by member name (member-names.ts), each with its sign (pending-memberships.ts). */
-  pendingMemberships: Map<string, '+' | '-' | 'r'>;
+  pendingMemberships: Map<string, PendingSign>;
   /** Written removals that no answer or read has shown yet, named as in `pendingMemberships`. */
   unconfirmedRemovals: string[];
   /** Changes of the resource that an operator can decide or has decided; a change that is to be judged anew is left out. */
@@ -85,7 +85,7 @@ function signsOf(
   const signs = Object.entries(stored);
   const pending = signs.filter(([, sign]) => !isUnconfirmed(sign));
   return {
-    pendingMemberships: new Map(pending as [string, '+' | '-' | 'r'][]),
+    pendingMemberships: new Map(pending as [string, PendingSign][]),
     unconfirmedRemovals: signs.flatMap(([id, sign]) => (isUnconfirmed(sign) ? [id] : [])),
   };
 }

@@ -40,7 +40,7 @@ export interface DueWork {
   storedId: string | undefined;
   /** A user's groups. */
   groups: GroupName[];
-  /** Pending memberships of a user, without unconfirmed removals: group id → sign (`+`, `-` or `r`, lua/signs.lua). */
+  /** Pending memberships of a user, without unconfirmed removals: group id → sign (PendingSign). */
   pendingGroups: Map<string, string>;
   /** Whether the guard holds a change of this resource, or an operator approved or rejected one. */
   held: boolean;

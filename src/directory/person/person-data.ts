@@ -35,7 +35,7 @@ export interface ForgetOrder {
   since: number;
   /** Time of the last attempt to complete it, Unix milliseconds. */
   triedAt: number;
-  /** An attempt found the person pushed again. Later data of the person is not what was ordered to be removed. */
+  /** An attempt to complete the order found the person pushed again. The order does not cover newer data, so it is not retried. */
   wasPushedAgain?: true;
 }
 

@@ -4,7 +4,7 @@
 -- repair that was killed can be continued by the next one.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { targets, cursor, count, repair }
--- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
+-- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
 -- NEEDS indexes, member_sum, proof, signs
 -- Time after which `rebuilding` expires, if no repair ends it.
 local REBUILD_MS = 24 * 60 * 60 * 1000

@@ -4,7 +4,7 @@
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, family: guardHeld | guardApproved | guardRejected | guardItems,
 --        id (kind of the items; for guardItems a ref), cursor, count, repair }
--- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
+-- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
 -- NEEDS proof
 local is_of_resource = p.family == 'guardItems'
 local name = key(p.family, p.target .. ':' .. p.id)

@@ -1,8 +1,9 @@
--- Proves one portion of an index, of an order, or of the names of groups: each entry has a record that it belongs to.
+-- Proves one portion of an index, of an order (`order:User`, `order:Group`: ids by creation), or of the names of groups: each
+-- entry has a record that it belongs to.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { family (of an index (lua/entries.lua), order:User, order:Group or groupNames), kind, cursor, count,
 --        repair (whether faults are repaired) }
--- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
+-- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
 -- NEEDS indexes, proof
 local is_order, is_name = string.sub(p.family, 1, 6) == 'order:', p.family == 'groupNames'
 local next_cursor, entries = unpack(redis.call(is_order and 'ZSCAN' or 'HSCAN', key(p.family), p.cursor, 'COUNT', p.count))
@@ -18,7 +19,7 @@ local function prove_value(value, holders)
   local seen, kept, wrong_id = {}, {}, nil
   for id in string.gmatch(holders, '[^,]+') do
     local record = sound_record(p.kind, id)
-    local is_damaged = record == nil -- `false`: there is no record
+    local is_damaged = record == nil -- without a record, sound_record returns false
     local is_right = not seen[id] and (is_damaged or record and has_entry(record, p.family, value))
     if is_right then kept[#kept + 1] = id else wrong_id = id end
     seen[id] = true

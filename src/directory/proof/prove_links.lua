@@ -3,7 +3,7 @@
 -- values.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], family: links | linked, cursor, count, repair, request }
--- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
+-- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
 -- NEEDS groups, links, pending_groups, proof
 local next_cursor, entries = unpack(redis.call('HSCAN', key(p.family, p.target), p.cursor, 'COUNT', p.count))
 local links, reverse_links = key('links', p.target), key('linked', p.target)
@@ -28,7 +28,7 @@ local function readd_memberships(ref)
       mark('Group:' .. group, RECONCILE)
     end
   else
-    -- A group may have many members, so prove_readd.lua makes them pending in portions.
+    -- A group may have many members, so prove_readd.lua makes them pending in portions, from the first SSCAN cursor '0' on.
     redis.call('HSET', key('readding', p.target), id, '0')
   end
   mark(ref, RECONCILE)
@@ -47,6 +47,7 @@ local function prove_link(ref)
     return fault('links', 'damaged', ref, is_repairable and repair or nil)
   end
   local has_lost_record = not is_stored(ref) and not is_deleted(string.match(ref, ':(.*)$') or '')
+  -- Redis has nothing from which a lost record could be restored, so the fault is only reported.
   if has_lost_record then fault('links', 'lost', ref) end
   local platform_key = link and link.id and string.match(ref, '^%a+') .. ':' .. link.id
   local holder = platform_key and ref_linked_to(p.target, platform_key)
@@ -54,6 +55,7 @@ local function prove_link(ref)
   local other = holder and link_of(holder)
   -- Two resources with one platform id: an operator decides which one keeps it.
   if other and other.id == link.id then return fault('linked', 'doubled', ref .. ' and ' .. holder) end
+  -- A running sync needs no exception here: every script that stores a platform id stores this reverse link with it.
   fault('linked', holder and 'wrong' or 'missing', ref, function() redis.call('HSET', reverse_links, platform_key, ref) end)
 end
 

@@ -3,7 +3,7 @@
 -- have a record, a link or a mark.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], family, cursor, count, repair, request }
--- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
+-- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
 -- NEEDS marks, proof
 
 -- Commands that scan the families; the other families are sorted sets.

@@ -3,7 +3,7 @@
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { family: members | unresolved | references, id (of the group; for references the value), cursor, count,
 --        repair (whether faults are repaired) }
--- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
+-- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
 -- NEEDS indexes, member_sum, proof
 local name = key(p.family, p.id)
 local command = p.family == 'unresolved' and 'HSCAN' or 'SSCAN'

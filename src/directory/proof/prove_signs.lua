@@ -4,7 +4,7 @@
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], family: pendingMembers | pendingGroups, id (of the group; for pendingGroups of the user),
 --        cursor, count, repair (whether faults are repaired), request }
--- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
+-- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
 -- NEEDS pending_groups, proof
 local next_cursor, signs = unpack(redis.call('HSCAN', key(p.family, p.target .. ':' .. p.id), p.cursor, 'COUNT', p.count))
 

@@ -2,7 +2,7 @@
 -- and is synced (lua/link_states.lua).
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, kind, rulesReadGroups (lua/basis.lua), cursor, count, repair (whether faults are repaired) }
--- RETURN as prove_records.lua. From lua/proof.lua: `fault` notes a fault, and repairs it if p.repair is set; `proved` replies
+-- RETURN {"proved", next cursor, entries checked, [faults: prove_records.lua]}. lua/proof.lua: `fault` notes one, `proved` replies
 -- NEEDS link_states, proof, synced
 local name = name_synced(p.target, p.kind)
 local next_cursor, synced_ids = unpack(redis.call('SSCAN', name, p.cursor, 'COUNT', p.count))

@@ -22,6 +22,7 @@ export function* scriptTexts(): Generator<[name: string, lua: string]> {
 }
 
 function assemble(name: string, text: string): string {
+  // `answer_all` (lua/errors.lua) runs the script once for the batch, `answer_each` (lua/calls.lua) once for each call.
   const [common, answer] = AT_ONCE.has(name)
     ? ['keys, errors', 'answer_all']
     : ['keys, calls', 'answer_each'];

@@ -89,7 +89,7 @@ async function findingsOfWhole(redis: Redis | Cluster, probe: string | undefined
   }
 }
 
-/** Further facts about Redis for doctor. */
+/** Facts about Redis that doctor shows besides the faults. */
 export interface StoreFacts {
   version: string;
   persistence: 'append-only file' | 'snapshots' | 'none';

@@ -168,7 +168,7 @@ export const SCHEMAS = {
   Exception: objectOf<ExceptionView>()({
     connection: textField,
     target: textField,
-    ref: { ...nullable('string'), description: 'Null for an order of hold.' },
+    ref: { ...nullable('string'), description: 'Null for a target on hold.' },
     kind: { enum: ['User', 'Group', null] },
     reason: { enum: EXCEPTION_REASONS },
     name: textField,

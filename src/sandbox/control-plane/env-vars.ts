@@ -16,7 +16,7 @@ function answerList(call: Call): HandlerReply {
   return { status: 200, body: { items, data: items } };
 }
 
-/** Handles `GET`: 200 `{items, data}`; 403, 404. */
+/** Handles `GET`: 200 with the list under both published names, `items` and `data`; 403, 404. */
 export function listVariables(call: Call): HandlerReply {
   accessibleDeployment(call);
   return answerList(call);

@@ -10,7 +10,7 @@ const REGIONS = [
   { id: 'us-east-1', name: 'North Virginia', cloudProvider: 'aws' },
 ];
 
-/** Handles `GET /regions`. */
+/** Handles `GET /regions`: the list under both published names, because clients read either (contract 10). */
 export function listRegions(): HandlerReply {
   return { status: 200, body: { items: REGIONS, data: REGIONS } };
 }

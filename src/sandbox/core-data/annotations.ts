@@ -91,7 +91,7 @@ export function visibleCubes(model: Model, context: CoreDataSecurityContext): Cu
 export function toCubeMeta(model: Model, context: CoreDataSecurityContext, onlyViews = false): MetaDocument {
   const cubes = visibleCubes(model, context)
     .filter(({ kind }) => !onlyViews || kind === 'view')
-    // Joins are not followed here: each cube is a group of its own.
+    // Joins are not followed here, so each cube gets its own number of a group of joined cubes.
     .map((cube, index) => showCube(cube, index + 1));
   return { cubes, compilerId: model.name };
 }

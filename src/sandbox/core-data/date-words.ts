@@ -65,7 +65,7 @@ const wholeUnits = (unit: TimeUnit, first: Date, last: Date): WordRange => [
   new Date(addUnits(unit, startOfUnit(unit, last), 1).getTime() - 1),
 ];
 
-/** Returns the number of digits, of `a` or `an`, or of a number word; -1 for any other word. */
+/** Returns the number that a word of AGO or AHEAD stands for: digits, a number word, or `a` and `an` (1); -1 for no word. */
 function toCount(word: string): number {
   if (/^\d/.test(word)) return Number(word);
   return word.startsWith('a') ? 1 : NUMBERS.indexOf(word);

@@ -159,6 +159,7 @@ export function resolveQuery(
   };
   const members = membersOfQuery(query);
   const cubes = joinedCubes(members);
+  // An error about a filter of a policy counts it behind those of the query: `filters[<filterCount + index>]`.
   const filterCount = query.filters.length;
   const access = rowAccessOf(evaluatedNames(members), { context, setting, filterCount });
   return { ...query, cubes, access };

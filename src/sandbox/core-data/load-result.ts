@@ -56,6 +56,7 @@ function shape(query: Query, rows: Rows, role: ResultRole): unknown {
   const members = columns.map(([name]) => name);
   switch (query.format) {
     case 'compact':
+      // As Cube answers: without rows, this form names no members.
       if (rows.length === 0) return { members: [], dataset: [] };
       return { members, dataset: rows.map((row) => columns.map(([, cellOf]) => cellOf(row))) };
     case 'columnar':
@@ -83,6 +84,7 @@ export function showQuery(query: Query): LoadResult {
       ...(span === null ? {} : { dateRange: span.map(isoOf) }),
     })),
     ...(form.segments === undefined ? {} : { segments: form.segments }),
+    // Filters that access policies added are shown beside those of the query.
     filters: [...query.filters.map(showFilter), ...query.access.shown],
     ...(query.order === null
       ? {}
@@ -94,6 +96,7 @@ export function showQuery(query: Query): LoadResult {
     ...(form.total === undefined ? {} : { total: form.total }),
     ...(form.ungrouped === undefined ? {} : { ungrouped: form.ungrouped }),
     ...(form.responseFormat === undefined ? {} : { responseFormat: form.responseFormat }),
+    // Also for a part of a blended or compared query, which runs as a query of its own.
     queryType: 'regularQuery',
   };
 }
@@ -111,6 +114,7 @@ export function toLoadResult(query: Query, { rows, total, nowMs }: Loaded, role:
     data: shape(query, rows, role),
     annotation: annotationOf(query),
     lastRefreshTime: new Date(nowMs).toISOString(),
+    // The sandbox has one data source, and its engine is DuckDB.
     dataSource: 'default',
     dbType: 'duckdb',
     external: false,

@@ -34,8 +34,8 @@ function tokenOf(request: Request): string {
 }
 
 /**
- * Returns the scopes of a token. Without a `scope` claim it has all scopes. A token for chat may also read
- * data, because the agent uses it for queries (contract 6.1).
+ * Returns the scopes of a token: the claim `scope` is a list, or a text with blanks between. Without the claim, and for chat,
+ * the token has all scopes of the data API: the agent of a chat uses the token for its queries (ADR 0012).
  */
 function scopesOf(claims: SandboxJsonObject): ReadonlySet<string> {
   const claim = own(claims, 'scope');
@@ -46,8 +46,9 @@ function scopesOf(claims: SandboxJsonObject): ReadonlySet<string> {
 }
 
 /**
- * Returns the claims of a meta-sync token, or null for any other token. It is always signed with the API secret, also
- * when the deployment verifies other tokens in another way (ASSUMED-57).
+ * Returns the claims of a meta-sync token (contract 4.3), with which a tool reads metadata; null for any other token. The
+ * platform makes it, always with `scope: ["meta"]` and signed with the API secret, also when the deployment verifies other
+ * tokens in another way (ASSUMED-57).
  */
 async function metaSyncClaims(
   deployment: DeploymentRecord,

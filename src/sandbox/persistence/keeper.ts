@@ -31,7 +31,7 @@ export async function restoreRuntime(
   return around;
 }
 
-/** Saves the state after changes (write-behind.ts), and when stopped. */
+/** Saves the state after changes (write-behind.ts), and when stopped. `more.seed`: name of the seed, which a reset may change. */
 export function saveRuntime(
   runtime: SandboxRuntime,
   folder: DataFolder,

@@ -13,6 +13,7 @@ const SLICE = 500;
 
 /** Saved values that are not part of the state. */
 export interface Surroundings {
+  /** Name of the seed (seed.ts) that the state was last reset to. */
   readonly seed: string;
   readonly settings: SandboxSettings;
   readonly clockOffsetMs: number;

@@ -12,6 +12,7 @@ export function itemsOfKind<Kind extends WorkspaceItemType>(
   deploymentId: string,
   type: Kind,
 ): Extract<ItemRecord, { type: Kind }>[] {
+  // The index `kind` (records.ts) selects the type already; the filter only tells the compiler so.
   const found = call.state.workspace.find('kind', `${deploymentId}/${type}`);
   return found.filter((item): item is Extract<ItemRecord, { type: Kind }> => item.type === type);
 }
@@ -35,7 +36,7 @@ export function nameSearch(call: Call): (item: ItemRecord) => boolean {
   return (item) => item.name.toLowerCase().includes(wanted);
 }
 
-/** Returns the answer of a list: `items` and `pageInfo` by cursor, `data`, `count` and `pagination` by offset. */
+/** Returns a list, always in both styles, by cursor and by offset. @param kind names it in cursors: one of another list is 400 */
 export function listReply<T extends ItemRecord>(
   call: Call,
   kind: string,

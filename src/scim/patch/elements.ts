@@ -92,7 +92,7 @@ function isUnassigned(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
-// Removes a sub-attribute. Returns undefined when only `type` or `primary` is left: then the element is removed too.
+// Removes a sub-attribute. Returns undefined when the element goes with it: `value` is removed, or only `type` or `primary` is left.
 function withoutPart(field: Field, element: JsonObject, sub: Field): JsonObject | undefined {
   const rest = orderElement(field, { ...element, [sub.name]: undefined });
   if (!rest || sub.name === 'value') return undefined;

@@ -39,7 +39,7 @@ interface LogQuery extends SpanQuery {
   target?: string;
 }
 
-/** Header with the ref of the resource that was searched for. */
+/** Header of the answer: ref of the one resource that the filter `resource` named: an address may have a ref, and no name. */
 const RESOURCE = 'X-Resource';
 /** Characters that a header may have without encoding. */
 const HEADER_TEXT = /^[\x21-\x7e]+$/;

@@ -213,7 +213,7 @@ function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
   });
 }
 
-/** Returns the aliases that a cube or view has in its source. */
+/** Returns the names of the cubes whose tables a query on this cube or view can use: the table aliases of its FROM clause. */
 const aliasesOf = (cube: Cube): string[] =>
   cube.kind === 'view' ? [...cube.cubes] : [cube.name, ...(cube.reaches ?? [])];
 
