@@ -25,9 +25,9 @@ export interface HandoverHead {
   startedAt: number;
   endedAt?: number;
   deployment: string;
-  /** Name of the person's folder; chosen before it is created. */
+  /** Name of the folder that the handover makes for the person in the folder of the team; chosen before it is created. */
   folderName?: string;
-  /** Id of the person's folder. */
+  /** Id of that folder of the person. */
   folder?: string;
   /** Number of items whose move the platform refused; each run tries them again. */
   refused?: number;
