@@ -1,5 +1,6 @@
 // Describes the memberships of a user or group, with the causes of those that wait. Signs of pending memberships
 // (docs/glossary.md): `+` to gain, `-` to lose, `r` a kept removal, which a decision or a protection keeps from being written.
+import { MEMBERSHIP_SIGN, type PendingSign } from '../directory/outbox/pending-memberships.ts';
 import { isUnmanaged } from '../directory/member-names.ts';
 import { conditionText, presentMessage } from '../directory/outbox/condition-text.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
@@ -62,8 +63,9 @@ export async function membershipsOfUser(
       decided &&
       presentMessage({ ...link.condition, message: decided.because }, outbox.settings);
     const removed = decided && { ...decided, because: because ?? decided.because };
-    // A kept removal: a person rejected it, or the user is protected.
-    if (sign === 'r') return { ...other, state: 'toRemove', ...(removed ?? PROTECTED) };
+    // A person rejected the removal, or the user is protected.
+    if (sign === MEMBERSHIP_SIGN.keptRemoval)
+      return { ...other, state: 'toRemove', ...(removed ?? PROTECTED) };
     if (sign === '-') {
       // A group that is not at the platform has no member to remove. The removal is left out if the source deleted the group, or
       // if the group waits behind a held change and no change of the person waits for the removal.
@@ -142,7 +144,11 @@ export async function membershipsOfGroup(
       ref,
       name: String(link.core?.userName ?? names.get(ref) ?? unmanaged.get(user) ?? user),
       state: outside === undefined ? stateOf(sign) : 'notForTarget',
-      ...(sign === 'r' ? (removals[index] ? REMOVAL[removals[index]] : PROTECTED) : {}),
+      ...(sign === MEMBERSHIP_SIGN.keptRemoval
+        ? removals[index]
+          ? REMOVAL[removals[index]]
+          : PROTECTED
+        : {}),
       ...(sign === '-' && removals[index] === 'held' ? { because: REMOVAL.held.because } : {}),
       ...(moving.has(ref) ? MOVING : {}),
       ...(following.has(user) ? FOLLOWING : {}),
@@ -194,7 +200,7 @@ const FOLLOWS = 'leaves with the account, whose deactivation the guard holds';
 const FOLLOWING = { because: FOLLOWS, condition: 'Held' };
 
 /** Returns the state of a membership. @param sign of the pending membership; undefined: nothing is pending */
-function stateOf(sign: '+' | '-' | 'r' | undefined): MembershipState['state'] {
+function stateOf(sign: PendingSign | undefined): MembershipState['state'] {
   if (sign === undefined) return 'applied';
   return sign === '+' ? 'toAdd' : 'toRemove';
 }

@@ -70,7 +70,7 @@ export interface ScanResult {
   };
   /** Resources that could not be read. */
   unread: Map<Ref, UnreadResource>;
-  /** Called with the failure of each read of the platform. */
+  /** Called with each failed read of the platform. */
   noteFailure?: (failure: string) => void;
   onProgress: (progress: Progress) => void;
   /** Resources that need a sync although none is due (LOST in directory/outbox/coverage.ts, ADR 0021); the run marks them. */

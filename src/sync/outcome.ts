@@ -12,14 +12,14 @@ export type SyncOutcome =
       /** Drops the pending memberships that the user would still gain. */
       dropGrants?: boolean;
       condition?: Condition;
-      /** Time of the next sync without a change, Unix milliseconds. */
+      /** Time at which the resource is synced again even if nothing changes, such as a delayed deletion; Unix milliseconds. */
       alarmAt?: number;
     }
   /** The target is as desired except for held changes. A decision or a new push marks the resource again. */
   | { kind: 'held'; writes: number; condition: Condition; dropGrants?: boolean; alarmAt?: number }
   /**
    * The rest follows later. `for`: a user waits for its removals from groups, or before the activation for its memberships; a
-   * group waits for syncs of its members, or for more members that one PATCH can take. The resource becomes due after `afterMs`
+   * group waits for syncs of its members, or a short time for further ones, so that one PATCH adds them together. The resource becomes due after `afterMs`
    * (default: WAITING_MS, sync-resource.ts), or earlier when another sync marks it. `behindHeld`: ids of the groups if the guard
    * holds all removals that the user waits for.
    */

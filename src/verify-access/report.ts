@@ -123,7 +123,7 @@ export interface AccessReport {
   fault: AccessFault | null;
   /** Name that was asked for. If no user has the name, the chain fails at `push`, and the rest is null or empty. */
   asked: string;
-  /** The user that has the name, at one target. */
+  /** The user whose name was asked for (`asked`), at the target that was checked; null: no user has it. */
   person: { connection: string; target: string; ref: string; userName: string } | null;
   chain: ChainLink[];
   differences: AccountDifference[];

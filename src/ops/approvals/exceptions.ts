@@ -11,7 +11,7 @@ import { DECIDABLE, withPresentCondition } from './present-condition.ts';
 export interface ExceptionView extends Omit<StandingException, 'since'> {
   connection: string;
   target: string;
-  /** Null for an order of hold. */
+  /** Null for a target on hold. */
   kind: Kind | null;
   /** ISO 8601. */
   since: string;
@@ -37,7 +37,7 @@ function adviceOf(
   target: string,
   { approvals, hold }: { approvals: ApprovalIds | undefined; hold: Hold | undefined },
 ): string {
-  // Only an order of hold has no resource; the type checker does not know that.
+  // Only a target on hold has no resource; the type checker does not know that.
   if (ref === null || reason === 'OnHold')
     return hold && isTenantHold(hold)
       ? `${holdAdvice(target, hold)}.`

@@ -8,7 +8,7 @@ import { createChain, familyOf, FORMAT, MAX_LINE_BYTES, type BackupHeader } from
 
 export interface BackupReport {
   lines: number;
-  /** Items by family, for people. */
+  /** Number of items by family (familyOf), for the report to the operator and the end line. */
   counts: Record<string, number>;
   sha256: string;
   /** Whether the file carries an HMAC. */

@@ -264,7 +264,7 @@ export async function forgetLinks(
   return found.map(({ row }) => row);
 }
 
-/** Returns what is not taken away yet at the platform, as a sentence without its end; undefined: nothing. */
+/** Returns why the link is needed: access that the bridge still has to remove at the platform; undefined: none. No full stop. */
 async function whyNeeded(
   { directory, links, outboxes }: DesiredState,
   { ref, kind, target }: LinkRow,

@@ -135,7 +135,7 @@ async function forgetIn(
   return { connection, refs, order, removed: { ...removed, logEntries, ...others }, accounts };
 }
 
-/** Selects log entries of the person. An entry of another resource is evidence of that one, whatever it mentions. */
+/** Selects log entries about the person's own resources. An entry about another resource stays: it is evidence about that one. */
 const isAbout =
   (refs: readonly Ref[]): EntryTest =>
   (entry) =>

@@ -1,4 +1,5 @@
 // Finds a person who is no longer pushed: refs, names, and the accounts that stay at the platforms.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
@@ -113,7 +114,7 @@ async function addLinks(
     const { mark, pendingMemberships, unconfirmedRemovals } = await outbox.resourceStatus(ref);
     // A kept removal (`r`) does not count as pending, because nothing writes it. An unconfirmed one (`u`) counts until a read
     // shows that the account left the group.
-    const hasPending = [...pendingMemberships.values()].some((sign) => sign !== 'r');
+    const hasPending = [...pendingMemberships.values()].some((sign) => sign !== MEMBERSHIP_SIGN.keptRemoval);
     const isPending = mark !== null || hasPending || unconfirmedRemovals.length > 0;
     if (link.id === undefined && !isPending) continue;
     const handovers = state.handovers.get(target);

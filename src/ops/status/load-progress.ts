@@ -27,7 +27,7 @@ export interface LoadProgress {
 /** Facts outside the backlog that may bound a load. */
 export interface LoadSurroundings {
   target: string;
-  /** Whether an order of hold stops all writes. */
+  /** Whether a hold of the target stops all writes. */
   isOnHold: boolean;
   /** Whether the platform's address changed, so that writes wait for a reconcile. */
   hasMoved: boolean;

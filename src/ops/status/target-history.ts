@@ -1,4 +1,4 @@
-// Reads the history of one target: what its connections received, the calls to it, and its levels.
+// Reads the history of one target: pushes to its connections, calls to it, and gauges by time, such as its backlog.
 import type { HistoryStore } from '../../directory/history/history-store.ts';
 import {
   addSeries,
@@ -19,7 +19,7 @@ export interface TargetHistory {
   stepMs: number;
   /** Rate limit of the target. */
   requestsPerSecond: number;
-  /** Numbers of each slot, and greatest levels within it. */
+  /** `pushes*` and `calls*`: counts of each slot; all others, such as `lagMs`: the greatest value within it (slots.ts). */
   series: Record<'pushes' | 'pushesRefused', Series> &
     Record<Exclude<HistoryColumn<'target'>, Priority>, Series> & {
       /** Number of changes that wait for delivery to the queue, by priority; `inflight`: delivered and running ones. */
@@ -45,7 +45,7 @@ export async function readTargetHistory(
     store.read('target', target, range),
     ...connectionsOf(target).map((name) => store.read('connection', name, range)),
   ]);
-  const { deactivation, edit, new: created, reconcile, ...levels } = own.series;
+  const { deactivation, edit, new: created, reconcile, ...others } = own.series;
   return {
     target,
     range,
@@ -56,13 +56,13 @@ export async function readTargetHistory(
     series: {
       pushes: addSeries(feeding.map(({ series }) => series.pushes)),
       pushesRefused: addSeries(feeding.map(({ series }) => series.pushesRefused)),
-      ...levels,
+      ...others,
       backlog: { deactivation, edit, new: created, reconcile },
     },
   };
 }
 
-/** Names of the series beside `backlog`. */
+/** Names of the series of TargetHistory beside `backlog`, for the schema of the admin API. */
 export const HISTORY_SERIES = [
   'pushes',
   'pushesRefused',

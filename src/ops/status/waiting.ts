@@ -13,6 +13,7 @@ export interface Waiting {
   name: string;
   /** When the oldest change that is not applied was accepted, ISO 8601. */
   since: string;
+  /** Null: not known, because the job was lost. */
   priority: Priority | null;
   /** `due`: not yet in the queue; `running`: a worker has it. */
   state: 'due' | 'queued' | 'running';
@@ -56,7 +57,7 @@ export async function listWaiting(
         });
       }
       if (found.length >= limit) return found;
-      // An empty page: the offset leaves out all changes of this target, and the rest of it belongs to the next one.
+      // An empty page: the offset is past this target; the rest of the offset is skipped in the next one.
       skip = page.length > 0 ? 0 : Math.max(0, skip - (await outbox.countWaiting()));
     }
   }

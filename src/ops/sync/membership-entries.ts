@@ -1,4 +1,5 @@
 // Lists the pending memberships of a person or group that the comparison of this resource alone does not show.
+import type { PendingSign } from '../../directory/outbox/pending-memberships.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
@@ -17,7 +18,7 @@ export interface PendingToList {
   /** The comparison with the platform. */
   look: ComparedOne;
   /** Signs of the pending memberships (`SyncReport.pendingGroups`). */
-  pendingGroups: Readonly<Record<string, '+' | '-' | 'r'>>;
+  pendingGroups: Readonly<Record<string, PendingSign>>;
   signal: AbortSignal;
 }
 

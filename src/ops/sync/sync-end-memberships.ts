@@ -1,4 +1,5 @@
 // Tells at the end of a sync which memberships of the person or group are not written, and why.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { parseLink } from '../../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
@@ -68,7 +69,9 @@ export async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref:
 /** Returns the groups that have to write a membership of the person. */
 async function waitingGroups({ outbox }: ReconcileScope, ref: Ref): Promise<Ref[]> {
   const { pendingMemberships } = await outbox.resourceStatus(ref);
-  return [...pendingMemberships].flatMap(([id, sign]) => (sign === 'r' ? [] : [refOf('Group', id)]));
+  return [...pendingMemberships].flatMap(([id, sign]) =>
+    sign === MEMBERSHIP_SIGN.keptRemoval ? [] : [refOf('Group', id)],
+  );
 }
 
 /** Returns the members whom the group lacks: additions are pending, or the account that was a member is gone. */

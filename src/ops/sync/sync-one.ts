@@ -1,5 +1,6 @@
 // Syncs one user or group at once: compares it with the platform and then runs the sync of the workers,
 // under the same lease and guard.
+import type { PendingSign } from '../../directory/outbox/pending-memberships.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { noteDone, toDoneNote } from '../../reconcile/compare/done-changes.ts';
@@ -44,7 +45,7 @@ export interface SyncReport extends SyncEnd {
   /** Differences found at the platform before the sync, with memberships; null when it could not be read. */
   differences: PlanEntry[] | null;
   /** Pending memberships: of a user, group id → sign; of a group, user id or `@<platform id>` → sign (`ResourceStatus.pendingMemberships`). */
-  pendingGroups: Record<string, '+' | '-' | 'r'>;
+  pendingGroups: Record<string, PendingSign>;
   /** Log entries of this sync, oldest first; empty after a dry run. */
   steps: LocatedEntry[];
 }
@@ -86,9 +87,10 @@ export async function syncOne(
     return null;
   });
   const compared = look?.entries ?? null;
-  // Without this check the sync of a resource that needs no write would make no call and report `equal`.
+  // The resource could not be read. A sync that needs no write makes no call and would report `equal`, so the failure is reported
+  // here.
   if (compared === null && !time.aborted) {
-    await throwIfOneFails(scope, failure, signal);
+    await throwIfOneReadFails(scope, failure, signal);
     await throwIfSilent(scope);
   }
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
@@ -173,7 +175,7 @@ export async function syncOne(
  * @param failure the last failed read, with its answer
  * @throws TargetSilent when the platform refused this read and answers others, so that a check of the target would find nothing
  */
-async function throwIfOneFails(
+async function throwIfOneReadFails(
   { target }: ReconcileScope,
   failure: string | undefined,
   signal: AbortSignal,

@@ -108,6 +108,7 @@ async function watchRules(
   let logged: string | undefined;
   while (!signal.aborted) {
     try {
+      // Digest of the rules that last mapped everybody, or a note instead of the digest (isAnew, isRepaired); undefined: never.
       const mappedBy = await scope.runs.mappedBy();
       const why =
         isAnew(mappedBy) && mappedBy !== answered

@@ -218,7 +218,8 @@ export function differences(
     if (typeof value === 'string') visibility.note(path, shown !== undefined);
     // The bridge never wrote a value, so others may have given one.
     else if (!isNew(path) && !link.emptied?.includes(path)) continue;
-    // The sync compares exactly, so a pushed change of letter case is written too. The platform may then show another case.
+    // A value that changed since the last write is compared exactly, as its sync does, so a change of letter case counts. A written
+    // value is compared without case, because the platform may show another one.
     const isSame = isNew(path) ? shown === (value ?? undefined) : isSameText(path, value, shown);
     if (!isSame) found.push({ name: path, before: shown ?? null, after: value });
   }

@@ -84,7 +84,7 @@ async function search(
 /** Returns the name of a membership among the writes of a group. */
 const memberName = (user: string): string => `member ${user}`;
 
-/** Returns the names of an entry as the log has them, each with the value that the bridge wants. */
+/** Returns the attributes and the membership that an entry changes, named as in the provisioning log, with desired values. */
 function subjectsOf({ action, attribute, member, after }: PlanEntry): { name: string; value?: unknown }[] {
   if (member) return member.ref ? [{ name: memberName(member.ref.slice('User:'.length)) }] : [];
   // A missing account or group is one difference as a whole, so there is no last write of an individual value to look up.

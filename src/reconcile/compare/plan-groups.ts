@@ -1,4 +1,5 @@
 // Converts the differences of one group to plan entries. Pure.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { Condition, Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import { unmanagedName } from '../../directory/member-names.ts';
@@ -203,7 +204,7 @@ function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
         // the run has to mark the group.
         ...base(
           group,
-          sign === 'r' && !group.marked ? 'not applied' : 'source changed',
+          sign === MEMBERSHIP_SIGN.keptRemoval && !group.marked ? 'not applied' : 'source changed',
           policy.policy === 'sync' ? 'apply' : 'report',
         ),
         action: 'removeMember',

@@ -13,7 +13,7 @@ export interface GroupOfAccount {
   name: string;
 }
 
-/** Findings about one resource, with the facts that attribution needs. */
+/** Findings about one resource, with the facts that decide the cause of a difference (plan/attribution.ts). */
 export interface VerifiedResource {
   ref: Ref;
   entries: PlanEntry[];
@@ -51,7 +51,7 @@ export interface VerifiedResource {
   membersGone?: Ref[];
   /** Whether the member list of the group was read. */
   isMembersRead?: boolean;
-  /** The mapping of an attribute fails; only the next sync notes that. */
+  /** The mapping of an attribute fails; only the next sync stores this in the link (condition). */
   isUnmappable?: boolean;
   /** Why the sync will refuse to adopt the account that it finds. */
   notAdopted?: string | undefined;

@@ -1,4 +1,5 @@
 // Moves handed-over items back to their former places: for a person who is active again, or by order of an operator (ADR 0025).
+// "The person's folder" is the folder that the handover made for this person in the folder of the team; the items leave it.
 import { itemKey, type HandedItem, type HandoverHead } from '../../directory/outbox/handover-store.ts';
 import type { LogEntry } from '../../directory/logs/provisioning-log.ts';
 import type { Ref } from '../../directory/records.ts';
@@ -44,6 +45,7 @@ export async function giveBack(
     try {
       destinations.set(itemKey(item), await moveBack(scope, head, item, options));
     } catch (error) {
+      // Throws an error that does not come from the platform.
       problem = platformProblem(error);
       break;
     }
@@ -132,6 +134,7 @@ async function confirmReturns(
     else close(item, 'left', null, 'it is no longer in the folder, so it stays where it is');
   }
   await scope.handovers.note(ref, { items: done, entries });
+  // Items that never moved get no log entry, and one call takes an entry for each item or for none.
   await scope.handovers.note(ref, { items: untouched });
   return count;
 }
@@ -149,7 +152,7 @@ async function removeEmptyFolder(
     await scope.target.client.workspace.deleteFolder(deployment, folder, options);
     return true;
   } catch (error) {
-    // Throws an error that does not come from the platform. If the platform refuses, the empty folder stays.
+    // If the platform refuses, the empty folder stays.
     platformProblem(error);
     return false;
   }

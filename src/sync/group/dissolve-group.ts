@@ -1,5 +1,6 @@
 // Handles a group that was deleted at the source: deletes the platform group, or removes its managed members, as policy and
 // guard allow.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { counted } from '../../support/counted.ts';
 import { isAbsent } from '../calls/absence.ts';
 import { condition } from '../condition.ts';
@@ -43,6 +44,7 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
     link.leavers ??= [];
     await noteLeavers(context);
     await dropPendingMembers(context);
+    // A group that stays must not keep a temporary name: it is blocked until an operator chooses a name.
     return (await temporaryNameLeft(context, DELETED)) ?? { kind: 'synced', writes: context.writes };
   }
   if (link.id !== undefined && !isGoneThere) {
@@ -64,8 +66,9 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   await dropPendingMembers(context);
   // The group is gone or has no managed member left, so kept (`r`) and unconfirmed removals have nothing to remove.
   const { outbox, work } = context;
-  const rejected = membersWithSign(await outbox.pendingMembers(work.id), 'r');
+  const rejected = membersWithSign(await outbox.pendingMembers(work.id), MEMBERSHIP_SIGN.keptRemoval);
   const removed = [...rejected, ...(await outbox.unconfirmedRemovals(work.id))];
+  // As removals (`-`) were written, also kept and unconfirmed ones end (ack_members.lua).
   if (removed.length > 0) await outbox.ackMembers(work, '-', removed);
   return { kind: 'synced', writes: context.writes, forget: true };
 }
@@ -101,6 +104,7 @@ async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutc
   // The deletion was approved earlier, and the removal of a member was not. As `unasked`, the approval is kept until the deletion
   // can be written: the end of the sync drops the decisions about all other changes that the guard allowed.
   if (deletion === 'allowed') context.gate.unasked.push('delete');
+  // A removal that the platform answered with success and did not carry out is tried again later.
   throwIfIgnored(await removePermitted(context, allowed));
   return ended(context);
 }

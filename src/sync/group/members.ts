@@ -1,6 +1,6 @@
 // Decides which pending members of a group are removed and added now, and in which portions.
 import { platformIdOf } from '../../directory/outbox/links.ts';
-import type { Readiness } from '../../directory/outbox/pending-memberships.ts';
+import type { PendingSign, Readiness } from '../../directory/outbox/pending-memberships.ts';
 import { fold, refOf } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { SyncContext } from '../context.ts';
@@ -227,7 +227,7 @@ async function lacking(
 }
 
 /** Returns the members with this sign. */
-export const membersWithSign = (pending: PendingMembers, sign: '+' | '-' | 'r'): string[] =>
+export const membersWithSign = (pending: PendingMembers, sign: PendingSign): string[] =>
   [...pending].filter(([, each]) => each === sign).map(([user]) => user);
 
 /** Returns the members whom the source removed: signs `-` and `r`. */

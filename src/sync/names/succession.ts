@@ -1,5 +1,6 @@
 // Handles names that pass from one resource to another. The two syncs run in any order, so the new holder waits for the
 // former one instead of reporting a conflict.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { fold, parseRef, refOf, type Kind, type Ref } from '../../directory/records.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import type { SyncContext } from '../context.ts';
@@ -48,7 +49,7 @@ export async function keptForLeaver(
   const { pendingMemberships } = await outbox.resourceStatus(leaver);
   // `r`: a kept removal (docs/glossary.md, pending membership).
   const kept = [...pendingMemberships].flatMap(([group, sign]) =>
-    sign === 'r' ? [removal(group, parseRef(leaver).id)] : [],
+    sign === MEMBERSHIP_SIGN.keptRemoval ? [removal(group, parseRef(leaver).id)] : [],
   );
   if (!keepsOpen && !keepsAccount && kept.length === 0) return undefined;
   const isRejected = keepsOpen || keepsAccount || (await outbox.guardStore.areRejected(kept)).includes(true);

@@ -1,4 +1,5 @@
 // Judges whether a user is protected, ends the sync of such a user without a write, and resumes removals after the protection.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { Link } from '../../directory/outbox/links.ts';
 import { fold } from '../../directory/records.ts';
 import { condition } from '../condition.ts';
@@ -14,8 +15,9 @@ import { removal } from '../names/succession.ts';
  */
 export async function resumeRemovals(context: SyncContext): Promise<void> {
   const { link, outbox, work } = context;
-  // `r`: a kept removal (docs/glossary.md, pending membership).
-  const kept = [...work.pendingGroups].flatMap(([group, sign]) => (sign === 'r' ? [group] : []));
+  const kept = [...work.pendingGroups].flatMap(([group, sign]) =>
+    sign === MEMBERSHIP_SIGN.keptRemoval ? [group] : [],
+  );
   if (kept.length === 0 || isProtectedName(context, String(link.core?.userName ?? ''))) return;
   const rejected = await outbox.guardStore.areRejected(kept.map((group) => removal(group, work.id)));
   const resumed = kept.filter((_, index) => !rejected[index]);
