@@ -97,7 +97,8 @@ function print(
   // An identity provider may push people alone.
   if (coverage.groups.desired > 0) say(`  groups: ${coverageText(coverage.groups, true)}`);
   const missing = coverage.users.missing + coverage.groups.missing;
-  if (missing > 0) say('  somebody is missing: run scim-bridge reconcile, which brings them');
+  if (missing > 0)
+    say('  missing: not as stored at the platform, and no sync is due; scim-bridge reconcile brings it');
   if (dirty > 0)
     say(`  waiting${hold ? ' for the end of the hold' : ''}: ${waitingText(dirty, rest.priorities)}`);
   if (failing !== undefined) say(`  ${failing}`);
