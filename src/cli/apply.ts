@@ -140,13 +140,14 @@ function staleText({ action, kind, name, ref }: PlanEntry, { refused }: PlanRevi
   return `${action} ${kind} ${name}${isRefused ? ': the platform refused it, see scim-bridge dead-letters list' : ''}`;
 }
 
-/** Prints that the plans cannot be applied: the mapping rules have changed, or the first stale changes. */
+/** Prints why the plans cannot be applied: the mapping rules have changed, or changes do not hold any more (the first ones). */
 function complainStale(stale: string[]): void {
   if (stale.includes(OTHER_RULES)) complain(`The plan is stale: ${OTHER_RULES}.`);
-  else {
-    const verb = stale.length === 1 ? 'does' : 'do';
-    complain(`The plan is stale: ${stale.length} of its changes ${verb} not hold any more, such as`);
-    for (const line of stale.slice(0, MOST_STALE)) complain(`  ${line}`);
+  const changes = stale.filter((line) => line !== OTHER_RULES);
+  if (changes.length > 0) {
+    const verb = changes.length === 1 ? 'does' : 'do';
+    complain(`The plan is stale: ${changes.length} of its changes ${verb} not hold any more, such as`);
+    for (const line of changes.slice(0, MOST_STALE)) complain(`  ${line}`);
   }
   complain('Nothing was changed. Make a new one with scim-bridge plan --out FILE.');
 }

@@ -90,7 +90,8 @@ export async function effectOfMapping(
   const end = now() + limitMs;
   const isTimeUp = (): boolean => signal.aborted || now() >= end;
   // Lets other requests run between the rules (support/pace.ts).
-  const slice = createPace()();
+  const startSlice = createPace();
+  const slice = startSlice();
   const faults = [...tried.faults];
   const rules = compileTried(tried, faults);
   const known = new Set(Object.keys(tried.attributes));

@@ -93,7 +93,8 @@ export async function tryMapping(
 ): Promise<Trial> {
   const end = clock.now() + TRY_MS;
   // Lets other requests run between the rules (support/pace.ts).
-  const slice = createPace()();
+  const startSlice = createPace();
+  const slice = startSlice();
   const isTooLate = (): boolean => signal.aborted || clock.now() >= end;
   const { id, text } = person.record;
   const stored = JSON.parse(text) as Resource;

@@ -83,7 +83,7 @@ type Draft = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?
 /** @param policy of the target: only `sync` deletes, so only then a deletion that somebody else made is logged */
 export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']): ProvisioningWriter {
   const { link } = work;
-  /** State at the start of the sync; unchanged facts are not logged again. */
+  /** State at the start of the sync, without `core`, which changes with the link; unchanged facts are not logged again. */
   const known = {
     ...link,
     active: link.core?.active,

@@ -43,7 +43,7 @@ export async function exceptions({ query }) {
   ].flat();
 }
 
-/** Shows one exception. @param ref `User:<id>` or `Group:<id>`; null: the exception is an order of hold for the whole target */
+/** Shows one exception. @param ref `User:<id>` or `Group:<id>`; null: the exception is the hold of the whole target */
 const row = ({ name, ref, target, connection, reason, message, advice, since }) =>
   h(
     'li',

@@ -55,7 +55,7 @@ function resultOf(chain: readonly ChainLink[]): AccessResult {
   return chain.every(({ ok }) => ok === true) ? 'complete' : 'unknown';
 }
 
-/** Returns the time of the newest push of the user, Unix milliseconds. A found user has a record or a tombstone, so it is never 0. */
+/** Returns the time of the newest push of the user, Unix milliseconds; 0: not known, because the record is damaged. */
 export const pushedAt = ({ person }: Pick<Facts, 'person'>): number =>
   person.record?.lastModified ?? person.deleted?.deletedAt ?? 0;
 

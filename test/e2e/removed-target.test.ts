@@ -285,6 +285,9 @@ test('status, doctor and /health find a removed target that is missing in the st
   await place.stopApps();
   await place.redis.del(await place.key(':{bridge.fleet}:knownTargets'));
   await place.change(removeAnalytics);
+  // The service answers before it has read from the links which targets it had.
+  const health = async (): Promise<boolean> => (await commandsThatReport()).includes('health');
+  await eventually('the service has read the links', health);
   expect(await commandsThatReport()).toEqual(ALL);
 }, 60_000);
 

@@ -45,7 +45,7 @@ export function createOperatorHold(
 ) {
   const name = keys.key('hold', target);
 
-  /** Holds the target for an operator or TENANT_HOLDER; running syncs stop before their next step. @returns false: it was held */
+  /** Holds the target for an operator or TENANT_HOLDER; running syncs stop before their next step. @returns false: the same kind of holder had it already */
   async function hold(by: string, note?: string): Promise<boolean> {
     const [tag] = await scripts.run('hold', keys.base, { target, by, note });
     return tag === 'held';

@@ -65,7 +65,8 @@ const exportFields = {
   ...spanFields,
   format: {
     enum: Object.keys(EXPORT_TYPES),
-    description: 'CSV with a header row, or one JSON object on each line.',
+    description:
+      'CSV with a header row, or one JSON object on each line. In CSV, an apostrophe stands before what a spreadsheet program could take for a formula.',
   },
   limit: limitField(EXPORT_MOST_ENTRIES, 'Largest number of entries; fewer when they would exceed 64 MB.'),
 };

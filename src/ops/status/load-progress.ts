@@ -83,7 +83,7 @@ export function judgeLoad(backlog: LoadBacklog, surroundings: LoadSurroundings):
   };
 }
 
-/** Returns the cause that limits the load; null: no process has measured it. */
+/** Returns the cause that limits the load; null: not known, such as while a command does the work. */
 function boundOf(
   { dirty, due, inflight }: LoadBacklog,
   rate: number | null,

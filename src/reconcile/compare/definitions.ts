@@ -25,12 +25,8 @@ export function goneWithDefinition(entries: PlanEntry[], definitions: readonly P
   return entries.map((entry): PlanEntry => {
     const { attribute, attribution } = entry;
     if (attribute === undefined || !names.has(attribute) || !isDrift(entry)) return entry;
-    const isStuck = attribution.cause !== 'write did not stick';
-    return {
-      ...entry,
-      reason: UNDEFINED,
-      attribution: isStuck ? attribution : { cause: 'platform changed' },
-    };
+    if (attribution.cause !== 'write did not stick') return { ...entry, reason: UNDEFINED };
+    return { ...entry, reason: UNDEFINED, attribution: { cause: 'platform changed' } };
   });
 }
 

@@ -19,7 +19,7 @@ export interface Leaver extends LinkedMember {
 /** `protected`: the membership stays. Undefined: there is no membership to remove, such as of a user without account. */
 type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | undefined];
 
-/** Returns the members to be removed, in the order of `users` (ids, or `@<platform id>` of unmanaged members). */
+/** Returns for each user (id, or `@<platform id>` of an unmanaged member), in this order, the member to be removed, if any. */
 export async function toLeavers(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
   const all: MaybeLeaver[] = [];
   for (const portion of inPortions(users, MEMBERS_PER_READ))
