@@ -23,6 +23,13 @@ async function limitMemory(share: number): Promise<void> {
   await place.redis.config('SET', 'maxmemory', String(Math.round(used * share)));
 }
 
+test('a key of Redis with another type → dead-letters list says that Redis refuses a command, not that the connection fails', async () => {
+  const key = `${place.settings.redis.prefix}:{default}:blocked:main`;
+  await place.redis.set(key, 'text');
+  expect((await runCommand('dead-letters', 'list')).text).toContain('(it refuses a command)');
+  await place.redis.del(key);
+});
+
 test('doctor warns about a nearly full memory of Redis', async () => {
   // 50 MB make the memory of connections negligible. SETRANGE fills them on the server, so no client buffer grows.
   await place.redis.setrange('filler', 50_000_000, 'x');

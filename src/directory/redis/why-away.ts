@@ -27,15 +27,17 @@ const REASONS: [RegExp, string][] = [
 
 /** Returns the reason why Redis cannot be reached, as a sentence without messages of libraries. */
 export function whyAway(error: unknown): string {
-  const { message = '', code = '' } = error as { message?: string; code?: string };
+  const { message = '', code = '', name } = error as { message?: string; code?: string; name?: string };
+  const otherwise = name === 'ReplyError' ? 'it refuses a command' : 'the connection fails';
   const text = `${code} ${message}`;
-  return REASONS.find(([pattern]) => pattern.test(text))?.[1] ?? 'the connection fails';
+  return REASONS.find(([pattern]) => pattern.test(text))?.[1] ?? otherwise;
 }
 
 /** Returns whether Redis refuses PING and writes, because it cannot write to its disk; it still answers reads. */
 export const isDiskRefusal = (error: unknown): error is Error =>
   error instanceof Error && error.message.startsWith('MISCONF');
 
+// The codes are compared too, because the error of one call of a batch is an Error with only the message of Redis (scripts.ts).
 /** Returns whether an error comes from Redis or its connection; errors of platform calls have other names and messages. */
 export const isStoreFailure = (error: unknown): error is Error =>
   error instanceof Error &&

@@ -34,6 +34,11 @@ test('a Redis error with a code and no message gets its reason', () => {
   expect(whyAway(failure('', 'ECONNREFUSED'))).toBe('nothing listens there');
 });
 
+test('an error reply of Redis without a known code says that Redis refuses a command, not that the connection fails', () => {
+  const reply = Object.assign(failure('WRONGTYPE Operation against a key'), { name: 'ReplyError' });
+  expect(storeFailureText(reply)).toContain('(it refuses a command)');
+});
+
 test('for a discarded Redis transaction the failure text gives the reason of the command that failed, such as full memory', () => {
   const error = Object.assign(new Error('EXECABORT Transaction discarded because of previous errors.'), {
     previousErrors: [new Error("OOM command not allowed when used memory > 'maxmemory'.")],
