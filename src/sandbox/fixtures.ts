@@ -25,6 +25,7 @@ function makeUser(current: CurrentState, source: SandboxJsonObject): SandboxJson
     isAdmin,
     isDeactivated: optionalBoolean(source, 'isDeactivated') ?? false,
     permissions: new Set(optionalTexts(source, 'permissions')),
+    // As of a user whom an administrator creates (contract 3.3).
     aliasSource: 'manual',
     ...(named ? { roles: new Set(named.filter((name) => name !== 'Admin')) } : {}),
   });
@@ -53,12 +54,15 @@ function noteLogin(current: CurrentState, owner: UserRecord): void {
   });
 }
 
+/** Returns the function that creates a credential; without `deployments` it is valid for all of them. */
 function makeCredential(kind: Credential['kind']): MakeFixture {
   return (current, source, secrets) => {
     // API keys begin with `sk-` (contract 1.1).
     const secret = secrets.fresh(kind === 'apiKey' ? 'sk-' : '');
     const deployments = own(source, 'deployments') ?? null;
-    const scope = Array.isArray(deployments) ? new Set(deployments.map((id: unknown) => String(id))) : null;
+    if (deployments !== null && !Array.isArray(deployments))
+      throw new SandboxProblem(400, 'deployments must be a list of ids');
+    const scope = deployments && new Set(deployments.map((id: unknown) => String(id)));
     const owner = requireOwner(current, source);
     const name = textOrNull(source, 'name') ?? `${owner.userName} ${current.state.credentials.size + 1}`;
     current.state.credentials.set(secret, {

@@ -72,7 +72,7 @@ test('GET /state of the sandbox returns every part, or with `only` the named par
   expect(JSON.stringify(await rig.state())).not.toContain(rig.key('admin'));
 });
 
-test('POST /fixtures of the sandbox creates users, keys, deployments and folders that later calls find, and answers 400 to an unknown kind of object', async () => {
+test('POST /fixtures of the sandbox creates users, keys, deployments and folders that later calls find, and answers 400 to an unknown kind of object and to deployments of a key that are no list', async () => {
   const { body } = await rig.control('POST', '/fixtures', {
     users: [{ userName: 'boss@acme.example', isAdmin: true, permissions: ['AuditLogManage'] }],
     apiKeys: [{ name: 'boss', owner: 'boss@acme.example', deployments: ['2'] }],
@@ -91,6 +91,8 @@ test('POST /fixtures of the sandbox creates users, keys, deployments and folders
     auditEvents: [{ eventName: 'Logged in' }],
   });
   expect((await rig.control('POST', '/fixtures', { unicorns: [] })).status).toBe(400);
+  const unlisted = { name: 'odd', owner: 'boss@acme.example', deployments: '2' };
+  expect((await rig.control('POST', '/fixtures', { apiKeys: [unlisted] })).status).toBe(400);
 });
 
 test("the sandbox's control API answers 400 to unknown settings and faults and to values that they cannot take, and 404 to a view of an unknown branch", async () => {

@@ -221,6 +221,7 @@ test.each<[string, string, RegExp]>([
     time('interval: 1 year').replace('type: time', 'type: string'),
     /only a dimension of type time has granularities/,
   ],
+  ['has `shown` at a granularity', time('interval: 1 year, shown: false'), /"shown" is not supported here/],
   ['has granularities in SQL', time('sql: "x"'), /"sql" is not supported here/],
 ])('a model that %s is refused', async (_title, cube, fault) => {
   const own = mkdtempSync(join(tmpdir(), 'model-faults-'));

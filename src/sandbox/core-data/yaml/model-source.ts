@@ -21,7 +21,7 @@ export interface SourceNode {
 
 /** Keys that the sandbox accepts and ignores, because they have no effect on rows or rights. */
 const IGNORED = (
-  'description meta format drill_members pre_aggregations refresh_key hierarchies folders data_source sql_alias shown ' +
+  'description meta format drill_members pre_aggregations refresh_key hierarchies folders data_source sql_alias ' +
   'suggest_filter_values currency links order rewrite_queries calendar mask key propagate_filters_to_sub_query ' +
   'context_members'
 ).split(' ');
@@ -29,15 +29,17 @@ const words = (text: string): readonly string[] => text.split(' ');
 /** Supported keys by kind of entry. */
 export const KEYS = {
   file: words('cubes views'),
-  cube: words('name title sql sql_table public joins measures dimensions segments access_policy extends'),
-  view: words('name title public cubes access_policy extends'),
+  cube: words(
+    'name title sql sql_table public shown joins measures dimensions segments access_policy extends',
+  ),
+  view: words('name title public shown cubes access_policy extends'),
   viewCube: words('join_path includes excludes prefix alias'),
   included: words('name alias title'),
   join: words('name relationship sql'),
-  measure: words('name title type sql public filters'),
-  dimension: words('name title type sql public primary_key case granularities'),
+  measure: words('name title type sql public shown filters'),
+  dimension: words('name title type sql public shown primary_key case granularities'),
   granularity: words('name title interval offset origin'),
-  segment: words('name title sql public'),
+  segment: words('name title sql public shown'),
   filter: words('sql'),
   policy: words('group groups role conditions member_level row_level'),
   condition: words('if'),
