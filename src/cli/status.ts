@@ -113,13 +113,13 @@ function print(
     say('  the address changed: nothing is written before scim-bridge reconcile recognises the accounts');
   if (rest.hasNewRules)
     say(
-      '  mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former ones until scim-bridge reconcile has brought the new ones, which it cannot do while an attribute has another type at the platform',
+      '  mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings. scim-bridge reconcile brings the new ones, except while an attribute has another type at the platform',
     );
   const { last } = reconcile;
   if (last) {
     const found = driftText(last.drift ?? []);
-    // The advice of the last run is left out, and its words about held changes are put in the past, because other lines show
-    // the present state.
+    // Other lines show the present state. So the advice at the end of the run's message, such as `: see scim-bridge plan` or the
+    // sentences after `Nothing is written there` (tenant.ts), is left out, and words about held changes are put in the past.
     const then = last.message
       ?.replace(/([:;] (see )?scim-bridge |\. Nothing is written there\.).*$/, '')
       .replace(/^the guard holds/, 'the guard held');
@@ -172,7 +172,8 @@ const isWorkerMissing = ({ findings }: FleetReport): boolean =>
 
 /** Returns the lines about breaker and pause. A pause because of a refused key has no line: the advice about the key covers it. */
 function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorker: boolean): string[] {
-  // `since` and `status` are stored with the failures that the lines below tell, so their defaults are never printed.
+  // `since` and `status` are stored with the failures that the lines below tell, so their defaults are never printed. For
+  // `only` and `ofOtherKey` see BreakerState.
   const { open, since = 0, status = 0, only, ofOtherKey, pause } = state;
   const isRefused = isKeyRefused(state);
   const pageAdvice = open ? webPageAdvice(target, { status }) : undefined;

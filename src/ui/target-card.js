@@ -144,7 +144,7 @@ function notes({ target, hold, hasMoved, hasNewRules, breaker, reconcile: { last
     found.push('The address changed: nothing is written before a reconcile has recognised the accounts');
   if (hasNewRules)
     found.push(
-      'Mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former ones. No reconcile can bring the new ones while an attribute has another type at the platform',
+      'Mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings. No reconcile can bring the new ones while an attribute has another type at the platform',
     );
   const note = breakerNote(breaker, target);
   found.push(breaker.since ? [`${note}; first failure `, ago(breaker.since)] : note);

@@ -38,7 +38,7 @@ test('after new settings exclude a group, plan no longer counts it as desired, a
   const { code, text } = await place.commands.run('status');
   expect(code).toBe(2);
   expect(text).toContain(
-    'mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former ones',
+    'mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings',
   );
 }, 30_000);
 

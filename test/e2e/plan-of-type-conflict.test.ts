@@ -139,7 +139,7 @@ test('status says that no reconcile brings new settings to everybody while an at
   for (let runs = 0; runs < 2; runs++) {
     await place.commands.run('reconcile', '--yes');
     expect(await words('status')).toContain(
-      'since a reconcile last brought them to everybody: the counts may be by the former ones until scim-bridge reconcile has brought the new ones, which it cannot do while an attribute has another type at the platform',
+      'since a reconcile last brought them to everybody: the counts may be by the former settings. scim-bridge reconcile brings the new ones, except while an attribute has another type at the platform',
     );
   }
   await place.change(({ targets: { main } }) => {
