@@ -128,7 +128,7 @@ test('--accept-tenant shows the whole plan before the first write, and an answer
   }
 }, 60_000);
 
-test('an acceptance that a kill breaks off writes nothing while a link to the former tenant is left', async () => {
+test('after a kill during reconcile --accept-tenant, the next run is held and writes nothing to the new tenant while a link to the former one is left', async () => {
   await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
   await there.forgetRequests();
   const rec = await toOther();

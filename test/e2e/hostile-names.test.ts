@@ -61,7 +61,7 @@ test.each([
   expectNoForgery((await place.commands.run(...words, ...id)).lines);
 });
 
-test('names with line breaks add no line to the output of exceptions and approvals reject', async () => {
+test('names with line breaks add no line to the output of `scim-bridge exceptions` and `scim-bridge approvals reject`', async () => {
   expectNoForgery((await place.commands.run('approvals', 'reject', approval, '--yes')).lines.concat('eve'));
   await place.idle();
   const exceptions = await place.commands.run('exceptions');

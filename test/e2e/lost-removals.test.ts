@@ -102,7 +102,7 @@ test('sync of the person repairs a removal that was answered 204 and not carried
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
 
-test('a lost removal that is repaired outside the window of the guard waits for an approval', async () => {
+test('a removal that was answered 204 and not carried out is counted by the guard again when its window has ended, so the repair waits for an approval', async () => {
   await open();
   await loseRemoval();
   await place.change(({ targets: { main } }) => {
@@ -117,7 +117,7 @@ test('a lost removal that is repaired outside the window of the guard waits for 
   expect(await members()).toEqual([BOB, CHO]);
 }, 60_000);
 
-test('a member whom the source adds again after a lost removal stays, and so does one whom somebody adds by hand after a confirmed removal', async () => {
+test('a member whom the source adds again after a removal that was answered 204 and not carried out stays, and so does one whom somebody adds by hand after a confirmed removal', async () => {
   await open();
   await loseRemoval();
   await join(ANN);
@@ -141,7 +141,7 @@ test('a member whom the source adds again after a lost removal stays, and so doe
   expect(await outputOf('plan')).toContain('no changes');
 }, 60_000);
 
-test('a lost removal is repaired after a restart and after a restore of the backup', async () => {
+test('a removal that was answered 204 and not carried out is repaired after a restart and after a restore of the backup', async () => {
   await open();
   await loseRemoval();
   const file = `${place.commands.folder}/backup.jsonl`;
@@ -198,7 +198,7 @@ test('an adopted group that the source deletes is not forgotten while the platfo
   expect((await place.platform.group('old'))?.members).toEqual([]);
 }, 60_000);
 
-test('a lost removal is repaired while the member list of the group lacks members whose accounts name it', async () => {
+test('a removal that was answered 204 and not carried out is repaired while the member list of the group lacks members whose accounts name it', async () => {
   await open();
   await loseRemoval();
   front.edit = (method, url, body) => {
@@ -214,7 +214,7 @@ test('a lost removal is repaired while the member list of the group lacks member
   expect(await outputOf('plan')).toContain('no changes');
 }, 60_000);
 
-test('a lost removal is repaired by the next reconcile at a platform that tells no time of change and has many groups', async () => {
+test('a removal that was answered 204 and not carried out is repaired by the next reconcile at a platform that tells no time of change and has many groups', async () => {
   await open();
   // More groups than the members of which one run reads in turn.
   for (let index = 0; index < 25; index++) await place.idp.createGroup(`other-${index}`, []);

@@ -12,7 +12,7 @@ const run = async (...words: string[]): Promise<[code: number, text: string]> =>
   return [code, text.replaceAll(/\s+/g, ' ')];
 };
 
-test('the name of a new group belongs to a linked group at the platform → plan and sync --dry-run exit 0 and name that group, and sync exits 1', async () => {
+test('a new group gets the platform name of another linked group → plan and sync --dry-run exit 0 and name the ref of the linked group, and sync exits 1', async () => {
   const ann = await place.idp.createUser('ann@acme.example');
   const east = await place.idp.createGroup('east', [ann]);
   await place.idle();

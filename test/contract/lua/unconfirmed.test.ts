@@ -35,7 +35,7 @@ async function removeUnseen(): Promise<void> {
   await store.outbox.ack(work, work.link, { kind: 'synced' });
 }
 
-it("a removal that the platform's answer does not show is unconfirmed and not pending, until a read of the current group confirms it", async () => {
+it("a removal that the platform's answer does not show is unconfirmed and not pending, until a read shows the group without the member and the group was not synced since that read", async () => {
   await removeUnseen();
   expect(await unconfirmed()).toEqual([ADA]);
   expect([...(await store.outbox.pendingMembers(G))]).toEqual([]);

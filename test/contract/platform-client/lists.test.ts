@@ -180,7 +180,7 @@ describe('cursor and offset lists', () => {
     ]);
   });
 
-  test('an attribute list without pageInfo is complete if its number of items equals count', async () => {
+  test('an attribute list whose answer has no pageInfo is complete if it has as many items as its field count says', async () => {
     await start((_, response) => answerJson(response, { items: [attribute(1)], pageInfo: null, count: 1 }));
     expect(await names()).toEqual(['a1']);
   });

@@ -238,8 +238,8 @@ test('accounts are created, changed, listed, given roles and deleted', async () 
   expect(await rig.stored(PERSON.username)).toBeUndefined();
 });
 
-test('SCIM resources are replaced, discovery is read, groups and definitions are deleted', async () => {
-  const { users, groups, discovery, userGroups, attributes } = client;
+test('a SCIM user and a group are replaced, and the group is found and deleted as a user group', async () => {
+  const { users, groups, userGroups } = client;
   const user = await users.create({ userName: 'r@acme.example', displayName: 'Before' });
   expect(await users.replace(user.id, { userName: 'r@acme.example', active: false })).toMatchObject({
     active: false,
@@ -251,10 +251,18 @@ test('SCIM resources are replaced, discovery is read, groups and definitions are
   expect(listed).toMatchObject({ name: 'crew', userCount: 1 });
   await userGroups.delete(listed?.id ?? '');
   expect(await rig.storedGroup('crew')).toBeUndefined();
+});
+
+test('the SCIM discovery documents are read', async () => {
+  const { discovery } = client;
   expect(await discovery.serviceProviderConfig()).toMatchObject({ patch: { supported: true } });
   expect((await discovery.resourceTypes()).map(({ endpoint }) => endpoint)).toEqual(['/Users', '/Groups']);
   const [schema] = await discovery.schemas();
   expect(await discovery.schema(schema?.id ?? '')).toEqual(schema);
+});
+
+test('an attribute definition is created, changed and deleted', async () => {
+  const { attributes } = client;
   const definition = await attributes.create({ name: 'level', type: 'number' });
   expect(await attributes.update(definition.id, { displayName: 'Level' })).toMatchObject({
     displayName: 'Level',
