@@ -1,4 +1,5 @@
-// Builds the channels of notices, and the operations of operators on them.
+// Starts the channels of notices (messages to chats and webhooks about conditions that need a person: docs/notices.md), and
+// builds the operators' operations on them.
 import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
@@ -23,9 +24,8 @@ export function startNotices(
   const read = () => readNoticeFacts({ states, breakers, tokensOf, clock });
   const store = createNoticeStore(parts, config.redis);
   for (const [name, settings] of Object.entries(channels)) {
-    const onAttempt = (result: string): void => instruments?.onNotice(name, result);
     const channel = startNoticeChannel(
-      { ...parts, store, read, onAttempt },
+      { ...parts, store, read, onAttempt: (result) => instruments?.onNotice(name, result) },
       { name, settings, pageUrl: pageUrl ?? '' },
     );
     releasers.add(`notices to ${name}`, channel.stop);
@@ -34,15 +34,15 @@ export function startNotices(
 
 /** Returns the operations of operators on the channels of the settings. */
 export function buildNoticeOperations(store: Store, states: readonly DesiredState[]) {
-  const { notices, redis } = store.config;
-  const channels = Object.keys(notices.channels);
-  const noticeStore = createNoticeStore(store, redis);
-  const deps = { clock: systemClock, ids: randomIds, store: noticeStore, states, ...notices };
+  const { channels, pageUrl } = store.config.notices;
+  const channelNames = Object.keys(channels);
+  const noticeStore = createNoticeStore(store, store.config.redis);
+  const deps = { clock: systemClock, ids: randomIds, store: noticeStore, states, channels, pageUrl };
   return {
     /** Names of the channels in the settings. */
-    channels,
+    channels: channelNames,
     /** Returns how the last delivery to each channel ended, as findings of doctor. */
-    findings: () => noticeFindings(noticeStore, channels),
+    findings: () => noticeFindings(noticeStore, channelNames),
     /** Sends a sample message to these channels. */
     test: (names: readonly string[], actor: Actor, signal: AbortSignal) =>
       testNotices(deps, names, actor, signal),

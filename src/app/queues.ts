@@ -32,7 +32,7 @@ export function startQueues(
     const handler: SyncHandler = async (job, signal) => {
       const state = byConnection.get(job.connection);
       const outbox = outboxes.get(job.connection);
-      // The worker passes on jobs of unknown connections, so both are set.
+      // Never true: the worker calls the handler only for connections in `outboxes`. The check is for the types.
       if (!state || !outbox) return;
       const deps = {
         target,

@@ -23,9 +23,8 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
   const { signal } = stopping;
 
   async function note(): Promise<void> {
-    // True: this process was chosen to add the levels too.
-    const isDue = await store.note(takeCounts());
-    if (!isDue || signal.aborted) return;
+    const isChosen = await store.note(takeCounts());
+    if (!isChosen || signal.aborted) return;
     const levels = Object.keys(config.targets).map(async (name): Promise<HistoryNote<'target'>> => {
       const backlogs = [...outboxesOf(states, name).values()].map((outbox) => outbox.backlog());
       return { kind: 'target', name, values: levelsOf(await Promise.all(backlogs)) };
@@ -35,11 +34,11 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      // The connection logs that Redis does not answer.
+      // Ignored, because the Redis client logs that Redis does not answer.
       await note().catch(() => undefined);
       await clock.sleep(NOTE_MS, signal);
     }
-    // The counts since the last interval.
+    // The stop ended the sleep; the counts since the last interval are still stored.
     await note().catch(() => undefined);
   }
 

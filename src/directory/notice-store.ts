@@ -27,15 +27,15 @@ export interface NoticeCondition {
    * whose grade rises is reported again. 0 for all others.
    */
   grade: number;
-  /** Unix milliseconds of Redis; null: not known. */
+  /** Time when the condition began, Unix milliseconds by the clock of Redis; null: not known. */
   since: number | null;
 }
 
 /** A condition that was reported to the receiver. */
 export interface ToldCondition extends NoticeCondition {
-  /** As of the condition; if not known, the time when the bridge first saw it (notices/channel.ts). */
+  /** Time when the condition began; if not known, when the bridge first saw the condition (notices/channel.ts). */
   since: number;
-  /** Time of the message, Unix milliseconds of Redis. */
+  /** Time of the message, Unix milliseconds by the clock of Redis. */
   at: number;
 }
 
@@ -67,7 +67,7 @@ export interface NoticeMessage {
 
 /** Set after a receiver refused permanently; no further message is sent to this address. */
 export interface NoticePause {
-  /** Digest of the address. */
+  /** Digest of the receiver's address: the pause ends when the settings name another one. The address itself may be a secret. */
   address: string;
   /** End of the pause, Unix milliseconds by the clock of the process; null: the pause has no end. */
   until: number | null;

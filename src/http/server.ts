@@ -41,9 +41,8 @@ export interface HttpDeps {
 /** Returns the request listener of the main port. */
 export function createHttpApp(deps: HttpDeps): RequestListener {
   const app = express.Router({ caseSensitive: true });
-  // `root`: mount path under which the observer counts; `path`: mount path that the logged route begins with.
+  // `root`: mount path whose metrics count the request, '' if none; `path`: mount path with which the route in the log begins.
   const contextOf = (root: string, path?: string) => createRequestContext(deps, deps.observe?.(root), path);
-  // '': requests under no mount path of a connection.
   const context = [contextOf(''), setRequestIdHeader];
   const refuseUnknownPath = (): never => {
     throw notFound('No such address: SCIM is served at /scim/v2 and /connections/{name}/scim/v2.');

@@ -1,4 +1,5 @@
-// Holds and releases all writes to targets, and marks all their resources. Pushes are still accepted during a hold.
+// Orders of operators for targets: hold and release all writes (pushes are still accepted during a hold), and resync, which marks
+// all resources so that each one is synced again.
 import { holdAdvice, isTenantHold } from '../directory/guard/operator-hold.ts';
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';

@@ -17,7 +17,7 @@ export function createPageProof(call: CallContext): {
   accept(page: ListPage<{ id: string }>): void;
   /** Checks only for repeated ids, for lists without a total. @throws IncompleteList */
   noteIds(items: { id: string }[]): void;
-  /** Returns the error for another fault of the list. */
+  /** Returns the error, for the caller to throw, of a fault that the two checks above do not find, such as a missing cursor. */
   fail(reason: string): IncompleteList;
   /** Returns true when as many resources were read as the list has. */
   isComplete(): boolean;

@@ -74,7 +74,7 @@ function pageFrom<T extends TableRow, Item>(
 }
 
 /**
- * Returns one cursor page of rows, sorted by id in the given direction; `show` converts each row to an item.
+ * Returns one cursor page of rows, sorted by id in the given direction. `kind`: see toCursor; `show` converts a row to an item.
  * Without `first` the page is the whole list (ASSUMED-34).
  * @throws SandboxProblem 400 for invalid numbers and for cursors of another list
  */

@@ -1,4 +1,5 @@
-// Shows long operations with their progress; a comparison can be applied and saved as a file.
+// Shows long operations with their progress; a comparison can be applied and saved as a file. A `data-key` names the data on which
+// the buttons in an element depend: with another key the element is drawn anew (patch.js).
 import { operator, post } from './api.js';
 import { actionButton, advised, ago, h, pill, say } from './dom.js';
 import { saveText } from './log-download.js';
@@ -22,7 +23,8 @@ export async function comparison(operations, redraw, readPlan) {
   const index = operations.findIndex(({ kind, state }) => kind === 'plan' && state === 'succeeded');
   const plan = index < 0 ? undefined : await readPlan(operations[index].id);
   // Operations are listed newest first.
-  const isOlder = operations.slice(0, index).some(({ kind }) => kind === 'apply' || kind === 'reconcile');
+  const newer = plan ? operations.slice(0, index) : [];
+  const hasNewerWork = newer.some(({ kind }) => kind === 'apply' || kind === 'reconcile');
   return h(
     'section',
     { class: 'card', 'aria-label': 'Comparisons' },
@@ -35,10 +37,10 @@ export async function comparison(operations, redraw, readPlan) {
     plan?.result &&
       h(
         'p',
-        { class: 'soft', hidden: !isOlder },
+        { class: 'soft', hidden: !hasNewerWork },
         'Other work has begun since this comparison: it may be out of date.',
       ),
-    plan?.result && plan.result.plans.map((each, index) => planDiff(each, `${plan.id} ${index}`)),
+    plan?.result && plan.result.plans.map((each, place) => planDiff(each, `${plan.id} ${place}`)),
     plan?.result && buttonsOf(plan, redraw),
   );
 }

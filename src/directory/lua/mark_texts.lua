@@ -1,4 +1,4 @@
--- Reads and writes the texts of marks.
+-- Reads and writes the stored texts of marks. `SPAN`, and the meaning of the next line: keys.lua.
 -- NEEDS numbers
 
 -- Request of a mark that the bridge itself set, without a push or an order.

@@ -1,7 +1,8 @@
 -- Marks resources that may differ from the desired state at a target, and decides when they are due. `marks` has
 -- the text of each mark (mark_texts.lua), `dirty` the refs that wait for delivery to the queue by dirty score (keys.lua), and
--- `deliveries` the job of a ref that was delivered: 'delivery id priority' while the job waits, RUNNING and the priority while it
--- runs. `key`, `clock` and `p`: keys.lua.
+-- `deliveries` the job of a ref that was delivered: '<delivery id> <priority>' while the job waits, '- <priority>' while it runs.
+-- A lower number is a more urgent priority. `key`, `clock` and `p`: keys.lua. From the parts below:
+-- `count_deactivation` (accepted_removals), `renewed` and `is_waiting` (mark_texts), `leave_synced` (synced).
 -- NEEDS accepted_removals, mark_texts, synced
 local RUNNING = '- '
 
@@ -20,7 +21,7 @@ local function dirty_score(target, ref)
   return score and tonumber(score)
 end
 
--- Makes a marked ref due. Its dirty score keeps the higher priority and the earlier due time.
+-- Makes a marked ref due. Its dirty score keeps the more urgent priority and the earlier due time.
 local function make_due(target, ref, priority, due)
   local score = dirty_score(target, ref)
   if score then
@@ -37,9 +38,8 @@ local function waiting_priority(target, ref)
 end
 
 -- Schedules a marked ref. `mark_text`: its previous mark (false: none); `score`: its previous dirty score. A ref whose job
--- waits in the queue is not scheduled again, because the job reads this change too, unless the change has a higher priority
--- than the job.
-local function make_known(target, ref, priority, due, mark_text, score)
+-- waits in the queue is not scheduled again, because the job reads this change too, unless the change is more urgent than the job.
+local function schedule(target, ref, priority, due, mark_text, score)
   if priority == DEACTIVATION then count_deactivation(target, ref) end
   if not mark_text then
     -- A ref without a previous mark has no job and no dirty score, and it may be a dead letter (`blocked`).
@@ -58,7 +58,7 @@ local function mark_at(target, ref, priority, now, due)
   local mark_text = redis.call('HGET', key('marks', target), ref)
   redis.call('HSET', key('marks', target), ref, renewed(mark_text, now, p.request))
   leave_synced(target, ref)
-  make_known(target, ref, priority, due or now, mark_text, mark_text and dirty_score(target, ref))
+  schedule(target, ref, priority, due or now, mark_text, mark_text and dirty_score(target, ref))
 end
 
 -- Marks a ref at all targets of the call. `due`: later due time; nil or false: now.

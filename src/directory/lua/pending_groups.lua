@@ -7,6 +7,7 @@
 -- Makes the resources due that waited for the removal of a user from a group: the user and, if no other removal is pending, the
 -- groups that wait to add the user.
 local function end_removal(target, group, user)
+  -- The user did not change, so its mark only becomes due (marks.lua).
   requeue(target, 'User:' .. user, EDIT)
   local signs, waiting = redis.call('HGETALL', key('pendingGroups', target .. ':' .. user)), {}
   for index = 1, #signs, 2 do
@@ -37,6 +38,7 @@ local function end_unsent(target, group, users)
       redis.call('HDEL', pending_members, user)
       redis.call('HDEL', key('pendingGroups', target .. ':' .. user), group)
       redis.call('HDEL', key('groupsSeen', target), 'Group:' .. group)
+      -- A safe activation of the user may have waited for this addition.
       requeue(target, 'User:' .. user, EDIT)
     else
       others[#others + 1] = user
@@ -53,7 +55,8 @@ local function set_pending_at(target, group, users, sign, absence)
   local pending_members = key('pendingMembers', target .. ':' .. group)
   -- Only an addition replaces a removal, so the former signs are read only then.
   local before = sign == TO_ADD and call_with('HMGET', pending_members, users) or {}
-  -- A target that came back into the settings (note_anew.lua) may have members whom the source removed while it was away.
+  -- `returned NUMBER` in `mapped` (note_anew.lua): the target came back into the settings. It may have members whom the source
+  -- removed while it was away.
   local is_returned = string.match(redis.call('GET', key('mapped', target)) or '', '^returned')
   local signs, unsent, others = {}, {}, {}
   for place, user in ipairs(users) do

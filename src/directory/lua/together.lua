@@ -72,7 +72,7 @@ function finish() -- declared in calls.lua
         -- A removal from a group that was to be decided with the account needs a decision of its own now.
         if had_deactivation or had_deletion then mark_removals(target, user) end
       end
-      for _, one in ipairs(to_schedule) do make_known(target, one.ref, one.priority, now, one.mark_text, one.score) end
+      for _, one in ipairs(to_schedule) do schedule(target, one.ref, one.priority, now, one.mark_text, one.score) end
     end
   end
 end

@@ -20,7 +20,7 @@ export interface LogName {
   target?: string;
 }
 
-/** Decides about an entry. @param entry chained part as JSON @param personal its personal data as JSON */
+/** Returns whether a log entry loses its personal data. @param entry its part in the hash chain, as JSON @param personal that data as JSON */
 export type EntryTest = (entry: string, personal: string) => boolean;
 
 /** An order to forget a person that is not complete. */

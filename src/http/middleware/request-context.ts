@@ -74,7 +74,7 @@ export function createRequestContext(
           request: id,
           method,
           route: routeOf(originalUrl, root),
-          // The log keeps the status of the service and adds `aborted`; the report has CLIENT_CLOSED instead.
+          // Also of a request that the client aborts; `onAnswered` below gets CLIENT_CLOSED then.
           status: response.statusCode,
           durationMs: endedAt - startedAt,
           ...(response.writableFinished ? {} : { aborted: true }),

@@ -13,7 +13,7 @@ const REST_MS = 5 * EVERY_MS;
 const LONGEST_REST_MS = 24 * 60 * EVERY_MS;
 /** Age from which doctor names an order. */
 const LATE_MS = 60 * EVERY_MS;
-/** Longest wait for an attempt at shutdown; the order stays stored. */
+/** Longest time that the shutdown waits for a running attempt. An order that is not complete stays stored for the next start. */
 const LAST_MS = 3000;
 
 /**

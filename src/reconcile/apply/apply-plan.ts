@@ -104,7 +104,7 @@ export async function applyPlan(
 interface Applied {
   plan: Plan;
   proven: boolean;
-  /** Resources that `judgeAnew` marked. */
+  /** Resources that the run marked so that their syncs decide anew about held, rejected or refused changes (`judgeAnew`). */
   decided: Ref[];
   /** Other resources that the run marked. */
   synced: Ref[];
@@ -118,7 +118,7 @@ async function endOf(
   options: ApplyPlanOptions,
   { plan, proven, decided, synced, end }: Applied,
 ): Promise<End> {
-  // Waits also if a change is held: without a worker only the run itself syncs the resources that `judgeAnew` marked.
+  // Waits for `decided` also if a change is held, because without a worker only this run syncs these resources.
   const isOver = decided.length === 0 || end.outcome === 'failed';
   const judged = isOver ? CONVERGED : await untilApplied(scope, options, decided);
   // Any other outcome already says why the platform is not as desired.

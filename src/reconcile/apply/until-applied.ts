@@ -94,7 +94,8 @@ async function markedAgain(
 /**
  * Waits until no resource of the plan has a mark, and returns the end of the run. It does not wait for a resource
  * whose sync waits for a person or fails again and again.
- * @param saved a saved plan; with it only the removals and dead letters of the plan count, otherwise all of the target
+ * @param saved a saved plan: only its own held removals and the dead letters among `refs` count. Without one, the held changes of
+ * `refs` and all dead letters of the target count.
  */
 export async function untilApplied(
   scope: ReconcileScope,
@@ -116,7 +117,6 @@ export async function untilApplied(
       message: `${count} not applied yet, tried again and again: ${failing.message}; see scim-bridge status`,
     };
   }
-  // A saved plan is judged by its own resources; a run compares everything, so all dead letters count.
   const isOurs = saved ? removalsOf(saved) : ({ ref }: Destruction) => ours.has(ref);
   const letters = (await outbox.blocked()).filter(({ ref }) => !saved || ours.has(ref)).length;
   const approval = await outbox.guardStore.open();

@@ -73,7 +73,7 @@ async function withFormer({ scope }: ScanResult, users: WireUser[]): Promise<(Na
   });
 }
 
-/** Returns the first account that no user with a record has. */
+/** Returns the first account that is not linked, or whose linked user has no record in the directory; undefined: there is none. */
 async function firstFree(
   { scope }: ScanResult,
   accounts: readonly (Namesake | undefined)[],

@@ -58,8 +58,8 @@ function isRefusedBefore(
 ): boolean {
   // No run writes the other entries, and a write that was never tried cannot have been refused.
   if (!isChange(entry) || entry.attribution.cause === 'not applied') return false;
-  // Without a newer mark, a change of the source is the one that the platform refused. Values by other rules may differ from the
-  // refused ones.
+  // The resource has no newer mark, so a change of the source is the write that the platform refused. Values by other mapping
+  // rules or settings than then may differ from the refused ones.
   const mayDiffer = rulesChanged ?? (refusal !== undefined && isBySettingsOfThen(refusal, settings));
   if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !mayDiffer;
   // A deactivation is tried again in every run, because the person has access until it succeeds.

@@ -62,15 +62,14 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     const link = parseLink(text);
     const isManaged = link.id !== undefined && !link.departed;
     const values = isManaged ? await valuesOf(scan, each) : undefined;
-    if (values === undefined) {
-      // There is no managed account, or the tenant has no value list.
-      look.of--;
-      return;
-    }
-    if (values === 'unknown') return;
+    // There is no managed account, or the tenant has no value list.
+    if (values === undefined) look.of--;
+    // 'unknown': a call failed. The user still counts in `of`, so the report says that not all values were read.
+    if (values === undefined || values === 'unknown') return;
     look.read++;
     scan.onProgress({ phase: 'values', done: look.read, total: look.of });
     const { types } = target.mapping;
+    // Only the record says what is desired for a value that the link does not name.
     const isUnknown = hasUnknownValue(link, types, (name) => values.get(name));
     const mapped = isUnknown ? (await usersToVerify(scan.scope, [each])).get(ref)?.wanted : undefined;
     const { attributes } = mapped ?? desiredFromLink(link);
@@ -102,7 +101,7 @@ export async function findLost(scan: ScanResult, hidden: ReadonlyMap<string, Ref
   return lost;
 }
 
-/** Returns the value list of a linked user, as `readValues`, by the names of the link. */
+/** Returns what `readValues` returns for a linked user, whose account is found by the userName and externalId of the link. */
 function valuesOf(scan: ScanResult, user: ObservedResource): ReturnType<typeof readValues> {
   const link = parseLink(user.text);
   const { userName, externalId } = link.core ?? {};

@@ -62,7 +62,7 @@ export function handoverEntry(
   },
 ): LogEntry {
   const { action, status, request, from, to, why } = move;
-  // A handover has no mark, so generation, time, priority and attempt have fixed values.
+  // A handover has no mark, so the time is now, and generation, priority and attempt have fixed values.
   return {
     ref,
     name,

@@ -21,11 +21,11 @@ export interface PlannedHandover {
   state: 'due' | 'later' | 'return';
   /** Time at which the account was closed, ISO 8601. */
   closedAt: string;
-  /** Time from which the items are moved, ISO 8601; of `return` the same as `closedAt`. */
+  /** Time from which the items are moved, ISO 8601; in the state `return` the same as `closedAt`. */
   at: string;
-  /** Path `HANDOVER FOLDER/PERSON'S FOLDER`; of `return` the name of the person's folder alone. */
+  /** Path `HANDOVER FOLDER/PERSON'S FOLDER`; in the state `return` only the name of the person's folder. */
   folder: string;
-  /** The items to be moved; of `return` none are listed. */
+  /** The items to be moved; none in the state `return`. */
   items: OwnedItem[];
 }
 

@@ -29,7 +29,7 @@ export interface UserScan {
   recognition: Recognition;
   /** Users to verify one by one, because they differ or were not shown; with the names of the differing values, [] if not known. */
   suspects: Map<Ref, string[]>;
-  /** Suspects whose value list is read, because the user list does not show the values of any account. */
+  /** Suspects whose attribute values are read by a further call, because all values of an attribute seem to be lost (findLost). */
   valued: Set<Ref>;
   /** Pending changes and changes of the mapping, which need no verification. */
   settled: VerifiedResource[];

@@ -1,10 +1,11 @@
-// Finds the attributes whose values the bridge has written, by the links of a sample of the users of a target.
+// Finds the attributes whose values the bridge has written, by the links of a sample of users, and reports those that left the
+// mapping, because their values stay at the platform.
 import type { Links } from '../../directory/outbox/links.ts';
 import { isEmpty } from '../../sync/diff.ts';
 import { aboutDefinition, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
 
-/** Number of users whose links are read. */
+/** Number of users whose links are read, whatever the size of the target. Attributes that only other users have are not found. */
 const SAMPLE = 1000;
 
 /** Returns the names of attributes that have an applied value in at least one link of the sample. Reads Redis only. */

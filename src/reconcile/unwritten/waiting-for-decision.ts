@@ -41,7 +41,7 @@ export async function waitingMemberships(
   const anew = new Set(entries.flatMap(({ ref, action }) => (NEWLY_LINKED.has(action) ? [ref] : [])));
   const pending = entries.flatMap((entry) => {
     const ref = entry.member?.ref;
-    // The memberships of a new account are written with it.
+    // The memberships of a new account are written with it. Other additions wait whatever their cause is, removals if pending.
     const isAddition = entry.action === 'addMember' && !anew.has(ref ?? null);
     const isPending = entry.attribution.cause === 'source changed' || isAddition;
     return ref && isChange(entry) && isPending ? [{ entry, ref }] : [];
@@ -65,7 +65,7 @@ export async function waitingMemberships(
     accounts.forEach(({ ref, text, marked }, index) => {
       const { condition } = parseLink(text);
       const wanted = leavers.get(ref)?.wanted;
-      // The sync of a marked person meets the same decision about the account, unless the person is to be active again.
+      // The sync of a marked person meets this verdict of the guard on the deactivation, unless the person is to be active again.
       const decided = wanted?.active ? undefined : closings[index];
       const wait = marked ? decided : condition && WAITING[condition.reason];
       const isOut = condition?.isLeaver && wanted?.inScope !== true;
@@ -91,7 +91,8 @@ export async function waitingMemberships(
 
 /**
  * Returns the changes of users that their sync does not write while the guard holds a removal of the user from a group
- * (sync-user.ts): attributes of an open account, with all that is written behind them, and a safe activation.
+ * (sync-user.ts): attributes of an open account with all changes that are written after them, and, with
+ * `users.activation: safe`, a reactivation.
  */
 export async function waitingValues(
   scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts' | 'directory'>,

@@ -23,6 +23,7 @@ function requireDeploymentOf(current: CurrentState, source: SandboxJsonObject): 
   return deployment;
 }
 
+/** Returns the script of an agent. The default path `final` is the one of a final answer (contract 6.3). @throws 400 */
 function parseScript(source: SandboxJsonObject): AgentScript {
   const delay = own(source, 'recordDelayMs');
   if (delay !== undefined && (typeof delay !== 'number' || !(delay >= 0)))
@@ -64,6 +65,7 @@ export const makeAgent: MakeFixture = (current, source) => {
   }
   const [present] = current.state.agents.find('agentId', agentId);
   const script = parseScript(requireObject(own(source, 'script') ?? {}, 'script'));
+  // Key of the sandbox's table; clients know the agent by `agentId`.
   const id = present?.id ?? current.state.agents.nextId();
   current.state.agents.put({ id, agentId, deploymentId: deployment.id, script });
   return { deploymentId: deployment.id, id: agentId, script };
@@ -82,5 +84,6 @@ export const setChatAuthentication: MakeFixture = (current, source) => {
     tokenAuthentication,
     ...(authentication ? { authentication } : {}),
   });
+  // Without a method the API secret verifies tokens (TokenChecker).
   return { deploymentId: deployment.id, tokenAuthentication, method: authentication?.kind ?? 'secret' };
 };

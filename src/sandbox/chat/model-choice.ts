@@ -1,6 +1,6 @@
-// Lets a language model behind an OpenAI-compatible address select the members for a question (optional). The model
-// receives the question and the names and descriptions of members, never a row. Its selection is limited to the
-// members that the caller may see, and the query runs with the caller's rights.
+// Lets a language model behind an OpenAI-compatible address select the members (measures and dimensions of a cube)
+// for a question (optional). The model receives the question and the names and descriptions of members, never a row. Its
+// selection is limited to the members that the caller may see, and the query runs with the caller's rights.
 import type { CubeDocument, MemberDocument } from '../core-data/core-data.ts';
 import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
 import type { Choose } from './agent.ts';
@@ -18,9 +18,9 @@ export interface ChatModelOptions {
 }
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
-/** Longest answer that is read, characters. */
+/** Longest answer that is accepted, characters. */
 const LONGEST_ANSWER = 100_000;
-/** Largest number of rows that the model may ask for by `top`. */
+/** Largest number of rows that the model may ask for by `top`: three digits, as in a question without a model (question.ts). */
 const LARGEST_TOP = 999;
 const DEFAULT_TIMEOUT_MS = 20_000;
 

@@ -16,11 +16,11 @@ export function listRoles(call: Call): HandlerReply {
   return { status: 200, body: cursorPage(call, 'role', custom, show) };
 }
 
-/** Returns the role and the user of the path. @throws 404 for an unknown one, 403 unless the caller is an administrator */
+/** Returns the role and the user of the path. @throws 404 for an unknown one, checked before the rights (ASSUMED-52); 403 */
 function roleAndUser(call: Call): { role: TenantRole; user: UserRecord } {
   const role = call.state.roles.get(pathNumber(call, 'roleId'));
   const user = requireUser(call, pathNumber(call, 'userId'));
-  // The Admin role cannot be assigned here and is reported as unknown (row USER-18 of docs/platform-coverage.md).
+  // The Admin role cannot be assigned here and counts as unknown (row USER-18 of docs/platform-coverage.md).
   if (!role || role.name === 'Admin') throw new SandboxProblem(404, 'Role not found');
   requireAdmin(call.caller);
   return { role, user };
@@ -61,7 +61,7 @@ export function listUserGroups(call: Call): HandlerReply {
   return { status: 200, body };
 }
 
-/** Handles `DELETE /api/v1/groups/{id}`: 204, the members remain users; 404. */
+/** Handles `DELETE /api/v1/groups/{id}`: 204, the members remain users; 404, checked before rights (ASSUMED-52). */
 export function deleteUserGroup(call: Call): HandlerReply {
   const group = call.state.groups.get(pathNumber(call, 'id'));
   if (!group) throw new SandboxProblem(404, 'Group not found');

@@ -14,7 +14,10 @@ const MOST_OUT_OF_SCOPE = 1000;
 /** Most leavers that the link of a group lists under a policy that forbids removals. Each sync of the group reads the link. */
 const MOST_UNDER_POLICY = 10_000;
 
-/** Notes in the link that the group is out of scope, and lists its leavers. The caller then drops the pending removals. */
+/**
+ * Notes in the link that the group is out of scope, and lists its leavers. If removals are pending, the link is saved at once,
+ * because the caller then drops them.
+ */
 export async function leave(context: SyncContext): Promise<void> {
   const { link } = context;
   // Undefined: the list of a group that was out of scope before was dropped, and stays so.
@@ -61,8 +64,8 @@ export function notedLeavers({
 }
 
 /**
- * Makes the removals of all listed leavers pending again, and in an adopted group the unconfirmed removals too. Called for a group
- * that was deleted at the source.
+ * Makes the removals of all listed leavers pending again, and in an adopted group also the removals that were written and that no
+ * read has shown yet (sign `u`). Called for a group that was deleted at the source.
  */
 export async function takeUpLeavers(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
