@@ -96,7 +96,7 @@ describe.each(releases)('stored data of %s', (release) => {
     await bridge.stop();
   });
 
-  test('every user and group in the Redis data of an earlier release is returned over SCIM as it was pushed', async () => {
+  test('every user and group in the Redis data that a release stored is returned over SCIM as it was pushed', async () => {
     const { body } = await bridge.idp.send('GET', '/Users?sortBy=userName');
     expect(body.Resources.map(({ userName, active }: any) => [userName, active])).toEqual([
       ['ann@acme.example', true],
@@ -134,7 +134,7 @@ describe.each(releases)('stored data of %s', (release) => {
     expect(backup.json).toMatchObject({ counts: { users: 4, groups: 2, members: 3 }, leftOut: [] });
   });
 
-  test('a PATCH changes a user in the Redis data of an earlier release', async () => {
+  test('a PATCH changes a user in the Redis data that a release stored', async () => {
     const { body } = await bridge.idp.send('GET', '/Users?filter=userName eq "ann@acme.example"');
     const [{ id, meta }] = body.Resources;
     const change = { op: 'replace', path: 'title', value: 'Lead' };
