@@ -133,6 +133,13 @@ export interface Link {
 }
 
 /**
+ * Returns whether the user of the link left: the account is closed or left alone (`departed`), or open because the guard holds its
+ * deactivation or an operator rejected it (`isLeaver`).
+ */
+export const hasLeft = ({ departed, condition }: Link): boolean =>
+  departed === true || condition?.isLeaver === true;
+
+/**
  * Removes the observed values of some names from a link, because they are out of date once the value was read or written.
  * @returns the removed values
  */

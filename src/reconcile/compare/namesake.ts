@@ -46,17 +46,29 @@ export async function findNamesake(
         : await firstFree(scan, [byId.get(externalId), former.byExternalId.get(externalId)]);
     return known ?? firstFree(scan, [byName.get(fold(userName)), former.byName.get(fold(userName))]);
   }
-  // The platform may ignore letter case or the filter, so each hit is compared again.
   if (externalId !== undefined) {
     const found = await asking(scan, (signal) => byExternalId({ target, call: { signal } }, externalId));
     if (found === 'unknown' || found === 'absent') return 'unknown';
     const exact = found.filter((user) => user.externalId === externalId);
     if (exact.length > 0) return firstFree(scan, await withFormer(scan, exact));
   }
-  const found = await asking(scan, (signal) => target.client.users.findBy('userName', userName, { signal }));
+  const found = await accountsNamed(scan, userName);
+  return found === 'unknown' ? found : firstFree(scan, found);
+}
+
+/** Returns the accounts with the userName as `withFormer`; `unknown`: the platform could not be read. */
+async function accountsNamed(
+  scan: ScanResult,
+  userName: string,
+): Promise<(Namesake | undefined)[] | 'unknown'> {
+  const { users } = scan.scope.target.client;
+  const found = await asking(scan, (signal) => users.findBy('userName', userName, { signal }));
   if (found === 'unknown' || found === 'absent') return 'unknown';
-  const exact = found.filter((user) => fold(user.userName) === fold(userName));
-  return firstFree(scan, await withFormer(scan, exact));
+  // The platform may ignore letter case or the filter, so each hit is compared again.
+  return withFormer(
+    scan,
+    found.filter((user) => fold(user.userName) === fold(userName)),
+  );
 }
 
 /** Returns accounts with the users who are linked to them, without those that are about to be deleted. */
@@ -114,8 +126,9 @@ export const withTakenNames = (
 export async function withTakenName(scan: ScanResult, entries: PlanEntry[]): Promise<PlanEntry[] | null> {
   const [name] = entries.flatMap((entry) => newNameIn(entry) ?? []);
   if (name === undefined) return entries;
-  const core = { userName: name };
-  const wanted: DesiredAccount = { inScope: true, active: true, core, attributes: {} };
-  const holder = await findNamesake(scan, wanted, undefined);
-  return holder === 'unknown' ? null : withTakenNames(entries, () => holder);
+  const found = await accountsNamed(scan, name);
+  if (found === 'unknown') return null;
+  // A user out of scope has a record, and the account keeps the name all the same.
+  const holder = found.find((account) => account?.hasLeft) ?? (await firstFree(scan, found));
+  return withTakenNames(entries, () => holder);
 }

@@ -1,6 +1,6 @@
 // Keeps the accounts of a list that the sync of a user without account may meet.
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
-import { parseLink } from '../../directory/outbox/links.ts';
+import { hasLeft, parseLink } from '../../directory/outbox/links.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
@@ -23,8 +23,10 @@ export interface Accounts {
 export interface Namesake {
   id: string;
   userName: string;
-  /** The user who left. */
+  /** The user who left; of an account that was looked up alone, any user who is linked to it. */
   former?: Ref;
+  /** Whether the link shows that the user left, also one out of scope, who still has a record. */
+  hasLeft?: boolean;
   /** Whether the pending sync of the user who left closes the account. */
   isClosing?: boolean;
 }
@@ -40,7 +42,7 @@ function add({ byName, byExternalId }: Accounts, externalId: string | undefined,
   if (externalId) byExternalId.set(externalId, account);
 }
 
-/** Adds the account of a user who left, unless the pending sync of this user deletes the account. */
+/** Adds the account of a user who left, unless `formerAccount` says that it is to be deleted. */
 export function addFormer(
   accounts: Accounts,
   user: WireUser,
@@ -51,14 +53,22 @@ export function addFormer(
   if (account) add(accounts, user.externalId, account);
 }
 
-/** Returns an account with the user who left; undefined when the pending sync of this user deletes the account. */
+/**
+ * Returns an account with the user who left; undefined when the pending sync of this user deletes the account, or an approval of
+ * the held change of this user leads to the deletion.
+ */
 export function formerAccount(
   { id, userName }: WireUser,
   { ref, text, marked }: ObservedResource,
   { policy, users }: SyncPolicy,
 ): Namesake | undefined {
-  const isClosing = marked && policy === 'sync' && parseLink(text).departed !== true;
-  return marked && policy === 'sync' && users.deprovision === 'delete'
+  const link = parseLink(text);
+  const isClosing = marked && policy === 'sync' && link.departed !== true;
+  // The guard is asked for the deletion of a closed account only, so what is held of a departed user is the deletion.
+  const isHeld = /^(Held|LastAdministrator)$/.test(link.condition?.reason ?? '');
+  const isDeleted =
+    users.deprovision === 'delete' ? marked || isHeld : isHeld && !marked && link.departed === true;
+  return policy === 'sync' && isDeleted
     ? undefined
-    : { id, userName, former: ref, isClosing };
+    : { id, userName, former: ref, hasLeft: hasLeft(link), isClosing };
 }

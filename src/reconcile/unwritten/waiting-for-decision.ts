@@ -4,6 +4,7 @@ import { parseLink, type Link } from '../../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { usersToVerify } from '../compare/desired-users.ts';
+import { wasBehindHold } from '../../sync/gate.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
 import { isChange, NEWLY_LINKED, type Action, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
@@ -138,8 +139,8 @@ export async function observedLinks(
 }
 
 /**
- * Returns the pending changes of new resources whose last sync ended because the guard holds the change of the resource that has their
- * name or account. A mark brings them after the decision.
+ * Returns the pending changes of resources whose last sync ended because the guard holds the change of the resource that has their
+ * name or account. A mark brings them after the decision. A new resource waits with all its changes, also its memberships.
  */
 export async function behindHeld(
   { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
@@ -151,14 +152,26 @@ export async function behindHeld(
   });
   const asked = [...new Set(pending.flatMap(({ refs }) => refs))];
   if (asked.length === 0 || (await outbox.guardStore.open()) === undefined) return [];
-  const behind = new Set<Ref>();
-  for (const { ref, text, marked } of await drifts.readLinks(asked))
-    if (marked && isBehindHeld(parseLink(text))) behind.add(ref);
-  return pending.flatMap(({ entry, refs }) => (refs.some((ref) => behind.has(ref)) ? [entry] : []));
+  const behind = new Map<Ref, 'new' | 'linked'>();
+  for (const { ref, text, marked } of await drifts.readLinks(asked)) {
+    const link = parseLink(text);
+    if (marked && isBehindHeld(link)) behind.set(ref, link.id === undefined ? 'new' : 'linked');
+  }
+  return pending.flatMap(({ entry, refs }) => {
+    const waits =
+      refs.some((ref) => behind.get(ref) === 'new') ||
+      (entry.ref !== null && behind.get(entry.ref) === 'linked' && isBehindName(entry));
+    return waits ? [entry] : [];
+  });
 }
 
 /** Returns whether the held change is one of another resource: a resource without account or group has none of its own. */
-const isBehindHeld = ({ id, condition }: Link): boolean => id === undefined && condition?.reason === 'Held';
+const isBehindHeld = (link: Link): boolean =>
+  (link.id === undefined && link.condition?.reason === 'Held') || wasBehindHold(link);
+
+/** Returns whether the sync of a linked resource writes the change with the new name or behind it (sync-user.ts, sync-group.ts). */
+const isBehindName = ({ action, kind }: PlanEntry): boolean =>
+  action === 'update' || action === (kind === 'User' ? 'reactivate' : 'addMember');
 
 /** Returns the resources that the sync creates. The held removals of members end with the group that is gone. */
 const createdIn = (entries: readonly PlanEntry[]): ReadonlySet<Ref | null> =>

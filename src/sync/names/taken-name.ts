@@ -1,6 +1,6 @@
 // Handles a new userName or group name that another resource still has: waits for the holder, and breaks circles of names. In a
 // circle of names two or more resources wait for each other's names; a temporary name for one of them breaks it.
-import { platformIdOf } from '../../directory/outbox/links.ts';
+import { hasLeft, platformIdOf } from '../../directory/outbox/links.ts';
 import { fold, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import type { SyncContext } from '../context.ts';
@@ -22,9 +22,12 @@ interface Shown {
   name: string;
 }
 
-/** Returns why a new userName is refused: a user who was deleted at the source, or is out of scope, has it. */
+/**
+ * Returns why a new userName is refused: a user who was deleted at the source, or is out of scope, has it. The account may be
+ * open, so the text advises no deletion before it is closed.
+ */
 export const takenByLeaverText = (leaver: Ref): string =>
-  `userName is already taken by the account of a person who left, ${leaver}: rename or delete that account at the platform`;
+  `userName is already taken by the account of a person who left, ${leaver}, and closing that account does not free the name: rename the account at the platform, or delete it there once it is closed`;
 
 /**
  * Handles the refusal (409) of a new name.
@@ -36,9 +39,10 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   const ids = holders.map(({ id }) => id);
   const taken = await takenElsewhere(context, kind, ids, kind === 'User' ? { userName: name } : undefined);
   if (taken) return taken;
-  const afterMs = await waitForHolder(context, name, holders[0]);
-  if (afterMs !== undefined) return { kind: 'later', afterMs };
   const leaver = kind === 'User' && holders[0] ? await leaverOf(context, holders[0].id) : undefined;
+  const isKept = leaver !== undefined && (await keepsName(context, leaver));
+  const afterMs = isKept ? undefined : await waitForHolder(context, name, holders[0]);
+  if (afterMs !== undefined) return { kind: 'later', afterMs };
   return (
     leaver && { kind: 'blocked', condition: condition(context, 'Conflict', takenByLeaverText(leaver), 409) }
   );
@@ -47,7 +51,20 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
 /** Returns the user who left and is linked to the account; undefined: there is none. */
 async function leaverOf({ links, target }: SyncContext, platformId: string): Promise<Ref | undefined> {
   const ref = await links.holderOf(target.name, 'User', platformId);
-  return ref && (await links.get(target.name, ref)).departed ? ref : undefined;
+  return ref && hasLeft(await links.get(target.name, ref)) ? ref : undefined;
+}
+
+/**
+ * Returns whether the account of a leaver keeps its userName. Only the deletion of an account frees the name, so no wait for a
+ * decision helps unless an approval leads to the deletion. A pending sync of the leaver may delete the account too.
+ */
+async function keepsName({ outbox, target }: SyncContext, leaver: Ref): Promise<boolean> {
+  if (await outbox.isMarked(leaver)) return false;
+  const deletion = { kind: 'delete', ref: leaver } as const;
+  const closing = { kind: 'deactivate', ref: leaver } as const;
+  const isDeletedOnceClosed = target.policy.users.deprovision === 'delete';
+  const held = await outbox.guardStore.areHeld(isDeletedOnceClosed ? [deletion, closing] : [deletion]);
+  return !held.includes(true);
 }
 
 /** Returns milliseconds to wait; undefined when the holder keeps the name. May break a circle by a temporary name. */

@@ -1,0 +1,122 @@
+// Tests a person with an account who gets the userName of a leaver whose account is open, because the guard holds its deactivation
+// or an operator rejected it. Closing an account frees no userName; deleting it does.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const IVY = 'ivy@acme.example';
+const JAN = 'jan@acme.example';
+const NONE = { count: 0, percent: 0 };
+
+let place: Place;
+let ivy: string;
+let jan: string;
+let taken: string;
+
+/** Opens the place, and waits until the guard holds the deactivation of ivy, a leaver who is in the group Ops. */
+async function openWithHeldLeaver(deprovision: 'deactivate' | 'delete'): Promise<void> {
+  place = await openPlace({
+    target: { guard: { deactivate: NONE, removeMembers: NONE }, users: { deprovision } },
+  });
+  ivy = await place.idp.createUser(IVY);
+  jan = await place.idp.createUser(JAN);
+  await place.idp.createGroup('Ops', [ivy]);
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${ivy}`);
+  await eventually('the deactivation is held', async () => (await openApprovals()).length === 1);
+  taken = `userName is already taken by the account of a person who left, User:${ivy}, and closing that account does not free the name: rename the account at the platform, or delete it there once it is closed`;
+}
+afterEach(() => place.stop());
+
+const openApprovals = async (): Promise<{ id: string }[]> =>
+  (await place.commands.run('approvals', 'list', '--json')).json;
+const run = async (...words: string[]): Promise<[code: number, text: string]> => {
+  const { code, text } = await place.commands.run(...words);
+  return [code, text.replaceAll(/\s+/g, ' ')];
+};
+const takeName = () => place.idp.patch(`/Users/${jan}`, { op: 'replace', path: 'userName', value: IVY });
+const decide = async (order: 'approve' | 'reject'): Promise<void> => {
+  for (const { id } of await openApprovals()) await place.commands.run('approvals', order, id, '--yes');
+  await place.idle();
+};
+const scimIdOf = async (name: string): Promise<string> => (await place.platform.user(name))?.scimId ?? '';
+
+/** Expects that each command names the leaver's account as the reason, and that plan counts no change. */
+async function expectTaken(): Promise<void> {
+  const [code, plan] = await run('plan');
+  expect([code, plan]).toEqual([0, expect.stringContaining(taken)]);
+  expect(plan).not.toContain('1 to update');
+  expect(await run('sync', `User:${jan}`, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
+  expect((await run('explain', `User:${jan}`))[1]).toContain(taken);
+  expect(await run('sync', `User:${jan}`)).toEqual([1, expect.stringContaining(taken)]);
+}
+
+test.each(['held', 'rejected'] as const)(
+  'a person gets the userName of a leaver whose deactivation is %s → plan, sync, its dry run and explain say that the account keeps the name; a rename by hand and a retry bring the change',
+  async (state) => {
+    await openWithHeldLeaver('deactivate');
+    if (state === 'rejected') await decide('reject');
+    await takeName();
+    await eventually('the rename is refused', async () =>
+      (await run('explain', `User:${jan}`))[1].includes(taken),
+    );
+    await expectTaken();
+    expect(await place.platform.user(IVY)).toMatchObject({ active: true });
+    await byHand(place, 'PATCH', `/Users/${await scimIdOf(IVY)}`, {
+      op: 'replace',
+      path: 'userName',
+      value: 'former@acme.example',
+    });
+    expect((await run('dead-letters', 'retry', `User:${jan}`))[0]).toBe(0);
+    await place.idle();
+    expect(await place.platform.user(IVY)).toMatchObject({ externalId: `ext-${JAN}`, active: true });
+    await decide('approve');
+    const isOpen = (await place.platform.user('former@acme.example'))?.active;
+    expect(isOpen).toBe(state === 'rejected');
+  },
+  60_000,
+);
+
+test('a person gets the userName of a leaver whose deactivation is approved later → the closed account keeps the name; its deletion by hand and a retry bring the change', async () => {
+  await openWithHeldLeaver('deactivate');
+  await takeName();
+  await eventually('the rename is refused', async () =>
+    (await run('explain', `User:${jan}`))[1].includes(taken),
+  );
+  await decide('approve');
+  expect(await place.platform.user(IVY)).toMatchObject({ active: false });
+  await expectTaken();
+  await byHand(place, 'DELETE', `/Users/${await scimIdOf(IVY)}`);
+  expect((await run('dead-letters', 'retry', `User:${jan}`))[0]).toBe(0);
+  await place.idle();
+  expect(await place.platform.user(IVY)).toMatchObject({ externalId: `ext-${JAN}`, active: true });
+}, 60_000);
+
+test('on hold, before the rename was tried, plan and sync --dry-run say that the account of a leaver with a held deactivation keeps the userName', async () => {
+  await openWithHeldLeaver('deactivate');
+  await run('hold', '--by', 'olga');
+  await takeName();
+  expect(await run('plan')).toEqual([0, expect.stringContaining(taken)]);
+  expect(await run('sync', `User:${jan}`, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
+}, 60_000);
+
+test('with deprovision: delete, a person gets the userName of a leaver whose deactivation is held → plan lists the rename as waiting and counts no change; the approval brings it', async () => {
+  await openWithHeldLeaver('delete');
+  await takeName();
+  await eventually('the rename waits', async () =>
+    (await run('explain', `User:${jan}`))[1].includes('in use by a leaver'),
+  );
+  const [code, plan] = await run('plan');
+  expect([code, plan]).toEqual([
+    0,
+    expect.stringContaining('waits for the held change of who or what has its name now'),
+  ]);
+  expect(plan).not.toContain('1 to update');
+  await decide('approve');
+  await eventually(
+    'the person has the name',
+    async () => (await place.platform.user(IVY))?.externalId === `ext-${JAN}`,
+    30_000,
+  );
+}, 90_000);
