@@ -125,7 +125,7 @@ test('--accept-tenant is refused without a terminal and without --yes', async ()
   expect(await changesThere()).toEqual([]);
 }, 30_000);
 
-test('after --accept-tenant the guard holds the clearing of values at the three active accounts, and the inactive accounts lose their values and become active', async () => {
+test('after --accept-tenant the guard holds the clearing of values at the three active accounts, and each inactive account loses its value before it becomes active', async () => {
   const answer = await place.commands.run('reconcile', '--target', 'main', '--accept-tenant', '--yes');
   expect(answer.code).toBe(2);
   await place.idle();
@@ -136,4 +136,15 @@ test('after --accept-tenant the guard holds the clearing of values at the three 
   expect((await place.commands.run('approvals', 'list', '--json')).json).toEqual([
     expect.objectContaining({ kinds: expect.objectContaining({ clearAttributes: 3 }) }),
   ]);
+  const writes = await changesThere();
+  for (const { userName, id, scimId } of (await there.state()).users) {
+    if (!NAMES.includes(userName) || isOpenThere(userName)) continue;
+    const cleared = writes.findIndex(({ body }) => body?.userId === String(id) && body.value === null);
+    const activated = writes.findIndex(
+      ({ path, body }) =>
+        path.endsWith(scimId) &&
+        body?.Operations?.some((operation: any) => operation.path === 'active' && operation.value === true),
+    );
+    expect([userName, cleared >= 0, cleared < activated]).toEqual([userName, true, true]);
+  }
 }, 60_000);

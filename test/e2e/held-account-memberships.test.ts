@@ -56,7 +56,7 @@ test('a group waits for a member whose deactivation is held → sync exits 2 as 
   expect(found.reasons.join()).toContain(`holds changes of its member ${EVE}`);
 });
 
-test('after a rejected deactivation plan exits 0 and names the rejection as the reason why the person is not added to a group, and sync names the person', async () => {
+test('after a rejected deactivation plan exits 0 and names the rejection as the reason why the person is not added to a group, and sync exits 0 and names the person', async () => {
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'reject', approval.id, '--yes');
   await place.idle();
@@ -64,7 +64,8 @@ test('after a rejected deactivation plan exits 0 and names the rejection as the 
   expect(memberships((await plan()).entries)).toEqual([
     ['addMember Sales report', expect.stringContaining('an operator rejected')],
   ]);
-  const { json: synced } = await place.commands.run('sync', 'Sales', '--json');
+  const { json: synced, code } = await place.commands.run('sync', 'Sales', '--json');
+  expect(code).toBe(0);
   expect([synced].flat()[0]).toMatchObject({ outcome: 'equal', message: expect.stringContaining(EVE) });
   const [found] = (await place.commands.run('explain', 'Sales', '--json')).json;
   expect(found).toMatchObject({ verdict: 'leftAlone' });

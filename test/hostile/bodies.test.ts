@@ -20,7 +20,13 @@ const user = (name: string, extra: object): string =>
   JSON.stringify(userBody(`${name}@bodies.example`, extra));
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
-const refusals = ({ statuses }: Tally): number[] => Object.keys(statuses).map(Number).sort();
+
+/** Expects at least one answer, and no status but these: a service that only closes connections refuses without a reason. */
+function expectRefused({ statuses }: Tally, allowed: number[]): void {
+  const answered = Object.keys(statuses).map(Number);
+  expect(answered).not.toEqual([]);
+  expect(answered.filter((status) => !allowed.includes(status))).toEqual([]);
+}
 
 describe('a gzip body of 9 kB that decompresses to 9 MB of JSON structure is refused', () => {
   const bomb = gzipSync(structure(9_000_000));
@@ -40,7 +46,7 @@ describe('a gzip body of 9 kB that decompresses to 9 MB of JSON structure is ref
           times(4, () => wire),
         ),
       );
-      for (const status of refusals(tally)) expect([400, 401, 413, 415, 503]).toContain(status);
+      expectRefused(tally, [400, 401, 413, 415, 503]);
     },
   );
 });
@@ -50,7 +56,7 @@ test('each answer to 16 posts of 9 MB at once is 400, 413 or 503, and the servic
     post(USERS, TOKENS.scim, user(`nine${index}`, { title: 'x'.repeat(9_000_000) })),
   );
   const tally = await siege.withstand('16 posts of 9 MB', () => burst(port(), wires));
-  for (const status of refusals(tally)) expect([400, 413, 503]).toContain(status);
+  expectRefused(tally, [400, 413, 503]);
 });
 
 test('each answer to 200 posts of 500 kB at once is 400, 413 or 503, and the service stays available to others', async () => {
@@ -58,7 +64,7 @@ test('each answer to 200 posts of 500 kB at once is 400, 413 or 503, and the ser
     post(USERS, TOKENS.scim, user(`half${index}`, { title: 'x'.repeat(500_000) })),
   );
   const tally = await siege.withstand('200 posts of 500 kB', () => burst(port(), wires));
-  for (const status of refusals(tally)) expect([400, 413, 503]).toContain(status);
+  expectRefused(tally, [400, 413, 503]);
 });
 
 test('each answer to 200 posts of 500 kB of brackets and commas at once is 400, 413 or 503, and the service stays available to others', async () => {
@@ -69,7 +75,7 @@ test('each answer to 200 posts of 500 kB of brackets and commas at once is 400, 
       times(200, () => wire),
     ),
   );
-  for (const status of refusals(tally)) expect([400, 413, 503]).toContain(status);
+  expectRefused(tally, [400, 413, 503]);
 });
 
 test('none of 60 users with a displayName of 1 MB is stored, and a list and a search after them are answered', async () => {
@@ -134,7 +140,7 @@ describe('20 bodies in very small chunks at once are refused', () => {
           times(20, () => wire),
         ),
       );
-      for (const status of refusals(tally)) expect([400, 401, 404, 413, 503]).toContain(status);
+      expectRefused(tally, [400, 401, 404, 413, 503]);
     },
   );
 
@@ -156,6 +162,6 @@ describe('20 bodies in very small chunks at once are refused', () => {
         times(20, () => wire),
       ),
     );
-    for (const status of refusals(tally)) expect([400, 413, 503]).toContain(status);
+    expectRefused(tally, [400, 413, 503]);
   });
 });

@@ -19,6 +19,7 @@ const HEADERS = {
   accept: 'application/scim+json',
 };
 const EMPTY = { schemas: [LIST], totalResults: 0, startIndex: 1, itemsPerPage: 0, Resources: [] };
+const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 const filter = (text: string): string => `?filter=${encodeURIComponent(text)}&startIndex=1&count=100`;
 
 let bridge: Bridge;
@@ -194,14 +195,23 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect((await send('DELETE', `/Groups/${group}`)).status).toBe(204);
   });
 
-  test('Okta SPEC test: an unknown id answers 404, a token without a scheme 200, no token 401, and a listed user has the attributes that Okta reads', async () => {
+  test('Okta SPEC test: an unknown id answers 404, a second POST of a user 409, a token without a scheme 200, no token 401 with a SCIM error, and a listed user has the attributes that Okta reads', async () => {
     expect(await send('GET', '/Users/010101001010101011001010101011')).toMatchObject({
       status: 404,
       body: { status: '404' },
     });
     const bare = await scim.get('/Users?count=1', { authorization: `token-of-${profile}-0123456789` });
     expect(bare.status).toBe(200);
-    expect((await scim.get('/Users', { authorization: undefined })).status).toBe(401);
+    expect(await scim.get('/Users', { authorization: undefined })).toMatchObject({
+      status: 401,
+      body: { schemas: [ERROR], status: '401', detail: expect.any(String) },
+    });
+    const twice = profileOf({ userName: 'spec@x.example', externalId: '00u1spec' });
+    expect((await send('POST', '/Users', twice)).status).toBe(201);
+    expect(await send('POST', '/Users', twice)).toMatchObject({
+      status: 409,
+      body: { schemas: [ERROR], status: '409', scimType: 'uniqueness' },
+    });
     const [first] = (await send('GET', '/Users?count=1&startIndex=1')).body.Resources;
     expect(first).toMatchObject({
       id: expect.any(String),

@@ -1,5 +1,6 @@
 // Tests replace_values.lua: replacing values in the stored text gives the same result as parsing and patching.
 import fc from 'fast-check';
+import { PRIORITIES } from '../../../src/directory/records.ts';
 import { applyPatch, parsePatch, plainValues, ScimError, type Resource } from '../../../src/scim/index.ts';
 import { ATTRIBUTES, auto, ENTERPRISE, patchOp, user, userType } from '../../unit/scim/sample.ts';
 import { idOf, openStore, type Store } from './rig.ts';
@@ -42,6 +43,15 @@ it.each([
     text,
   });
   expect(JSON.stringify(await stored())).toBe(text);
+});
+
+it('replacing `active` by false gives the mark the highest priority, and a later replacement of another value keeps it', async () => {
+  await store.putUser(ADA, ada);
+  await store.settleAll();
+  await replace({ op: 'replace', path: 'title', value: 'B' });
+  await replace({ op: 'replace', path: 'active', value: false });
+  await replace({ op: 'replace', path: 'title', value: 'C' });
+  expect(await store.outbox.claim(10, 10)).toMatchObject([{ priority: PRIORITIES[0] }]);
 });
 
 it('replacing with equal values, or of an unknown user, changes nothing', async () => {
