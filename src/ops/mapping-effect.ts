@@ -54,6 +54,8 @@ export interface MappingEffect {
 }
 
 export interface EffectOptions {
+  /** Name of the target, for which there may be no scope: a target that no connection feeds has no people. */
+  target: string;
   limitMs: number;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
@@ -83,7 +85,7 @@ interface ComparedPerson {
 export async function effectOfMapping(
   scopes: readonly ReconcileScope[],
   tried: TriedMapping,
-  { limitMs, signal }: EffectOptions,
+  { target, limitMs, signal }: EffectOptions,
 ): Promise<MappingEffect> {
   const [first] = scopes;
   const now = (): number => first?.clock.now() ?? 0;
@@ -96,7 +98,7 @@ export async function effectOfMapping(
   const rules = compileTried(tried, faults);
   const known = new Set(Object.keys(tried.attributes));
   const effect: MappingEffect = {
-    target: first?.target.name ?? '',
+    target,
     compared: 0,
     leftOut: 0,
     total: 0,

@@ -119,12 +119,18 @@ type Step = ProvisioningRecord['provisioningSteps'][number];
 
 /** Type of the step at which each reason occurs. A reason that is not listed occurs at the write. */
 const STEP_OF_REASON: Record<string, string> = {
+  RecordDamaged: 'import',
+  RecordLost: 'import',
   Protected: 'scoping',
   OutOfScope: 'scoping',
+  LeftByPolicy: 'scoping',
   Conflict: 'matching',
+  NotAdopted: 'matching',
+  TakenByConnection: 'matching',
   AmbiguousAccount: 'matching',
   AccountNotFound: 'matching',
   Held: 'processing',
+  LastAdministrator: 'processing',
   Rejected: 'processing',
 };
 /** Steps of a sync in their order, in the words of Entra. */

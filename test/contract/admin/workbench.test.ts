@@ -21,7 +21,9 @@ beforeAll(async () => {
   rig = await openAdmin({
     configure: ({ targets }) => {
       const { main } = targets;
-      if (main) main.attributes = { region: { type: 'string', from: 'title', onEmpty: 'clear' } };
+      if (!main) return;
+      main.attributes = { region: { type: 'string', from: 'title', onEmpty: 'clear' } };
+      targets.unfed = { ...main, name: 'unfed' };
     },
   });
   hands = await openReconciling(rig.bridge);
@@ -66,6 +68,11 @@ test('a trial of mapping rules on one user returns desired and applied values, t
   expect(await rig.bridge.platform.requests()).toEqual([]);
   expect(await linkText()).toBe(before);
   expect(rig.bridge.logs.filter((line) => line.includes('lovelace'))).toEqual([]);
+});
+
+test('the effect of mapping rules on a target that no connection feeds has the name of the target, and compares nobody', async () => {
+  const { status, body } = await effectOf({ region: { type: 'string', from: 'title' } }, 'unfed');
+  expect([status, body]).toMatchObject([200, { target: 'unfed', compared: 0, total: 0, isWhole: true }]);
 });
 
 test('a trial of mapping rules with seven faulty attributes returns a message with advice for each fault, and still maps the correct attribute', async () => {

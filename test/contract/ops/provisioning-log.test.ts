@@ -111,6 +111,18 @@ describe('entries of the provisioning log', () => {
     expect(provisioningSteps.at(-1)).toMatchObject({ type: 'export', status: 'failure' });
   });
 
+  it.each([
+    ['RecordDamaged', 'read the desired state'],
+    ['LeftByPolicy', 'decide whether this target gets it'],
+    ['NotAdopted', 'find the counterpart'],
+    ['TakenByConnection', 'find the counterpart'],
+    ['LastAdministrator', 'ask the guard'],
+  ])('the record of an entry that ended with %s has no step after "%s"', async (reason, name) => {
+    const [entry] = await entries();
+    const ended = { ...entry, status: 'failure', reason } as LocatedEntry;
+    expect(toProvisioningRecord(ended).provisioningSteps.at(-1)).toMatchObject({ name, status: 'failure' });
+  });
+
   it('when several attempts of a sync fail, the log has the first failure once, and the success with its attempt number', async () => {
     await bridge.platform.control('PATCH', '/faults', { status5xx: 1 });
     const id = await bridge.idp.createUser('cyd@acme.example');

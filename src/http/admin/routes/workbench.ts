@@ -134,7 +134,7 @@ export function workbenchRoutes(context: AdminContext): AdminRoute[] {
       handle: ({ body: { target: name, attributes: given }, signal }) => {
         check(context, name, given);
         return runEffect(async () => {
-          const options = { limitMs: EFFECT_MS, signal };
+          const options = { target: name, limitMs: EFFECT_MS, signal };
           const tried = context.compileTried(name, given);
           return json(await effectOfMapping(scopesOf(context, name), tried, options));
         });
