@@ -1,14 +1,9 @@
-// Shows the changes that the guard holds, and sends the decision of an operator.
-import { get, isAuthor, operator, post } from './api.js';
-import { actionButton, ago, confirmed, count, duration, empty, field, h, pill, say, select } from './dom.js';
+// Shows the changes that the guard holds: the list of approvals, and one approval with its limits and changes.
+import { get } from './api.js';
+import { changeCounts, CHANGE_LABELS, approvalPath } from './approval-counts.js';
+import { decide, firstApproval } from './approval-decision.js';
+import { actionButton, ago, count, duration, empty, h, pill } from './dom.js';
 
-/** Singular and plural of one change of each kind. */
-const LABELS = {
-  deactivate: ['account to deactivate', 'accounts to deactivate'],
-  delete: ['resource to delete', 'resources to delete'],
-  removeMembers: ['membership to remove', 'memberships to remove'],
-  clearAttributes: ['attribute value to empty', 'attribute values to empty'],
-};
 /** Words after the number that a percentage of the settings refers to. */
 const POPULATIONS = {
   deactivate: 'users, those deleted in this time included',
@@ -17,37 +12,12 @@ const POPULATIONS = {
   clearAttributes: 'users, those deleted in this time included',
 };
 const TONES = { held: 'warn', approved: 'good', rejected: 'info', withdrawn: 'info' };
-/** Words for each action, before the decision and after it. */
-const TITLES = { approve: 'Approve', reject: 'Reject', withdraw: 'Withdraw' };
-const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
-/** Text for an `outcome` of the service that decided nothing yet; other answers are decisions. */
-const OUTCOMES = {
-  noted: 'Noted. Nothing is written before a second person approves the same.',
-  retracted: 'The first approval is taken back.',
-};
 /** Number of changes that are read at once. */
 const SHOWN = 100;
 /** Number of changes up to which they are shown unfolded. */
 const MOST_UNFOLDED = 25;
 /** Number of recent decisions that are listed. */
 const MOST_DECIDED = 20;
-const CAUSES = {
-  deleted: 'deleted at the source',
-  deactivated: 'deactivated at the source',
-  outOfScope: 'out of scope',
-  removedFromGroup: 'not a member at the source',
-  groupDeleted: 'group deleted at the source',
-  notAtSource: 'account that nobody pushed',
-  emptied: 'no value any more',
-  lastAdministrator: 'last administrator',
-};
-const pathOf = (id, query = '') => `/approvals/${encodeURIComponent(id)}${query}`;
-
-const countsOf = ({ kinds }) =>
-  Object.entries(LABELS)
-    .filter(([kind]) => kinds[kind] > 0)
-    .map(([kind, [one, many]]) => count(kinds[kind], one, many))
-    .join(', ');
 
 /**
  * Shows one approval, or all held ones and the recent decisions.
@@ -58,12 +28,12 @@ export async function approvals({ id, redraw }) {
   if (id)
     return [
       h('p', {}, h('a', { href: '#/approvals' }, '← All approvals')),
-      details(await get(pathOf(id)), redraw),
+      details(await get(approvalPath(id)), redraw),
     ];
   const all = await get('/approvals?all=true');
   const held = all.filter(({ state }) => state === 'held');
   const decided = all.filter(({ state }) => state !== 'held');
-  const waiting = await Promise.all(held.map((approval) => get(pathOf(approval.id))));
+  const waiting = await Promise.all(held.map((approval) => get(approvalPath(approval.id))));
   return [
     waiting.length === 0 &&
       empty(
@@ -90,7 +60,7 @@ const decision = (approval) =>
     h(
       'div',
       { class: 'grow' },
-      h('a', { href: `#/approvals/${encodeURIComponent(approval.id)}` }, countsOf(approval)),
+      h('a', { href: `#/approvals/${encodeURIComponent(approval.id)}` }, changeCounts(approval)),
       h(
         'p',
         { class: 'soft' },
@@ -121,7 +91,7 @@ function details(approval, redraw) {
     'section',
     { class: 'card', 'aria-label': `Approval ${id}` },
     h('div', { class: 'head' }, h('h2', {}, `${connection} → ${target}`), pill(TONES[state], state)),
-    h('p', {}, h('strong', {}, countsOf(approval))),
+    h('p', {}, h('strong', {}, changeCounts(approval))),
     h(
       'p',
       { class: 'soft' },
@@ -138,54 +108,6 @@ function details(approval, redraw) {
     limits.map(limitOf),
     changes(approval),
     (state === 'held' || state === 'rejected') && decide(approval, redraw),
-  );
-}
-
-/** Shows a first approval, which counts only when a second person approves too. */
-function firstApproval(first, redraw) {
-  const { id, by, at, total, selection, note } = first;
-  const order = (action) => async () => {
-    const { outcome, items: decided } = await post(pathOf(id, `/${action}`), { by: operator() });
-    say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(decided, 'change', 'changes')}.`);
-    redraw();
-  };
-  return h(
-    'div',
-    { class: 'first', role: 'group', 'aria-label': `First approval by ${by}` },
-    h(
-      'p',
-      {},
-      h('strong', { dir: 'auto' }, by),
-      ` approved ${count(total, 'change', 'changes')} `,
-      ago(at),
-      '. A second person has to approve the same.',
-    ),
-    selection && h('p', {}, selection),
-    note && h('p', {}, `Note: ${note}`),
-    h(
-      'div',
-      { class: 'buttons' },
-      h('a', { href: `#/approvals/${encodeURIComponent(id)}` }, 'See these changes'),
-      !isAuthor(first) &&
-        actionButton('Approve as second person', order('approve'), {
-          class: 'danger',
-          needsRight: 'approve',
-          question: {
-            title: 'Approve as second person?',
-            text: `${count(total, 'change', 'changes')}, as ${by} approved. Exactly this is carried out at the platform.`,
-            action: 'Approve as second person',
-            danger: true,
-          },
-        }),
-      actionButton('Take it back', order('withdraw'), {
-        needsRight: 'approve',
-        question: {
-          title: 'Take the approval back?',
-          text: `${by} approved; this approval no longer counts.`,
-          action: 'Take the approval back',
-        },
-      }),
-    ),
   );
 }
 
@@ -209,7 +131,7 @@ function limitOf({
     h(
       'summary',
       {},
-      `Limit: ${count(allowance, ...LABELS[kind])} within ${duration(windowMs)}; ${used} counted, ${held} held`,
+      `Limit: ${count(allowance, ...CHANGE_LABELS[kind])} within ${duration(windowMs)}; ${used} counted, ${held} held`,
     ),
     h(
       'p',
@@ -241,7 +163,7 @@ function changes(approval) {
   let next = approval.items.length;
   const rest = h('p', { class: 'soft' });
   const more = actionButton('Show more', async () => {
-    const page = await get(pathOf(approval.id, `?offset=${next}&limit=${SHOWN}`));
+    const page = await get(approvalPath(approval.id, `?offset=${next}&limit=${SHOWN}`));
     list.append(...page.items.map(itemOf));
     // An empty page: the other changes were decided meanwhile.
     next = page.items.length === 0 ? approval.total : next + page.items.length;
@@ -283,89 +205,3 @@ const whyOf = ({ name, mail, reason, since }) => [
   mail && mail !== name ? `${mail}: ${reason}` : reason,
   ...(since ? [`; ${name} waits for decisions since `, ago(since)] : []),
 ];
-
-const consequence = ({ approvers }) =>
-  approvers > 1
-    ? 'It is carried out once a second person has approved the same.'
-    : 'Exactly this is carried out at the platform.';
-
-/** Creates the controls of a decision: filters for a part, a note, and a button for each action. */
-function decide(approval, redraw) {
-  const person = h('input', { type: 'text', maxlength: 200, autocomplete: 'off' });
-  const group = h('input', { type: 'text', maxlength: 200, autocomplete: 'off' });
-  const cause = select([['', 'Every cause'], ...Object.entries(CAUSES)]);
-  const note = h('input', { type: 'text', maxlength: 1000, autocomplete: 'off' });
-  /** Returns the filters of the selected part; an empty text is no filter. */
-  const chosen = () => ({ person: person.value.trim(), group: group.value.trim(), cause: cause.value });
-
-  /** Returns the work of a button: a question with the present number of changes, then the order. */
-  const choose = (action, text) => async () => {
-    const given = Object.entries(chosen()).filter(([, value]) => value !== '');
-    // The counts are read anew, with the shortest page, because the source and other operators may have acted meanwhile.
-    const query = given.map(([name, value]) => `${name}=${encodeURIComponent(value)}&`).join('');
-    const now = await get(pathOf(approval.id, `?${query}limit=1`));
-    if (now.state !== approval.state) {
-      await redraw();
-      throw new Error(`This was ${now.state} by ${now.by} meanwhile.`);
-    }
-    const left = now.state === 'held' ? now.matching : now.stillRejected;
-    if (left === 0) throw new Error('No change of this list fits what is selected, or waits any more.');
-    const meant =
-      given.length > 0 && now.state !== 'held'
-        ? // Only the changes of a held list can be counted by filters.
-          'The selected part'
-        : left < now.total
-          ? `${count(left, 'change', 'changes')} of ${now.total.toLocaleString('en')}`
-          : countsOf(now);
-    const danger = action === 'approve';
-    const question = {
-      title: `${TITLES[action]}?`,
-      text: `${meant}. ${text}`,
-      action: TITLES[action],
-      danger,
-    };
-    if (!(await confirmed(question))) return;
-    const {
-      outcome,
-      items: decided,
-      remaining,
-    } = await post(pathOf(approval.id, `/${action}`), {
-      by: operator(),
-      ...(note.value.trim() === '' ? {} : { note: note.value.trim() }),
-      // An order takes lists: `persons`, `groups`, `causes`.
-      ...Object.fromEntries(given.map(([name, value]) => [`${name}s`, [value]])),
-    });
-    const part = decided < left && given.length === 0 ? ` of ${left.toLocaleString('en')}` : '';
-    say(
-      OUTCOMES[outcome] ??
-        (decided === 0
-          ? 'Nothing was decided: no such change waits any more.'
-          : `${DONE[action]}: ${count(decided, 'change', 'changes')}${part}; ${remaining} still held.`),
-      decided === 0 ? 'bad' : 'good',
-    );
-    redraw();
-  };
-  const button = (action, text, tone) =>
-    actionButton(TITLES[action], choose(action, text), { class: tone, needsRight: 'approve' });
-  return h(
-    'div',
-    {},
-    h(
-      'details',
-      {},
-      h('summary', {}, 'Decide about a part, or add a note'),
-      field('Person', person, 'userName, mail or id; empty: everybody'),
-      field('Group', group, 'only this group and those who are or were its members'),
-      field('Cause', cause),
-      field('Note', note, 'kept with the decision'),
-    ),
-    h(
-      'div',
-      { class: 'buttons' },
-      button('approve', consequence(approval), 'danger'),
-      approval.state === 'rejected' && button('withdraw', 'The guard judges these changes anew.'),
-      approval.state === 'held' &&
-        button('reject', 'The platform keeps what it has until the source takes the change back.'),
-    ),
-  );
-}
