@@ -1,4 +1,4 @@
-// Tests the plan of a group that is a dead letter while the guard holds the removal of a member.
+// Tests plan and sync --dry-run of a group or person that is a dead letter while the guard holds the removal of a member.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
@@ -8,7 +8,12 @@ const [ANN, BOB, CID] = ['ann@acme.example', 'bob@acme.example', 'cid@acme.examp
 
 let place: Place;
 beforeAll(async () => {
-  place = await openPlace({ target: { guard: { removeMembers: { count: 0, percent: 0 } } } });
+  place = await openPlace({
+    target: {
+      guard: { removeMembers: { count: 0, percent: 0 } },
+      attributes: { level: { type: 'number', from: 'title' } },
+    },
+  });
   const { idp, platform } = place;
   const [ann, bob, cid] = [await idp.createUser(ANN), await idp.createUser(BOB), await idp.createUser(CID)];
   const crew = await idp.createGroup('crew', [ann, bob]);
@@ -51,4 +56,38 @@ test('the plan lists the dead letter as conflict, the membership behind the dead
     effect: 'report',
     reason: 'held by the guard until an operator decides: see scim-bridge approvals list',
   });
+});
+
+const dryRun = async (name: string): Promise<string> =>
+  (await place.commands.run('sync', name, '--dry-run')).text.replaceAll(/\s+/g, ' ');
+
+test('sync --dry-run of a person names the decision for which the removal from the dead letter waits, not the group', async () => {
+  const removal = `removeMember ${BOB} in team (`;
+  expect(await dryRun(BOB)).toContain(`${removal}held by the guard until an operator decides`);
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', id, '--yes');
+  await place.idle();
+  expect(await dryRun(BOB)).toContain(`${removal}rejected by an operator, so it is not written`);
+});
+
+test('sync --dry-run of a person who is a dead letter says that a new membership waits for the person and for the held removal', async () => {
+  const { idp, platform } = place;
+  await platform.control('PATCH', '/faults', { rules: [] });
+  const dan = await idp.createUser('dan@acme.example', { title: '3' });
+  const [from, to] = [await idp.createGroup('from', [dan]), await idp.createGroup('to')];
+  await place.idle();
+  await idp.patch(`/Groups/${from}`, { op: 'remove', path: `members[value eq "${dan}"]` });
+  await idp.patch(`/Groups/${to}`, { op: 'add', path: 'members', value: [{ value: dan }] });
+  await place.idle();
+  await idp.patch(`/Users/${dan}`, { op: 'replace', path: 'title', value: 'high' });
+  await place.idle();
+  const waits =
+    'waits for the user, who needs a person, and for the held removal of the person from another group';
+  expect(await dryRun('dan@acme.example')).toContain(
+    `addMember dan@acme.example in to (member at the source; ${waits}`,
+  );
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await place.idle();
+  expect((await platform.user('dan@acme.example'))?.groups).toEqual([]);
 });

@@ -65,8 +65,9 @@ export interface GroupRules {
   now: number;
 }
 
-/** Text behind the reason of a membership that cannot be written yet. */
+/** Texts behind the reason of a membership that cannot be written yet. */
 export const WAITS_FOR_GROUP = '; waits for the group, which needs a person';
+export const WAITS_FOR_USER = '; waits for the user, who needs a person';
 
 const RENAMED = 'displayName differs; roles and policies go by the name';
 
@@ -214,9 +215,7 @@ function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
         reason: `no member at the source any more${leftBy(policy)}`,
       };
     }
-    const waits = group.takenBy
-      ? WAITS_FOR_GROUP
-      : refusal && `; waits for the user, who needs a person (${refusal.reason})`;
+    const waits = group.takenBy ? WAITS_FOR_GROUP : refusal && `${WAITS_FOR_USER} (${refusal.reason})`;
     return {
       ...base(group, 'source changed', waits ? 'report' : 'apply'),
       action: 'addMember',

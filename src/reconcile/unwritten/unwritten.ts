@@ -7,7 +7,7 @@ import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { guardKindOf, isChange, needsMark, type PlanEntry } from '../entry.ts';
-import { WAITS_FOR_GROUP } from '../compare/plan-groups.ts';
+import { WAITS_FOR_GROUP, WAITS_FOR_USER } from '../compare/plan-groups.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { keptBySettings } from './left-by-settings.ts';
 import { isLostValue } from './unmappable.ts';
@@ -39,6 +39,7 @@ const WAITS: Record<Exclude<MembershipWait, 'leaver'>, string> = {
   held: '; waits for the held account: see scim-bridge approvals list',
   heldRemoval:
     '; waits for the held removal of the person from another group: see scim-bridge approvals list',
+  refused: `${WAITS_FOR_USER}, and for the held removal of the person from another group: see scim-bridge approvals list`,
   rejected: '; waits for the account, whose change an operator rejected: see scim-bridge exceptions',
 };
 /** Text behind the reason of an attribute value of a person whose deactivation is held. */
@@ -77,9 +78,10 @@ export async function withoutUnwritten(
   }
   const closed = new Set<Ref>();
   const asked = entries.flatMap((entry) => {
-    // A removal from a group that is a dead letter may be held too; then the removal waits for the decision of an operator.
-    const isWaiting = entry.reason.endsWith(WAITS_FOR_GROUP);
-    const item = toDestruction(isWaiting ? { ...entry, effect: 'apply' } : entry);
+    // The sync of a group removes members before it writes the rest. A held or rejected removal therefore waits for the operator's
+    // decision also where its entry is only reported, as for a group that is a dead letter. Other policies than `sync` remove nobody.
+    const isRemoval = entry.action === 'removeMember' && target.policy.policy === 'sync';
+    const item = toDestruction(isRemoval ? { ...entry, effect: 'apply' } : entry);
     return item ? [{ entry, item }] : [];
   });
   for (const portion of inPortions(asked, REFS_AT_ONCE)) {
@@ -185,7 +187,7 @@ export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[
     if (ref && conflicts.has(ref))
       return { ...entry, effect: 'report', reason: `${reason}${WAITS_FOR_GROUP}` };
     return action === 'addMember' && member.ref && conflicts.has(member.ref)
-      ? { ...entry, effect: 'report', reason: `${reason}; waits for the user, who needs a person` }
+      ? { ...entry, effect: 'report', reason: `${reason}${WAITS_FOR_USER}` }
       : entry;
   });
 }

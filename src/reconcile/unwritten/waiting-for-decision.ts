@@ -6,15 +6,16 @@ import { inPortions } from '../../directory/redis/portions.ts';
 import { usersToVerify } from '../compare/desired-users.ts';
 import { wasBehindHold } from '../../sync/gate.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
-import { isChange, NEWLY_LINKED, type Action, type PlanEntry } from '../entry.ts';
+import { isChange, NEWLY_LINKED, refusalOf, type Action, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { keptBySettings } from './left-by-settings.ts';
 
 /**
- * Why a membership waits: the state of the account, or a held removal of the person from another group. `leaver`: an addition of
- * a person whom the source took away, so the addition is not wanted.
+ * Why a membership waits: the state of the account, or a held removal of the person from another group. `refused`: such a removal
+ * of a person whose own last sync was refused too, so the decision alone does not bring the addition. `leaver`: an addition of a
+ * person whom the source took away, so the addition is not wanted.
  */
-export type MembershipWait = 'held' | 'rejected' | 'heldRemoval' | 'leaver';
+export type MembershipWait = 'held' | 'rejected' | 'heldRemoval' | 'refused' | 'leaver';
 /** Actions on the values of an account that exists and is to be active. */
 const VALUES: ReadonlySet<Action> = new Set(['setAttribute', 'clearAttribute', 'update', 'reactivate']);
 
@@ -49,7 +50,7 @@ export async function waitingMemberships(
   });
   const users = [...new Set(pending.map(({ ref }) => ref))];
   // By user: why additions wait because of the account, and whether removals wait for its deactivation (`follows`: guard_leavers.lua).
-  const waits = new Map<Ref, { add?: MembershipWait | undefined; isLeaver: boolean }>();
+  const waits = new Map<Ref, { add?: MembershipWait | undefined; isLeaver: boolean; isRefused: boolean }>();
   for (const portion of inPortions(users, REFS_AT_ONCE)) {
     const [accounts, decisions, closings] = await Promise.all([
       drifts.readLinks(portion),
@@ -64,14 +65,16 @@ export async function waitingMemberships(
       ),
     );
     accounts.forEach(({ ref, text, marked }, index) => {
-      const { condition } = parseLink(text);
+      const link = parseLink(text);
+      const { condition } = link;
       const wanted = leavers.get(ref)?.wanted;
       // The sync of a marked person meets this verdict of the guard on the deactivation, unless the person is to be active again.
       const decided = wanted?.active ? undefined : closings[index];
       const wait = marked ? decided : condition && WAITING[condition.reason];
       const isOut = condition?.isLeaver && wanted?.inScope !== true;
       const add = wait && isOut ? 'leaver' : wait;
-      waits.set(ref, { add, isLeaver: decisions[index] === 'follows' });
+      const isRefused = refusalOf(link, marked) !== undefined;
+      waits.set(ref, { add, isLeaver: decisions[index] === 'follows', isRefused });
     });
   }
   const added = pending.filter(({ entry, ref }) => entry.action === 'addMember' && !waits.get(ref)?.add);
@@ -83,7 +86,8 @@ export async function waitingMemberships(
   for (const { entry, ref } of pending) {
     const known = waits.get(ref);
     let wait: MembershipWait | undefined;
-    if (entry.action === 'addMember') wait = known?.add ?? (moved.has(ref) ? 'heldRemoval' : undefined);
+    const behindRemoval = known?.isRefused ? 'refused' : 'heldRemoval';
+    if (entry.action === 'addMember') wait = known?.add ?? (moved.has(ref) ? behindRemoval : undefined);
     else if (known?.isLeaver) wait = 'held';
     if (wait) waiting.set(entry, wait);
   }
