@@ -123,7 +123,10 @@ function endLines({ dryRun, differences, steps, outcome = 'equal', message }: Sy
   const nothing = message === undefined ? 'nothing to do, equal already' : `nothing to do${because}`;
   if (!dryRun) {
     const wrote = steps.some(({ status, action }) => status === 'success' && action !== 'none');
-    return [outcome === 'equal' && !wrote ? nothing : `${OUTCOME_WORDS[outcome]}${because}`];
+    if (outcome !== 'equal' || (wrote && message === undefined))
+      return [`${OUTCOME_WORDS[outcome]}${because}`];
+    // A message tells what is not as desired or not known, so the word `equal` would be untrue.
+    return [wrote ? `nothing more to do${because}` : nothing];
   }
   if (differences === null) return ['the platform could not be read: nothing is known of what differs'];
   if (differences.length === 0) return [nothing];

@@ -185,7 +185,10 @@ function platformNote({ platform, link, target, fleet }, isRead) {
 function syncButton(resource, target, redraw) {
   const sync = async () => {
     const [{ outcome, message }] = await post('/sync', { resource, target, by: operator() });
-    say(`${OUTCOMES[outcome] ?? outcome}${message ? `: ${message}` : ''}`);
+    const isExcepted = outcome === 'equal' && message;
+    say(
+      `${isExcepted ? 'Nothing more to do' : (OUTCOMES[outcome] ?? outcome)}${message ? `: ${message}` : ''}`,
+    );
     await redraw();
   };
   const question = {

@@ -2,6 +2,7 @@
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { createScenarios } from '../support/scenario.ts';
+import { send } from '../support/send.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const BOB = 'bob@acme.example';
@@ -71,8 +72,33 @@ test('sync of a member does not end as equal while another group has the name of
   await renameByHand(place, 'sales', 'ops');
   const synced = await told(place, 'sync', BOB);
   expect((await place.platform.user(BOB))?.groups).toEqual(['former ops']);
-  expect(synced.text).toContain('1 group of the person is not written yet: scim-bridge explain Group:');
+  expect(synced.text).toContain(
+    '1 group of the person does not have its name at the platform: ops; scim-bridge explain Group:',
+  );
   expect(synced.code).not.toBe(0);
+}, 60_000);
+
+test('sync of a member names the group whose rename the platform refused, and its dry run lists the group as not written', async (place) => {
+  const { ops } = await foundGroups(place);
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  await send(platformUrl, 'POST', '/api/scim/v2/Groups', {
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    body: { schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName: 'taken', members: [] },
+  });
+  await place.idp.patch(`/Groups/${ops}`, { op: 'replace', path: 'displayName', value: 'taken' });
+  await place.idle();
+  const unnamed = `waiting: 1 group of the person does not have its name at the platform: taken; scim-bridge explain Group:${ops} tells why`;
+  for (const isDropped of [false, true]) {
+    if (isDropped) expect((await place.commands.run('dead-letters', 'drop', `Group:${ops}`)).code).toBe(0);
+    const dry = await told(place, 'sync', BOB, '--dry-run');
+    expect(dry.text).toMatch(
+      /nothing would be written differs and is not written: (conflict|update) taken \(the group is called ops at the platform, so/,
+    );
+    expect(dry.text).toContain('displayName: "ops" → "taken"');
+    expect(dry.code).toBe(0);
+    expect(await told(place, 'sync', BOB)).toEqual({ text: expect.stringContaining(unnamed), code: 2 });
+    expect((await place.platform.user(BOB))?.groups).toEqual(['ops']);
+  }
 }, 60_000);
 
 test('sync of a member ends as equal when it repaired the name of a group that waits for other members', async (place) => {

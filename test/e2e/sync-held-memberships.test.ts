@@ -1,5 +1,6 @@
 // Tests sync, its dry run and explain of people whose removal from a group waits for a decision of the guard.
 import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -7,15 +8,17 @@ const IDA = 'ida@acme.example';
 
 let place: Place;
 let approval: string;
+let annId: string;
+let north: string;
 beforeAll(async () => {
   place = await openPlace({ target: { guard: { removeMembers: { count: 0, percent: 0 } } } });
   const { idp } = place;
   const [ann, bob, ida] = [
-    await idp.createUser(ANN),
+    (annId = await idp.createUser(ANN)),
     await idp.createUser('bob@acme.example'),
     await idp.createUser(IDA),
   ];
-  const north = await idp.createGroup('north', [ann, bob]);
+  north = await idp.createGroup('north', [ann, bob]);
   const south = await idp.createGroup('south', [bob, ida]);
   await place.idle();
   await idp.patch(`/Users/${ida}`, { op: 'replace', path: 'active', value: false });
@@ -63,3 +66,59 @@ test('after the approval of held removals the persons are out of their groups at
     expect((await place.platform.user(person))?.groups).toEqual([]);
   }
 });
+
+async function takeOutByHand(group: string): Promise<void> {
+  const [from, ann] = await Promise.all([place.platform.group(group), place.platform.user(ANN)]);
+  const path = `members[value eq "${ann?.scimId}"]`;
+  await byHand(place, 'PATCH', `/Groups/${from?.scimId}`, { op: 'remove', path });
+}
+
+/** Runs a command about an approval, such as `reject`. */
+async function order(...words: string[]): Promise<void> {
+  expect((await place.commands.run('approvals', ...words, '--yes')).code).toBe(0);
+  await place.idle();
+}
+
+test('after an operator rejected the removals of a person, sync names the groups and the commands that take the rejection back, and the commands work', async () => {
+  const { idp } = place;
+  const [east, west] = [await idp.createGroup('east', [annId]), await idp.createGroup('west', [annId])];
+  await idp.patch(`/Groups/${north}`, { op: 'add', path: 'members', value: [{ value: annId }] });
+  await place.idle();
+  const leave = (group: string) =>
+    idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${annId}"]` });
+  for (const group of [east, west]) await leave(group);
+  await place.idle();
+  const held = (await place.commands.run('approvals', 'list', '--json')).json[0].id;
+  await order('reject', held);
+  const rejected = `nothing to do: an operator rejected the removal from 2 groups, so the person stays there: east, west; scim-bridge approvals withdraw ${held} --kind removeMembers --person User:${annId} takes that back`;
+  expect(await run('sync', ANN)).toEqual([0, expect.stringContaining(rejected)]);
+  // A write of the same sync does not hide the rejection.
+  await takeOutByHand('north');
+  const [code, text] = await run('sync', ANN);
+  expect(text).toContain('nothing more to do: an operator rejected the removal from 2 groups');
+  expect([code, text]).toEqual([0, expect.not.stringContaining('equal')]);
+  // A held removal beside the rejected ones.
+  await leave(north);
+  await place.idle();
+  const [heldCode, both] = await run('sync', ANN);
+  expect(heldCode).toBe(2);
+  expect(both).toMatch(
+    /held: the guard holds the removal from 1 group: north: .*; an operator rejected .*: east, west;/,
+  );
+  expect((await place.platform.user(ANN))?.groups.toSorted()).toEqual(['east', 'north', 'west']);
+  await order('withdraw', held, '--kind', 'removeMembers', '--person', `User:${annId}`);
+  await order('approve', (await place.commands.run('approvals', 'list', '--json')).json[0].id);
+  expect((await place.platform.user(ANN))?.groups).toEqual([]);
+  expect(await run('sync', ANN)).toEqual([0, expect.stringContaining('equal already')]);
+}, 60_000);
+
+test('sync does not say that a person stays in a group that the person left by hand after the rejection', async () => {
+  const { idp } = place;
+  const harbour = await idp.createGroup('harbour', [annId]);
+  await place.idle();
+  await idp.patch(`/Groups/${harbour}`, { op: 'remove', path: `members[value eq "${annId}"]` });
+  await place.idle();
+  await order('reject', (await place.commands.run('approvals', 'list', '--json')).json[0].id);
+  await takeOutByHand('harbour');
+  expect(await run('sync', ANN)).toEqual([0, expect.not.stringContaining('stays')]);
+}, 60_000);

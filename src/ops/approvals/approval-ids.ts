@@ -1,12 +1,16 @@
 // Finds the ids of the approvals that an advice names: the open one of a target, and the rejection of a resource.
+import type { Destruction } from '../../directory/guard/held-changes.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { Ref } from '../../directory/records.ts';
 
 export interface ApprovalIds {
   /** Id of the open approval; undefined: the guard holds nothing. */
   held: string | undefined;
-  /** Returns the id of the newest rejection of the resource; undefined: it is not among the kept decisions. */
-  rejectionOf: (ref: Ref) => string | undefined;
+  /**
+   * Returns the id of the newest rejection of a change of the resource; undefined: it is not among the kept decisions.
+   * @param change fields that the rejected change has besides; default: any change of the resource
+   */
+  rejectionOf: (ref: Ref, change?: Partial<Destruction>) => string | undefined;
 }
 
 /** Reads the open approval and the kept decisions of one target. */
@@ -21,6 +25,10 @@ export async function readApprovalIds(
     found && `${connection}.${found.id}`;
   return {
     held: toPublicId(open),
-    rejectionOf: (ref) => toPublicId(rejections.find(({ items }) => items.some((item) => item.ref === ref))),
+    rejectionOf: (ref, { kind, subject } = {}) => {
+      const isMeant = (item: Destruction): boolean =>
+        item.ref === ref && item.kind === (kind ?? item.kind) && item.subject === (subject ?? item.subject);
+      return toPublicId(rejections.find(({ items }) => items.some(isMeant)));
+    },
   };
 }

@@ -45,7 +45,7 @@ export async function withWaiting(
 }
 
 /** Returns the first names, and the number of the others. */
-function firstOf(names: readonly string[]): string {
+export function firstOf(names: readonly string[]): string {
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
   return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
@@ -122,7 +122,8 @@ async function withUnwrittenMemberships(
 }
 
 /**
- * Replaces the end of a person with groups that still have to be made or to get their names: access goes by the name of a group.
+ * Replaces the end of a person with groups that still have to be made or to get their names, also where the platform refused the name
+ * for good: access goes by the name of a group.
  * A group with its name may be marked for other members. Replaces the end of a group with members whose account is not made anew.
  * @param others these groups, or these members
  */
@@ -144,16 +145,17 @@ export async function withUnwrittenOthers(
   }
   const [first] = unwritten;
   if (first === undefined) return end;
-  const count =
+  const isOne = unwritten.length === 1;
+  const told =
     kind === 'User'
-      ? `${counted(unwritten.length, 'group')} of the person`
-      : `${counted(unwritten.length, 'account')} of the members`;
-  const message = `${count} ${unwritten.length === 1 ? 'is' : 'are'} not written yet: scim-bridge explain ${first} tells why`;
+      ? `${counted(unwritten.length, 'group')} of the person ${isOne ? 'does' : 'do'} not have ${isOne ? 'its name' : 'their names'} at the platform`
+      : `${counted(unwritten.length, 'account')} of the members ${isOne ? 'is' : 'are'} not written yet`;
+  const message = `${told}: ${firstOf(await namesOf(scope, unwritten))}; scim-bridge explain ${first} tells why`;
   return { outcome: 'waiting', message };
 }
 
 /** Returns the names of groups or people at the source; of a deleted group the name at the platform. */
-async function namesOf({ directory, links, target }: ReconcileScope, refs: Ref[]): Promise<string[]> {
+export async function namesOf({ directory, links, target }: ReconcileScope, refs: Ref[]): Promise<string[]> {
   const [names, known] = await Promise.all([
     readRecordNames(directory, refs),
     links.getMany(target.name, refs),

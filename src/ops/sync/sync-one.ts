@@ -2,11 +2,11 @@
 // under the same lease and guard.
 import type { PendingSign } from '../../directory/outbox/pending-memberships.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
-import { refOf, type Ref } from '../../directory/records.ts';
+import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { noteDone, toDoneNote } from '../../reconcile/compare/done-changes.ts';
 import { toDrifts } from '../../reconcile/apply/mark.ts';
 import { isRename } from '../../reconcile/compare/compare-memberships.ts';
-import { compareOne } from '../../reconcile/plan/compare-one.ts';
+import { compareOne, type ComparedOne } from '../../reconcile/plan/compare-one.ts';
 import { isChange, needsMark, NEWLY_LINKED, type PlanEntry } from '../../reconcile/entry.ts';
 import { withNames } from '../../reconcile/compare/entry-names.ts';
 import { keptBySettings } from '../../reconcile/unwritten/left-by-settings.ts';
@@ -22,6 +22,7 @@ import type { FoundResource } from '../find.ts';
 import { withGone } from './gone-account.ts';
 import type { LocatedEntry } from '../log/provisioning-log.ts';
 import { membershipEntries } from './membership-entries.ts';
+import { withRejectedRemovals } from './rejected-removals.ts';
 import { createSteps } from './sync-steps.ts';
 import {
   endOf,
@@ -99,7 +100,9 @@ export async function syncOne(
   const written = named && (await withoutUnwritten(scope, named));
   const ready =
     written && found.kind === 'Group' ? await withUnreadyMembersReported(scope, written) : written;
-  const differences = ready && withConflictsReported(await withToBeHeld(scope, ready, { inSync: true }));
+  const refusedNames = look?.refusedNames ?? [];
+  const judged = ready && withConflictsReported(await withToBeHeld(scope, ready, { inSync: true }));
+  const differences = judged && [...judged, ...refusedNames];
   const common = {
     connection,
     target: target.name,
@@ -156,19 +159,46 @@ export async function syncOne(
   await syncNow(scope, ref, { ...options, signal }, steps.read);
   await steps.read();
   const own = await endOf(scope, ref);
-  const end = own.outcome === 'equal' ? await withUnwrittenOthers(scope, own, found, others) : own;
-  if (end.outcome !== 'equal') return { ...common, steps: steps.reported, ...end };
+  // Renames that the platform refused, also if an operator dropped the dead letter. The syncs above have tried the groups with a
+  // pending membership of the person again, and `withWaiting` tells these.
+  const unwrittenNames = (compared ?? []).filter((entry) => isRename(entry) && !isChange(entry));
+  const misnamed = [...refusedNames, ...unwrittenNames].flatMap(({ ref: group }) =>
+    group && group !== ref && !(parseRef(group).id in pendingGroups) ? [group] : [],
+  );
+  const end =
+    own.outcome === 'equal' ? await withUnwrittenOthers(scope, own, found, [...others, ...misnamed]) : own;
   const unnoted = drifts.find((_, index) => noted[index] !== 'applied');
-  if (unnoted) return { ...common, steps: steps.reported, ...unnotedEnd(unnoted.ref) };
-  if (!look || look.areValuesUnread) return { ...common, steps: steps.reported, ...unreadEnd(look) };
+  let whole = end;
+  if (end.outcome === 'equal')
+    whole = unnoted
+      ? unnotedEnd(unnoted.ref)
+      : await endOfWritten(scope, found, { end, look, entries: named, differences });
+  // Without a comparison nothing is known of removals that somebody else made at the platform.
+  const told = look ? await withRejectedRemovals(scope, whole, found, look.pendingDone) : whole;
+  return { ...common, steps: steps.reported, ...told };
+}
+
+/** Returns the end of a resource of which the syncs have left no change to write, by what the comparison before them showed. */
+async function endOfWritten(
+  scope: ReconcileScope,
+  found: FoundResource,
+  compared: {
+    end: SyncEnd;
+    look: ComparedOne | null;
+    entries: PlanEntry[] | null;
+    differences: PlanEntry[] | null;
+  },
+): Promise<SyncEnd> {
+  const { end, look, entries, differences } = compared;
+  const { kind, ref } = found;
+  if (!look || look.areValuesUnread) return unreadEnd(look);
   // An end that has a message says the reason already.
   const told = end.message === undefined ? withGone(await withLeftAlone(scope, found, end), look) : end;
   const waiting =
-    told.outcome === 'needsPerson' ? told : await withWaiting(scope, told, { ref, entries: named ?? [] });
-  const whole = withConflicts(waiting, common);
+    told.outcome === 'needsPerson' ? told : await withWaiting(scope, told, { ref, entries: entries ?? [] });
   // The sync of a group has judged or written all pending removals, so nothing is left to compare.
-  const notCompared = found.kind === 'User' ? look.notCompared : 0;
-  return { ...common, steps: steps.reported, ...withNotCompared(whole, found.kind, notCompared) };
+  const notCompared = kind === 'User' ? look.notCompared : 0;
+  return withNotCompared(withConflicts(waiting, { ref, differences }), kind, notCompared);
 }
 
 /**

@@ -39,6 +39,8 @@ export interface ComparedMemberships {
   entries: PlanEntry[];
   /** Number of groups beyond MOST_READ. */
   notCompared: number;
+  /** Conflicts of groups that have another name at the platform, because it refused to rename them. */
+  refusedNames: PlanEntry[];
   /** Groups with a pending change of the membership that the platform has already, because somebody else made it there. */
   pendingDone: Ref[];
 }
@@ -110,7 +112,8 @@ export async function compareMemberships(
       .map((group) => unmanagedEntry(user.ref, group, LEFT_OUT)),
   ];
   const pendingDone = await pendingMadeThere(scan, user, named);
-  return { entries, notCompared: beyond(unnamed) + renamed.notCompared, pendingDone };
+  const { refusedNames } = renamed;
+  return { entries, refusedNames, notCompared: beyond(unnamed) + renamed.notCompared, pendingDone };
 }
 
 /**
@@ -154,24 +157,36 @@ async function membershipIn(
 /**
  * Compares the names of groups, because access goes by the name.
  * @param refs groups that the user is in or is about to join
- * @returns an entry for each group whose name at the platform is not the desired one; null when one could not be read
+ * @returns an entry for each group whose name at the platform is not the desired one: in `refusedNames` if the platform refused the
+ *   rename; null when a group could not be read
  */
 export async function groupsUnderOtherName(
   scan: ScanResult,
   refs: Ref[],
-): Promise<Pick<ComparedMemberships, 'entries' | 'notCompared'> | null> {
+): Promise<Pick<ComparedMemberships, 'entries' | 'refusedNames' | 'notCompared'> | null> {
   const read = refs.slice(0, MOST_READ);
   const groups = read.length === 0 ? [] : await comparedGroups(scan, read);
   if (groups.length < read.length) return null;
-  const entries = groups
-    .flatMap((group) => group.entries)
-    .filter(isRename)
-    .map((entry) => ({
-      ...entry,
-      reason: `the group is called ${String(entry.before?.displayName)} at the platform, so its members have the access of that name`,
-    }));
-  return { entries, notCompared: beyond(refs) };
+  const all = groups.flatMap((group) => group.entries);
+  return {
+    entries: all.filter(isRename).map((entry) => ({ ...entry, reason: underOtherName(entry) })),
+    refusedNames: all
+      .filter(isRefusedRename)
+      .map((entry) => ({ ...entry, reason: `${underOtherName(entry)}; ${entry.reason}` })),
+    notCompared: beyond(refs),
+  };
 }
+
+/** Returns the reason of an entry about the name of a group: what the difference means for the members. */
+const underOtherName = ({ before }: PlanEntry): string =>
+  `the group is called ${String(before?.displayName)} at the platform, so its members have the access of that name`;
+
+/**
+ * Returns whether the entry is the conflict into which `applyRefusals` converts a refused rename. Another conflict is about a group
+ * of the same name, whose id `before` contains.
+ */
+const isRefusedRename = ({ action, before }: PlanEntry): boolean =>
+  action === 'conflict' && before?.displayName !== undefined && before.id === undefined;
 
 /** Compares groups without members. A write that the platform refused before becomes a conflict, because no run repeats it. */
 async function comparedGroups(scan: ScanResult, refs: Ref[]): Promise<VerifiedResource[]> {

@@ -28,6 +28,8 @@ export interface ComparedOne {
    * the account is gone, because its memberships ended with it.
    */
   pendingDone?: readonly Ref[] | undefined;
+  /** Conflicts of groups of a user that have another name at the platform, because it refused to rename them; not among `entries`. */
+  refusedNames?: readonly PlanEntry[];
   /**
    * Number of groups of a user, or of pending, held and rejected removals from a group, that were not compared, because they are too
    * many.
