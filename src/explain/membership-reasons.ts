@@ -11,7 +11,7 @@ export function membershipReason({ kind, memberships, members }: ExplainedFacts)
     memberships.filter((each) => each.state === state && !isUnderFormerName(each)).length;
   const noun = kind === 'User' ? 'group' : 'member';
   const parts = [
-    [renamed, 'to get its new name'],
+    [renamed, renamed === 1 ? 'to get its new name' : 'to get their new names'],
     [members?.toAdd ?? waiting('toAdd'), kind === 'User' ? 'to be joined' : 'to be added'],
     [members?.toRemove ?? waiting('toRemove'), kind === 'User' ? 'to be left' : 'to be removed'],
   ] as const;

@@ -153,7 +153,12 @@ test('a rejected deletion of a group is held again after withdraw', async () => 
   const { id } = await held();
   await decide('reject', id);
   expect(await exceptions()).toEqual(['gone Rejected']);
-  await decide('withdraw', id);
+  const withdraw = `approvals withdraw ${id} --ref Group:${group}`;
+  expect((await commands.run('sync', PEOPLE[0] ?? '')).text).toContain(
+    `nothing to do: an operator rejected the removal from 1 group, so the person stays there: gone; scim-bridge ${withdraw} takes that back`,
+  );
+  expect(await commands.run(...withdraw.split(' '), '--yes')).toMatchObject({ code: 0 });
+  await untilSynced();
   expect(await membersOf('gone')).toBe(4);
   const again = await held();
   expect(again).toMatchObject({ state: 'held', kinds: { delete: 1, removeMembers: 4 } });
