@@ -1,6 +1,7 @@
 // Defines the command forget, which removes the stored data of a person who is no longer pushed.
 import type { Command } from 'commander';
 import type { Config } from '../config/schema.ts';
+import type { Ref } from '../directory/records.ts';
 import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from '../ops/person/forget.ts';
 import type { LostHandover } from '../ops/person/lost-handover.ts';
 import type { AccountState } from '../ops/person/person.ts';
@@ -17,6 +18,8 @@ interface Flags extends OperatorFlags {
   connection?: string;
   /** Forget the person although an account may be active, or its work is to be handed over. */
   leaveAccount?: boolean;
+  /** Refs of pushed users who have a name of the person and are somebody else. */
+  otherPeople?: Ref[];
   yes?: boolean;
   json?: boolean;
 }
@@ -31,6 +34,10 @@ export function forgetCommand(program: Command, cli: Cli): void {
       '--leave-account',
       'also while an account may be active or its work is to be handed over: it stays as it is, and nothing closes it or moves its work any more',
     )
+    .option(
+      '--other-people <refs...>',
+      'pushed users who have a name of the person now and are somebody else, such as User:3f…',
+    )
     .option('--yes', 'do not ask; needed without a terminal')
     .option('--json', 'print as JSON')
     .action(async (text: string, flags: Flags, command: Command) => {
@@ -39,6 +46,7 @@ export function forgetCommand(program: Command, cli: Cli): void {
       const options = {
         connection: flags.connection,
         leaveAccounts: flags.leaveAccount ?? false,
+        otherPeople: flags.otherPeople ?? [],
         handoverRules: (target: string) => config.targets[target],
         actor: actorOf(cli, flags),
       };
@@ -66,8 +74,14 @@ function toError(
   if (outcome.kind === 'unknown') return new UnknownResource(text, { ...place, isPerson: true });
   if (outcome.kind === 'pushed')
     return new Error(
-      `${text} is still pushed by ${outcome.connection} (${outcome.ref}): nothing was forgotten. Delete the user at the identity provider first; a user who is only deactivated there is still pushed.`,
+      `${text} is still pushed by ${outcome.connection} (${outcome.ref}): nothing was forgotten. Delete the user at the identity provider first; a user who is only deactivated there is still pushed.${formerText(outcome.former)}`,
     );
+  if (outcome.kind === 'unclear') {
+    const refs = outcome.refs.join(' ');
+    return new Error(
+      `Nothing was forgotten: ${outcome.connection} pushes ${outcome.refs.join(' and ')} with a name of ${text}, and it is not known whether this is the same person. If it is, delete the user at the identity provider first. If it is somebody else, give the order again with --other-people ${refs}.`,
+    );
+  }
   if (outcome.kind === 'busy')
     return new Error(
       `A sync of ${text} runs in ${outcome.connection}: the running service completes the order within ten minutes. To complete it sooner, give it again.`,
@@ -88,6 +102,12 @@ function toError(
       : `Wait until it is closed, which scim-bridge explain ${text} tells, decide its approval or dead letter, or say --leave-account: then nothing closes it or hands its work over any more.`;
   return new Error(`Nothing was forgotten: account ${accounts.join(', ')}. ${advice}`);
 }
+
+/** Returns how to name a person who had the given name before the pushed user; '' when there is none. */
+const formerText = (former: readonly Ref[]): string =>
+  former.length === 0
+    ? ''
+    : ` If you mean a person who had this name before: ${former.map((ref) => `scim-bridge forget ${ref}`).join(' or ')}.`;
 
 /** Returns why an account keeps a person from being forgotten. */
 function openText({ state, handover }: Pick<AccountState, 'state' | 'handover'>): string {

@@ -40,9 +40,11 @@ export function startFinishingForgets(
       // Another process tries the order now, or has completed it.
       if (!claimed) continue;
       const { ref, actor, leaveAccounts, since } = order;
-      const options = { actor, leaveAccounts, since, handoverRules };
+      const options = { actor, leaveAccounts, since, handoverRules, otherPeople: [] };
       const { kind } = await forgetPerson(deps, [state], ref, options);
-      if (kind === 'pushed') await personData.changeOrder(claimed, { wasPushedAgain: true });
+      // Nothing shows whether an unclear user is the person, so an operator decides.
+      if (kind === 'pushed' || kind === 'unclear')
+        await personData.changeOrder(claimed, { wasPushedAgain: true });
       logger.info({ connection, ref, outcome: kind }, 'tried to complete an interrupted order to forget');
     }
   }

@@ -3,12 +3,12 @@
 import type { Act, Actor } from '../../directory/logs/acts.ts';
 import type { OperationStore } from '../../directory/logs/operations.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
-import { parseRef, type Ref } from '../../directory/records.ts';
+import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import type { EntryTest, RemovedItems } from '../../directory/person/person-data.ts';
 import type { Clock, Ids } from '../../support/sources.ts';
 import { idToRef, toSearched } from '../find.ts';
-import { isUnderWay, type HandoverRulesOf } from './lost-handover.ts';
-import { identifyPerson, type AccountState, type ForgettablePerson } from './person.ts';
+import { isUnderWay } from './lost-handover.ts';
+import { identifyPerson, type AccountState, type ForgettablePerson, type IdentifyOptions } from './person.ts';
 
 /** Removed data of one connection. */
 export interface ForgetReport {
@@ -30,23 +30,24 @@ export interface ForgetReport {
 }
 
 /**
- * `unknown`: nothing is kept. `pushed`: an identity provider still pushes the person. `open`: an account may be active, a
+ * `unknown`: nothing is kept. `pushed`: an identity provider still pushes the person; `former`: refs of persons who had the given
+ * name and are no longer pushed. `unclear`: pushed users (`refs`) have a name of the person and may be the same. `open`: an account may be active, a
  * change of it is pending, or its work is still to be handed over. `busy`: a sync of the person runs, or the person was pushed
  * again after the check; the order stays stored.
  */
 export type ForgetOutcome =
   | { kind: 'forgotten'; reports: ForgetReport[] }
   | { kind: 'unknown' }
-  | { kind: 'pushed'; connection: string; ref: Ref; name: string }
+  | { kind: 'pushed'; connection: string; ref: Ref; former: Ref[] }
+  | { kind: 'unclear'; connection: string; refs: Ref[] }
   | { kind: 'open'; accounts: AccountState[] }
   | { kind: 'busy'; connection: string };
 
-export interface ForgetOptions {
+export interface ForgetOptions extends IdentifyOptions {
   /** Undefined: all connections. */
   connection?: string | undefined;
   /** Forgets although an account may still be active, or its work is still to be handed over. */
   leaveAccounts: boolean;
-  handoverRules: HandoverRulesOf;
   actor: Actor;
   /** Time of an order that was interrupted, Unix milliseconds. Undefined: the order is new. */
   since?: number;
@@ -61,15 +62,16 @@ export async function checkForget(
   {
     connection,
     leaveAccounts,
-    handoverRules,
-  }: Pick<ForgetOptions, 'connection' | 'leaveAccounts' | 'handoverRules'>,
+    ...identify
+  }: Pick<ForgetOptions, 'connection' | 'leaveAccounts'> & IdentifyOptions,
 ): Promise<Exclude<ForgetOutcome, { kind: 'forgotten' }> | { kind: 'ready'; persons: ForgettablePerson[] }> {
   const persons: ForgettablePerson[] = [];
   const chosen = states.filter((state) => state.connection === (connection ?? state.connection));
   const wanted = await idToRef(toSearched(chosen), text);
   for (const state of chosen) {
-    const found = await identifyPerson(state, wanted, handoverRules);
-    if (found.kind === 'pushed') return { ...found, connection: state.connection };
+    const found = await identifyPerson(state, wanted, identify);
+    if (found.kind === 'pushed' || found.kind === 'unclear')
+      return { ...found, connection: state.connection };
     if (found.kind === 'found') persons.push(found.person);
   }
   if (persons.length === 0) return { kind: 'unknown' };
@@ -77,7 +79,11 @@ export async function checkForget(
   const open = accounts.filter(({ state, handover }) => state !== 'closed' || isUnderWay(handover));
   if (open.length > 0 && !leaveAccounts) return { kind: 'open', accounts: open };
   // A connection that never linked the person may know fewer names than another one, and notes may have any of them.
-  const names = new Set(persons.flatMap((person) => [...person.names]));
+  // A name that somebody else has now means this person in a note, so it is not looked for.
+  const taken = new Set(persons.flatMap((person) => [...person.taken].map(fold)));
+  const names = new Set(
+    persons.flatMap((person) => [...person.names]).filter((name) => !taken.has(fold(name))),
+  );
   return { kind: 'ready', persons: persons.map((person) => ({ ...person, names })) };
 }
 

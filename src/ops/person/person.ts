@@ -2,10 +2,11 @@
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Link } from '../../directory/outbox/links.ts';
-import { fold, parseRef, type Ref } from '../../directory/records.ts';
+import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { externalIdIn } from '../../sync/names/taken-by-connection.ts';
 import { findForOrder, findResources, refIn, toSearched } from '../find.ts';
 import { readLostHandover, type HandoverRulesOf, type LostHandover } from './lost-handover.ts';
+import { findNamesakes } from './namesakes.ts';
 
 /**
  * An account of the person. `active`: it may be active, whatever is pending. `pending`: it is closed or not linked, and a change
@@ -27,14 +28,30 @@ export interface ForgettablePerson {
   refs: Ref[];
   /** userNames, externalIds and addresses, present and former. */
   names: Set<string>;
+  externalIds: Set<string>;
+  /** Platform ids of the accounts by target, present and former, as far as links and log have them. */
+  platformIds: Map<string, Set<string>>;
+  /** Names of the person that pushed users who are other people have now. */
+  taken: Set<string>;
   accounts: AccountState[];
 }
 
-/** `pushed`: an identity provider still pushes the person, also under another ref. `unknown`: nothing is kept. */
+/**
+ * `pushed`: an identity provider still pushes the person, also under another ref; `former`: refs of persons who are no longer
+ * pushed and had the given name. `unclear`: pushed users have a name of the person, and nothing stored shows whether they are the
+ * same person. `unknown`: nothing is kept.
+ */
 type Found =
   | { kind: 'found'; person: ForgettablePerson }
-  | { kind: 'pushed'; ref: Ref; name: string }
+  | { kind: 'pushed'; ref: Ref; former: Ref[] }
+  | { kind: 'unclear'; refs: Ref[] }
   | { kind: 'unknown' };
+
+/** Settings of the targets, and the users whom the operator named as somebody else although they have a name of the person. */
+export interface IdentifyOptions {
+  handoverRules: HandoverRulesOf;
+  otherPeople: readonly Ref[];
+}
 
 /** Names that identify a person, in links and in changes of the log. */
 const IDENTIFYING = new Set(['userName', 'externalId', 'emails']);
@@ -46,13 +63,19 @@ const IDENTIFYING = new Set(['userName', 'externalId', 'emails']);
 export async function identifyPerson(
   state: DesiredState,
   given: string,
-  handoverRules: HandoverRulesOf,
+  { handoverRules, otherPeople }: IdentifyOptions,
 ): Promise<Found> {
   const text = given.trim();
   const found = (await findForOrder(toSearched([state]), text)).filter(({ kind }) => kind === 'User');
-  const pushed = found.find(({ record }) => record !== undefined);
-  if (pushed) return { kind: 'pushed', ref: pushed.ref, name: pushed.name };
-  const person: ForgettablePerson = { state, refs: [], names: new Set(), accounts: [] };
+  const person: ForgettablePerson = {
+    state,
+    refs: [],
+    names: new Set(),
+    externalIds: new Set(),
+    platformIds: new Map(),
+    taken: new Set(),
+    accounts: [],
+  };
   const refs = new Set(found.map(({ ref }) => ref));
   for (const ref of await refsInLogs(state, text)) refs.add(ref);
   for (const { ref, names } of await state.personData.startedOrders()) {
@@ -61,12 +84,22 @@ export async function identifyPerson(
     for (const name of names) person.names.add(name);
   }
   if (refs.size === 0) return { kind: 'unknown' };
+  const stored = await state.directory.getMany(
+    'User',
+    [...refs].map((ref) => parseRef(ref).id),
+  );
+  const pushed = new Set(stored.map(({ id }) => refOf('User', id)));
+  const [first] = pushed;
+  if (first !== undefined)
+    return { kind: 'pushed', ref: first, former: [...refs].filter((ref) => !pushed.has(ref)) };
   person.refs.push(...refs);
   for (const ref of refs) await addLinks(person, ref, handoverRules);
-  await addNamesInLogs(person);
+  await addLogged(person);
   // The same person may be pushed again under another ref.
-  const holder = await pushedHolder(person);
-  return holder ? { kind: 'pushed', ...holder } : { kind: 'found', person };
+  const { same, unclear, taken } = await findNamesakes(person, otherPeople);
+  if (same !== undefined) return { kind: 'pushed', ref: same, former: [] };
+  if (unclear.length > 0) return { kind: 'unclear', refs: unclear };
+  return { kind: 'found', person: { ...person, taken } };
 }
 
 /** Returns whether the text is the ref, the id, or one of the names. A text in the form of a ref is no name. */
@@ -81,7 +114,15 @@ async function refsInLogs({ personData }: DesiredState, text: string): Promise<S
     // The entry and its personal data are JSON texts.
     for await (const [, entry, personal] of personData.entriesOf({ name: 'log', target })) {
       const { ref } = JSON.parse(entry) as { ref: Ref };
-      if (ref.startsWith('User:') && isCalled(text, ref, namesIn(personal))) refs.add(ref);
+      if (
+        ref.startsWith('User:') &&
+        isCalled(
+          text,
+          ref,
+          namesIn(personal).map(([, name]) => name),
+        )
+      )
+        refs.add(ref);
     }
   }
   return refs;
@@ -92,18 +133,27 @@ function accountState(isOpen: boolean, isPending: boolean): AccountState['state'
   return isPending ? 'pending' : 'closed';
 }
 
+/** Adds a name of the person. @param attribute that had the name as its value */
+function addName({ names, externalIds }: ForgettablePerson, [attribute, name]: LoggedName): void {
+  names.add(name);
+  if (attribute === 'externalId') externalIds.add(name);
+}
+
+function addPlatformId({ platformIds }: ForgettablePerson, target: string, id: string): void {
+  const known = platformIds.get(target) ?? new Set();
+  platformIds.set(target, known.add(id));
+}
+
 /** Adds the accounts of a ref, and the names in its links, to the person. */
-async function addLinks(
-  { state, names, accounts }: ForgettablePerson,
-  ref: Ref,
-  handoverRules: HandoverRulesOf,
-): Promise<void> {
+async function addLinks(person: ForgettablePerson, ref: Ref, handoverRules: HandoverRulesOf): Promise<void> {
+  const { state, accounts } = person;
   const { connection } = state;
   const read = async (target: string): Promise<{ link: Link; isOpen: boolean }> => {
     const link = await state.links.get(target, ref);
     for (const [name, value] of Object.entries(link.core ?? {})) {
-      if (IDENTIFYING.has(name) && typeof value === 'string' && value !== '') names.add(value);
+      if (IDENTIFYING.has(name) && typeof value === 'string' && value !== '') addName(person, [name, value]);
     }
+    if (link.id !== undefined) addPlatformId(person, target, link.id);
     // An unsure `active` was written, and the platform did not confirm it.
     const isOpen =
       link.id !== undefined && (link.core?.active !== false || link.unsure?.includes('active') === true);
@@ -153,21 +203,28 @@ async function namesOf(state: DesiredState, groups: readonly string[]): Promise<
   return names;
 }
 
-/** Adds the names in the log entries of the person. */
-async function addNamesInLogs({ state, refs, names }: ForgettablePerson): Promise<void> {
-  const ofPerson = new Set<string>(refs);
-  for (const target of await state.personData.targetsOf())
-    for await (const [, entry, personal] of state.personData.entriesOf({ name: 'log', target }))
-      if (ofPerson.has((JSON.parse(entry) as { ref: Ref }).ref))
-        for (const name of namesIn(personal)) names.add(name);
+/** Adds the names and platform ids in the log entries of the person. */
+async function addLogged(person: ForgettablePerson): Promise<void> {
+  const { personData } = person.state;
+  const ofPerson = new Set<string>(person.refs);
+  for (const target of await personData.targetsOf())
+    for await (const [, entry, personal] of personData.entriesOf({ name: 'log', target })) {
+      const { ref, platformId } = JSON.parse(entry) as { ref: Ref; platformId?: string };
+      if (!ofPerson.has(ref)) continue;
+      if (platformId !== undefined) addPlatformId(person, target, platformId);
+      for (const name of namesIn(personal)) addName(person, name);
+    }
 }
+
+/** A name in a log entry, with the attribute that had it as its value; `name`: the name of the entry, a userName. */
+type LoggedName = [attribute: string, name: string];
 
 /**
  * Returns the name of a log entry, the identifying values before and after its changes, and the externalId in its message: of a
  * person who never got an account, no other entry has this externalId.
  * @param personal personal data as stored
  */
-function namesIn(personal: string): string[] {
+function namesIn(personal: string): LoggedName[] {
   const {
     name,
     message = '',
@@ -178,25 +235,9 @@ function namesIn(personal: string): string[] {
     changes?: [string, unknown, unknown][];
   };
   const values = changes.flatMap(([attribute, before, after]) =>
-    IDENTIFYING.has(attribute) ? [before, after] : [],
+    IDENTIFYING.has(attribute) ? [before, after].map((value) => [attribute, value] as const) : [],
   );
-  return [name, externalIdIn(message), ...values].filter(
-    (value): value is string => typeof value === 'string' && value !== '',
+  return ([['name', name], ['externalId', externalIdIn(message)], ...values] as const).filter(
+    (each): each is LoggedName => typeof each[1] === 'string' && each[1] !== '',
   );
-}
-
-/** Returns a user who is pushed and has one of the refs or names. */
-async function pushedHolder({
-  state,
-  refs,
-  names,
-}: ForgettablePerson): Promise<{ ref: Ref; name: string } | undefined> {
-  for (const ref of refs) if (await state.directory.get('User', parseRef(ref).id)) return { ref, name: ref };
-  for (const name of names) {
-    for (const attribute of ['username', 'externalid', 'emails.value']) {
-      const [id] = (await state.directory.lookup('User', attribute, name)) ?? [];
-      if (id !== undefined && (await state.directory.get('User', id))) return { ref: `User:${id}`, name };
-    }
-  }
-  return undefined;
 }

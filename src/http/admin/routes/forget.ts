@@ -1,5 +1,6 @@
 // Route of the order to forget a person who is no longer pushed (command `forget`).
 import { forgetPerson, type ForgetOutcome } from '../../../ops/person/forget.ts';
+import type { Ref } from '../../../directory/records.ts';
 import { Problem } from '../problem.ts';
 import { json, policyOf, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, booleanField, integerField, nameField, object, textField } from '../schema-fields.ts';
@@ -10,6 +11,7 @@ interface Order {
   yes: true;
   connection?: string;
   leaveAccount?: boolean;
+  otherPeople?: Ref[];
 }
 
 /** Kinds of removed data; the report has the number of each (ops/person/forget.ts). */
@@ -67,6 +69,11 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
         description:
           'Forgets the person although an account may be active or has work to be handed over. The bridge then neither closes the account nor moves its work.',
       },
+      otherPeople: {
+        ...arrayOf(textField),
+        description:
+          'Refs of pushed users who have a name of the person now and are somebody else, as the answer 409 names them.',
+      },
     },
     required: ['person', 'yes'],
     answers: {
@@ -75,10 +82,10 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
     },
     refuses: {
       404: 'There is no data of such a person.',
-      409: 'The person is still pushed, or an account may be active or has work to be handed over.',
+      409: 'The person is still pushed, a pushed user may be the same person, or an account may be active or has work to be handed over.',
     },
-    handle: async ({ person, connection, leaveAccount: leaveAccounts = false }, actor) => {
-      const options = { connection, leaveAccounts, actor, handoverRules: policyOf(context) };
+    handle: async ({ person, connection, otherPeople = [], leaveAccount: leaveAccounts = false }, actor) => {
+      const options = { connection, leaveAccounts, otherPeople, actor, handoverRules: policyOf(context) };
       const outcome = await forgetPerson(context, context.states, person, options);
       if (outcome.kind !== 'forgotten') throw toProblem(outcome);
       return json(outcome.reports);
@@ -94,7 +101,12 @@ function toProblem(outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>): Prob
     case 'pushed':
       return new Problem(
         409,
-        `${outcome.connection} still pushes this person as ${outcome.ref}: delete the user at the identity provider first.`,
+        `${outcome.connection} still pushes this person as ${outcome.ref}: delete the user at the identity provider first.${outcome.former.length > 0 ? ` A person who had the same name before is meant by the ref: ${outcome.former.join(' or ')}.` : ''}`,
+      );
+    case 'unclear':
+      return new Problem(
+        409,
+        `${outcome.connection} pushes ${outcome.refs.join(' and ')} with a name of this person, and it is not known whether this is the same person. If it is, delete the user at the identity provider first. If it is somebody else, send the ref in otherPeople.`,
       );
     case 'busy':
       return new Problem(

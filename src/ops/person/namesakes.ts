@@ -1,0 +1,73 @@
+// Finds pushed users who have a name of a person who is no longer pushed, and tells whether one of them is the same person.
+import type { DesiredState } from '../../directory/desired-state.ts';
+import { refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
+
+/** Stored names and accounts of a person who is no longer pushed, by which the person is compared with pushed users. */
+export interface FormerIdentity {
+  state: DesiredState;
+  /** userNames, externalIds and addresses, present and former. */
+  names: ReadonlySet<string>;
+  externalIds: ReadonlySet<string>;
+  /** Platform ids of the accounts of the person by target, present and former. */
+  platformIds: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Pushed users who have a name of a former person. */
+export interface Namesakes {
+  /** A user who is the same person, because the externalId is the same. */
+  same: Ref | undefined;
+  /** Users of whom nothing stored shows whether they are the same person. */
+  unclear: Ref[];
+  /** Names of the person that only other people have now. */
+  taken: Set<string>;
+}
+
+/**
+ * Compares a former person with every pushed user who has one of the names. An equal externalId means the same person. Another
+ * externalId means somebody else, unless the user has an account of the former person: the identity provider may have created the
+ * person anew, or may have given the userName to somebody else.
+ * @param otherPeople users whom the operator named as somebody else
+ */
+export async function findNamesakes(former: FormerIdentity, otherPeople: readonly Ref[]): Promise<Namesakes> {
+  const { state, names } = former;
+  const found: Namesakes = { same: undefined, unclear: [], taken: new Set() };
+  for (const name of names) {
+    for (const record of await pushedWith(state, name)) {
+      const ref = refOf('User', record.id);
+      const externalId = externalIdOf(record);
+      // An interrupted order has removed the attributes of its names, so each of its names may be the externalId.
+      const externalIds =
+        former.externalIds.size > 0 || otherPeople.includes(ref) ? former.externalIds : names;
+      if (externalId !== undefined && externalIds.has(externalId)) return { ...found, same: ref };
+      const isOther =
+        otherPeople.includes(ref) ||
+        (externalId !== undefined && former.externalIds.size > 0 && !(await sharesAccount(former, ref)));
+      if (isOther) found.taken.add(name);
+      else if (!found.unclear.includes(ref)) found.unclear.push(ref);
+    }
+  }
+  return found;
+}
+
+/** Returns the pushed users who have the name as userName, externalId or address. */
+async function pushedWith({ directory }: DesiredState, name: string): Promise<StoredRecord[]> {
+  const ids = new Set<string>();
+  for (const attribute of ['username', 'externalid', 'emails.value'])
+    for (const id of (await directory.lookup('User', attribute, name)) ?? []) ids.add(id);
+  return directory.getMany('User', [...ids]);
+}
+
+/** Returns the externalId in a record; undefined when it has none, or is damaged and so has no text. */
+function externalIdOf({ text }: StoredRecord): string | undefined {
+  const { externalId } = JSON.parse(text || '{}') as { externalId?: string };
+  return externalId || undefined;
+}
+
+/** Returns whether a user is linked to an account that the former person has or had. */
+async function sharesAccount({ state, platformIds }: FormerIdentity, ref: Ref): Promise<boolean> {
+  for (const [target, ids] of platformIds) {
+    const { id } = await state.links.get(target, ref);
+    if (id !== undefined && ids.has(id)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,101 @@
+// Tests which pushed users stop an order to forget a former person whose userName they have now.
+import { ADMIN_TOKEN } from '../support/build-bridge.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+import { send } from '../support/send.ts';
+
+const IVY = 'ivy@acme.example';
+const JAN = 'jan@acme.example';
+
+let place: Place;
+beforeEach(async () => {
+  place = await openPlace({});
+}, 60_000);
+afterEach(() => place.stop());
+
+const create = async (userName: string, externalId: string | undefined): Promise<string> => {
+  const { status, body } = await place.idp.send('POST', '/Users', { userName, externalId, active: true });
+  expect(status).toBe(201);
+  await place.idle();
+  return body.id;
+};
+const remove = async (id: string): Promise<void> => {
+  expect((await place.idp.send('DELETE', `/Users/${id}`)).status).toBe(204);
+  await place.idle();
+};
+const rename = async (id: string, userName: string): Promise<void> => {
+  await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'userName', value: userName });
+  await place.idle();
+};
+const forget = (...words: string[]) => place.commands.run('forget', ...words, '--yes', '--by', 'dpo');
+const acts = async (): Promise<string> => (await place.commands.run('acts')).text;
+
+test('a pushed user with another externalId has the userName of a former person → forget of the former ref removes this person and keeps link and audit entries of the user; forget of the name refuses and names the former ref', async () => {
+  const ivy = await create(IVY, 'ext-ivy');
+  const jan = await create(JAN, 'ext-jan');
+  await remove(ivy);
+  await rename(jan, IVY);
+  await place.commands.run('sync', `User:${jan}`, '--note', `now called ${IVY}`);
+  const named = await forget(IVY);
+  expect(named).toMatchObject({ code: 1 });
+  expect(named.text).toContain(`is still pushed by default (User:${jan})`);
+  expect(named.text).toContain(`a person who had this name before: scim-bridge forget User:${ivy}.`);
+
+  const before = [(await place.commands.run('links', 'show', jan)).text, await acts()];
+  const { code, text } = await forget(`User:${ivy}`);
+  expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining(`forgotten User:${ivy}`) });
+  expect((await place.commands.run('links', 'show', jan)).text).toBe(before[0]);
+  for (const line of before[1]?.split('\n') ?? []) expect(await acts()).toContain(line);
+  expect((await forget(`User:${ivy}`)).code).toBe(4);
+  for (const log of ['log', 'acts']) expect((await place.commands.run(log, '--verify')).code).toBe(0);
+}, 60_000);
+
+test('a pushed user without externalId has the userName of a former person → forget tells both possibilities, and goes on when the order names the user as somebody else', async () => {
+  const admin = (body: object) =>
+    send(`http://127.0.0.1:${place.port}/admin/v1`, 'POST', '/forget', {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+      body,
+    });
+  const [ivy, eva] = [await create(IVY, 'ext-ivy'), await create('eva@acme.example', 'ext-eva')];
+  const jan = await create(JAN, undefined);
+  const kim = await create('kim@acme.example', undefined);
+  await remove(ivy);
+  await remove(eva);
+  await rename(jan, IVY);
+  await rename(kim, 'eva@acme.example');
+  const refused = await forget(`User:${ivy}`);
+  expect(refused.code).toBe(1);
+  expect(refused.text).toContain('it is not known whether this is the same person');
+  expect(refused.text).toContain(`--other-people User:${jan}`);
+  expect((await forget(`User:${ivy}`, '--other-people', `User:${kim}`)).code).toBe(1);
+  expect((await forget(`User:${ivy}`, '--other-people', `User:${jan}`)).code).toBe(0);
+  const order = { person: `User:${eva}`, yes: true };
+  await expect(admin(order)).resolves.toMatchObject({
+    status: 409,
+    body: { detail: expect.stringContaining(`User:${kim}`) },
+  });
+  await expect(admin({ ...order, otherPeople: [`User:${kim}`] })).resolves.toMatchObject({ status: 200 });
+}, 60_000);
+
+test('a person is pushed again with the same externalId → forget of the former ref refuses, also when the order calls the user somebody else', async () => {
+  const former = await create(IVY, 'ext-ivy');
+  await remove(former);
+  const again = await create('ivy.new@acme.example', 'ext-ivy');
+  for (const more of [[], ['--other-people', `User:${again}`]]) {
+    const { code, text } = await forget(`User:${former}`, ...more);
+    expect({ code, text }).toEqual({
+      code: 1,
+      text: expect.stringContaining(`is still pushed by default (User:${again})`),
+    });
+  }
+}, 60_000);
+
+test('a new user with another externalId has taken over the account of a former person → forget of the former ref asks whether this is the same person', async () => {
+  const former = await create(IVY, 'ext-ivy');
+  await remove(former);
+  const again = await create(IVY, 'ext-ivy-2');
+  const { code, text } = await forget(`User:${former}`);
+  expect({ code, text }).toEqual({
+    code: 1,
+    text: expect.stringContaining(`--other-people User:${again}`),
+  });
+}, 60_000);
