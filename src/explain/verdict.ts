@@ -220,33 +220,45 @@ function onItsWaySummary({
 }
 
 /** Returns which run writes the differences of a resource, or why none does, as words behind a colon. */
-function bringsIt({ condition, hold, kind, target, platform, policy, ref, values }: ExplainedFacts): string {
-  if (platform?.differences.some(({ action }) => action === 'conflict'))
+function bringsIt(facts: ExplainedFacts): string {
+  const { condition, hold, kind, target, platform, policy, ref, values } = facts;
+  const { differences = [], toBeHeld = 0 } = platform ?? {};
+  if (differences.some(({ action }) => action === 'conflict'))
     return 'no run brings it before a person has acted, see reasons';
   if (platform?.accountGone && policy.policy === 'create-only')
     return 'the policy create-only makes no account anew';
   if (hold) return `nothing is written there while ${target} is on hold`;
   // With `reconcile.onDrift: report` the schedule writes nothing, so the words leave open which run it is.
   const run = `the next reconcile that repairs, or scim-bridge sync ${ref}`;
-  const { differences = [], toBeHeld = 0 } = platform ?? {};
+  const except = exceptText(facts);
   // The guard would hold some of the differences of a run, or all of them. The sync of a person asks the guard for each group
   // alone, so a part of them may fit into its limit.
   const asking = kind === 'User' && toBeHeld > 1 ? 'the next reconcile that repairs' : `${run},`;
-  if (toBeHeld > 0)
-    return toBeHeld === differences.length
-      ? `${asking} asks the guard, which will hold it: a person has to approve it then`
-      : `${asking} brings it, except what the guard will hold`;
+  if (toBeHeld > 0 && toBeHeld === differences.length)
+    return `${asking} asks the guard, which will hold it: a person has to approve it then`;
+  if (toBeHeld > 0) return `${asking} brings it${except}`;
   const differing = values.filter(({ state }) => !isSettledValue(state));
-  const unmappable = differing.filter(({ state }) => state === 'unmappable').length;
+  const isAllUnmappable = differing.length > 0 && differing.every(({ state }) => state === 'unmappable');
+  if (isAllUnmappable && differences.length === 0 && condition?.reason !== 'Rejected')
+    return 'no run brings it before the rule or the value is corrected';
   // A reconcile asks the guard for all changes of the target together, which may exceed a limit that these alone keep.
   const isAsked = differences.some(({ action }) => DESTRUCTIVE.has(action));
   const unlessHeld = isAsked ? ', unless the guard holds it with other changes of the run' : '';
-  if (condition?.reason === 'Rejected')
-    return `${run}, brings it, except what a person rejected${unlessHeld}`;
-  if (unmappable === 0) return `${run}, brings it${unlessHeld}`;
-  return unmappable === differing.length && differences.length === 0
-    ? 'no run brings it before the rule or the value is corrected'
-    : `${run}, brings it, except what cannot be mapped${unlessHeld}`;
+  return `${run}, brings it${except}${unlessHeld}`;
+}
+
+/** Returns the parts of what differs that no run brings, as words behind a comma; '' when a run brings every part. */
+function exceptText({ condition, memberships, platform, values }: ExplainedFacts): string {
+  const waiting = memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
+  const has = (reason: string): boolean => waiting.some((each) => each.condition === reason);
+  const parts = [
+    ...((platform?.toBeHeld ?? 0) > 0 ? ['what the guard will hold'] : []),
+    ...(has('Held') ? ['what the guard holds'] : []),
+    ...(condition?.reason === 'Rejected' || has('Rejected') ? ['what a person rejected'] : []),
+    ...(waiting.some(needsPerson) ? ['what needs a person first'] : []),
+    ...(values.some(({ state }) => state === 'unmappable') ? ['what cannot be mapped'] : []),
+  ];
+  return parts.length === 0 ? '' : `, except ${parts.join(' and ')}`;
 }
 
 /** Returns words about a membership with a condition, first one that needs a person; without one, words about the policy. */

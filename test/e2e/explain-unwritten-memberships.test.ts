@@ -1,5 +1,6 @@
 // Tests that explain and verify-access do not tell memberships as applied that no sync writes.
 import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -80,4 +81,35 @@ test('when a group cannot get its new name, explain of a member shows the name t
   const person = await told('explain', WES);
   expect(person).toContain('still called ops at the platform');
   expect(person).not.toContain('✔');
+}, 60_000);
+
+test('a person has a rejected removal, a group that the platform refuses to rename, and a membership that a hand ended → explain says that a run brings all but the first two, and sync does so', async () => {
+  await open({ guard: { removeMembers: { count: 0, percent: 0 } } });
+  const groups: string[] = [];
+  for (const name of ['kept', 'refused', 'crew'])
+    groups.push(await place.idp.createGroup(name, [ids[ANN] ?? '', ids[WES] ?? '']));
+  await place.idle();
+  await remove(groups[0] ?? '', ANN);
+  await place.idle();
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', id, '--yes');
+  await place.idp.patch(`/Groups/${groups[1]}`, { op: 'replace', path: 'displayName', value: 'system:x' });
+  await place.idle();
+  const { scimId = '' } = (await place.platform.user(ANN)) ?? {};
+  const crew = await place.platform.group('crew');
+  await byHand(place, 'PATCH', `/Groups/${crew?.scimId}`, {
+    op: 'remove',
+    path: `members[value eq "${scimId}"]`,
+  });
+  const summary = async () => (await place.commands.run('explain', ANN, '--json')).json[0].summary;
+  expect(await summary()).toMatch(
+    /sync User:\S+, brings it, except what a person rejected and what needs a person first[.]$/,
+  );
+  await place.commands.run('sync', ANN);
+  const members = async (name: string) => (await place.platform.group(name))?.members;
+  expect([await members('crew'), await members('kept')]).toEqual([
+    expect.arrayContaining([ANN]),
+    expect.arrayContaining([ANN]),
+  ]);
+  expect(await summary()).not.toContain('brings it');
 }, 60_000);
