@@ -198,7 +198,11 @@ async function explainAt(
     link.id === undefined
       ? ((await formerRecordText(scope, found, facts.nameAtTarget ?? found.name)) ?? takeoverText(facts))
       : undefined;
+  const refused = found.kind === 'User' ? await refusedGroupReasons(scope, memberships) : [];
+  // A person without a condition has the first refused group above the decisions about groups, where a short page still shows the advice.
+  const ofFirst = facts.condition === null ? refused.splice(0, 1) : [];
   const reasons = [
+    ...ofFirst,
     ...verdict.reasons,
     ...(isDone ? [`It is still a dead letter: ${letterDoneText(found.ref)}.`] : []),
     ...(exception && isDecided && left.length > 0
@@ -207,7 +211,7 @@ async function explainAt(
         ]
       : []),
     ...(former === undefined ? [] : [former]),
-    ...(found.kind === 'User' ? await refusedGroupReasons(scope, memberships) : []),
+    ...refused,
     ...(facts.handover ? [facts.handover.text] : []),
     ...(await removedTargetReasons(scope, found)),
   ];

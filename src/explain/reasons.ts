@@ -39,19 +39,20 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     ...(isDone ? [] : [exceptionReason(facts), conditionReason(facts, summary)]),
     holdReason(facts),
     breakerReason(facts, summary),
-    ...(isDone || isToldByCondition(facts) ? [] : guardReasons(facts)),
-    ...pendingReasons(facts),
-    membershipReason(facts),
-    failingReason(facts, summary),
     ...(isDone
       ? []
       : [
           approvalReason(facts),
-          deletionReason(facts),
-          waitingReason(facts),
           ...firstApprovalReasons(facts),
           ...rejectionReasons(facts),
+          deletionReason(facts),
+          waitingReason(facts),
         ]),
+    ...pendingReasons(facts),
+    failingReason(facts, summary),
+    // Numbers follow the advice, because a page that is short of room leaves out the last reasons.
+    ...(isDone || isToldByCondition(facts) ? [] : guardReasons(facts)),
+    membershipReason(facts),
     noLongerWanted(facts),
     partlyDone(facts),
     leftReason(facts),

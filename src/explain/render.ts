@@ -5,7 +5,10 @@ import { pagePartsOf, type PageParts } from './page-parts.ts';
 import { besideCommands, clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
 import { visible } from '../support/visible.ts';
 
-/** Largest numbers of lines of a page, of all its reasons and of one reason, and whether empty lines part the sections. */
+/**
+ * Largest numbers of lines of a page and of one reason, the number of lines that all reasons get at least, and whether empty lines
+ * part the sections.
+ */
 interface Room {
   page: number;
   reasons: number;
@@ -19,7 +22,10 @@ const BESIDE: Room = { page: 24, reasons: 6, reason: 4, isWide: true };
 /** Three such pages fit a screen of 60 lines. */
 const NARROW: Room = { page: 19, reasons: 4, reason: 3, isWide: false };
 
-/** Largest numbers of lines of the texts at the top of a page. */
+/** Number of rows that a list keeps for itself when the reasons need its other lines. */
+const LEAST_ROWS = 3;
+
+/** Largest numbers of lines of the texts at the top of a page, also of all reasons. */
 interface TopLimits extends Pick<Room, 'reasons' | 'reason'> {
   head: number;
   summary: number;
@@ -86,7 +92,8 @@ interface EarlierPage {
 
 /**
  * Returns a page of at most `room.page` lines: head, summary, reasons, record and link, then lists that share the other lines.
- * The texts above the lists are cut only if they would take more than half of a page that is too small for everything.
+ * The texts above the lists are cut only if they would take more than half of a page that is too small for everything; then a
+ * list keeps LEAST_ROWS rows before a reason is left out.
  */
 function page(
   parts: PageParts,
@@ -109,7 +116,13 @@ function page(
   // One line more is for the names of the options that show everything.
   const isRoomy =
     whole.lines.length <= room.page / 2 || whole.lines.length + titles + rowCount + 1 <= room.page;
-  const top = isRoomy ? whole : topOf(parts, found, { short, gap, earlier, limits: { ...SHORT, ...room } });
+  const cut = (reasons: number) =>
+    topOf(parts, found, { short, gap, earlier, limits: { ...SHORT, ...room, reasons } });
+  // The reasons have the advice, so they take lines of the lists: the timeline is cut before the reasons are.
+  const least = sections.reduce((sum, { rows }) => sum + Math.min(rows.length, LEAST_ROWS), 0);
+  // Without a reason in full, one line of the top counts the reasons.
+  const left = room.page - titles - 1 - least - (cut(0).lines.length - 1);
+  const top = isRoomy ? whole : cut(Math.max(room.reasons, left));
   const shares = sharesOf(
     sections.map(({ rows }) => rows.length),
     room.page - top.lines.length - titles - 1,

@@ -122,3 +122,23 @@ test('with guard.approvers: 2, explain says after the first approval that it was
     / approved 1 change at \S+: a second person approves with scim-bridge approvals approve \S+\./,
   );
 }, 30_000);
+
+test('a group has a held and a rejected removal, a refused name and a long history → the page of explain shows the commands that decide, and cuts the timeline', async () => {
+  const green = await place.idp.createGroup('Green', [idOf(ANN), idOf(BOB)]);
+  await place.idle();
+  for (const name of ['Lime', 'Olive', 'Mint', 'Jade']) {
+    await place.idp.patch(`/Groups/${green}`, { op: 'replace', path: 'displayName', value: name });
+    await place.idle();
+  }
+  await leaveGroup(green, ANN);
+  const [{ id: rejected }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', rejected, '--yes', '--by', 'op');
+  await leaveGroup(green, BOB);
+  await place.idp.patch(`/Groups/${green}`, { op: 'replace', path: 'displayName', value: 'system:Green' });
+  await place.idle();
+  const { text, lines } = await place.commands.run('explain', `Group:${green}`);
+  expect(lines.length).toBeLessThanOrEqual(40);
+  expect(text).toMatch(/scim-bridge approvals show \S+, then approve or reject/);
+  expect(text).toMatch(/scim-bridge approvals withdraw \S+ --ref Group:\S+/);
+  expect(text).toContain(' earlier, since ');
+}, 60_000);
