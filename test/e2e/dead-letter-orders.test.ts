@@ -53,3 +53,27 @@ test('sync --dry-run of a dead letter lists what sync would try again, and says 
   await place.platform.control('PATCH', '/faults', { rules: [] });
   expect((await place.commands.run('sync', eve)).code).toBe(0);
 });
+
+test('a group is a dead letter and a person waits to join it → the removal of the person from another group tries the group again, as sync --dry-run of the group announces', async () => {
+  const person = await place.idp.createUser('fay@acme.example', { title: '1' });
+  const other = await place.idp.createGroup('Grey', [person]);
+  const group = await place.idp.createGroup('Red', []);
+  await place.idle();
+  await place.idp.patch(
+    `/Groups/${group}`,
+    { op: 'replace', path: 'displayName', value: 'system:Red' },
+    { op: 'add', path: 'members', value: [{ value: person }] },
+  );
+  await place.idle();
+  const dry = await place.commands.run('sync', `Group:${group}`, '--dry-run');
+  expect(dry.text).toContain('or a new change of it or of its members writes it');
+  const refusals = async (): Promise<number> =>
+    (await place.commands.run('log', '--resource', `Group:${group}`, '--json')).text
+      .split('\n')
+      .filter((line) => line.includes('Refused')).length;
+  const before = await refusals();
+  await place.idp.patch(`/Groups/${other}`, { op: 'remove', path: `members[value eq "${person}"]` });
+  await place.idle();
+  expect(await refusals()).toBe(before + 1);
+  expect((await place.commands.run('dead-letters', 'list')).text).toContain('system:Red');
+}, 60_000);

@@ -17,9 +17,9 @@ import { notComparedText } from '../../reconcile/text/not-compared.ts';
 import type { Resource } from '../../scim/index.ts';
 import { LISTED_AS_PROTECTED } from '../../sync/target.ts';
 
-/** Names the orders that write a dead letter. */
-const WRITTEN_BY_ORDER =
-  'a dead letter: only scim-bridge sync, scim-bridge dead-letters retry or a new change writes it';
+/** Returns the orders and changes that write a dead letter (docs/dead-letters.md). A group is synced for its members too. */
+const writtenByOrder = ({ kind }: FoundResource): string =>
+  `a dead letter: only scim-bridge sync, scim-bridge dead-letters retry or a new change${kind === 'User' ? '' : ' of it or of its members'} writes it`;
 
 /** Returns the end of a dry run. Nothing that differs is written while the target is on hold, and a dead letter only by an order. */
 export async function withHold(
@@ -31,7 +31,7 @@ export async function withHold(
   const differs = differences?.some(isChange) === true;
   if (hold && differs) return { message: holdText(scope, hold) };
   const { blockedSince } = await scope.outbox.resourceStatus(found.ref);
-  const end = differs && blockedSince !== null ? { message: WRITTEN_BY_ORDER } : {};
+  const end = differs && blockedSince !== null ? { message: writtenByOrder(found) } : {};
   return withLeftAlone(scope, found, end);
 }
 
