@@ -122,9 +122,9 @@ async function withUnwrittenMemberships(
 }
 
 /**
- * Replaces the end of a person with groups that still have to be made or to get their names, also where the platform refused the name
- * for good: access goes by the name of a group.
- * A group with its name may be marked for other members. Replaces the end of a group with members whose account is not made anew.
+ * Replaces the end of a person with groups that still have to be made or to get their names, also if the platform refused the name for
+ * good: access goes by the name of a group. A group with its name may be marked for other members. Replaces the end of a group with
+ * members whose account is not made anew.
  * @param others these groups, or these members
  */
 export async function withUnwrittenOthers(

@@ -1,8 +1,9 @@
 // Defines the end of a sync that an operator ordered.
 
 /**
- * `equal`: as desired, as far as it was compared. `held`: held by the guard or an operator. `waiting`: not finished in time, the
- * service continues. `needsPerson`: a dead letter, or a conflict with an attribute definition.
+ * `equal`: as desired, as far as it was compared, and except what the message tells, such as a rejected change. `held`: held by the
+ * guard or an operator. `waiting`: not finished in time, so the service continues, or a group or member has to be brought first.
+ * `needsPerson`: a dead letter, or a conflict with an attribute definition.
  */
 export type SyncOutcomeName = 'equal' | 'held' | 'waiting' | 'needsPerson';
 
