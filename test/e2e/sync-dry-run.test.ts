@@ -101,7 +101,7 @@ test('a dry run does not list memberships of an account or group that may not be
   expect(plan.match(/Group Board: /g)).toHaveLength(1);
 });
 
-test('with the policy create-only, sync --dry-run of an account changed by others exits 0 and lists the difference as not written', async () => {
+test('with the policy create-only, sync --dry-run of an account changed by others exits 0 and lists the difference as not written, and sync names the policy', async () => {
   await place.idp.createUser('bob@acme.example');
   await place.idle();
   await place.change(({ targets }) => (targets.main.policy = 'create-only'));
@@ -120,4 +120,10 @@ test('with the policy create-only, sync --dry-run of an account changed by other
     expect(code).toBe(0);
     return text.includes('nothing would be written differs and is not written: update bob@acme.example');
   });
+  expect(await sync('bob@acme.example')).toEqual([
+    0,
+    expect.stringMatching(
+      /nothing to do: the policy create-only leaves 1 difference: scim-bridge sync User:\w+ --dry-run lists it/,
+    ),
+  ]);
 });

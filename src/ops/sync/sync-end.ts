@@ -5,8 +5,9 @@ import { type Link } from '../../directory/outbox/links.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { pauseWords } from '../../reconcile/breaker-words.ts';
 import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';
-import { isChange, type PlanEntry } from '../../reconcile/entry.ts';
+import { isChange, isLeftBy, type PlanEntry } from '../../reconcile/entry.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
+import { counted } from '../../support/counted.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { FoundResource } from '../find.ts';
 import { withPresentCondition } from '../approvals/present-condition.ts';
@@ -77,6 +78,18 @@ export function withNotCompared(end: SyncEnd, kind: FoundResource['kind'], count
   if (count === 0 || (end.outcome ?? 'equal') !== 'equal') return end;
   const message = [end.message, notComparedText(kind, count)].filter(Boolean).join('; ');
   // `waiting` could stay forever: the next sync may compare the same groups again.
+  return { ...end, message };
+}
+
+/** Adds to an end without a message the number of differences that the policy of the target leaves at the platform. */
+export function withLeftByPolicy(
+  { target }: ReconcileScope,
+  end: SyncEnd,
+  { ref, differences }: { ref: Ref; differences: readonly PlanEntry[] | null },
+): SyncEnd {
+  const left = (differences ?? []).filter((entry) => isLeftBy(target.policy, entry)).length;
+  if (left === 0 || end.message !== undefined) return end;
+  const message = `the policy ${target.policy.policy} leaves ${counted(left, 'difference')}: scim-bridge sync ${ref} --dry-run lists ${left === 1 ? 'it' : 'them'}`;
   return { ...end, message };
 }
 

@@ -31,6 +31,7 @@ import {
   withConflicts,
   withHold,
   withLeftAlone,
+  withLeftByPolicy,
   withNotCompared,
 } from './sync-end.ts';
 import { withUnwrittenOthers, withWaiting } from './sync-end-memberships.ts';
@@ -198,7 +199,8 @@ async function endOfWritten(
     told.outcome === 'needsPerson' ? told : await withWaiting(scope, told, { ref, entries: entries ?? [] });
   // The sync of a group has judged or written all pending removals, so nothing is left to compare.
   const notCompared = kind === 'User' ? look.notCompared : 0;
-  return withNotCompared(withConflicts(waiting, { ref, differences }), kind, notCompared);
+  const written = withLeftByPolicy(scope, withConflicts(waiting, { ref, differences }), { ref, differences });
+  return withNotCompared(written, kind, notCompared);
 }
 
 /**

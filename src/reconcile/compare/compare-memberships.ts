@@ -169,7 +169,10 @@ export async function groupsUnderOtherName(
   if (groups.length < read.length) return null;
   const all = groups.flatMap((group) => group.entries);
   return {
-    entries: all.filter(isRename).map((entry) => ({ ...entry, reason: underOtherName(entry) })),
+    entries: all.filter(isRename).map((entry) => {
+      const left = entry.effect === 'report' ? leftBy(scan.scope.target.policy) : '';
+      return { ...entry, reason: `${underOtherName(entry)}${left}` };
+    }),
     refusedNames: all
       .filter(isRefusedRename)
       .map((entry) => ({ ...entry, reason: `${underOtherName(entry)}; ${entry.reason}` })),
