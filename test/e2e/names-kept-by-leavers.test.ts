@@ -1,5 +1,5 @@
-// Tests a person with an account who gets the userName of a leaver whose account is open, because the guard holds its deactivation
-// or an operator rejected it. Closing an account frees no userName; deleting it does.
+// Tests a person with an account who gets the userName of a leaver's account: an open one, because the guard holds its deactivation
+// or an operator rejected it, or that of a user out of scope. Closing an account frees no userName; deleting it does.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { eventually } from '../support/eventually.ts';
@@ -14,6 +14,10 @@ let ivy: string;
 let jan: string;
 let taken: string;
 
+/** Returns the message of the conflict, which names the leaver. */
+const takenBy = (leaver: string): string =>
+  `userName is already taken by the account of a person who left, User:${leaver}, and closing that account does not free the name: rename the account at the platform, or delete it there once it is closed`;
+
 /** Opens the place, and waits until the guard holds the deactivation of ivy, a leaver who is in the group Ops. */
 async function openWithHeldLeaver(deprovision: 'deactivate' | 'delete'): Promise<void> {
   place = await openPlace({
@@ -25,7 +29,7 @@ async function openWithHeldLeaver(deprovision: 'deactivate' | 'delete'): Promise
   await place.idle();
   await place.idp.send('DELETE', `/Users/${ivy}`);
   await eventually('the deactivation is held', async () => (await openApprovals()).length === 1);
-  taken = `userName is already taken by the account of a person who left, User:${ivy}, and closing that account does not free the name: rename the account at the platform, or delete it there once it is closed`;
+  taken = takenBy(ivy);
 }
 afterEach(() => place.stop());
 
@@ -120,3 +124,18 @@ test('with deprovision: delete, a person gets the userName of a leaver whose dea
     30_000,
   );
 }, 90_000);
+
+test('a person gets the userName of the closed account of a user who is out of scope and has another userName at the source → plan and sync --dry-run name the conflict before the rename was tried', async () => {
+  place = await openPlace({ target: { users: { scope: 'title ne "guest"' } } });
+  ivy = await place.idp.createUser(IVY, { title: 'staff' });
+  jan = await place.idp.createUser(JAN, { title: 'staff' });
+  await place.idle();
+  await place.idp.patch(`/Users/${ivy}`, { op: 'replace', path: 'title', value: 'guest' });
+  await place.idp.patch(`/Users/${ivy}`, { op: 'replace', path: 'userName', value: 'guest@acme.example' });
+  await place.idle();
+  expect(await place.platform.user(IVY)).toMatchObject({ active: false });
+  await run('hold', '--by', 'olga');
+  await takeName();
+  for (const command of [['plan'], ['sync', `User:${jan}`, '--dry-run']])
+    expect(await run(...command)).toEqual([0, expect.stringContaining(takenBy(ivy))]);
+}, 60_000);
