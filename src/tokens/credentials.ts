@@ -123,17 +123,20 @@ export async function createCredentialStore(
    * Stores the last uses that are not stored yet; with `onlyFirst`, only of tokens without a stored use. After a failure the
    * next interval stores them.
    */
-  const storeUses = (entry: ConnectionEntry, { onlyFirst = false } = {}): Promise<void> =>
-    attempt(entry, 'last uses of tokens cannot be stored in Redis: tried again', async () => {
-      const { keyring, stored, storedUses } = entry;
-      const unstored = keyring
-        .all()
-        .filter(({ name, lastUsedAt }) => lastUsedAt > (storedUses.get(name) ?? 0))
-        .filter(({ name }) => !onlyFirst || !storedUses.has(name));
-      const uses = new Map(unstored.map(({ name, lastUsedAt }) => [name, lastUsedAt]));
+  async function storeUses(entry: ConnectionEntry, { onlyFirst = false } = {}): Promise<void> {
+    const { keyring, stored, storedUses } = entry;
+    const unstored = keyring
+      .all()
+      .filter(({ name, lastUsedAt }) => lastUsedAt > (storedUses.get(name) ?? 0))
+      .filter(({ name }) => !onlyFirst || !storedUses.has(name));
+    // Without a write nothing is known about writes.
+    if (unstored.length === 0) return;
+    const uses = new Map(unstored.map(({ name, lastUsedAt }) => [name, lastUsedAt]));
+    await attempt(entry, 'last uses of tokens cannot be stored in Redis: tried again', async () => {
       await stored.noteUses(uses);
       for (const [name, at] of uses) storedUses.set(name, at);
     });
+  }
 
   /** Warns of tokens that expire soon, and stores all last uses. */
   async function tend(): Promise<void> {

@@ -19,9 +19,9 @@ const takenBy = (leaver: string): string =>
   `userName is already taken by the account of a person who left, User:${leaver}, and closing that account does not free the name: rename the account at the platform, or delete it there once it is closed`;
 
 /** Opens the place, and waits until the guard holds the deactivation of ivy, a leaver who is in the group Ops. */
-async function openWithHeldLeaver(deprovision: 'deactivate' | 'delete'): Promise<void> {
+async function openWithHeldLeaver(deprovision: 'deactivate' | 'delete', users: object = {}): Promise<void> {
   place = await openPlace({
-    target: { guard: { deactivate: NONE, removeMembers: NONE }, users: { deprovision } },
+    target: { guard: { deactivate: NONE, removeMembers: NONE }, users: { deprovision, ...users } },
   });
   ivy = await place.idp.createUser(IVY);
   jan = await place.idp.createUser(JAN);
@@ -105,25 +105,32 @@ test('on hold, before the rename was tried, plan and sync --dry-run say that the
   expect(await run('sync', `User:${jan}`, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
 }, 60_000);
 
-test('with deprovision: delete, a person gets the userName of a leaver whose deactivation is held → plan lists the rename as waiting and counts no change; the approval brings it', async () => {
-  await openWithHeldLeaver('delete');
-  await takeName();
-  await eventually('the rename waits', async () =>
-    (await run('explain', `User:${jan}`))[1].includes('in use by a leaver'),
-  );
-  const [code, plan] = await run('plan');
-  expect([code, plan]).toEqual([
-    0,
-    expect.stringContaining('waits for the held change of who or what has its name now'),
-  ]);
-  expect(plan).not.toContain('1 to update');
-  await decide('approve');
-  await eventually(
-    'the person has the name',
-    async () => (await place.platform.user(IVY))?.externalId === `ext-${JAN}`,
-    30_000,
-  );
-}, 90_000);
+test.each([
+  ['deprovision: delete', 'delete', {}],
+  ['deleteAfterDays: 0', 'deactivate', { deleteAfterDays: 0 }],
+] as const)(
+  'with %s, a person gets the userName of a leaver whose deactivation is held → plan lists the rename as waiting and counts no change; the approval brings it',
+  async (_name, deprovision, users) => {
+    await openWithHeldLeaver(deprovision, users);
+    await takeName();
+    await eventually('the rename waits', async () =>
+      (await run('explain', `User:${jan}`))[1].includes('in use by a leaver'),
+    );
+    const [code, plan] = await run('plan');
+    expect([code, plan]).toEqual([
+      0,
+      expect.stringContaining('waits for the held change of who or what has its name now'),
+    ]);
+    expect(plan).not.toContain('1 to update');
+    await decide('approve');
+    await eventually(
+      'the person has the name',
+      async () => (await place.platform.user(IVY))?.externalId === `ext-${JAN}`,
+      30_000,
+    );
+  },
+  90_000,
+);
 
 test('a person gets the userName of the closed account of a user who is out of scope and has another userName at the source → plan and sync --dry-run name the conflict before the rename was tried', async () => {
   place = await openPlace({ target: { users: { scope: 'title ne "guest"' } } });

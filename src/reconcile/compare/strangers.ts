@@ -25,7 +25,10 @@ export interface Namesake {
   userName: string;
   /** The user who left; of an account that was looked up alone, any user who is linked to it. */
   former?: Ref;
-  /** Whether the link shows that the user left, also one out of scope, who still has a record. */
+  /**
+   * Whether the link shows that the user left, also one out of scope, who still has a record. False while a sync of the user is
+   * pending: the user may be back.
+   */
   hasLeft?: boolean;
   /** Whether the pending sync of the user who left closes the account. */
   isClosing?: boolean;
@@ -66,9 +69,9 @@ export function formerAccount(
   const isClosing = marked && policy === 'sync' && link.departed !== true;
   // The guard is asked for the deletion of a closed account only, so what is held of a departed user is the deletion.
   const isHeld = /^(Held|LastAdministrator)$/.test(link.condition?.reason ?? '');
-  const isDeleted =
-    users.deprovision === 'delete' ? marked || isHeld : isHeld && !marked && link.departed === true;
+  const isDeletedLater = link.departed === true || users.deleteAfterDays !== null;
+  const isDeleted = users.deprovision === 'delete' ? marked || isHeld : isHeld && !marked && isDeletedLater;
   return policy === 'sync' && isDeleted
     ? undefined
-    : { id, userName, former: ref, hasLeft: hasLeft(link), isClosing };
+    : { id, userName, former: ref, hasLeft: hasLeft(link) && !marked, isClosing };
 }

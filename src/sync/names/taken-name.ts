@@ -41,7 +41,10 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   if (taken) return taken;
   const leaver = kind === 'User' && holders[0] ? await leaverOf(context, holders[0].id) : undefined;
   const isKept = leaver !== undefined && (await keepsName(context, leaver));
-  const afterMs = isKept ? undefined : await waitForHolder(context, name, holders[0]);
+  // Between the reads an approval may end or the account be deleted, and a list may lag: so the conflict needs two attempts.
+  const isFirstAttempt = (context.link.successionAttempts ?? 0) === 0;
+  const waitMs = (): number | undefined => (isFirstAttempt ? successionWait(context) : undefined);
+  const afterMs = isKept ? waitMs() : await waitForHolder(context, name, holders[0]);
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   return (
     leaver && { kind: 'blocked', condition: condition(context, 'Conflict', takenByLeaverText(leaver), 409) }
@@ -62,7 +65,8 @@ async function keepsName({ outbox, target }: SyncContext, leaver: Ref): Promise<
   if (await outbox.isMarked(leaver)) return false;
   const deletion = { kind: 'delete', ref: leaver } as const;
   const closing = { kind: 'deactivate', ref: leaver } as const;
-  const isDeletedOnceClosed = target.policy.users.deprovision === 'delete';
+  const { deprovision, deleteAfterDays } = target.policy.users;
+  const isDeletedOnceClosed = deprovision === 'delete' || deleteAfterDays !== null;
   const held = await outbox.guardStore.areHeld(isDeletedOnceClosed ? [deletion, closing] : [deletion]);
   return !held.includes(true);
 }

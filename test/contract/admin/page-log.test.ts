@@ -196,7 +196,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
 
     await open('#/log?status=failure');
     await page.getByRole('button', { name: 'Details: system:all, create' }).first().press('Enter');
-    await see('write to the platform');
+    await see('find the counterpart');
     expect(await page.locator('dialog .refusal').innerText()).toContain('identity provider');
     await shoot('log-entry-refused');
     await page.getByRole('link', { name: 'All its entries' }).click();
@@ -213,7 +213,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     const words = 'the account belongs to eve: order the command links forget User:eve0, then retry';
     expect(await cellsIn('Summary')).toContain(words);
     await page.getByRole('button', { name: `Details: ${TAKEN}` }).press('Enter');
-    await see('write to the platform');
+    await see('find the counterpart');
     const text = await page.locator('dialog[open]').innerText();
     // The details have the words twice.
     expect(text.split(words)).toHaveLength(3);
