@@ -39,7 +39,7 @@ const NOTHING_ALLOWED = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind
 const EXPIRY_MS = 72 * 3_600_000;
 /** Changes per script call, because a script blocks Redis. */
 const HOLD_PORTION = 250;
-/** Changes that one script judges, about 7 ms in Redis. */
+/** Changes that one script judges, about 7 ms in Redis, or that are looked up at once. */
 const TAKE_PORTION = 1000;
 /** COUNT of a scan. */
 const SCAN_COUNT = 1000;
@@ -220,14 +220,18 @@ export function createGuardStore(
     return dropped;
   }
 
-  /** Returns for each change whether it is in a list of its kind. @param family of the Redis keys of these lists */
+  /** Returns for each change whether it is in a list of its kind; reads in portions. @param family of the Redis keys of these lists */
   async function areIn(family: string, items: Destruction[]): Promise<boolean[]> {
-    const places = await Promise.all(
-      items.map(({ kind, ref, subject }) =>
-        redis.zscore(sets(family, kind), subject === undefined ? ref : `${ref} ${subject}`),
-      ),
-    );
-    return places.map((place) => place !== null);
+    const found: boolean[] = [];
+    for (const portion of inPortions(items, TAKE_PORTION)) {
+      const places = await Promise.all(
+        portion.map(({ kind, ref, subject }) =>
+          redis.zscore(sets(family, kind), subject === undefined ? ref : `${ref} ${subject}`),
+        ),
+      );
+      found.push(...places.map((place) => place !== null));
+    }
+    return found;
   }
 
   const areHeld = (items: Destruction[]): Promise<boolean[]> => areIn('guardHeld', items);
@@ -236,15 +240,8 @@ export function createGuardStore(
 
   /** Returns for each change whether it needs no permission: an operator approved it, or it is counted already. */
   async function arePermitted(items: Destruction[]): Promise<boolean[]> {
-    const permitted: boolean[] = [];
-    for (const portion of inPortions(items, TAKE_PORTION)) {
-      const [approved, used] = await Promise.all([
-        areIn('guardApproved', portion),
-        areIn('guardUsed', portion),
-      ]);
-      permitted.push(...portion.map((_, index) => approved[index] === true || used[index] === true));
-    }
-    return permitted;
+    const [approved, used] = await Promise.all([areIn('guardApproved', items), areIn('guardUsed', items)]);
+    return items.map((_, index) => approved[index] === true || used[index] === true);
   }
 
   /** Returns for each change whether it was rejected or is held; undefined: neither, or its approval has expired. */
