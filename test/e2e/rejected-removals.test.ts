@@ -172,6 +172,23 @@ test('a rejected deletion of a group is held again after withdraw', async () => 
   expect(await exceptions()).toEqual([]);
 }, 120_000);
 
+test('an operator rejects only the deletion of a group and approves the removals while the target is on hold → sync does not say that a person stays in the group', async () => {
+  const group = await createGroup('ended');
+  await idp.send('DELETE', `/Groups/${group}`);
+  await untilSynced();
+  await commands.run('hold', '--by', 'olga');
+  for (const [action, kind] of [
+    ['reject', 'delete'],
+    ['approve', 'removeMembers'],
+  ] as const) {
+    const decided = await commands.run('approvals', action, (await held()).id, '--kind', kind, '--yes');
+    expect(decided).toMatchObject({ code: 0 });
+  }
+  expect((await commands.run('sync', PEOPLE[0] ?? '')).text).not.toContain('stays');
+  await commands.run('release', '--by', 'olga');
+  await eventually('all are removed', async () => (await membersOf('ended')) === 0);
+}, 120_000);
+
 async function decideKind(action: 'withdraw', id: string, kind: string): Promise<void> {
   expect(await commands.run('approvals', action, id, '--kind', kind, '--yes')).toMatchObject({ code: 0 });
   await untilSynced();

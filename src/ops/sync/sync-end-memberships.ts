@@ -44,9 +44,9 @@ export async function withWaiting(
   return { outcome: isHeld ? 'held' : 'equal', message };
 }
 
-/** Returns the first names, and the number of the others. */
-export function firstOf(names: readonly string[]): string {
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+/** Returns the first names, and the number of the others. @param count number of all, if `names` lacks some of them */
+export function firstOf(names: readonly string[], count = names.length): string {
+  const more = count > MOST_NAMED ? ` and ${count - MOST_NAMED} more` : '';
   return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
 
@@ -61,8 +61,8 @@ export async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref:
   ]);
   const held = groups.filter((_, index) => removals[index] === 'held' || deletions[index] === 'held');
   if (held.length === 0) return end;
-  const [named, open] = await Promise.all([namesOf(scope, held), outbox.guardStore.open()]);
-  const told = `the guard holds the removal from ${counted(held.length, 'group')}: ${firstOf(named)}`;
+  const [named, open] = await Promise.all([firstNamesOf(scope, held), outbox.guardStore.open()]);
+  const told = `the guard holds the removal from ${counted(held.length, 'group')}: ${named}`;
   return { outcome: 'held', message: open ? `${told}: ${showText(scope, open.id)}` : told };
 }
 
@@ -105,11 +105,9 @@ async function withUnwrittenMemberships(
   const found = refused.length > 0 ? refused : later;
   const [first] = found;
   if (first === undefined) return end;
-  const names = firstOf(
-    await namesOf(
-      scope,
-      found.map((other) => other.ref),
-    ),
+  const names = await firstNamesOf(
+    scope,
+    found.map((other) => other.ref),
   );
   const isOne = found.length === 1;
   const what = first.ref.startsWith('Group:') ? 'group' : 'member';
@@ -150,17 +148,25 @@ export async function withUnwrittenOthers(
     kind === 'User'
       ? `${counted(unwritten.length, 'group')} of the person ${isOne ? 'does' : 'do'} not have ${isOne ? 'its name' : 'their names'} at the platform`
       : `${counted(unwritten.length, 'account')} of the members ${isOne ? 'is' : 'are'} not written yet`;
-  const message = `${told}: ${firstOf(await namesOf(scope, unwritten))}; scim-bridge explain ${first} tells why`;
+  const message = `${told}: ${await firstNamesOf(scope, unwritten)}; scim-bridge explain ${first} tells why`;
   return { outcome: 'waiting', message };
 }
 
-/** Returns the names of groups or people at the source; of a deleted group the name at the platform. */
-export async function namesOf({ directory, links, target }: ReconcileScope, refs: Ref[]): Promise<string[]> {
+/**
+ * Returns the first names of groups or people at the source, and the number of the others. A deleted group has its name at the
+ * platform.
+ */
+export async function firstNamesOf(
+  { directory, links, target }: ReconcileScope,
+  refs: readonly Ref[],
+): Promise<string> {
+  const first = refs.slice(0, MOST_NAMED);
   const [names, known] = await Promise.all([
-    readRecordNames(directory, refs),
-    links.getMany(target.name, refs),
+    readRecordNames(directory, first),
+    links.getMany(target.name, first),
   ]);
-  return refs.map((ref, index) => names.get(ref) ?? String(known[index]?.core?.displayName ?? ref));
+  const shown = first.map((ref, index) => names.get(ref) ?? String(known[index]?.core?.displayName ?? ref));
+  return firstOf(shown, refs.length);
 }
 
 /** Returns the command that shows the approval with this id. */
