@@ -55,6 +55,27 @@ test('more than 100 removals were made by hand while the target is on hold → a
   expect(explained).toContain('- 4 members still to be removed.');
 }, 60_000);
 
+test('an operator rejected the removals of a person from more than 20 groups and all were made by hand → sync tells how many groups were not compared, and does not say that the person stays there', async () => {
+  const [person] = await open({}, 1);
+  const groups: string[] = [];
+  for (let number = 0; number < 22; number++)
+    groups.push(await place.idp.createGroup(`team ${number}`, [person ?? '']));
+  await place.idle();
+  for (const group of groups) await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: 'members' });
+  await place.idle();
+  const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await told('approvals', 'reject', approval.id, '--yes');
+  await place.idle();
+  expect((await told('sync', mail(0)))[1]).toMatch(
+    /rejected the removal from 22 groups, so the person stays there: (team \d+, ){4}team \d+ and 17 more; /,
+  );
+  for (const { scimId } of (await place.platform.state()).groups)
+    await byHand(place, 'PATCH', `/Groups/${scimId}`, { op: 'remove', path: 'members' });
+  const [code, text] = await told('sync', mail(0));
+  expect(text).toContain('2 groups of the person were not compared');
+  expect([code, text]).toEqual([0, expect.not.stringContaining('stays')]);
+}, 60_000);
+
 test('the accounts of more than 20 members are gone → explain looks 20 up and tells of all, and sync makes all anew', async () => {
   const ids = await open({}, 22);
   await place.idp.createGroup('crew', ids);

@@ -175,7 +175,8 @@ export async function syncOne(
       ? unnotedEnd(unnoted.ref)
       : await endOfWritten(scope, found, { end, look, entries: named, differences });
   // Without a comparison nothing is known of removals that somebody else made at the platform.
-  const told = look ? await withRejectedRemovals(scope, whole, found, look.pendingDone) : whole;
+  const unclear = [...(look?.pendingDone ?? []), ...(look?.pendingUnread ?? [])];
+  const told = look ? await withRejectedRemovals(scope, whole, found, unclear) : whole;
   return { ...common, steps: steps.reported, ...told };
 }
 

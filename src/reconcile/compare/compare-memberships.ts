@@ -5,34 +5,22 @@ import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { leftBy, NO_BASIS, type PlanEntry } from '../entry.ts';
+import {
+  beyond,
+  membershipIn,
+  MOST_READ,
+  pendingMadeThere,
+  READ_AT_ONCE,
+  type ComparedUser,
+} from './group-reads.ts';
 import { groupEntries, type Member, type MemberDifferences } from './plan-groups.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
 import { verifyGroups } from './verify-groups.ts';
-import { asking } from './platform-reads.ts';
 import { applyRefusals } from './refusals.ts';
 import type { GroupOfAccount, VerifiedResource } from './verified.ts';
 
-/**
- * Largest number of groups that are read because the account does not list them, and of groups that are read because the account
- * shows another name of them. Further groups are not compared.
- */
-const MOST_READ = 20;
-/** Number of groups that are read at the same time. */
-const READ_AT_ONCE = 2;
 /** Reason of an entry for a group that the settings exclude: the bridge no longer changes it, and its memberships stay. */
 export const LEFT_OUT = 'groups.include or groups.exclude leave this group out';
-
-/** A user with an account, as the platform showed it. */
-export interface ComparedUser {
-  ref: Ref;
-  link: Link;
-  /** Groups that the account names; a platform may name none, although the user is a member. */
-  memberOf: readonly GroupOfAccount[];
-  /** Groups with a pending change of the membership and its sign (`ResourceStatus.pendingMemberships`), read before the account. */
-  pending: ReadonlyMap<string, string>;
-  /** Groups from which the removal of the user was written and is not confirmed. */
-  unconfirmed: ReadonlySet<string>;
-}
 
 export interface ComparedMemberships {
   /** Differences between the user's groups at the source and at the platform. */
@@ -43,6 +31,8 @@ export interface ComparedMemberships {
   refusedNames: PlanEntry[];
   /** Groups with a pending change of the membership that the platform has already, because somebody else made it there. */
   pendingDone: Ref[];
+  /** Groups with a pending removal of the user that were not read, so that the user may be in them or not. */
+  pendingUnread: Ref[];
 }
 
 /** Compares the user's groups at the source and at the platform; returns null when a group could not be read. */
@@ -111,47 +101,9 @@ export async function compareMemberships(
       .filter(({ id }) => leftOut.has(id))
       .map((group) => unmanagedEntry(user.ref, group, LEFT_OUT)),
   ];
-  const pendingDone = await pendingMadeThere(scan, user, named);
-  const { refusedNames } = renamed;
-  return { entries, refusedNames, notCompared: beyond(unnamed) + renamed.notCompared, pendingDone };
-}
-
-/**
- * Returns the groups with a pending change of the membership that the platform has already. A platform may leave groups out of its
- * accounts, so only a read of the group proves that the user has left.
- */
-async function pendingMadeThere(
-  scan: ScanResult,
-  user: ComparedUser,
-  named: ReadonlyMap<string, string>,
-): Promise<Ref[]> {
-  const { links, target } = scan.scope;
-  const refs = [...user.pending.keys()].map((group) => refOf('Group', group));
-  const known = await links.getMany(target.name, refs);
-  const linked = refs.flatMap((ref, index) => {
-    const id = known[index]?.id;
-    return id === undefined ? [] : [{ ref, id, isAdded: user.pending.get(parseRef(ref).id) === '+' }];
-  });
-  const left = linked.filter(({ id, isAdded }) => !isAdded && !named.has(id)).slice(0, MOST_READ);
-  const states = await mapBounded(left, READ_AT_ONCE, ({ id }) => membershipIn(scan, id, user));
-  const gone = left.filter((_, index) => /^(missing|gone)$/.test(states[index]?.state ?? ''));
-  return [...linked.filter(({ id, isAdded }) => isAdded && named.has(id)), ...gone].map(({ ref }) => ref);
-}
-
-/** Returns the number of groups that are not read. */
-const beyond = (groups: readonly unknown[]): number => Math.max(0, groups.length - MOST_READ);
-
-/** Reads a group that the account does not name, because a platform may leave groups out of its accounts. */
-async function membershipIn(
-  scan: ScanResult,
-  id: string,
-  { link }: ComparedUser,
-): Promise<{ state: 'there' | 'missing'; name: string } | { state: 'gone' | 'unknown'; name?: undefined }> {
-  const group = await asking(scan, (signal) => scan.scope.target.client.groups.get(id, {}, { signal }));
-  if (group === 'unknown') return { state: 'unknown' };
-  if (group === 'absent') return { state: 'gone' };
-  const isThere = group.members?.some(({ value }) => value === link.id);
-  return { state: isThere ? 'there' : 'missing', name: group.displayName };
+  const pending = await pendingMadeThere(scan, user, named);
+  const notCompared = beyond(unnamed) + renamed.notCompared + pending.pendingUnread.length;
+  return { entries, refusedNames: renamed.refusedNames, notCompared, ...pending };
 }
 
 /**

@@ -1,0 +1,71 @@
+// Reads a limited number of groups of one user at the platform, to see whether the user is a member.
+import type { Link } from '../../directory/outbox/links.ts';
+import { parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { mapBounded } from '../../support/bounded.ts';
+import type { ScanResult } from '../scope.ts';
+import { asking } from './platform-reads.ts';
+import type { GroupOfAccount } from './verified.ts';
+
+/**
+ * Largest number of groups that are read because the account does not list them, and of groups that are read because the account
+ * shows another name of them. Further groups are not compared.
+ */
+export const MOST_READ = 20;
+/** Number of groups that are read at the same time. */
+export const READ_AT_ONCE = 2;
+
+/** A user with an account, as the platform showed it. */
+export interface ComparedUser {
+  ref: Ref;
+  link: Link;
+  /** Groups that the account names; a platform may name none, although the user is a member. */
+  memberOf: readonly GroupOfAccount[];
+  /** Groups with a pending change of the membership and its sign (`ResourceStatus.pendingMemberships`), read before the account. */
+  pending: ReadonlyMap<string, string>;
+  /** Groups from which the removal of the user was written and is not confirmed. */
+  unconfirmed: ReadonlySet<string>;
+}
+
+/**
+ * Returns the groups with a pending change of the membership that the platform has already (`pendingDone`). A platform may leave
+ * groups out of its accounts, so only a read of the group proves that the user has left; groups beyond MOST_READ are `pendingUnread`.
+ * @param named names of the groups that the account lists, by platform id
+ */
+export async function pendingMadeThere(
+  scan: ScanResult,
+  user: ComparedUser,
+  named: ReadonlyMap<string, string>,
+): Promise<{ pendingDone: Ref[]; pendingUnread: Ref[] }> {
+  const { links, target } = scan.scope;
+  const refs = [...user.pending.keys()].map((group) => refOf('Group', group));
+  const known = await links.getMany(target.name, refs);
+  const linked = refs.flatMap((ref, index) => {
+    const id = known[index]?.id;
+    return id === undefined ? [] : [{ ref, id, isAdded: user.pending.get(parseRef(ref).id) === '+' }];
+  });
+  const left = linked.filter(({ id, isAdded }) => !isAdded && !named.has(id));
+  const read = left.slice(0, MOST_READ);
+  const states = await mapBounded(read, READ_AT_ONCE, ({ id }) => membershipIn(scan, id, user));
+  const gone = read.filter((_, index) => /^(missing|gone)$/.test(states[index]?.state ?? ''));
+  const joined = linked.filter(({ id, isAdded }) => isAdded && named.has(id));
+  return {
+    pendingDone: [...joined, ...gone].map(({ ref }) => ref),
+    pendingUnread: left.slice(MOST_READ).map(({ ref }) => ref),
+  };
+}
+
+/** Returns the number of groups that are not read. */
+export const beyond = (groups: readonly unknown[]): number => Math.max(0, groups.length - MOST_READ);
+
+/** Reads a group that the account does not name, because a platform may leave groups out of its accounts. */
+export async function membershipIn(
+  scan: ScanResult,
+  id: string,
+  { link }: ComparedUser,
+): Promise<{ state: 'there' | 'missing'; name: string } | { state: 'gone' | 'unknown'; name?: undefined }> {
+  const group = await asking(scan, (signal) => scan.scope.target.client.groups.get(id, {}, { signal }));
+  if (group === 'unknown') return { state: 'unknown' };
+  if (group === 'absent') return { state: 'gone' };
+  const isThere = group.members?.some(({ value }) => value === link.id);
+  return { state: isThere ? 'there' : 'missing', name: group.displayName };
+}
