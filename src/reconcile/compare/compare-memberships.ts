@@ -7,7 +7,7 @@ import { mapBounded } from '../../support/bounded.ts';
 import { leftBy, NO_BASIS, type PlanEntry } from '../entry.ts';
 import {
   beyond,
-  membershipIn,
+  readMembership,
   MOST_READ,
   pendingMadeThere,
   READ_AT_ONCE,
@@ -58,7 +58,7 @@ export async function compareMemberships(
   });
   const read = await mapBounded(unnamed.slice(0, MOST_READ), READ_AT_ONCE, async ({ ref, id }) => ({
     ref,
-    ...(await membershipIn(scan, id, user)),
+    ...(await readMembership(scan, id, user)),
   }));
   // With one group unread, the list of differences would be incomplete.
   if (read.some(({ state }) => state === 'unknown')) return null;

@@ -45,7 +45,7 @@ export async function pendingMadeThere(
   });
   const left = linked.filter(({ id, isAdded }) => !isAdded && !named.has(id));
   const read = left.slice(0, MOST_READ);
-  const states = await mapBounded(read, READ_AT_ONCE, ({ id }) => membershipIn(scan, id, user));
+  const states = await mapBounded(read, READ_AT_ONCE, ({ id }) => readMembership(scan, id, user));
   const gone = read.filter((_, index) => /^(missing|gone)$/.test(states[index]?.state ?? ''));
   const joined = linked.filter(({ id, isAdded }) => isAdded && named.has(id));
   return {
@@ -58,7 +58,7 @@ export async function pendingMadeThere(
 export const beyond = (groups: readonly unknown[]): number => Math.max(0, groups.length - MOST_READ);
 
 /** Reads a group that the account does not name, because a platform may leave groups out of its accounts. */
-export async function membershipIn(
+export async function readMembership(
   scan: ScanResult,
   id: string,
   { link }: ComparedUser,
