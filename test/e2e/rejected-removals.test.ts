@@ -189,7 +189,21 @@ test('an operator rejects only the deletion of a group and approves the removals
   await eventually('all are removed', async () => (await membersOf('ended')) === 0);
 }, 120_000);
 
-async function decideKind(action: 'withdraw', id: string, kind: string): Promise<void> {
+test('the deletion of a group and the removals were rejected in two decisions → the command that sync names takes the removal back', async () => {
+  const group = await createGroup('twice');
+  await idp.send('DELETE', `/Groups/${group}`);
+  await untilSynced();
+  await decideKind('reject', (await held()).id, 'delete');
+  await decide('reject', (await held()).id);
+  const { text } = await commands.run('sync', PEOPLE[0] ?? '');
+  const [, withdraw = ''] = /scim-bridge (approvals withdraw .* --ref \S+) takes that back/.exec(text) ?? [];
+  expect(await commands.run(...withdraw.split(' '), '--yes')).toMatchObject({ code: 0 });
+  await untilSynced();
+  await decide('approve', (await held()).id);
+  expect(await membersOf('twice')).toBe(0);
+}, 120_000);
+
+async function decideKind(action: 'withdraw' | 'reject', id: string, kind: string): Promise<void> {
   expect(await commands.run('approvals', action, id, '--kind', kind, '--yes')).toMatchObject({ code: 0 });
   await untilSynced();
 }
