@@ -1,5 +1,6 @@
 // Tests which pushed users stop an order to forget a former person whose userName they have now.
 import { ADMIN_TOKEN } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { send } from '../support/send.ts';
 
@@ -98,4 +99,62 @@ test('a new user with another externalId has taken over the account of a former 
     code: 1,
     text: expect.stringContaining(`--other-people User:${again}`),
   });
+}, 60_000);
+
+test('a person whose account is closed is created anew with another externalId while the target is on hold → forget of the former ref asks whether this is the same person, and goes on when the order names the user as somebody else', async () => {
+  const former = await create(IVY, 'ext-ivy');
+  await remove(former);
+  await place.commands.run('hold');
+  const { body } = await place.idp.send('POST', '/Users', {
+    userName: IVY,
+    externalId: 'ext-2',
+    active: true,
+  });
+  const refused = await forget(`User:${former}`);
+  expect(refused).toMatchObject({
+    code: 1,
+    text: expect.stringContaining(`--other-people User:${body.id}`),
+  });
+  expect((await forget(`User:${former}`, '--other-people', `User:${body.id}`)).code).toBe(0);
+}, 60_000);
+
+test('the account of a former person is at a target that the settings no longer have, and a user with another externalId is given the userName → forget of the former ref removes the former person', async () => {
+  const former = await create(IVY, 'ext-ivy');
+  await remove(former);
+  await place.change((settings) => {
+    const [connection] = Object.values(settings.connections) as object[];
+    settings.connections = { default: { ...connection, targets: ['second'] } };
+    Object.assign(settings, { targets: { second: settings.targets.main } });
+  });
+  await rename(await create(JAN, 'ext-jan'), IVY);
+  expect((await forget(`User:${former}`)).code).toBe(0);
+}, 60_000);
+
+test('an order to forget with --other-people meets a sync of the person → the running service completes the order', async () => {
+  const former = await create(IVY, 'ext-ivy');
+  await remove(former);
+  const jan = await create(JAN, undefined);
+  await rename(jan, IVY);
+  const lease = (await place.key(':links:main')).replace('links:main', `lease:main:User:${former}`);
+  await place.redis.set(lease, '1');
+  const { code, text } = await forget(`User:${former}`, '--other-people', `User:${jan}`);
+  expect({ code, text }).toEqual({ code: 1, text: expect.stringContaining('the running service completes') });
+  await place.redis.del(lease);
+  await place.stopApps();
+  // The service tries an order again five minutes after the last attempt.
+  const orders = await place.key(':forgetting');
+  for (const [ref, order] of Object.entries(await place.redis.hgetall(orders)))
+    await place.redis.hset(orders, ref, JSON.stringify({ ...JSON.parse(order), triedAt: 0 }));
+  await place.start();
+  await eventually('the order is complete', async () => (await place.redis.exists(orders)) === 0);
+  expect((await forget(`User:${former}`)).code).toBe(4);
+}, 60_000);
+
+test('the externalId of a pushed user is the userName of a former person without externalId → forget asks whether this is the same person, and goes on when the order names the user as somebody else', async () => {
+  const former = await create(IVY, undefined);
+  await remove(former);
+  const again = await create(JAN, IVY);
+  const refused = await forget(`User:${former}`);
+  expect(refused).toMatchObject({ code: 1, text: expect.stringContaining(`--other-people User:${again}`) });
+  expect((await forget(`User:${former}`, '--other-people', `User:${again}`)).code).toBe(0);
 }, 60_000);

@@ -27,10 +27,14 @@ export type EntryTest = (entry: string, personal: string) => boolean;
 export interface ForgetOrder {
   /** Names of the person. */
   names: string[];
+  /** externalIds of the person, by which a person who is pushed again is recognised; absent in older orders. */
+  externalIds?: string[];
   /** The operator who gave the order. */
   actor: Actor;
   /** Whether open accounts of the person at the platforms do not stop the order. */
   leaveAccounts: boolean;
+  /** Pushed users whom the operator named as somebody else although they have a name of the person; absent in older orders. */
+  otherPeople?: readonly Ref[];
   /** Time of the order, Unix milliseconds. */
   since: number;
   /** Time of the last attempt to complete it, Unix milliseconds. */

@@ -39,8 +39,8 @@ export function startFinishingForgets(
       const claimed = await personData.changeOrder(order, { triedAt: now });
       // Another process tries the order now, or has completed it.
       if (!claimed) continue;
-      const { ref, actor, leaveAccounts, since } = order;
-      const options = { actor, leaveAccounts, since, handoverRules, otherPeople: [] };
+      const { ref, actor, leaveAccounts, otherPeople = [], since } = order;
+      const options = { actor, leaveAccounts, since, handoverRules, otherPeople };
       const { kind } = await forgetPerson(deps, [state], ref, options);
       // Nothing shows whether an unclear user is the person, so an operator decides.
       if (kind === 'pushed' || kind === 'unclear')

@@ -96,12 +96,12 @@ export async function forgetPerson(
 ): Promise<ForgetOutcome> {
   const checked = await checkForget(states, text, options);
   if (checked.kind !== 'ready') return checked;
-  const { actor, leaveAccounts } = options;
+  const { actor, leaveAccounts, otherPeople } = options;
   const now = deps.clock.now();
-  const order = { actor, leaveAccounts, since: options.since ?? now, triedAt: now };
+  const order = { actor, leaveAccounts, otherPeople, since: options.since ?? now, triedAt: now };
   // All orders are stored before the first removal, so that none is missing after a kill.
-  for (const { state, refs, names } of checked.persons)
-    await state.personData.startOrder(refs, { names: [...names], ...order });
+  for (const { state, refs, names, externalIds } of checked.persons)
+    await state.personData.startOrder(refs, { names: [...names], externalIds: [...externalIds], ...order });
   const reports: ForgetReport[] = [];
   for (const person of checked.persons) {
     const report = await forgetIn(deps, person, actor);

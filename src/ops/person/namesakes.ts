@@ -24,8 +24,9 @@ export interface Namesakes {
 
 /**
  * Compares a former person with every pushed user who has one of the names. An equal externalId means the same person. Another
- * externalId means somebody else, unless the user has an account of the former person: the identity provider may have created the
- * person anew, or may have given the userName to somebody else.
+ * externalId means somebody else, unless the user has, or may still take over, an account of the former person: the identity
+ * provider may have created the person anew, or may have given the userName to somebody else. Without a stored externalId of the
+ * former person the comparison decides nothing, also when the externalId of the user is equal to a name of the former person.
  * @param otherPeople users whom the operator named as somebody else
  */
 export async function findNamesakes(former: FormerIdentity, otherPeople: readonly Ref[]): Promise<Namesakes> {
@@ -35,13 +36,10 @@ export async function findNamesakes(former: FormerIdentity, otherPeople: readonl
     for (const record of await pushedWith(state, name)) {
       const ref = refOf('User', record.id);
       const externalId = externalIdOf(record);
-      // An interrupted order has removed the attributes of its names, so each of its names may be the externalId.
-      const externalIds =
-        former.externalIds.size > 0 || otherPeople.includes(ref) ? former.externalIds : names;
-      if (externalId !== undefined && externalIds.has(externalId)) return { ...found, same: ref };
+      if (externalId !== undefined && former.externalIds.has(externalId)) return { ...found, same: ref };
       const isOther =
         otherPeople.includes(ref) ||
-        (externalId !== undefined && former.externalIds.size > 0 && !(await sharesAccount(former, ref)));
+        (externalId !== undefined && former.externalIds.size > 0 && !(await mayShareAccount(former, ref)));
       if (isOther) found.taken.add(name);
       else if (!found.unclear.includes(ref)) found.unclear.push(ref);
     }
@@ -63,11 +61,14 @@ function externalIdOf({ text }: StoredRecord): string | undefined {
   return externalId || undefined;
 }
 
-/** Returns whether a user is linked to an account that the former person has or had. */
-async function sharesAccount({ state, platformIds }: FormerIdentity, ref: Ref): Promise<boolean> {
+/**
+ * Returns whether a user is linked to an account that the former person has or had, or has no link yet at the target of that
+ * account: the next sync there may link the user to the account. Nothing is synced to a target that left the settings.
+ */
+async function mayShareAccount({ state, platformIds }: FormerIdentity, ref: Ref): Promise<boolean> {
   for (const [target, ids] of platformIds) {
     const { id } = await state.links.get(target, ref);
-    if (id !== undefined && ids.has(id)) return true;
+    if (id === undefined ? state.outboxes.has(target) : ids.has(id)) return true;
   }
   return false;
 }

@@ -78,10 +78,11 @@ export async function identifyPerson(
   };
   const refs = new Set(found.map(({ ref }) => ref));
   for (const ref of await refsInLogs(state, text)) refs.add(ref);
-  for (const { ref, names } of await state.personData.startedOrders()) {
+  for (const { ref, names, externalIds = [] } of await state.personData.startedOrders()) {
     if (!isCalled(text, ref, names)) continue;
     refs.add(ref);
     for (const name of names) person.names.add(name);
+    for (const externalId of externalIds) addName(person, ['externalId', externalId]);
   }
   if (refs.size === 0) return { kind: 'unknown' };
   const stored = await state.directory.getMany(
