@@ -78,6 +78,6 @@ test('generatedSql returns the SQL of a query, and dryRun checks a query; neithe
   expect([queryType, queries.length]).toEqual(['regularQuery', 1]);
   expect(queries[0]).toMatchObject({ measures: ['orders.count'], filters });
   const unknown = { measures: ['orders.nope'] };
-  for (const call of [everything.generatedSql(unknown), everything.dryRun(unknown)])
-    expect(await thrownBy(call)).toMatchObject({ status: 400 });
+  expect(await thrownBy(everything.generatedSql(unknown))).toMatchObject({ status: 400 });
+  expect(await thrownBy(everything.dryRun(unknown))).toMatchObject({ status: 400 });
 });
