@@ -1,4 +1,4 @@
-// Opens the desired state in Redis for one command. Modules are imported at call time, so that `serve` does not load them.
+// Opens the desired state in Redis for one command.
 import type * as App from '../app.ts';
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';

@@ -17,7 +17,7 @@ export const operator = () => caller?.name ?? (sessionStorage.getItem(NAME) || '
  */
 export const isAuthor = ({ by, withToken }) =>
   (withToken && caller?.via === 'token') || plainName(by) === plainName(operator());
-/** The audit log adds "(admin token)" to a name that nobody verified. */
+/** Returns a name without the mark of the audit log for names given with the shared admin token, which nothing verifies. */
 const plainName = (name) =>
   name
     .replace(/ \(admin token\)$/, '')

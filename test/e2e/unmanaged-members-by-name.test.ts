@@ -1,4 +1,4 @@
-// Tests the name of an unmanaged member (an account that nobody pushed) in approvals and in the log, while
+// Tests the name of an unmanaged member (an account without a pushed user) in approvals and in the log, while
 // `groups.members: authoritative` removes the member from a group.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';

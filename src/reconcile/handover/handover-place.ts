@@ -129,7 +129,7 @@ export async function readOwnedItems(
       list.push({ type, id, name, from: folderId, fromPath: from.map((each) => each.name) });
   };
   for (const top of roots) {
-    // '' is no account: an item without owner is nobody's.
+    // No account has the id '', so an item without owner is left out.
     const list = owned.get(top.ownerId ?? '');
     if (!list || path.includes(top.id)) continue;
     ownerOfTop.set(top.id, top.ownerId ?? '');

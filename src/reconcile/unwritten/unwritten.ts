@@ -79,7 +79,8 @@ export async function withoutUnwritten(
   const closed = new Set<Ref>();
   const asked = entries.flatMap((entry) => {
     // The sync of a group removes members before it writes the rest. A held or rejected removal therefore waits for the operator's
-    // decision also where its entry is only reported, as for a group that is a dead letter. Other policies than `sync` remove nobody.
+    // decision also where its entry is only reported, as for a group that is a dead letter. Only the policy `sync` removes
+    // members.
     const isRemoval = entry.action === 'removeMember' && target.policy.policy === 'sync';
     const item = toDestruction(isRemoval ? { ...entry, effect: 'apply' } : entry);
     return item ? [{ entry, item }] : [];
