@@ -45,7 +45,13 @@ export function connectCommand(
      * `forRestore`: the command itself is a restore, so an unfinished one is no error.
      * @throws Error with address, reason and what to do; DataVersionRefused, RestoreUnderWay
      */
-    reach: async (signal?: AbortSignal, options?: { forRestore?: boolean }): Promise<void> => {
+    reach: async ({
+      signal,
+      ...options
+    }: {
+      signal?: AbortSignal | undefined;
+      forRestore?: boolean;
+    } = {}): Promise<void> => {
       const cut = (): void => redis.disconnect();
       signal?.addEventListener('abort', cut);
       try {

@@ -95,7 +95,7 @@ export async function openScopes(
   const releasers = createReleasers(deps.logger);
   const { redis, reach } = connectCommand(config.redis, deps);
   releasers.add('redis', () => redis.disconnect());
-  await reach(signal).catch(async (error: Error) => {
+  await reach({ signal }).catch(async (error: Error) => {
     await releasers.releaseAll();
     throw error;
   });

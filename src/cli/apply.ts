@@ -2,10 +2,12 @@
 // that they are written even when the service is not running, and writes nothing else.
 import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { applySaved } from '../reconcile/apply/apply-saved.ts';
+import { whileAnswering } from '../reconcile/while-answering.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
 import { DESTRUCTIVE, isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { parseSaved, writesIn, type Plan } from '../reconcile/plan.ts';
-import type { PlanReview } from '../reconcile/plan/review-plan.ts';
+import { type PlanReview, reviewPlan, scopeOfPlan } from '../reconcile/plan/review-plan.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { agrees, carryOutQuestion, confirm } from './confirm.ts';
@@ -56,7 +58,7 @@ export function applyCommand(program: Command, cli: Cli): void {
           return;
         }
         const reviews = reviewed.map(({ review }) => review);
-        if (!flags.json) await printLeft(plans[0]?.createdAt, reviews, cli);
+        if (!flags.json) printLeft(plans[0]?.createdAt, reviews, cli);
         const left = reviews.map((review) => review.left);
         if (!(await isAgreed(left, flags))) {
           cli.exit(1);
@@ -103,7 +105,6 @@ async function reviewAll(
   plans: Plan[],
   { scopes, signal }: CommandContext,
 ): Promise<{ reviewed: Reviewed[]; stale: string[] }> {
-  const { scopeOfPlan } = await import('../reconcile/plan/review-plan.ts');
   // The scopes of all plans are looked up before the first read of the platform.
   const pairs = plans.map((plan) => ({ plan, each: scopeOfPlan(plan, scopes) }));
   const reviewed: Reviewed[] = [];
@@ -123,8 +124,6 @@ async function reviewOf(
   signal: AbortSignal,
 ): Promise<PlanReview | undefined> {
   if (plan.mapping !== scope.digest) return undefined;
-  const { reviewPlan } = await import('../reconcile/plan/review-plan.ts');
-  const { whileAnswering } = await import('../reconcile/while-answering.ts');
   // `answering` aborts when the target does not answer; `waiting` tells of a long wait for the rate limit.
   return whileAnswering(
     scope,
@@ -156,14 +155,13 @@ function complainStale(stale: string[]): void {
  * Prints what is left of saved plans, and of how many changes nothing is left.
  * @param createdAt time at which the plans were saved; undefined: the file holds no plan
  */
-async function printLeft(createdAt: string | undefined, reviews: PlanReview[], cli: Cli): Promise<void> {
+function printLeft(createdAt: string | undefined, reviews: PlanReview[], cli: Cli): void {
   if (createdAt !== undefined)
     say(`Saved at ${createdAt}; only the resources that it changes were checked for later changes.`);
   // A plan whose changes are all done is not printed.
   const shown = reviews.filter(({ done, left }) => done === 0 || writesIn(left) > 0);
-  await printPlans(
+  printPlans(
     shown.map(({ left }) => left),
-    false, // as many changes as fit a screen
     cli,
   );
   const done = reviews.reduce((sum, review) => sum + review.done, 0);
@@ -197,8 +195,6 @@ async function applyOne(
   flags: ApplyFlags,
   cli: Cli,
 ): Promise<RunReport> {
-  const { applySaved } = await import('../reconcile/apply/apply-saved.ts');
-  const { whileAnswering } = await import('../reconcile/while-answering.ts');
   const progress = createProgressLine(name);
   const report = await whileAnswering(
     scope,

@@ -2,9 +2,9 @@
 import { Option, type Command } from 'commander';
 import type { Config } from '../config/schema.ts';
 import { NAME_PATTERN } from '../config/schema/node.ts';
-import type { BackupReport } from '../ops/backup/backup.ts';
-import type { CheckedBackup, TokenInBackup } from '../ops/backup/backup-file.ts';
-import type { RestoreReport } from '../ops/backup/restore.ts';
+import { backup, type BackupReport } from '../ops/backup/backup.ts';
+import { checkBackup, type CheckedBackup, type TokenInBackup } from '../ops/backup/backup-file.ts';
+import { restore, type RestoreReport } from '../ops/backup/restore.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { complain, say, sayJson } from './output.ts';
@@ -77,11 +77,10 @@ async function toStandardOutput(text: string): Promise<void> {
 async function writeBackup(config: Config, write: (text: string) => Promise<void>): Promise<BackupReport> {
   const progress = createProgressLine('backup');
   return withStore(config, async (states, { knownTargets, fed, formerState }) => {
-    const ops = await import('../ops/backup/backup.ts');
     const known = (await knownTargets.former(fed)).map(({ connection }) => connection);
     // Links of a connection that left the settings tell which accounts may still be open.
     const former = [...new Set(known)].filter((name) => !Object.hasOwn(config.connections, name));
-    return ops.backup([...states, ...former.map(formerState)], write, {
+    return backup([...states, ...former.map(formerState)], write, {
       createdAt: Date.now(),
       key: config.backup.key,
       onItems: (done, total) => progress.show({ phase: 'items', done, total }),
@@ -110,7 +109,6 @@ export function restoreCommand(program: Command, cli: Cli): void {
     .action((file: string, flags: RestoreFlags, command: Command) => {
       const config = readConfig(command, cli);
       return withInput(file, async (input) => {
-        const { checkBackup } = await import('../ops/backup/backup-file.ts');
         const checked = await checkBackup(input, config.backup.key);
         const canAsk = file !== '-' && process.stdin.isTTY && !flags.json;
         if (checked.tokens.length > 0) complain(...tokenLines(checked));
@@ -127,9 +125,8 @@ export function restoreCommand(program: Command, cli: Cli): void {
         const report = await withStore(
           config,
           async (states, { readFleet, dataVersion, knownTargets, restoreLease, formerState }) => {
-            const ops = await import('../ops/backup/restore.ts');
             const former = formerConnections(checked, config).map(formerState);
-            return ops.restore([...states, ...former], input, checked, {
+            return restore([...states, ...former], input, checked, {
               replace: flags.replace ?? false,
               tokens,
               acceptUnproven: flags.acceptForgeable ?? false,

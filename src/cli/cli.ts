@@ -7,7 +7,6 @@ import { isStoreFailure, storeFailureText } from '../directory/redis/why-away.ts
 import { messageWithPlatformText } from '../platform/errors.ts';
 import { configChecks } from '../sync/mapping/config-checks.ts';
 import { complain } from './output.ts';
-import { EXIT_UNKNOWN, unknownText, UnknownResource } from './resources.ts';
 
 /** Parts of the process that a command uses. */
 export interface Cli {
@@ -47,11 +46,4 @@ export function reportFailure(error: unknown): number {
   if (isStoreFailure(error)) complain(storeFailureText(error));
   else complain(error instanceof Error ? messageWithPlatformText(error) : String(error));
   return 1;
-}
-
-/** Prints what to do about a name that no resource has. @returns the exit code; undefined for every other error */
-export async function reportUnknown(error: unknown): Promise<number | undefined> {
-  if (!(error instanceof UnknownResource)) return undefined;
-  complain(await unknownText(error).catch(() => error.message));
-  return EXIT_UNKNOWN;
 }

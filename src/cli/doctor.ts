@@ -1,5 +1,8 @@
 // Defines the command doctor, which checks Redis, targets, clocks, settings and derived data.
 import type { Command } from 'commander';
+import { openDesiredStates } from '../app.ts';
+import { checkStore, readStoreFacts, untilReady } from '../directory/redis/connection.ts';
+import { checkEverything } from '../ops/doctor/check-everything.ts';
 import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';
 import { orUnmade, type DoctorFinding } from '../ops/doctor/doctor-finding.ts';
@@ -53,12 +56,6 @@ const line = ({ area, level, message, advice }: DoctorFinding): string =>
 
 /** Makes all checks but the comparison of derived data. @param withLastProof whether the last comparison is reported */
 async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorFinding[]> {
-  const [{ openDesiredStates }, { checkStore, readStoreFacts, untilReady }, { checkEverything }] =
-    await Promise.all([
-      import('../app.ts'),
-      import('../directory/redis/connection.ts'),
-      import('../ops/doctor/check-everything.ts'),
-    ]);
   const { redis, lastError, checkData, states, breakers, readFleet, notices } = openDesiredStates(config);
   const { durability } = config.redis;
   try {

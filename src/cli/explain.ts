@@ -1,5 +1,8 @@
 // Defines the command explain, which prints why a user or group is, or is not, as desired at each target.
 import type { Command } from 'commander';
+import { readRestored, backupText } from '../reconcile/tenant/restored.ts';
+import { explain } from '../explain/explain.ts';
+import { renderExplanations } from '../explain/render.ts';
 import type { Explanation } from '../explain/explanation.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { visibleIn } from '../support/visible.ts';
@@ -27,7 +30,6 @@ export function explainCommand(program: Command, cli: Cli): void {
     .action(async (text: string, flags: Flags, command: Command) => {
       const found = await explained(text, flags, command, cli);
       if (flags.json) return sayJson(found);
-      const { renderExplanations } = await import('../explain/render.ts');
       // Commands are renamed before the page is made, because a line may break within a command.
       const named = found.map((each) => visibleIn(each, withCommandName));
       const pages = renderExplanations(named, { all: flags.all ?? false });
@@ -43,7 +45,6 @@ async function explained(
   cli: Cli,
 ): Promise<Explanation[]> {
   const config = readConfig(command, cli);
-  const { explain } = await import('../explain/explain.ts');
   return withScopes(config, { target }, async ({ scopes, readFleet }) => {
     const all = scopes.map(({ scope }) => scope);
     const found = await explain(all, text, readFleet);
@@ -55,7 +56,6 @@ async function explained(
 
 /** Returns the words for the backup of the newest restore of the connections; undefined: there was none. */
 async function lastRestored(scopes: readonly ReconcileScope[]): Promise<string | undefined> {
-  const { readRestored, backupText } = await import('../reconcile/tenant/restored.ts');
   const restores = await Promise.all(scopes.map(({ acts }) => readRestored(acts)));
   const [newest] = restores.filter((each) => each !== undefined).sort((a, b) => b.at - a.at);
   return newest && backupText(newest);

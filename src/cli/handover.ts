@@ -1,6 +1,8 @@
 // Defines the command handover, which lists the moved items of closed accounts and moves them back.
 import type { Command } from 'commander';
-import type { ListedHandover } from '../ops/handover.ts';
+import { whileAnswering } from '../reconcile/while-answering.ts';
+import { connectionsOf } from '../explain/explain.ts';
+import { findHandovers, type ListedHandover, listHandovers, undoHandover } from '../ops/handover.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
@@ -26,7 +28,6 @@ export function handoverCommand(program: Command, cli: Cli): void {
     .description('whose work was moved where, the oldest first')
     .option('--json', 'print as JSON, with every item')
     .action(async (flags: Flags, command: Command) => {
-      const { listHandovers } = await import('../ops/handover.ts');
       const all: ListedHandover[] = [];
       const count = await withStore(readConfig(command, cli), async (states) => {
         let listed = 0;
@@ -52,9 +53,6 @@ export function handoverCommand(program: Command, cli: Cli): void {
 
 /** Moves the work of a person back at each target, after a question. */
 async function undo(text: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
-  const { findHandovers, undoHandover } = await import('../ops/handover.ts');
-  const { connectionsOf } = await import('../explain/explain.ts');
-  const { whileAnswering } = await import('../reconcile/while-answering.ts');
   const options = { target: flags.target };
   const config = readConfig(command, cli);
   await withScopes(config, options, async ({ scopes: chosen, signal, deps }) => {

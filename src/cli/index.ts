@@ -65,7 +65,10 @@ export async function runCli(
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    const { reportFailure, reportUnknown } = await import('./cli.ts');
+    const [{ reportFailure }, { reportUnknown }] = await Promise.all([
+      import('./cli.ts'),
+      import('./resources.ts'),
+    ]);
     return (await reportUnknown(error)) ?? reportFailure(error);
   }
   return code;

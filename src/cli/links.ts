@@ -2,8 +2,16 @@
 import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Option, type Command } from 'commander';
-import type { LinkRow, LinkSources } from '../ops/links/link-rows.ts';
-import type { Imported } from '../ops/links/links.ts';
+import { findRemoved, keepRemoved, notRemovedText } from '../ops/links/removed-targets.ts';
+import { findForOrder, toSearched } from '../ops/find.ts';
+import {
+  type LinkRow,
+  type LinkSources,
+  listLinks,
+  removedFeeds,
+  showLinks,
+} from '../ops/links/link-rows.ts';
+import { adoptedAgainText, forgetLinks, type Imported, importLinks, LinkNeeded } from '../ops/links/links.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
@@ -35,7 +43,6 @@ export function linksCommand(program: Command, cli: Cli): void {
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
       await onLinks(flags, command, cli, async (sources) => {
-        const { listLinks } = await import('../ops/links/link-rows.ts');
         const rows: LinkRow[] = [];
         let count = 0;
         for await (const row of listLinks(sources, flags)) {
@@ -55,7 +62,6 @@ export function linksCommand(program: Command, cli: Cli): void {
     .action(async (text: string, flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
       await withStore(config, async (states, store) => {
-        const { showLinks } = await import('../ops/links/link-rows.ts');
         const rows = await showLinks({ states, ...store }, text);
         if (!rows) throw new UnknownResource(text, { config });
         if (flags.json) sayJson(rows);
@@ -91,12 +97,10 @@ export function linksCommand(program: Command, cli: Cli): void {
       const config = readConfig(command, cli);
       requireKnown(config, flags);
       await withStore(config, async (states) => {
-        const { findForOrder, toSearched } = await import('../ops/find.ts');
         const found = await findForOrder(toSearched(states), text);
         if (found.length === 0) throw new UnknownResource(text, { config });
         if (new Set(found.map(({ ref }) => ref)).size > 1)
           throw new Error(`${text} means more than one: say ${found.map(({ ref }) => ref).join(' or ')}.`);
-        const { adoptedAgainText, forgetLinks, LinkNeeded } = await import('../ops/links/links.ts');
         const leaveAccount = flags.leaveAccount ?? false;
         const isPushed = found.some(({ record }) => record !== undefined);
         const rows = (
@@ -146,7 +150,6 @@ type KeepFlags = OperatorFlags & Required<Pick<Flags, 'connection' | 'target'>> 
 async function keep(flags: KeepFlags, command: Command, cli: Cli): Promise<void> {
   const { connection, target } = flags;
   await withStore(readConfig(command, cli), async (states, { knownTargets, fed }) => {
-    const { findRemoved, keepRemoved, notRemovedText } = await import('../ops/links/removed-targets.ts');
     const found = await findRemoved(knownTargets, fed, flags);
     if (!found) throw new Error(notRemovedText(flags));
     const what = `${counted(found.accounts, 'account')} and ${counted(found.groups, 'group')}`;
@@ -167,7 +170,6 @@ async function onLinks<T>(
 ): Promise<T> {
   const config = readConfig(command, cli);
   return withStore(config, async (states, store) => {
-    const { removedFeeds } = await import('../ops/links/link-rows.ts');
     const sources = { states, ...store };
     // A target that has left the settings may still have links.
     if ((await removedFeeds(sources, flags)).length === 0) requireKnown(config, flags);
@@ -197,7 +199,6 @@ function line(row: LinkRow): string {
 
 /** Writes the links as NDJSON to a new file, or to standard output. @returns their number */
 async function exportTo(sources: LinkSources, flags: Flags, file: string | undefined): Promise<number> {
-  const { listLinks } = await import('../ops/links/link-rows.ts');
   // The file holds personal data: only its owner may read the file (0o600), and no file is overwritten (`wx`).
   const out = file === undefined ? undefined : openSync(file, 'wx', 0o600);
   let count = 0;
@@ -217,7 +218,6 @@ async function exportTo(sources: LinkSources, flags: Flags, file: string | undef
 
 /** Imports the links of a file, and prints for each line that was not taken the reason. */
 async function importFrom(file: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
-  const { importLinks } = await import('../ops/links/links.ts');
   const counts: Partial<Record<Imported, number>> = {};
   await withScopes(readConfig(command, cli), {}, async ({ scopes, signal }) => {
     const all = scopes.map(({ scope }) => scope);

@@ -1,5 +1,8 @@
 // Defines the command log, which prints the provisioning log as text, NDJSON or CSV.
 import { Option, type Command } from 'commander';
+import { csvLine } from '../support/csv-line.ts';
+import { createMemberNames } from '../ops/log/member-names.ts';
+import { findResources, refIn, toSearched } from '../ops/find.ts';
 import {
   LOG_ACTIONS,
   LOG_STATUSES,
@@ -8,8 +11,20 @@ import {
 } from '../directory/logs/provisioning-log.ts';
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { LocatedEntry, LogFilter } from '../ops/log/provisioning-log.ts';
-import { writtenValueText, STATUS_WORDS } from '../ops/log/provisioning-record.ts';
+import {
+  type LocatedEntry,
+  type LogFilter,
+  readLog,
+  removedEntriesTexts,
+  verifyLogs,
+} from '../ops/log/provisioning-log.ts';
+import {
+  COLUMNS,
+  flatten,
+  STATUS_WORDS,
+  toProvisioningRecord,
+  writtenValueText,
+} from '../ops/log/provisioning-record.ts';
 import { withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -44,7 +59,6 @@ export function logCommand(program: Command, cli: Cli): void {
       await withStore(config, async (states) => {
         await requireLogged(config, flags, states);
         if (!flags.verify) return show(states, flags, config);
-        const { verifyLogs } = await import('../ops/log/provisioning-log.ts');
         printChecks(await verifyLogs(await withAllLogs(states)), flags, cli);
       });
     });
@@ -58,10 +72,6 @@ const withAllLogs = (states: DesiredState[]) =>
 
 /** Prints the entries that the flags select. @throws UnknownResource for a name that nothing has */
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
-  const { findResources, refIn, toSearched } = await import('../ops/find.ts');
-  const { readLog, removedEntriesTexts } = await import('../ops/log/provisioning-log.ts');
-  const { toProvisioningRecord } = await import('../ops/log/provisioning-record.ts');
-  const { createMemberNames } = await import('../ops/log/member-names.ts');
   const { connection = null, target = null } = flags;
   const sources = await withAllLogs(states);
   const searched = sources
@@ -95,7 +105,7 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
   const toLine = flags.json
     ? (entry: LocatedEntry): string => JSON.stringify(toProvisioningRecord(entry))
     : flags.csv
-      ? await csvWriter()
+      ? csvWriter()
       : undefined;
   const nameMembers = createMemberNames(states);
   let count = 0;
@@ -120,11 +130,7 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
 }
 
 /** Prints the header of CSV. @returns a function that formats an entry */
-async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
-  const [{ csvLine }, { toProvisioningRecord, flatten, COLUMNS }] = await Promise.all([
-    import('../support/csv-line.ts'),
-    import('../ops/log/provisioning-record.ts'),
-  ]);
+function csvWriter(): (entry: LocatedEntry) => string {
   sayRows(csvLine(COLUMNS));
   return (entry) => csvLine(flatten(toProvisioningRecord(entry)));
 }

@@ -2,6 +2,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
+import { renderPlan } from '../reconcile/text/render.ts';
+import { planWhileAnswering } from '../reconcile/plan/plan-while-answering.ts';
+import { TargetSilent } from '../reconcile/target-silent.ts';
 import { driftOnly, outcomeOf, savedPieces, type Plan } from '../reconcile/plan.ts';
 import { inPieces } from '../support/pieces.ts';
 import { visible } from '../support/visible.ts';
@@ -50,7 +53,7 @@ export function planCommand(program: Command, cli: Cli): void {
       // `end: false` leaves standard output open.
       if (flags.json)
         await pipeline(Readable.from(inPieces(savedText(plans))), process.stdout, { end: false });
-      else await printPlans(plans, flags.all ?? false, cli, flags.driftOnly);
+      else printPlans(plans, cli, flags);
       if (!isWhole) {
         complain(partialText(plans, missing, flags.out));
         cli.exit(1);
@@ -86,8 +89,6 @@ interface Made {
 
 /** Makes the plan of each connection and target. A target that does not answer is among the failures. */
 async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Made> {
-  const { TargetSilent } = await import('../reconcile/target-silent.ts');
-  const { planWhileAnswering } = await import('../reconcile/plan/plan-while-answering.ts');
   const options = { target: flags.target, deadlineMs: deadlineOf(flags) };
   return withScopes(readConfig(command, cli), options, async ({ scopes, signal, deps }) => {
     const plans: Plan[] = [];
@@ -125,14 +126,12 @@ async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<
   });
 }
 
-/** Prints plans as text, in colours on a terminal. @param all whether every change is listed; otherwise what fits a screen */
-export async function printPlans(
+/** Prints plans as text, in colours on a terminal. @param options.all every change is listed; default: as many as fit a screen */
+export function printPlans(
   plans: Plan[],
-  all: boolean,
   { env }: Cli,
-  driftOnly = false,
-): Promise<void> {
-  const { renderPlan } = await import('../reconcile/text/render.ts');
+  { all = false, driftOnly = false }: { all?: boolean; driftOnly?: boolean } = {},
+): void {
   const colour = process.stdout.isTTY && !env.NO_COLOR;
   for (const each of plans) {
     if (colour) sayPainted(each, (plan) => renderPlan(plan, { all, colour, driftOnly }));

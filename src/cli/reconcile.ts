@@ -1,6 +1,9 @@
 // Defines the command reconcile. It syncs the resources of its plan itself, so that they are written even when the service is
 // not running, and writes nothing else.
 import type { Command } from 'commander';
+import { reconcile } from '../reconcile/apply/run.ts';
+import { failedReport, TargetSilent } from '../reconcile/target-silent.ts';
+import { whileAnswering } from '../reconcile/while-answering.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
 import { changesIn, writesIn } from '../reconcile/plan.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -56,9 +59,6 @@ async function reconcileOne(
   flags: ReconcileFlags,
   cli: Cli,
 ): Promise<RunReport> {
-  const run = await import('../reconcile/apply/run.ts');
-  const { whileAnswering } = await import('../reconcile/while-answering.ts');
-  const { failedReport, TargetSilent } = await import('../reconcile/target-silent.ts');
   const progress = createProgressLine(name);
   const startedAt = deps.clock.now();
   // `answering` aborts when the target does not answer; then `whileAnswering` throws TargetSilent.
@@ -66,7 +66,7 @@ async function reconcileOne(
     scope,
     signal,
     (answering) =>
-      run.reconcile(scope, {
+      reconcile(scope, {
         id: deps.ids.request(),
         repair: true,
         full: flags.full ?? false,
@@ -81,8 +81,7 @@ async function reconcileOne(
         onWait: () => progress.note('waits for a reconcile that is in progress'),
         confirm: async (plan) => {
           progress.end();
-          // `false`: as many changes as fit a screen.
-          if (!flags.json) await printPlans([plan], false, cli);
+          if (!flags.json) printPlans([plan], cli);
           const question = carryOutQuestion(writesIn(plan));
           return agrees(
             flags,
@@ -106,7 +105,7 @@ async function reconcileOne(
   const { report, plan } = done;
   if (!flags.json) {
     // A plan with changes was printed before the question.
-    if (plan && changesIn(plan) === 0) await printPlans([plan], false, cli);
+    if (plan && changesIn(plan) === 0) printPlans([plan], cli);
     printReport(name, report);
   }
   return report;

@@ -1,7 +1,8 @@
 // Defines the errors for unknown names: of a user or group (exit code 4), and of a connection or target.
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { LinkRow } from '../ops/links/link-rows.ts';
+import { type LinkRow, showLinks } from '../ops/links/link-rows.ts';
+import { complain } from './output.ts';
 import { withStore } from './store.ts';
 
 /** Exit code when nothing has the name. */
@@ -81,12 +82,18 @@ function refuseUnless(noun: string, name: string | undefined, known: string[]): 
     throw new Error(`There is no ${noun} ${name}. The settings have: ${known.join(', ')}.`);
 }
 
+/** Prints what to do about a name that no resource has. @returns the exit code; undefined for every other error */
+export async function reportUnknown(error: unknown): Promise<number | undefined> {
+  if (!(error instanceof UnknownResource)) return undefined;
+  complain(await unknownText(error).catch(() => error.message));
+  return EXIT_UNKNOWN;
+}
+
 /**
  * Returns the message about an unknown name. It names the links of a connection or target that left the settings, because such a
  * person or group may still have access.
  */
-export async function unknownText({ message, text, config }: UnknownResource): Promise<string> {
-  const { showLinks } = await import('../ops/links/link-rows.ts');
+async function unknownText({ message, text, config }: UnknownResource): Promise<string> {
   const rows = await withStore(config, (states, store) => showLinks({ states, ...store }, text));
   const removed = rows?.filter((row) => row.removed) ?? [];
   if (removed.length === 0) return message;

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { createCommandLogger } from './command-logger.ts';
 import { requireKnown } from './resources.ts';
-import type { AppDeps } from '../app.ts';
+import { type AppDeps, openScopes } from '../app.ts';
 import type { Config } from '../config/schema.ts';
 import type { ScheduledScope } from '../reconcile/apply/schedule.ts';
 import type { ReadFleet } from '../ops/status/fleet.ts';
@@ -47,7 +47,6 @@ export async function withScopes<T>(
 ): Promise<T> {
   requireKnown(config, { target });
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
-  const { openScopes } = await import('../app.ts');
   const ended = new AbortController();
   const timer =
     deadlineMs === undefined

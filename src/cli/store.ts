@@ -1,9 +1,10 @@
 // Opens the desired state in Redis for one command.
-import type * as App from '../app.ts';
+import { openDesiredStates } from '../app.ts';
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 
-type OpenStore = Omit<ReturnType<typeof App.openDesiredStates>, 'redis' | 'reach' | 'states'>;
+/** Parts that a command may use beside the desired states, such as the breakers and the reader of the fleet. */
+type OpenStore = Omit<ReturnType<typeof openDesiredStates>, 'redis' | 'reach' | 'states'>;
 
 /**
  * Opens the store, runs `use`, and closes the store.
@@ -15,10 +16,9 @@ export async function withStore<T>(
   use: (states: DesiredState[], store: OpenStore) => Promise<T>,
   options: { forRestore?: boolean } = {},
 ): Promise<T> {
-  const { openDesiredStates } = await import('../app.ts');
   const { redis, reach, states, ...store } = openDesiredStates(config);
   try {
-    await reach(undefined, options); // no signal: the wait has its own limit
+    await reach(options);
     return await use(states, store);
   } finally {
     redis.disconnect();

@@ -2,7 +2,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import type { SyncOutcomeName } from '../ops/sync/sync-outcome.ts';
-import type { SyncReport } from '../ops/sync/sync-one.ts';
+import { connectionsOf } from '../explain/explain.ts';
+import { findForOrder } from '../ops/find.ts';
+import { syncOne, type SyncReport } from '../ops/sync/sync-one.ts';
+import { whileAnswering } from '../reconcile/while-answering.ts';
 import type { Config } from '../config/schema.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
@@ -55,12 +58,6 @@ async function syncAll(
   flags: Flags,
   actor: Actor,
 ): Promise<SyncReport[]> {
-  const [{ whileAnswering }, { syncOne }, { findForOrder }, { connectionsOf }] = await Promise.all([
-    import('../reconcile/while-answering.ts'),
-    import('../ops/sync/sync-one.ts'),
-    import('../ops/find.ts'),
-    import('../explain/explain.ts'),
-  ]);
   const found = await findForOrder(connectionsOf(scopes.map(({ scope }) => scope)), text);
   if (found.length === 0) throw new UnknownResource(text, { config, target: flags.target });
   if (new Set(found.map(({ ref }) => ref)).size > 1) {

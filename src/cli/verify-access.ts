@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import Table from 'cli-table3';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { AccessReport, AccessResult, ChainLink, QueryOutcome } from '../verify-access/report.ts';
-import type { AccessQuestion } from '../verify-access/verify-access.ts';
-import { EXIT_CONFIG, readConfig, reportUnknown, type Cli } from './cli.ts';
+import { verifyAccess, type AccessQuestion } from '../verify-access/verify-access.ts';
+import { EXIT_CONFIG, readConfig, type Cli } from './cli.ts';
 import { ConfigError } from '../config/load.ts';
-import { requireKnown, UnknownResource } from './resources.ts';
+import { reportUnknown, requireKnown, UnknownResource } from './resources.ts';
 import { withScopes } from './scopes.ts';
 import { complain, sayJson, sayLines } from './output.ts';
 import { visible } from '../support/visible.ts';
@@ -51,9 +51,8 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
         const question = toQuestion(user, flags, cli);
         const options = { target: flags.target };
         const report = await withScopes(config, options, async ({ scopes, signal }) => {
-          const access = await import('../verify-access/verify-access.ts');
           const deps = { scopes: scopes.map(({ scope }) => scope), addresses: config.targets };
-          return access.verifyAccess(deps, question, signal);
+          return verifyAccess(deps, question, signal);
         });
         if (flags.json) sayJson(report);
         else sayLines(render(report));
