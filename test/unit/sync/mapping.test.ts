@@ -1,4 +1,5 @@
 // Tests the mapping of users and groups to the desired state of a target.
+import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { userResourceType, type Resource } from '../../../src/scim/index.ts';
 import {
@@ -7,6 +8,10 @@ import {
   type AttributeRule,
   type MappingRules,
 } from '../../../src/sync/mapping/mapping.ts';
+
+// The time limit of expressions reads Date.now. The clock stands still, so that no expression exceeds the limit on a busy machine;
+// expression.test.ts tests the limit.
+jest.spyOn(Date, 'now').mockReturnValue(0);
 
 const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 const userType = userResourceType({ userAttributes: [{ name: 'level', type: 'number' }] });
