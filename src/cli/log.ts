@@ -27,6 +27,7 @@ import {
 } from '../ops/log/provisioning-record.ts';
 import { withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import { counted } from '../support/counted.ts';
+import { someOf } from '../support/sentence-parts.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { requireLogged, UnknownResource } from './resources.ts';
@@ -185,6 +186,5 @@ function valuesText(action: LogAction, changes: readonly Change[]): string[] {
 
 /** Returns the number of members, with the first names. */
 function membersText(count: number, named: readonly string[]): string {
-  const more = count > named.length ? ` and ${count - named.length} more` : '';
-  return counted(count, 'member') + (named.length === 0 ? '' : `: ${named.join(', ')}${more}`);
+  return counted(count, 'member') + (named.length === 0 ? '' : `: ${someOf(named, { count })}`);
 }

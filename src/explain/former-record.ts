@@ -4,7 +4,7 @@ import { formerWithName, type FoundResource } from '../ops/find.ts';
 import { refsOf } from '../ops/approvals/held-change.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation } from './explanation.ts';
-import { someOf } from './sentence-parts.ts';
+import { someOf } from '../support/sentence-parts.ts';
 
 /** Words for held changes of each kind. */
 const HELD_WORDS = {

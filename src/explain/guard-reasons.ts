@@ -3,7 +3,7 @@ import type { DestructiveKind } from '../guard/judge.ts';
 import { membershipIn, waitsText } from '../reconcile/unwritten/behind-closing.ts';
 import { counted } from '../support/counted.ts';
 import type { ExplainedFacts, MembershipState } from './explanation.ts';
-import { capital, MOST_NAMED, someOf } from './sentence-parts.ts';
+import { capital, MOST_NAMED, someOf } from '../support/sentence-parts.ts';
 
 /** Name of one change of each kind; the words for removed members depend on the resource. */
 const GUARD_WORDS: Record<Exclude<DestructiveKind, 'removeMembers'>, string> = {

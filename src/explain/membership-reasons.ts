@@ -2,7 +2,7 @@
 import type { ExplainedFacts, MembershipState } from './explanation.ts';
 import { counted } from '../support/counted.ts';
 import { isUnderFormerName } from './memberships.ts';
-import { capital, someOf } from './sentence-parts.ts';
+import { capital, someOf } from '../support/sentence-parts.ts';
 
 /** Returns a sentence with the numbers of memberships that wait; '' if there are none. */
 export function membershipReason({ kind, memberships, members }: ExplainedFacts): string {

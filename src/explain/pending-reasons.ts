@@ -2,7 +2,7 @@
 import type { ExplainedFacts } from './explanation.ts';
 import type { FleetFinding, FleetFindingKind } from '../ops/status/fleet.ts';
 import { counted } from '../support/counted.ts';
-import { capital, someOf } from './sentence-parts.ts';
+import { capital, someOf } from '../support/sentence-parts.ts';
 import { isSettledValue } from './value-reasons.ts';
 
 /** Returns the sentences about a pending change, and about findings that delay it; '' or false: a sentence that does not apply. */

@@ -2,7 +2,7 @@
 // there. Pure.
 import type { ExplainedFacts, PlatformDifference } from './explanation.ts';
 import { counted } from '../support/counted.ts';
-import { MOST_NAMED, someOf } from './sentence-parts.ts';
+import { MOST_NAMED, someOf } from '../support/sentence-parts.ts';
 
 /** Returns the sentences about the read of the platform; none when it was not read. */
 export const platformReasons = (facts: ExplainedFacts): (string | undefined)[] => [
@@ -17,9 +17,9 @@ export const platformReasons = (facts: ExplainedFacts): (string | undefined)[] =
 /** Returns sentences about the differences at the platform. */
 function differenceReasons({ platform }: ExplainedFacts): string[] {
   const all = platform?.differences ?? [];
-  const defined = new Set(all.filter(isDefinition).map(({ subject }) => subject));
+  const withoutDefinition = new Set(all.filter(lacksDefinition).map(({ subject }) => subject));
   // A value whose attribute has no definition cannot exist, so only the missing definition is told.
-  const found = all.filter((each) => isDefinition(each) || !defined.has(each.subject));
+  const found = all.filter((each) => lacksDefinition(each) || !withoutDefinition.has(each.subject));
   const sentences = found
     .slice(0, MOST_NAMED)
     .map(({ subject, reason }) => `At the platform${subject === null ? '' : `, ${subject}`}: ${reason}.`);
@@ -28,7 +28,7 @@ function differenceReasons({ platform }: ExplainedFacts): string[] {
 }
 
 /** Returns whether the platform has no definition of a mapped attribute. */
-const isDefinition = ({ action }: PlatformDifference): boolean => action === 'defineAttribute';
+const lacksDefinition = ({ action }: PlatformDifference): boolean => action === 'defineAttribute';
 
 /** Returns a sentence about memberships that the bridge does not manage now and leaves, because they give access too. */
 function addedReason({ platform, kind, restored, condition }: ExplainedFacts): string | undefined {

@@ -27,7 +27,7 @@ import {
 } from './membership-reasons.ts';
 import { pendingReasons } from './pending-reasons.ts';
 import { platformReasons } from './platform-reasons.ts';
-import { someOf } from './sentence-parts.ts';
+import { someOf } from '../support/sentence-parts.ts';
 import { valueReasons } from './value-reasons.ts';
 
 /** Returns the sentences that `summary`, the text of verdict.ts, does not contain already. */

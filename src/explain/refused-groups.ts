@@ -2,7 +2,7 @@
 import type { Ref } from '../directory/records.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { MembershipState } from './explanation.ts';
-import { MOST_NAMED } from './sentence-parts.ts';
+import { MOST_NAMED } from '../support/sentence-parts.ts';
 import { conditionOf } from './stored-fields.ts';
 import { needsPerson } from './verdict.ts';
 

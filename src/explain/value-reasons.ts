@@ -3,7 +3,7 @@ import type { AttributeState, ExplainedFacts } from './explanation.ts';
 import { UNMAPPED, unmappedAdvice } from '../reconcile/tenant/applied-attributes.ts';
 import { sameValue } from '../sync/mapping/values.ts';
 import { counted } from '../support/counted.ts';
-import { MOST_NAMED, someOf } from './sentence-parts.ts';
+import { MOST_NAMED, someOf } from '../support/sentence-parts.ts';
 
 /** Returns whether no sync writes the value: it is equal, its attribute left the settings, or it is kept by `onEmpty: keep`. */
 export const isSettledValue = (state: AttributeState['state']): boolean =>
@@ -28,8 +28,7 @@ export function valueReasons(
   const faults = [...new Set(unmappable.map(({ reason }) => reason))];
   const sentences = faults.slice(0, MOST_NAMED).map((fault) => {
     const names = unmappable.filter(({ reason }) => reason === fault).map(({ name }) => name);
-    const left = names.length - MOST_NAMED;
-    return `${names.slice(0, MOST_NAMED).join(', ')}${left > 0 ? ` and ${left} more` : ''} cannot be mapped: ${fault ?? 'no value'}.`;
+    return `${someOf(names)} cannot be mapped: ${fault ?? 'no value'}.`;
   });
   if (faults.length > MOST_NAMED)
     sentences.push(`Values with ${counted(faults.length - MOST_NAMED, 'other fault')} cannot be mapped.`);

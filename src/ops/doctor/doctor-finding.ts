@@ -2,6 +2,7 @@
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { isStoreFailure, whyAway } from '../../directory/redis/why-away.ts';
+import { capital } from '../../support/sentence-parts.ts';
 
 export interface DoctorFinding {
   /**
@@ -23,7 +24,7 @@ export const findingFor = (area: string) => ({
 });
 
 /** Returns a sentence part as a sentence. */
-export const toSentence = (part: string): string => `${part.slice(0, 1).toUpperCase()}${part.slice(1)}.`;
+export const toSentence = (part: string): string => `${capital(part)}.`;
 
 /** Returns the findings of a check that is made for each connection and target; undefined: the check finds nothing. */
 export async function findingsByTarget(

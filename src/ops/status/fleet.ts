@@ -12,6 +12,7 @@ import { differingFeeds } from '../../directory/fleet/announced-rules.ts';
 import type { RemovedTarget } from '../../directory/fleet/known-targets.ts';
 import type { StoreRefusal } from '../../directory/redis/store-health.ts';
 import { counted } from '../../support/counted.ts';
+import { MOST_NAMED, someOf } from '../../support/sentence-parts.ts';
 import { isoTime } from '../../support/sources.ts';
 import { CLOCK_ADVICE, clockOff, findingFor, type DoctorFinding } from '../doctor/doctor-finding.ts';
 
@@ -61,8 +62,6 @@ export type ReadFleet = () => Promise<FleetReport>;
 
 /** An update of all processes takes less time than this; only afterwards different versions or settings are a finding. */
 const UPDATE_MS = 15 * 60_000;
-/** Number of silent processes that have a finding each, and of hosts that a finding names. */
-const MOST_NAMED = 5;
 
 /**
  * Returns the processes, and the findings about them and about removed targets.
@@ -162,15 +161,9 @@ const withoutRules = ({ ...shown }: FleetView['processes'][number]): FleetProces
   return shown;
 };
 
-/** Returns the first names, and the number of the others. */
-function briefly(names: readonly string[]): string {
-  const left = names.length - MOST_NAMED;
-  return `${names.slice(0, MOST_NAMED).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
-}
-
 /** Returns role and host of the first processes, and the number of the others. */
 const hostsText = (processes: readonly FleetProcess[]): string =>
-  briefly(processes.map(({ role, host }) => `${role} ${host}`));
+  someOf(processes.map(({ role, host }) => `${role} ${host}`));
 
 /** Returns the finding that processes of several versions run for longer than an update takes. */
 function differentVersions(running: FleetProcess[], { now, versionsDifferSince }: FleetView): FleetFinding[] {
@@ -202,7 +195,7 @@ function differentSettings(
   return [
     toWarning(
       'settingsDiffer',
-      `processes run with different settings of ${briefly(targets)} since ${isoTime(settingsDifferSince)}: ${hostsBySettings.join('; ')}`,
+      `processes run with different settings of ${someOf(targets)} since ${isoTime(settingsDifferSince)}: ${hostsBySettings.join('; ')}`,
       'End the update: restart the processes that have the former settings. Until then each applies its own mapping, scope, policy and guard limits, and a command prints the limits of the settings that it reads. Once all have the same, the scheduler compares everybody; without a scheduler run scim-bridge reconcile.',
     ),
   ];
@@ -218,7 +211,7 @@ const removedTarget = ({ connection, target, accounts, groups }: RemovedTarget):
 /** Returns the names of the processes that run, the first five and the number of the others; undefined when none runs. */
 export function runningText(processes: readonly FleetProcess[]): string | undefined {
   const names = processes.filter(({ silent }) => !silent).map(nameOf);
-  return names.length === 0 ? undefined : briefly(names);
+  return names.length === 0 ? undefined : someOf(names);
 }
 
 const nameOf = ({ role, host, pid }: Pick<FleetProcess, 'role' | 'host' | 'pid'>): string =>

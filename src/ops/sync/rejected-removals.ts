@@ -3,10 +3,11 @@ import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { counted } from '../../support/counted.ts';
+import { someOf } from '../../support/sentence-parts.ts';
 import { removal } from '../../sync/names/succession.ts';
 import { readApprovalIds } from '../approvals/approval-ids.ts';
 import type { FoundResource } from '../find.ts';
-import { firstNamesOf, firstOf } from './sync-end-memberships.ts';
+import { firstNamesOf } from './sync-end-memberships.ts';
 import type { SyncEnd } from './sync-outcome.ts';
 
 /**
@@ -49,7 +50,7 @@ export async function withRejectedRemovals(
   const advice =
     commands.length === 0
       ? 'scim-bridge approvals list --all names the rejection to withdraw'
-      : `${firstOf(commands)} ${commands.length === 1 ? 'takes' : 'take'} that back`;
+      : `${someOf(commands)} ${commands.length === 1 ? 'takes' : 'take'} that back`;
   const told = `an operator rejected the removal from ${counted(rejected.length, 'group')}, so the person stays there: ${names}; ${advice}`;
   return { ...end, message: end.message === undefined ? told : `${end.message}; ${told}` };
 }

@@ -7,13 +7,11 @@ import { refusalOf, type PlanEntry } from '../../reconcile/entry.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { waitingMemberships } from '../../reconcile/unwritten/waiting-for-decision.ts';
 import { counted } from '../../support/counted.ts';
+import { MOST_NAMED, someOf } from '../../support/sentence-parts.ts';
 import { isNameConfirmed } from '../../sync/group/group-name.ts';
 import { removal } from '../../sync/names/succession.ts';
 import type { FoundResource } from '../find.ts';
 import type { SyncEnd } from './sync-outcome.ts';
-
-/** Number of names in a message. */
-const MOST_NAMED = 5;
 
 /**
  * Replaces the end of a person if the guard holds a removal from a group, or a membership is not written yet. Replaces the end of
@@ -40,14 +38,8 @@ export async function withWaiting(
   const cause = isHeld
     ? 'the guard holds, see scim-bridge approvals list'
     : 'an operator rejected, see scim-bridge exceptions';
-  const message = `${counted(names.length, 'membership')} not written, because of changes of the same people that ${cause}: ${firstOf(names)}`;
+  const message = `${counted(names.length, 'membership')} not written, because of changes of the same people that ${cause}: ${someOf(names)}`;
   return { outcome: isHeld ? 'held' : 'equal', message };
-}
-
-/** Returns the first names, and the number of the others. @param count number of all, if `names` lacks some of them */
-export function firstOf(names: readonly string[], count = names.length): string {
-  const more = count > MOST_NAMED ? ` and ${count - MOST_NAMED} more` : '';
-  return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
 
 /** Replaces the end of a person if the guard holds the removal from a group, or the deletion of a group that the person is in. */
@@ -166,7 +158,7 @@ export async function firstNamesOf(
     links.getMany(target.name, first),
   ]);
   const shown = first.map((ref, index) => names.get(ref) ?? String(known[index]?.core?.displayName ?? ref));
-  return firstOf(shown, refs.length);
+  return someOf(shown, { count: refs.length });
 }
 
 /** Returns the command that shows the approval with this id. */

@@ -13,6 +13,7 @@ import { isToBeHeld } from '../unwritten/to-be-held.ts';
 import { isOfDecision } from '../unwritten/unwritten.ts';
 import { wholeLines } from '../../support/columns.ts';
 import { counted } from '../../support/counted.ts';
+import { capital } from '../../support/sentence-parts.ts';
 
 export interface RenderOptions {
   /** Whether to list every entry. */
@@ -232,8 +233,6 @@ function subjectWords({ kind, name, member, after }: PlanEntry): string {
   const names = typeof wanted === 'string' && wanted !== name ? `${name}, to be ${wanted}` : name;
   return `${kind} ${names}`;
 }
-
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 /** Reasons of exceptions that are about a part of the changes of a resource. */
 const OF_A_PART: ReadonlySet<ExceptionReason> = new Set(['Held', 'LastAdministrator', 'Rejected']);

@@ -1,5 +1,6 @@
 // Names the values and memberships of a person that wait for the held deactivation of the same person. Pure.
 import type { Ref } from '../../directory/records.ts';
+import { someOf } from '../../support/sentence-parts.ts';
 import type { PlanEntry } from '../entry.ts';
 import { HELD_BY_GUARD, isValue } from './unwritten.ts';
 
@@ -23,10 +24,8 @@ export function waitingBehindClosing(entries: readonly PlanEntry[]): Map<Ref, st
 export const membershipIn = (group: string): string => `the membership in ${group}`;
 
 /** Largest number of names in `waitsText`. */
-const MOST_NAMED = 10;
+const MOST_WAITING = 10;
 
 /** Returns a sentence without its end about values and memberships that wait for the held deactivation of a person. */
-export function waitsText(names: readonly string[]): string {
-  const more = names.length - MOST_NAMED;
-  return `waiting for the decision about the deactivation: ${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
+export const waitsText = (names: readonly string[]): string =>
+  `waiting for the decision about the deactivation: ${someOf(names, { most: MOST_WAITING })}`;
