@@ -13,7 +13,7 @@ import { proofSummary } from '../ops/doctor/proof-findings.ts';
 import { fleetText, processText, type FleetReport } from '../ops/status/fleet.ts';
 import { loadText } from '../ops/status/load-progress.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status/status.ts';
-import { breakerWords, newKeyAdvice, pauseWords, webPageAdvice } from '../reconcile/breaker-words.ts';
+import { failureSinceWords, newKeyAdvice, pauseWords, webPageAdvice } from '../reconcile/breaker-words.ts';
 import { reconcileAgeText } from '../ops/doctor/reconcile-age.ts';
 import { coverageText } from '../reconcile/text/coverage-text.ts';
 import { expiryText } from './approval-view.ts';
@@ -184,9 +184,7 @@ function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorke
   ];
   return [
     ...(what.length > 0
-      ? [
-          `the platform ${breakerWords({ status, only, ofOtherKey })} since ${moment(since)}: ${what.join('; ')}`,
-        ]
+      ? [`the platform ${failureSinceWords({ status, only, ofOtherKey }, moment(since))}: ${what.join('; ')}`]
       : []),
     ...(pause && !isForKey(pause) ? [pauseWords(pause)] : []),
   ];

@@ -3,7 +3,7 @@
 import type { ExplainedFacts } from './explanation.ts';
 import type { ExceptionReason } from '../directory/outbox/exceptions.ts';
 import { holdAdvice } from '../directory/guard/operator-hold.ts';
-import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
+import { answerWords, failureSinceWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { notComparedText } from '../reconcile/text/not-compared.ts';
 import { EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import {
@@ -125,9 +125,9 @@ function holdReason({ hold, target }: ExplainedFacts): string | undefined {
 function breakerReason({ target, breaker }: ExplainedFacts, summary: string): string {
   if (!breaker) return '';
   const { open, since, ...failure } = breaker;
-  const refusal = `${target} ${breakerWords(failure)} since ${since}: ${newKeyAdvice(target, failure)}`;
+  const refusal = `${target} ${failureSinceWords(failure, since)}: ${newKeyAdvice(target, failure)}`;
   if (!open) return summary.includes(refusal) ? '' : `The target ${refusal}.`;
-  return `Calls to the target have failed in a row since ${since} (${answerWords(failure.status)}): only probes go out until one succeeds.`;
+  return `Calls to the target have failed in a row since ${since} (the last: ${answerWords(failure.status)}): only probes go out until one succeeds.`;
 }
 
 /** Returns whether the condition tells all that the guard judged: the changes are of one kind and state, which it names. */

@@ -1,7 +1,7 @@
 // Converts the facts about a resource to a status and sentences for operators. Pure; the first rule that matches gives the status.
 import type { ExplainedFacts, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
-import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
+import { breakerWords, failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { DESTRUCTIVE } from '../reconcile/entry.ts';
 import { counted } from '../support/counted.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
@@ -191,7 +191,7 @@ const obstacleText = (
   { since, ...failure }: NonNullable<ExplainedFacts['breaker']>,
 ): string =>
   failure.status === 401
-    ? `${target} ${breakerWords(failure)} since ${since}: ${newKeyAdvice(target, failure)}`
+    ? `${target} ${failureSinceWords(failure, since)}: ${newKeyAdvice(target, failure)}`
     : `${target} ${breakerWords(failure)}; it is applied as soon as calls succeed`;
 
 /**

@@ -23,6 +23,14 @@ export function breakerWords({ status, only, ofOtherKey }: ToldBreaker): string 
     : 'refuses the key (401)';
 }
 
+/**
+ * Returns how the target fails, and since when, in words that follow its name. A refused key (401) has a time of its own. All
+ * other failures share the time of the first failure in a row, which may have been of another kind than the last one.
+ * @param since time of BreakerState.since as text
+ */
+export const failureSinceWords = (failure: ToldBreaker, since: string): string =>
+  `${breakerWords(failure)}${failure.status === 401 ? '' : '; no call has succeeded'} since ${since}`;
+
 /** A success counts as a failure only if it is a web page in place of data. */
 const isWebPage = (status: number): boolean => status >= 200 && status < 300;
 

@@ -9,7 +9,7 @@ import {
   type RateLimited,
   type TargetSilence,
 } from '../sync/calls/target-calls.ts';
-import { breakerWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
+import { breakerWords, failureSinceWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
 
 /** The target gave no good answer to a command. */
 export class TargetSilent extends Error {
@@ -47,7 +47,7 @@ export function targetSilent(
   // True: a process of the service uses another key, and that one is refused. If this process was refused itself, the refused
   // key is the one of its own settings.
   const ofOtherKey = silence?.last?.status === 401 ? undefined : state.ofOtherKey;
-  const how = `The target ${target} ${breakerWords({ status, only: refusedMethods, ofOtherKey })} since ${isoTime(since)}`;
+  const how = `The target ${target} ${failureSinceWords({ status, only: refusedMethods, ofOtherKey }, isoTime(since))}`;
   if (status === 401)
     return new TargetSilent(
       `${how}: ${newKeyAdvice(target, { only: refusedMethods, ofOtherKey })}, then repeat the command.`,

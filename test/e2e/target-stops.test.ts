@@ -59,7 +59,7 @@ for (const [status, words] of [
     401,
     'refuses the key \\(401\\) since TIME: set a new targets\\.main\\.token, and restart the service unless it takes the token over from its file',
   ],
-  [403, 'answers 403 since TIME\\. Check it with scim-bridge doctor'],
+  [403, 'answers 403; no call has succeeded since TIME\\. Check it with scim-bridge doctor'],
 ] as const)
   test(`at a new installation plan says that the platform answers ${status} and what to do`, async (place) => {
     await faults(place, { status5xx: { share: 1, status } });
@@ -116,7 +116,7 @@ testOfTwo(
 );
 
 testOfTwo(
-  'web pages in place of answers keep the breaker open, and status, explain and doctor name them',
+  'web pages after calls without an answer keep the breaker open: status, explain and doctor name the web pages, and status says since when no call has succeeded',
   async (place) => {
     const id = await place.idp.createUser(BOB);
     await place.idle();
@@ -133,7 +133,7 @@ testOfTwo(
       place.commands.run('doctor'),
     ]);
     expect(status.text).toMatch(
-      /the platform answers with web pages \(a wrong url, or a proxy\) since .*: only probes are sent; check targets.main.url, or a proxy/,
+      /the platform answers with web pages \(a wrong url, or a proxy\); no call has succeeded since .*: only probes are sent; check targets.main.url, or a proxy/,
     );
     expect(explain.text).toContain('main answers with web pages (a wrong url, or a proxy)');
     expect(explain.text).not.toContain('nobody has to do anything');
@@ -247,7 +247,7 @@ test('a plan that could read only one of two targets names both, and says which 
   const { text, code } = await place.commands.run('plan');
   expect(code).toBe(1);
   expect(text).toContain('The plan is partial: it has default → main, and not default → away.');
-  expect(text).toMatch(new RegExp(`The target away does not answer since ${TIME}`));
+  expect(text).toMatch(new RegExp(`The target away does not answer; no call has succeeded since ${TIME}`));
 }, 60_000);
 
 test('explain shows no applied values while the creation of the account fails', async (place) => {

@@ -117,8 +117,8 @@ export const SITUATIONS: Situation[] = [
       await untilBreakerOpens(place);
     },
     person: 'late0@acme.example',
-    status: /the platform does not answer since/,
-    plan: /main does not answer since/,
+    status: /the platform does not answer; no call has succeeded since/,
+    plan: /main does not answer; no call has succeeded since/,
     explain: /waits because main does not answer/,
     doctor: /✘ target main: does not answer: .*ECONNREFUSED\)/,
   },
@@ -131,8 +131,8 @@ export const SITUATIONS: Situation[] = [
       await untilBreakerOpens(place);
     },
     person: 'late0@acme.example',
-    status: /the platform answers 503 since/,
-    plan: /main answers 503 since/,
+    status: /the platform answers 503; no call has succeeded since/,
+    plan: /main answers 503; no call has succeeded since/,
     explain: /waits because main answers 503/,
     doctor: /✘ target main: fails: it answers 503/,
   },

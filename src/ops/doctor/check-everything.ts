@@ -4,7 +4,7 @@ import { request as requestByTls } from 'node:https';
 import { connectPlatform, type PlatformCall } from '../../platform/client.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { UserAttributeType } from '../../platform/wire.ts';
-import { breakerWords, newKeyAdvice } from '../../reconcile/breaker-words.ts';
+import { failureSinceWords, newKeyAdvice } from '../../reconcile/breaker-words.ts';
 import { appliedAttributes } from '../../reconcile/tenant/applied-attributes.ts';
 import type { Clock } from '../../support/sources.ts';
 import { weightOf, type Breaker, type BreakerState } from '../../directory/outbox/breaker.ts';
@@ -83,7 +83,7 @@ async function refusals(
   if (!state || !isMeant(state)) return [];
   // `since` and `status` are set while calls fail.
   const { since = 0, status = 0, only, ofOtherKey } = state;
-  const message = `${breakerWords({ status, only, ofOtherKey })} since ${new Date(since).toISOString()}: these changes wait`;
+  const message = `${failureSinceWords({ status, only, ofOtherKey }, new Date(since).toISOString())}: these changes wait`;
   return [findingFor(`target ${target}`).error(message, toSentence(newKeyAdvice(target, state)))];
 }
 
