@@ -73,6 +73,11 @@ export interface ScanResult {
   /** Called with each failed read of the platform. */
   noteFailure?: (failure: string) => void;
   onProgress: (progress: Progress) => void;
+  /**
+   * The accounts of the user list that no connection is linked to, as platform id to userName; absent: no list is read. An account
+   * that the list does not show has to be read alone.
+   */
+  unmanagedAccounts?: Promise<ReadonlyMap<string, string>>;
   /** Resources that need a sync although none is due (LOST in directory/outbox/coverage.ts, ADR 0021); the run marks them. */
   lost: Set<Ref>;
   /** Whether derived data was repaired since the last run; then the run searches all resources for lost marks. */

@@ -97,7 +97,7 @@ test('the accounts of more than 20 members are gone → explain looks 20 up and 
   expect((await place.platform.group('crew'))?.members).toHaveLength(22);
 }, 60_000);
 
-test('more than 100 accounts that nobody pushed wait for their removal → a dry run of the group reads 100 and names the others all the same', async () => {
+test('more than 100 accounts that nobody pushed are members of a group → plan knows them from the list of users and reads none alone, and a dry run of the group reads 100 and names the others all the same', async () => {
   const ids = await open({ groups: { members: 'authoritative' } }, 1);
   await place.idp.createGroup('crew', ids);
   await place.idle();
@@ -115,6 +115,9 @@ test('more than 100 accounts that nobody pushed wait for their removal → a dry
   const others = (await place.platform.state()).users.filter(({ userName }) => userName.startsWith('ext'));
   const value = others.map(({ scimId }) => ({ value: scimId }));
   await byHand(place, 'PATCH', `/Groups/${await idOfCrew()}`, { op: 'add', path: 'members', value });
+  await place.platform.forgetRequests();
+  expect((await told('plan'))[1]).toContain('102 memberships to remove');
+  expect(await accountReads()).toBe(0);
   await told('reconcile', '--yes');
   // After the approval the removals are to be written, and no worker writes them.
   await place.stopApps();

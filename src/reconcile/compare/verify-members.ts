@@ -228,7 +228,11 @@ export async function unmanagedMember(
   const { members, target } = scan.scope;
   // Under `owned` nothing is removed, so the account is not read.
   if (members === 'owned') return [{ ref: null, platformId, name: display }];
-  const account = await asking(scan, (signal) => target.client.users.get(platformId, { signal }));
+  const listed = (await scan.unmanagedAccounts)?.get(platformId);
+  const account =
+    listed === undefined
+      ? await asking(scan, (signal) => target.client.users.get(platformId, { signal }))
+      : { userName: listed };
   if (account === 'absent' || account === 'unknown') return [];
   const owner = await target.catalogue.keyOwner(scan.signal);
   const names = [...target.policy.users.protected, ...(owner === undefined ? [] : [owner])].map(fold);

@@ -91,9 +91,14 @@ export async function makePlan(
   const full = (options.full ?? false) || scan.isRepaired;
   const orphans = await readOrphans(scan);
   // Groups are read in parallel to the longer list of users.
+  const userWork = scanUsers(scan, mapsAll, orphans.User);
+  scan.unmanagedAccounts = userWork.then(
+    ({ unmanaged }) => unmanaged,
+    () => new Map<string, string>(),
+  );
   const groupWork = lookAtGroups(scan, { mapsAll, full }, orphans.Group);
   groupWork.catch(() => undefined); // awaited below
-  const users = await scanUsers(scan, mapsAll, orphans.User);
+  const users = await userWork;
   const { groups, verified: verifiedGroups } = await groupWork;
   const { tenantSuspicion } = recognised(users);
   if (tenantSuspicion !== undefined) {
