@@ -151,7 +151,7 @@ test('the platform refuses an addition, and the source removes the person again:
     expect((await commands.run(...words)).text).not.toMatch(/by hand|somebody else/);
 });
 
-test("an addition failed with 503, and the deactivation of the deleted person is held → explain says as desired, and reconcile ends the group's exception", async () => {
+test("an addition failed with 503, and the deactivation of the deleted person is held → plan says that the person is not in the group, explain says as desired, and reconcile ends the group's exception", async () => {
   const { commands, idp, platform } = place;
   const joe = await idp.createUser(JOE);
   const quay = await idp.createGroup('Quay', [bob]);
@@ -170,6 +170,9 @@ test("an addition failed with 503, and the deactivation of the deleted person is
   await place.idle();
   const exceptions = async (): Promise<string> => (await commands.run('exceptions')).text;
   expect(await exceptions()).toContain('Group Quay');
+  expect((await commands.run('plan')).text).toMatch(
+    /Group Quay: held .* 1 member of these is not in the group at the platform: the next reconcile, or scim-bridge sync,/,
+  );
   const explained = async (name: string): Promise<string> =>
     (await commands.run('explain', name)).text.replaceAll(/\s+/g, ' ');
   const [ofGroup, ofPerson] = [await explained('Quay'), await explained(JOE)];

@@ -1,7 +1,7 @@
 // Finds held and rejected changes that a person has already made at the platform, so that no operator needs to decide them.
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { NO_GENERATION } from '../../directory/logs/provisioning-log.ts';
-import { isUnmanaged } from '../../directory/member-names.ts';
+import { isUnmanaged, removedUser } from '../../directory/member-names.ts';
 import type { Drift } from '../../directory/outbox/drift.ts';
 import { isAwaitingDecision, type Link } from '../../directory/outbox/links.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
@@ -60,6 +60,31 @@ export async function countDecidable(
       const known = counts.get(ref) ?? { held: 0, rejected: 0 };
       counts.set(ref, { ...known, [verdict]: known[verdict] + 1 });
     }
+  return counts;
+}
+
+/**
+ * Returns for each group how many removed members are not in it at the platform, of those who leave it only with their account,
+ * whose deactivation the guard holds. The guard has no verdict on such a removal, so `countDecidable` does not count it.
+ */
+export async function countAbsentLeavers(
+  { guardStore }: Pick<ReconcileScope['outbox'], 'guardStore'>,
+  done: readonly DoneChanges[],
+): Promise<Map<Ref, number>> {
+  const removals = done.flatMap(({ items }) =>
+    items.flatMap((item) => {
+      const user = removedUser(item);
+      return user === undefined ? [] : [{ item, user: parseRef(user).id }];
+    }),
+  );
+  const [verdicts, decisions] = await Promise.all([
+    guardStore.verdictsOn(removals.map(({ item }) => item)),
+    guardStore.decisionsOfMembers(removals.map(({ user }) => user)),
+  ]);
+  const counts = new Map<Ref, number>();
+  for (const [index, { item }] of removals.entries())
+    if (verdicts[index] === undefined && decisions[index] === 'follows')
+      counts.set(item.ref, (counts.get(item.ref) ?? 0) + 1);
   return counts;
 }
 
@@ -141,3 +166,7 @@ export function doneText({ held, rejected }: DecidableCounts): string {
   const isOne = held + rejected === 1;
   return `${parts.join(' and ')} ${isOne ? 'is' : 'are'} done at the platform already: the next reconcile, or scim-bridge sync, takes ${isOne ? 'it' : 'them'} off the list`;
 }
+
+/** Returns a sentence without its end: how many members of a group with a held change are not in it. @param count 1 or more */
+export const absentText = (count: number): string =>
+  `${counted(count, 'member')} of these ${count === 1 ? 'is' : 'are'} not in the group at the platform: the next reconcile, or scim-bridge sync, takes ${count === 1 ? 'this removal' : 'these removals'} off the list`;

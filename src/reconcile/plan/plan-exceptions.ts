@@ -1,6 +1,12 @@
 // Lists the exceptions of a target in a plan, with what else is known about their changes.
 import type { Ref } from '../../directory/records.ts';
-import { countDecidable, doneText, type DoneChanges } from '../compare/done-changes.ts';
+import {
+  absentText,
+  countAbsentLeavers,
+  countDecidable,
+  doneText,
+  type DoneChanges,
+} from '../compare/done-changes.ts';
 import type { ReconcileScope } from '../scope.ts';
 import type { Plan } from '../plan.ts';
 
@@ -19,16 +25,21 @@ export async function exceptionsOfPlan(
 ): Promise<Plan['exceptions']> {
   const { exceptions } = await outbox.backlog();
   const items = exceptions.total === 0 ? [] : await outbox.exceptions({ limit: MOST_EXCEPTIONS });
-  const counts = await countDecidable(outbox, done);
+  const [counts, absent] = await Promise.all([
+    countDecidable(outbox, done),
+    countAbsentLeavers(outbox, done),
+  ]);
   return {
     // Syncs may add exceptions between the two reads.
     total: Math.max(exceptions.total, items.length),
     items: items.map((each) => {
       // A target on hold is an exception without a resource.
       const count = each.ref === null ? undefined : counts.get(each.ref);
+      const absentMembers = each.ref === null ? undefined : absent.get(each.ref);
       const told = [
         each.message,
         count && doneText(count),
+        absentMembers && absentText(absentMembers),
         each.ref === null ? undefined : waiting.get(each.ref),
       ];
       return { ...each, message: told.filter(Boolean).join('; ') };
