@@ -12,8 +12,8 @@ const ENDING: ReadonlySet<string> = new Set(['deactivate', 'delete']);
 export interface DefinitionReads {
   /** Reads the definitions even if no user changes: a value may look equal although its type is another one, such as 5 and "5". */
   always?: boolean;
-  /** A definition of another type becomes one conflict of the attribute, not one for each person with a value that waits. */
-  inOne?: boolean;
+  /** A definition of another type is one conflict of the attribute; default: one of each person with a value that waits for it. */
+  isConflictPerAttribute?: boolean;
 }
 
 /**

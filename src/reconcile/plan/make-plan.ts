@@ -137,7 +137,10 @@ export async function makePlan(
     users,
     groups,
   );
-  const found = await withFollowers(scan, proven, verified, { always: mapsAll || full, inOne: true });
+  const found = await withFollowers(scan, proven, verified, {
+    always: mapsAll || full,
+    isConflictPerAttribute: true,
+  });
   const done = verified.flatMap((each) => each.done ?? []);
   // Dead letters whose refused change somebody made at the platform: the run marks them, and their sync ends the dead letter. A
   // refused deletion is left out, because no comparison sees whether the closed account of a leaver was deleted.

@@ -1,0 +1,135 @@
+// Finds the memberships that the sync of a created, adopted, relinked or returning resource writes too.
+import { parseRef, refOf, type Ref } from '../../directory/records.ts';
+import type { Link } from '../../directory/outbox/links.ts';
+import { isProtected, NEWLY_LINKED, refusalOf, type PlanEntry } from '../entry.ts';
+import type { ScanResult } from '../scope.ts';
+import { asking } from '../compare/platform-reads.ts';
+
+/** A membership that the sync of `parent` writes too. `link` has the id of the user's account, `name` is the userName. */
+export interface Following {
+  parent: PlanEntry;
+  group: GroupOfPlan;
+  user: Ref;
+  link: Link;
+  name: string;
+}
+
+/** A group with its id at the platform; null: this plan creates it. */
+interface GroupOfPlan {
+  ref: Ref;
+  platformId: string | null;
+  name: string;
+}
+
+/** Returns the key by which two entries about the same membership are found. */
+export const membershipKey = ({ ref, member }: { ref: Ref | null; member?: { ref: Ref | null } }): string =>
+  `${ref ?? ''} ${member?.ref ?? ''}`;
+
+/** Returns the id of the account or group after the plan is applied; undefined for one that is created. */
+export function platformIdAfter({ action, after, platformId }: PlanEntry): string | undefined {
+  if (action === 'create') return undefined;
+  return NEWLY_LINKED.has(action) ? String(after?.id) : (platformId ?? undefined);
+}
+
+/** Returns the entry of a membership; `report` if the user's own last sync was refused. */
+export function toFollower({ parent, group, user, link, name }: Following): PlanEntry {
+  const refusal = refusalOf(link);
+  const waits = refusal ? `; waits for the user, who needs a person (${refusal.reason})` : '';
+  const why = parent.kind === 'User' ? 'the account' : 'the group';
+  const isAnew = NEWLY_LINKED.has(parent.action);
+  const how = parent.action === 'create' ? 'created' : isAnew ? 'linked anew' : 'managed again';
+  return {
+    action: 'addMember',
+    kind: 'Group',
+    ref: group.ref,
+    platformId: group.platformId,
+    name: group.name,
+    member: { ref: user, platformId: link.id ?? null, name },
+    before: { member: false },
+    after: { member: true },
+    effect: refusal ? 'report' : 'apply',
+    reason: `member at the source; ${why} is ${how}${waits}`,
+    attribution: parent.attribution,
+    basis: parent.basis,
+    follows: parent.ref as Ref,
+  };
+}
+
+/** Returns the members of a group that is created or adopted. */
+export async function followersOfGroup(
+  scan: ScanResult,
+  parent: PlanEntry,
+  parents: ReadonlyMap<Ref, PlanEntry>,
+): Promise<Following[]> {
+  const { drifts, target } = scan.scope;
+  const ref = parent.ref as Ref;
+  const isCreated = parent.action === 'create';
+  // Members of an adopted group are not written under this policy.
+  if (!isCreated && target.policy.policy === 'create-only') return [];
+  const platformId = platformIdAfter(parent) ?? null;
+  const present = platformId === null ? undefined : await presentIn(scan, platformId);
+  const group = { ref, platformId, name: parent.name };
+  return (await drifts.membersOf(parseRef(ref).id)).flatMap(({ user, link }) => {
+    const member = refOf('User', user);
+    const anew = parents.get(member);
+    const id = anew ? platformIdAfter(anew) : link.id;
+    // The sync of the group adds members with an account, and those that this plan creates or links.
+    const isWritten = anew !== undefined || (link.id !== undefined && link.departed !== true);
+    if (!isWritten || isProtected(link, target.policy.users.protected)) return [];
+    const isMember = id !== undefined && present?.has(id) === true;
+    if (isMember) return [];
+    const account = anew ? (id === undefined ? {} : { id }) : link;
+    const name = anew?.name ?? String(link.core?.userName ?? '');
+    return [{ parent, group, user: member, link: account, name }];
+  });
+}
+
+/** Returns the platform ids of the members of a group that is adopted. */
+async function presentIn(scan: ScanResult, id: string): Promise<ReadonlySet<string>> {
+  const group = await asking(scan, (signal) => scan.scope.target.client.groups.get(id, {}, { signal }));
+  // Not read: all members at the source are planned. The sync writes the same, because it adds each member whom it does not see.
+  if (group === 'absent' || group === 'unknown') return new Set();
+  return new Set((group.members ?? []).map(({ value }) => value));
+}
+
+/** Returns the memberships of users whose account is created or adopted, in groups that exist or are created too. */
+export async function followersOfUsers(
+  scan: ScanResult,
+  users: PlanEntry[],
+  parents: ReadonlyMap<Ref, PlanEntry>,
+  {
+    memberOf,
+    sent,
+  }: { memberOf: ReadonlyMap<Ref, readonly string[] | undefined>; sent: ReadonlySet<string> },
+): Promise<Following[]> {
+  const { directory, links, target } = scan.scope;
+  const byId = new Map(users.map((entry) => [parseRef(entry.ref as Ref).id, entry]));
+  const following: Following[] = [];
+  for await (const portion of directory.usersIn([...byId.keys()])) {
+    const refs = [...new Set(portion.flatMap(({ groups }) => groups.map(({ id }) => refOf('Group', id))))];
+    const known = await links.getMany(target.name, refs);
+    const linkOf = new Map(refs.map((ref, index) => [ref, known[index] ?? {}]));
+    for (const { record, groups } of portion) {
+      const parent = byId.get(record.id);
+      if (!parent) continue;
+      const id = platformIdAfter(parent);
+      const has = new Set(id === undefined ? [] : memberOf.get(refOf('User', record.id)));
+      for (const { id: groupId, displayName } of groups) {
+        const ref = refOf('Group', groupId);
+        const name = target.mapping.groupName(displayName);
+        const link = linkOf.get(ref) ?? {};
+        // Under create-only a group is changed only until its creation is complete (`making`).
+        const isFrozen = target.policy.policy === 'create-only' && link.making !== true;
+        // The members of a group that this plan creates or links are added by `followersOfGroup`.
+        const isThere = link.id !== undefined && link.departed !== true && !isFrozen && !parents.has(ref);
+        const member = { ref: refOf('User', record.id) };
+        const isWritten = !has.has(link.id ?? '') || sent.has(membershipKey({ ref, member }));
+        if (name === undefined || !isThere || !isWritten) continue;
+        const group = { ref, platformId: link.id ?? null, name };
+        const account: Link = id === undefined ? {} : { id };
+        following.push({ parent, group, user: member.ref, link: account, name: parent.name });
+      }
+    }
+  }
+  return following;
+}

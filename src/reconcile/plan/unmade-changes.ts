@@ -1,0 +1,71 @@
+// Leaves out of a plan, or only reports, the changes that a sync will not make because of the state of the user: the account is gone,
+// the sync refuses to adopt it, or the user is out of scope. Pure.
+import { isChange, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
+import type { VerifiedResource } from '../compare/verified.ts';
+
+/** Returns a membership as an entry that is only reported. */
+const waitingForUser = (entry: PlanEntry): PlanEntry => ({
+  ...entry,
+  effect: 'report',
+  reason: `${entry.reason}; waits for the user, who needs a person`,
+});
+
+/**
+ * Returns the entries without removals of members whose account the platform does not have any more. If the user has a conflict, so
+ * that no run creates the account anew, the additions of the user are only reported.
+ */
+export function withGoneMembers(entries: PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
+  const gone = new Set(
+    verified.flatMap(({ ref, version, account }) =>
+      ref.startsWith('User:') && version !== undefined && !account ? [ref] : [],
+    ),
+  );
+  const anew = new Set(
+    entries.flatMap((entry) => (NEWLY_LINKED.has(entry.action) && isChange(entry) ? [entry.ref] : [])),
+  );
+  return entries.flatMap((entry): PlanEntry[] => {
+    const { action, member } = entry;
+    if (!member?.ref || member.platformId === null || !gone.has(member.ref)) return [entry];
+    if (action === 'removeMember') return [];
+    if (action !== 'addMember' || !isChange(entry) || anew.has(member.ref)) return [entry];
+    return [waitingForUser(entry)];
+  });
+}
+
+/** Returns the entries without additions of users who are out of scope: their syncs drop what is pending. */
+export function withoutAddedLeavers(
+  entries: PlanEntry[],
+  verified: readonly VerifiedResource[],
+): PlanEntry[] {
+  const out = new Set(verified.flatMap(({ ref, isOut }) => (isOut ? [ref] : [])));
+  return entries.filter(
+    ({ action, member }) => action !== 'addMember' || !member?.ref || !out.has(member.ref),
+  );
+}
+
+/**
+ * Returns the entries with a conflict in place of each adoption that the sync will refuse. The values of the user are left out, and
+ * the memberships are only reported.
+ */
+export function withoutRefusedAdoptions(
+  entries: PlanEntry[],
+  verified: readonly VerifiedResource[],
+): PlanEntry[] {
+  const reasons = new Map(
+    verified.flatMap(({ ref, notAdopted, entries: own }) =>
+      notAdopted !== undefined && own.some((entry) => isChange(entry) && entry.action === 'adopt')
+        ? [[ref, notAdopted] as const]
+        : [],
+    ),
+  );
+  if (reasons.size === 0) return entries;
+  return entries.flatMap((entry): PlanEntry[] => {
+    const { member } = entry;
+    const ref = member ? member.ref : entry.ref;
+    const reason = ref === null ? undefined : reasons.get(ref);
+    if (reason === undefined || !isChange(entry)) return [entry];
+    if (member) return [waitingForUser(entry)];
+    if (entry.action !== 'adopt') return [];
+    return [{ ...entry, action: 'conflict', effect: 'report', reason, attribution: { cause: 'none' } }];
+  });
+}
