@@ -1,4 +1,5 @@
 // Creates the context of one sync: how it saves its link, sends each write under the lease, and logs it.
+import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
 import { takeObserved } from '../directory/outbox/links.ts';
 import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
 import { NO_REQUEST } from '../directory/records.ts';
@@ -64,7 +65,8 @@ export function createContext(
       lease.heldUntil = renewedAt + outbox.leaseMs;
       // `save` has changed the stored pending memberships in the same way. `+`: to be added.
       if (options.isNew) work.pendingGroups.clear();
-      if (options.rewriteMemberships) for (const group of work.groups) work.pendingGroups.set(group.id, '+');
+      if (options.rewriteMemberships)
+        for (const group of work.groups) work.pendingGroups.set(group.id, MEMBERSHIP_SIGN.toAdd);
     },
     attempt: async (names, operation, run, { why, ignoredText } = {}) => {
       const { unsure: before = [], observed } = context.link;

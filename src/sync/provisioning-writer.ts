@@ -150,7 +150,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
     // `NotApplied`: the platform may carry the next attempt out. The other conditions of this outcome need an operator.
     const status = condition?.reason === 'NotApplied' ? 'retry' : 'failure';
     if (condition && isNew(condition)) lines.push({ ...failure, status, ...why(condition) });
-    // Of consecutive failures only the first is logged.
+    // Only the first of consecutive failures is logged.
     else if (!condition && lastError && attemptsOf(link) === 1)
       lines.push({ ...failure, status: 'retry', reason: 'PlatformFailed', message: lastError.message });
   }

@@ -143,7 +143,7 @@ const underOtherName = ({ before }: PlanEntry): string =>
 const isRefusedRename = ({ action, before }: PlanEntry): boolean =>
   action === 'conflict' && before?.displayName !== undefined && before.id === undefined;
 
-/** Compares groups without members. A write that the platform refused before becomes a conflict, because no run repeats it. */
+/** Compares groups, but not their members. A write that the platform refused before becomes a conflict, because no run repeats it. */
 async function comparedGroups(scan: ScanResult, refs: Ref[]): Promise<VerifiedResource[]> {
   const { outbox } = scan.scope;
   const groups = await verifyGroups(scan, refs, { withMembers: () => false, namesOnly: true });

@@ -206,7 +206,7 @@ export function differences(
 ): Difference[] {
   const found: Difference[] = [];
   const active = observed.active !== false;
-  // Of the account of a user who is out of scope only `active` is managed.
+  // Out of scope only `active` of the account is managed.
   if (!wanted.inScope) {
     return active && !wanted.active ? [{ name: 'active', before: true, after: false }] : found;
   }

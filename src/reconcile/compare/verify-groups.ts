@@ -1,4 +1,5 @@
 // Verifies suspected drift of groups one by one, with their members where needed.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { parseLink, type Link } from '../../directory/outbox/links.ts';
@@ -159,7 +160,8 @@ async function verifyGroup(
   const adopted = link.adopting ? present : readsNamesake ? await readNamesake(scan, namesake) : undefined;
   if (adopted === 'unknown') return undefined;
   // The sync of an adopted group adds only members whom the group lacks, but all members if it has removed members before.
-  const isRemoving = target.policy.policy === 'sync' && [...signs.values()].includes('-');
+  const isRemoving =
+    target.policy.policy === 'sync' && [...signs.values()].includes(MEMBERSHIP_SIGN.toRemove);
   const before = new Set(isRemoving ? [] : adopted?.members?.map(({ value }) => value));
   const isMemberBefore = ({ platformId }: Member): boolean => platformId !== null && before.has(platformId);
   const differing = present && isRead ? await compareMembers(scan, present, sourceMembers, signs) : undefined;

@@ -93,7 +93,7 @@ async function verifyUser(
   // All else is compared without the values: an account that somebody opened again must not stay open because values are unread.
   const areValuesUnread = read === 'unknown';
   const values = areValuesUnread ? undefined : read;
-  // Of a user without account: the account that its sync would find, which another connection may be linked to.
+  // The account that the sync of a user without account would find; another connection may be linked to it.
   const candidate =
     namesake?.id ?? (present || !wanted ? undefined : await takenId(scan, wanted.wanted, strangers));
   const takenBy = await takenElsewhereText(scan, 'User', candidate, wanted?.wanted.core);

@@ -1,5 +1,6 @@
 // Finds the changes of a plan that the guard is to hold, because their kind has reached its limit. The plan only tells it: the
 // guard decides when a change is written.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { isUnmanaged } from '../../directory/member-names.ts';
 import type { Link } from '../../directory/outbox/links.ts';
@@ -201,7 +202,7 @@ async function unlistedRemovals(
   for (const [ref, [first, ...others]] of ofGroup) {
     if (!first) continue;
     const known = new Set([first, ...others].map(({ item }) => item.subject));
-    for (const subject of membersWithSign(await pendingMembers(parseRef(ref).id), '-')) {
+    for (const subject of membersWithSign(await pendingMembers(parseRef(ref).id), MEMBERSHIP_SIGN.toRemove)) {
       if (known.has(subject)) continue;
       const user = isUnmanaged(subject) ? null : refOf('User', subject);
       // Only the ref of the member is used here.

@@ -20,8 +20,8 @@ export const isLostValue = (entry: PlanEntry): boolean =>
 /**
  * Returns the entries; those that activate the users of `refs` or add them to a group only have the effect `report`, and a safe
  * activation leaves a new account inactive. The conflict of such a user says what waits.
- * Of a user whose applied value is lost at the platform, the worker writes what was pushed; a run does not undo the closing of
- * the account or a lost membership, because the access may be wider without the value.
+ * If an applied value of a user is lost at the platform, the worker writes what was pushed, but a run undoes neither the closing
+ * of the account nor a lost membership, because the access may be wider without the value.
  * @param refs users with a value that cannot be written
  * @param lost users with the conflict of such a lost value
  */

@@ -1,6 +1,7 @@
 // Finds the changes of a plan that no sync would write: rejected by an operator, held by the guard, about a protected
 // person, or a pending membership or value that waits for a decision about the account or about another group. The plan only
 // reports them.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { unmanagedName } from '../../directory/member-names.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
@@ -169,7 +170,7 @@ async function withHeldDeletion(guardStore: Outbox['guardStore'], items: Destruc
 async function keepsMember({ pendingMembers }: Outbox, { kind, ref }: Destruction): Promise<boolean> {
   const group = parseRef(ref);
   if (kind !== 'delete' || group.kind !== 'Group') return false;
-  return [...(await pendingMembers(group.id)).values()].includes('r');
+  return [...(await pendingMembers(group.id)).values()].includes(MEMBERSHIP_SIGN.keptRemoval);
 }
 
 /**

@@ -69,7 +69,7 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   const rejected = membersWithSign(await outbox.pendingMembers(work.id), MEMBERSHIP_SIGN.keptRemoval);
   const removed = [...rejected, ...(await outbox.unconfirmedRemovals(work.id))];
   // As removals (`-`) were written, also kept and unconfirmed ones end (ack_members.lua).
-  if (removed.length > 0) await outbox.ackMembers(work, '-', removed);
+  if (removed.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, removed);
   return { kind: 'synced', writes: context.writes, forget: true };
 }
 

@@ -1,4 +1,5 @@
 // Links a group to the platform group with its name, which is adopted or created.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import { condition } from '../condition.ts';
@@ -59,7 +60,10 @@ export async function findGroup(context: SyncContext, name: string): Promise<Fou
 export const linkedText = (name: string, holder: Ref): string =>
   `the group ${name} is already linked to ${holder}: rename one of the two`;
 
-/** Returns whether another resource may give the group or its name up: its sync is to come, or the list shows a former name. */
+/**
+ * Returns whether the resource that has this group or name at the platform may soon release it: the sync of that resource is still
+ * to come, or the list of the platform shows a former name of the group. The caller then waits instead of refusing.
+ */
 const isPassing = async (context: SyncContext, { id, displayName }: WireGroup): Promise<boolean> =>
   (await isHandedOn(context, 'Group', id)) || (await isOutdated(context, 'Group', { id, name: displayName }));
 
@@ -118,7 +122,7 @@ async function dropRemovals({ outbox, work }: SyncContext): Promise<void> {
     ...(await outbox.unconfirmedRemovals(work.id)),
   ];
   // `moot`: the removals end together with the guard's decisions about them.
-  if (users.length > 0) await outbox.ackMembers(work, '-', users, 'moot');
+  if (users.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, users, 'moot');
 }
 
 /** Links the group to a platform group. `takenFrom`: the former resource of that group, whose link is removed. */

@@ -1,5 +1,6 @@
 // Keeps a list (`leavers` in the link) of members whom the source removed from a group while the settings forbid the
 // removal. They are removed when the settings allow it.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { type Link, platformIdOf } from '../../directory/outbox/links.ts';
 import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
 import { parseRef, refOf } from '../../directory/records.ts';
@@ -36,7 +37,7 @@ export async function leave(context: SyncContext): Promise<void> {
  * account is `@<platform id>`, because a later record of the person may take the account over; without an account it is the id.
  */
 async function pendingLeavers({ links, outbox, target, work }: SyncContext): Promise<Map<string, string>> {
-  const users = membersWithSign(await outbox.pendingMembers(work.id), '-').filter(
+  const users = membersWithSign(await outbox.pendingMembers(work.id), MEMBERSHIP_SIGN.toRemove).filter(
     (user) => !isUnmanaged(user),
   );
   const found = await links.getMany(
@@ -128,5 +129,5 @@ export async function comeBack(context: SyncContext): Promise<void> {
   delete link.leavers;
   // Members who are there already need no write.
   const users = present.map(({ user }) => user);
-  if (users.length > 0) await outbox.ackMembers(work, '+', users);
+  if (users.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toAdd, users);
 }

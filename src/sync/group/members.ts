@@ -1,6 +1,10 @@
 // Decides which pending members of a group are removed and added now, and in which portions.
 import { platformIdOf } from '../../directory/outbox/links.ts';
-import type { PendingSign, Readiness } from '../../directory/outbox/pending-memberships.ts';
+import {
+  MEMBERSHIP_SIGN,
+  type PendingSign,
+  type Readiness,
+} from '../../directory/outbox/pending-memberships.ts';
 import { fold, refOf } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { SyncContext } from '../context.ts';
@@ -50,7 +54,7 @@ export async function removeMembers(
     else unknown.push(user);
   }
   // A user without account is no member at the platform, so the removal has nothing to write.
-  if (unknown.length > 0) await context.outbox.ackMembers(context.work, '-', unknown);
+  if (unknown.length > 0) await context.outbox.ackMembers(context.work, MEMBERSHIP_SIGN.toRemove, unknown);
   // `kept`: the removals get the sign `r`. The first sync of the user after the protection makes them pending again.
   const fresh = kept.filter((user) => pending.get(user) === '-');
   if (fresh.length > 0) {
@@ -58,7 +62,7 @@ export async function removeMembers(
       reason: 'Protected',
       message: `${LISTED_AS_PROTECTED}: the membership stays although the source removed it`,
     });
-    await context.outbox.ackMembers(context.work, '-', fresh, 'kept');
+    await context.outbox.ackMembers(context.work, MEMBERSHIP_SIGN.toRemove, fresh, 'kept');
   }
   const { members, isWaiting } = await permitted(context, leavers);
   ignored.push(...(await removePermitted(context, members)));
@@ -69,7 +73,7 @@ export async function removeMembers(
 export async function removePermitted(context: SyncContext, members: LinkedMember[]): Promise<Ignored> {
   const ignored: Ignored = [];
   for (const portion of inPortions(members, PORTION))
-    ignored.push(...(await writeMembers(context, '-', portion)));
+    ignored.push(...(await writeMembers(context, MEMBERSHIP_SIGN.toRemove, portion)));
   if (members.length > 0) warnOfRoles(context, String(context.link.core?.displayName));
   return ignored;
 }
@@ -103,7 +107,8 @@ async function reportRejected(context: SyncContext, pending: PendingMembers): Pr
   for (const subject of stay) refuse(context, { kind: 'removeMembers', subject }, 'rejected');
   // Removals that were rejected since the last sync get the sign `r` (`kept`), so that nothing waits for them.
   const fresh = stay.filter((user) => pending.get(user) === '-');
-  if (fresh.length > 0) await context.outbox.ackMembers(context.work, '-', fresh, 'kept');
+  if (fresh.length > 0)
+    await context.outbox.ackMembers(context.work, MEMBERSHIP_SIGN.toRemove, fresh, 'kept');
   return new Set(stay);
 }
 
@@ -141,7 +146,7 @@ async function permitted(
     staying.map(({ user }) => ({ kind: 'removeMembers', subject: user })),
   );
   const rejected = staying.filter((_, index) => permissions[index] === 'rejected').map(({ user }) => user);
-  if (rejected.length > 0) await outbox.ackMembers(work, '-', rejected, 'kept');
+  if (rejected.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, rejected, 'kept');
   const allowed = staying.filter((_, index) => permissions[index] === 'allowed');
   return {
     members: [...leavers.filter(({ isOpen }) => !isOpen), ...allowed],
@@ -171,7 +176,7 @@ export async function addMembers(
 ): Promise<{ coalesceMs: number; underWay: number; ignored: Ignored }> {
   const { link, clock, outbox } = context;
   const states: Readiness[] = [];
-  for (const portion of inPortions(membersWithSign(pending, '+'), MEMBERS_PER_READ))
+  for (const portion of inPortions(membersWithSign(pending, MEMBERSHIP_SIGN.toAdd), MEMBERS_PER_READ))
     states.push(...(await outbox.readiness(portion)));
   const ready = states.filter((state) => state.ready);
   const underWay = states.filter((state) => !state.ready && state.underWay).length;
@@ -188,7 +193,7 @@ export async function addMembers(
       platformId: platformIdOf(account), // a ready member has an account
       isListed,
     }));
-    ignored.push(...(await writeMembers(context, '+', members)));
+    ignored.push(...(await writeMembers(context, MEMBERSHIP_SIGN.toAdd, members)));
   }
   return { coalesceMs: 0, underWay, ignored };
 }
@@ -221,7 +226,7 @@ async function lacking(
   if (!link.adopting) return ready.map((state) => ({ ...state, isListed: isThere(state) }));
   for (const portion of inPortions(ready.filter(isThere), MEMBERS_PER_READ)) {
     const users = portion.map(({ user }) => user);
-    await outbox.ackMembers(work, '+', users);
+    await outbox.ackMembers(work, MEMBERSHIP_SIGN.toAdd, users);
   }
   return ready.filter((state) => !isThere(state));
 }
@@ -240,7 +245,7 @@ export const leaving = (pending: PendingMembers): string[] =>
  */
 export async function dropPendingMembers(context: SyncContext, only?: '+' | '-'): Promise<void> {
   const pending = await context.outbox.pendingMembers(context.work.id);
-  for (const sign of ['+', '-'] as const) {
+  for (const sign of [MEMBERSHIP_SIGN.toAdd, MEMBERSHIP_SIGN.toRemove]) {
     if (only !== undefined && sign !== only) continue;
     const users = membersWithSign(pending, sign);
     if (users.length > 0) await context.outbox.ackMembers(context.work, sign, users);

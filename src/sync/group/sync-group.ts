@@ -1,6 +1,7 @@
 // Syncs one group at one target. Only pending memberships of the outbox are written, so the cost depends on the changes and
-// not on the size of the group. The member list is never replaced (contract 12.5).
+// not on the size of the group. The member list is never replaced (contract 12.5). directory/outbox/link.ts defines the flags of a link.
 import type { Resource } from '../../scim/index.ts';
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { unlinkAbsent } from '../calls/absence.ts';
 import { isRecordLost, recordDamaged, recordLost } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
@@ -51,13 +52,14 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
     if (found.kind === 'absent') found = await createPlatformGroup(context, name);
     if (found.kind === 'later' || found.kind === 'blocked') return { ...found, writes: context.writes };
   }
+  // The policy forbade removals before: the members whom the link lists become pending removals now.
   const hasLeaversToRemove = link.leavers !== undefined && policy.policy === 'sync';
   if (link.departed || hasLeaversToRemove) await comeBack(context);
   // `create-only` writes nothing more to a completed group.
   if (policy.policy === 'create-only' && !link.making) {
     await noteLeavers(context);
     await dropPendingMembers(context);
-    // Only a temporary name (taken-name.ts) must not stay.
+    // A temporary name (taken-name.ts) is replaced under this policy too.
     const waiting = nameBehind(context) === undefined ? undefined : await renameGroup(context, name);
     return waiting ?? { kind: 'synced', writes: context.writes };
   }
@@ -72,10 +74,10 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   // Other policies remove no member, so the link notes the members who should leave.
   if (policy.policy !== 'sync') {
     await noteLeavers(context);
-    await dropPendingMembers(context, '-');
+    await dropPendingMembers(context, MEMBERSHIP_SIGN.toRemove);
   }
   const added = await addMembers(context, pending);
-  const { coalesceMs, underWay } = added;
+  const { coalesceMs, underWay } = added; // `addMembers` waits for accounts of more members, to add them in one call
   if (coalesceMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
   throwIfIgnored([...removed.ignored, ...added.ignored]);
   // A created or adopted group is complete when no member is under way.

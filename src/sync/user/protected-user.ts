@@ -23,7 +23,7 @@ export async function resumeRemovals(context: SyncContext): Promise<void> {
   const resumed = kept.filter((_, index) => !rejected[index]);
   if (resumed.length === 0) return;
   await context.save({ resumed });
-  for (const group of resumed) work.pendingGroups.set(group, '-');
+  for (const group of resumed) work.pendingGroups.set(group, MEMBERSHIP_SIGN.toRemove);
 }
 
 /**

@@ -1,5 +1,6 @@
 // Syncs one user at one target in a fixed order: deactivate, remove memberships, set attributes, add memberships, activate.
 // Each step waits for the one before it, so a user never has more access in between than in the end.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { platformIdOf } from '../../directory/outbox/links.ts';
 import { refOf } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
@@ -89,7 +90,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
 
   // `+`: to be added to a group; `-`: to be removed; `r`: a kept removal (docs/glossary.md, pending membership).
   const pendingSigns = [...work.pendingGroups.values()];
-  if (!pendingSigns.includes('+')) delete link.rejoining;
+  if (!pendingSigns.includes(MEMBERSHIP_SIGN.toAdd)) delete link.rejoining;
   if (!desired.active && mayBeActive(link) && policy.policy === 'sync') {
     // While a deactivation is held, only core attributes are written: the user must not gain access.
     if ((await deactivate(context)) === 'held') {
@@ -101,7 +102,8 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   const mayGainAccess =
     desired.active && attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
   // Before the removals, new values would add to the access of the groups that the user is leaving.
-  if (mayGainAccess && mayBeActive(link) && pendingSigns.includes('-')) return waitForRemovals(context);
+  if (mayGainAccess && mayBeActive(link) && pendingSigns.includes(MEMBERSHIP_SIGN.toRemove))
+    return waitForRemovals(context);
   const attributes = await writeAttributes(context, desired);
   if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
   // A person whose deactivation was rejected joins no group. `observedGeneration` would let the groups add the person until this
@@ -122,7 +124,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
 
   if (desired.active && mayBeInactive(link)) {
     if (policy.users.activation === 'safe') {
-      if (pendingSigns.includes('-')) return waitForRemovals(context);
+      if (pendingSigns.includes(MEMBERSHIP_SIGN.toRemove)) return waitForRemovals(context);
       if (await hasPendingGrants(context))
         return { kind: 'waiting', writes: context.writes, for: 'memberships' };
     }
@@ -135,7 +137,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   await resumeRemovals(context);
   // Groups that add a rejoining user read all their members first, so the mark stays until no group has to. It does not stay
   // where another resource waits for the end of this sync: for a decision, a removal, or the state of a closed account.
-  const mayWait = desired.active && !work.held && !pendingSigns.includes('-');
+  const mayWait = desired.active && !work.held && !pendingSigns.includes(MEMBERSHIP_SIGN.toRemove);
   if (link.rejoining && mayWait && (await hasPendingGrants(context)))
     return { kind: 'waiting', writes: context.writes, for: 'memberships' };
   // Without a mark the link is current, and nothing reads the generation (`outbox.readiness`).
