@@ -66,7 +66,7 @@ export function buildHealth(
     const conflicts = total(runs.map(({ last }) => last?.conflicts?.count ?? 0));
     const moved = await Promise.all(outboxes.map((outbox) => outbox.hasMoved()));
     const successes = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
-    // Of several connections, the one whose last successful reconcile is the oldest.
+    // Several connections may feed the target: the oldest of their last successful reconciles counts.
     const reconcileAgeMs = successes.length === 0 ? null : clock.now() - Math.min(...successes);
     const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
     const findings: string[] = [];

@@ -18,14 +18,18 @@ export const feedsOf = ({ connections }: Pick<Config, 'connections'>): TargetFee
     targets.map((target) => ({ connection: name, target })),
   );
 
-/** Returns the targets that each connection feeds, with a digest of their mapping rules and a print of other settings. */
+/**
+ * Returns the targets that each connection feeds, with a digest of their mapping rules and a print of other settings. Each process
+ * announces both (fleet.ts), so that status finds processes with different settings. `noteTargets` uses the digest alone: with a new
+ * one the next run compares every resource.
+ */
 export const feedRulesOf = (config: Pick<Config, 'connections' | 'targets'>): FeedRules[] =>
   feedsOf(config).flatMap((feed) => {
     const settings = config.targets[feed.target];
     return settings ? [{ ...feed, rules: planDigest(settings), others: otherSettings(settings) }] : [];
   });
 
-/** Returns a print of settings that decide about access without being part of the mapping rules. */
+/** Returns a print of settings that decide about access besides the mapping rules: with others, a process treats a change otherwise. */
 function otherSettings(settings: Config['targets'][string]): string {
   const { guard, groupsRolesMap, url } = settings;
   const text = canonicalJson({ settings: settingsPrint(settings), guard, groupsRolesMap, url });
@@ -52,7 +56,7 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
         );
   }
   const noted = untilStored(clock, signal, async () => void (await known.note(fed)));
-  // Reconcile runs wait for `noted`, but not for the warning: status and /health tell of removed targets too.
+  // Reconcile runs wait for `noted`, but not for the warning. A failed warning is dropped: status and /health tell of removed targets too.
   void noted.then(() => (signal.aborted ? undefined : warnOfRemoved())).catch(() => undefined);
   return { noted, stop: () => stopping.abort() };
 }

@@ -4,7 +4,7 @@ import type { Approval, WaitingApproval } from '../ops/approvals/approval-lookup
 import { counted } from '../support/counted.ts';
 import type { ExplainedLimit } from '../ops/approvals/approval-limits.ts';
 import type { HeldChange } from '../ops/approvals/held-change.ts';
-import { say } from './output.ts';
+import { BLANK_LINE, say } from './output.ts';
 
 /** Words after the number of changes of a kind: of one change, and of several. */
 const LABELS: Record<DestructiveKind, readonly [one: string, many: string]> = {
@@ -105,7 +105,7 @@ export function printChanges(
   let kind = before;
   for (const item of items) {
     const [, heading] = LABELS[item.kind];
-    if (item.kind !== kind) say('', `${heading}:`);
+    if (item.kind !== kind) say(BLANK_LINE, `${heading}:`);
     kind = item.kind;
     say(`  - ${lineOf(item)}${sinceText(item)}`);
   }

@@ -171,7 +171,7 @@ const isActive = ([name]: Change): boolean => name === 'active';
 
 /** Returns all written values that decide about access, then the first others and their number. */
 function valuesText(action: LogAction, changes: readonly Change[]): string[] {
-  // Of a create only attribute values are listed: every account or group gets its core values, such as userName, and `active`
+  // Only attribute values of a create are listed: every account or group gets its core values, such as userName, and `active`
   // is a later write.
   const listed = action === 'create' ? changes.filter(isAttribute) : changes;
   const access = listed.filter((each) => isAttribute(each) || isActive(each));

@@ -6,6 +6,9 @@ import { wholeLines } from '../support/columns.ts';
 import { visible, visibleIn } from '../support/visible.ts';
 import { withCommandName } from './command-name.ts';
 
+/** An empty line between two parts of the text. */
+export const BLANK_LINE = '';
+
 /** Prints lines to standard output. A line break within a line is escaped. */
 export function say(...lines: readonly string[]): void {
   for (const line of lines) console.log(wholeLines(visible(withCommandName(line))).join('\n'));

@@ -12,7 +12,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { withScopes } from './scopes.ts';
 import { createProgressLine } from './progress.ts';
 import { deadlineOf, withDeadline, type DeadlineFlags } from './deadline.ts';
-import { complain, say, sayLines, sayPainted } from './output.ts';
+import { BLANK_LINE, complain, say, sayLines, sayPainted } from './output.ts';
 import { writePrivately } from './private-file.ts';
 
 interface PlanFlags extends DeadlineFlags {
@@ -61,7 +61,7 @@ export function planCommand(program: Command, cli: Cli): void {
       }
       if (flags.out !== undefined && !isSaved) complain(`${flags.out} is unchanged.`);
       else if (flags.out !== undefined && !flags.json)
-        say('', `Saved: scim-bridge apply ${flags.out} carries out exactly this.`);
+        say(BLANK_LINE, `Saved: scim-bridge apply ${flags.out} carries out exactly this.`);
       cli.exit(EXITS[outcome]);
     });
 }

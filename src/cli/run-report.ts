@@ -1,7 +1,7 @@
 // Prints the report of a run, and turns the reports of a command into its exit code.
 import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
 import { counted } from '../support/counted.ts';
-import { complain, say } from './output.ts';
+import { BLANK_LINE, complain, say } from './output.ts';
 import type { CommandContext, SelectedScope } from './scopes.ts';
 
 /** Exit code of each outcome of a run. 2: held by the guard or only reported; 1: not everything is as desired. */
@@ -17,7 +17,7 @@ export const RUN_EXITS: Record<Outcome, 0 | 1 | 2> = {
 
 /** Prints the outcome of a run. @param name of the connection and target */
 export function printReport(name: string, { outcome, message }: RunReport): void {
-  say('', `${name}: ${outcome}${message === undefined ? '' : `: ${message}`}`);
+  say(BLANK_LINE, `${name}: ${outcome}${message === undefined ? '' : `: ${message}`}`);
 }
 
 /** Returns the exit code of a command with these reports: 1 if one of them gives 1, else 2 if one gives 2, else 0. */
@@ -27,7 +27,7 @@ export function exitCodeOf(reports: readonly RunReport[]): number {
   return codes.includes(2) ? 2 : 0;
 }
 
-/** Prints for each scope how many resources wait for a worker when none runs: a command writes no more than its plan. */
+/** Prints, if no worker runs, how many resources of each scope still wait for one: the command wrote only the entries of its plan. */
 export async function complainUnapplied(
   scopes: readonly SelectedScope[],
   readFleet: CommandContext['readFleet'],

@@ -37,9 +37,9 @@ export function createDesiredState(
     targets: string[];
     /** Returns the address of a target's platform. */
     addressOf: (target: string) => string;
-    /** Returns a digest of the settings of a target that decide how resources are synced. */
+    /** Returns a digest of the settings of a target that decide how resources are synced; absent: '' for every target. */
     settingsOf?: (target: string) => string;
-    /** Returns whether the settings of a target delete the account of a leaver after its deactivation. */
+    /** Returns whether the settings of a target delete the account of a leaver after its deactivation; absent: no. */
     deletesLeaversAt?: (target: string) => boolean;
     /** Whether mapping rules read the groups of users. */
     rulesReadGroups: boolean;
@@ -49,7 +49,7 @@ export function createDesiredState(
     log?: StreamLimits;
     /** Undefined: no security events. */
     events?: DirectoryOptions['events'];
-    /** Whether two users may not have the same externalId. */
+    /** Whether two users may not have the same externalId; absent: they may. */
     uniqueExternalIds?: boolean;
     /** Returns the names of other connections of a target; absent: there are none. */
     othersOf?: (target: string) => readonly string[];
@@ -71,6 +71,7 @@ export function createDesiredState(
       const former = await known.former(fed);
       return former.flatMap((feed) => (feed.target === target ? [feed.connection] : []));
     },
+    // During an update a process with former settings may still sync a former connection, which leaves with the last such process.
     hasLeft: async (other, target) =>
       isFedByNone(runningOf(await fleet.read()), { connection: other, target }),
   });
@@ -130,7 +131,7 @@ export function createDesiredState(
     tokens: createStoredTokens(storeDeps),
     /** Security events that are not yet delivered. */
     events: createEventStream(storeDeps),
-    /** By target, like the four maps below: marks of resources that may differ there. */
+    /** By target, like the four maps below: marks, leases, links, pending memberships, guard and provisioning log. */
     outboxes,
     /** Counts of resources that are as desired, and of others. */
     coverage: atEach((target) => createCoverageReader(storeDeps, { target, targets, rulesReadGroups })),

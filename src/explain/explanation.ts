@@ -3,6 +3,7 @@ import type { Priority } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { ResourceReason } from '../directory/outbox/exceptions.ts';
 import type { PlanEntry } from '../reconcile/entry.ts';
+import type { SyncPolicy } from '../sync/target.ts';
 import type { FleetFinding } from '../ops/status/fleet.ts';
 import type { HandoverExplanation } from './handover.ts';
 import type { LocatedEntry } from '../ops/log/provisioning-log.ts';
@@ -114,7 +115,7 @@ export interface Explanation {
     creating: boolean;
     /** Number of consecutive failed attempts of the sync. */
     attempts: number;
-    /** Whether the sync waits for the name or the account at the platform: its holder is to give it up, or is not shown yet. */
+    /** Whether the sync waits because another resource still has the name or the account at the platform, or reads do not show yet which one. */
     waitsForName: boolean;
     /** Time of the last write of the bridge at the platform; null: none. */
     lastWrite: string | null;
@@ -166,7 +167,7 @@ export interface Explanation {
     since: string;
     /** Id of the newest change: of a push, a reconcile or an order. */
     request: string;
-    /** Null with the state `due`: the resource waits for a held change of another one. Null with another state: not known. */
+    /** Null: not known; with the state `due` the resource waits for a held change of another one, behind all priorities. */
     priority: Priority | null;
     /** `due`: waits for `nextTry`. `queued`: waits for a worker. `running`: a worker syncs the resource. */
     state: 'due' | 'queued' | 'running';
@@ -208,16 +209,16 @@ export interface Explanation {
   suspectedDrift: string[];
   /** The order that stops all writes to the target; null: none. */
   hold: { since: string; by: string; note: string | null } | null;
-  /**
-   * Set while changes wait for the target: its calls fail in a row and only probes are sent, or it refuses the key (`open`
-   * false before the breaker opens). `status` 0: no answer. `only`: methods that are answered with 401 while the key is accepted
-   * for other calls; null: there are none. `ofOtherKey`: the refused key is not the one of the settings that were read.
-   */
+  /** Set while changes wait because calls to the target fail in a row, or because the target refuses the key. */
   breaker: {
+    /** Whether only probes are sent; false: the key is refused, and the breaker is not open yet. */
     open: boolean;
     since: string;
+    /** HTTP status of the failures; 0: no answer. */
     status: number;
+    /** Methods that are answered with 401 while the key is accepted for other calls; null: there are none. */
     only: string[] | null;
+    /** Whether the refused key is another one than that of the settings which were read. */
     ofOtherKey: boolean;
   } | null;
   /** Pause of all calls to the target; `asked` false: the bridge chose its length. Null: none. */
@@ -225,7 +226,8 @@ export interface Explanation {
   /** Findings about the processes of the service. */
   fleet: FleetFinding[];
   /** Settings of the target; `protected`: users.protected lists the person. */
-  policy: { policy: string; adopt: string; deprovision: string; activation: string; protected: boolean };
+  policy: Pick<SyncPolicy, 'policy' | 'adopt'> &
+    Pick<SyncPolicy['users'], 'deprovision' | 'activation'> & { protected: boolean };
   /** End and outcome of the last reconcile of the target; null: none yet. */
   lastReconcile: { at: string; outcome: string } | null;
   /** Work of a closed account that is, or will be, in the handover folder; null: none. */

@@ -46,7 +46,7 @@ export function approvalReason({
   memberships,
 }: ExplainedFacts): string | undefined {
   const held = memberships.filter((each) => each.condition === 'Held');
-  // Of a group, only the removal of a member whose deactivation is held has this condition (memberships.ts).
+  // In a group, only the removal of a member whose deactivation is held has this condition (memberships.ts).
   const isFollowing = ({ state }: MembershipState): boolean => kind === 'Group' && state === 'toRemove';
   const following = held.filter(isFollowing).map(({ name }) => name);
   // A deleted group and a new one may have the same name, so their refs tell them apart.

@@ -126,7 +126,7 @@ export async function lookAtPlatform(
     // The sync of a member whose account is made anew adds the member to other groups too.
     const isOfOtherGroup = (entry: PlanEntry): boolean =>
       !isPerson && entry.kind === 'Group' && entry.ref !== ref;
-    // Of conflicts count those of the resource's attributes, and of a member those about the account as a whole.
+    // A conflict of the explained resource counts if an attribute has it, and one of a member if the whole account has it.
     const isDifference = (entry: PlanEntry): boolean =>
       (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOtherGroup(entry)) ||
       isUnmade(entry) ||

@@ -247,7 +247,7 @@ function bringsIt(facts: ExplainedFacts): string {
   return `${run}, brings it${except}${unlessHeld}`;
 }
 
-/** Returns the parts of what differs that no run brings, as words behind a comma; '' when a run brings every part. */
+/** Returns `, except …` with the kinds of differences that no reconcile writes; '': a reconcile writes all of them. */
 function exceptText({ condition, memberships, platform, values }: ExplainedFacts): string {
   const waiting = memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
   const has = (reason: string): boolean => waiting.some((each) => each.condition === reason);

@@ -55,7 +55,7 @@ export interface SqlOptions extends QueryOptions {
 }
 
 /**
- * Repeats the same request with the same span id until the platform returns rows (contract 5.1).
+ * Repeats the same request until the platform returns rows (contract 5.1).
  * @returns the JSON of the answer
  * @throws QueryRefused for an answer with another error, PlatformTimeout after `queryTimeoutMs`
  */
@@ -70,9 +70,10 @@ async function loadUntilReady(
   const deadlineMs = service.clock.now() + queryTimeoutMs;
   let pauseMs = FIRST_PAUSE_MS;
   for (let poll = 1; ; poll += 1) {
-    // The id is sent as a header: printable ASCII characters, and at most about 200 of them.
+    // The span names the query, and the number rises with each poll (contract 5.1). A header takes printable ASCII characters only,
+    // and at most about 200 of them.
     const requestId = `${span.replace(/[^\x21-\x7e]/g, '').slice(0, 180)}-span-${poll}`;
-    // `isSafe`: this POST only reads.
+    // `isSafe`: this POST only reads. `unread`: the JSON as received, because an answer may be CONTINUE.
     const request = { family: 'data', ...LOAD, isSafe: true, requestId, body } as const;
     const answer = await service.send({ ...request, read: unread }, options);
     const error = isRecord(answer) ? answer['error'] : undefined;

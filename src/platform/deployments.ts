@@ -1,4 +1,4 @@
-// Reads deployments and switches their software versions (contract 4.1, 4.5).
+// Reads and changes deployments, and switches their software versions (contract 4.1, 4.5).
 import { isRecord } from './answer.ts';
 import { identified, optionalField } from './fields.ts';
 import type { Reader } from './readers.ts';
@@ -56,6 +56,7 @@ const readDeployment: Reader<Deployment> = (body, refuse) => {
   return {
     id: fields.id,
     name: fields.text('name'),
+    // Specified is `created_at` (contract 4.1); other records of the platform have `createdAt`.
     ...optionalField('createdAt', fields.optionalText('created_at') ?? fields.optionalText('createdAt')),
   };
 };
@@ -86,6 +87,7 @@ function readVersion(entry: Record<string, unknown>): DeploymentVersion {
 }
 
 const readVersions: Reader<DeploymentVersion[]> = (body, refuse) => {
+  // `data` is the specified name of the list, `items` the published one (contract 4.5).
   const listed = isRecord(body) ? (body['data'] ?? body['items']) : undefined;
   if (!Array.isArray(listed)) throw refuse('no list of versions');
   return listed.filter(isRecord).map(readVersion);

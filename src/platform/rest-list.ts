@@ -18,7 +18,7 @@ export interface RestList<T> {
   query?: PlatformRequest<unknown>['query'];
   /** Reads one entry. */
   read: Reader<T>;
-  /** Name of the list inside `data`, where the older style nests it (contract 4.1). */
+  /** Property of `data` that has the list in the specified style; the published style has the list in `items` (contract 4.1). */
   member?: string;
   /** False for a list that never has a cursor: then the first request is by offset already. Default: true. */
   hasCursor?: boolean;

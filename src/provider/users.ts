@@ -87,7 +87,10 @@ export function createUsers(deps: ProviderDeps) {
     return mayShare ? store({ ...change, shared: true }) : taken;
   }
 
-  /** Returns whether the user has this shared externalId already, from an earlier profile. Such a user can still be deactivated. */
+  /**
+   * Returns whether the stored user already has this externalId, which another user has too, because an earlier profile of the
+   * connection allowed that. Pushes of such a user are accepted, so that the identity provider can still deactivate the user.
+   */
   async function isShared({ id, resource }: Creation): Promise<boolean> {
     const record = await directory.get('User', id);
     return !!record?.text && (JSON.parse(record.text) as Resource).externalId === resource.externalId;

@@ -53,6 +53,13 @@ export function visitOf(response: Response): Visit {
   return response.locals['visit'] as Visit;
 }
 
+/** Returns the caller, whom the middleware of the family authenticates before its routes (application.ts). */
+export function callerOf(response: Response): Caller {
+  const { caller } = visitOf(response);
+  if (!caller) throw new Error('A router was mounted without the checks of its family');
+  return caller;
+}
+
 /** Sends the body as JSON in the family's media type; a reply without a body is sent as its status alone. */
 export function sendReply(response: Response, reply: HandlerReply): void {
   if (reply.body === undefined) {
@@ -74,8 +81,8 @@ export function sendReply(response: Response, reply: HandlerReply): void {
  */
 export function answer(runtime: SandboxRuntime, handler: Handler): RequestHandler {
   return async (request, response) => {
-    const { caller, fault } = visitOf(response);
-    if (!caller || !fault) throw new Error('A router was mounted without the checks of its family');
+    const caller = callerOf(response);
+    const fault = visitOf(response).fault as InjectedFault; // decided before the authentication
     const current = currentStateOf(runtime);
     // Only reads may be stale.
     const cutoffMs = fault.staleMs > 0 && request.method === 'GET' ? current.nowMs - fault.staleMs : null;

@@ -3,7 +3,7 @@
 import { Router } from 'express';
 import { authenticate, requireDeployment } from './auth.ts';
 import { platformError } from './application.ts';
-import { visitOf } from './call.ts';
+import { callerOf } from './call.ts';
 import { createControlPlaneRoutes } from './control-plane/routes.ts';
 import type { ApiFamily, MountedRouter } from './family.ts';
 import { createUsersRoutes } from './users/routes.ts';
@@ -14,8 +14,7 @@ import { currentStateOf, type SandboxRuntime } from './runtime.ts';
 function createDeploymentCheck(runtime: SandboxRuntime, mount: string): MountedRouter {
   const router = Router({ caseSensitive: true });
   router.use('/deployments/:deploymentId', (request, response, next) => {
-    const { caller } = visitOf(response);
-    if (caller) requireDeployment(currentStateOf(runtime), caller, request.params.deploymentId);
+    requireDeployment(currentStateOf(runtime), callerOf(response), request.params.deploymentId);
     next();
   });
   return { mount, router };
@@ -24,6 +23,7 @@ function createDeploymentCheck(runtime: SandboxRuntime, mount: string): MountedR
 /** Mounts all routes behind the deployment check; `more` are routes built elsewhere. */
 export function createPlatformFamily(runtime: SandboxRuntime, more: readonly MountedRouter[]): ApiFamily {
   return {
+    // Without the version, so that a path of an unknown version is 404 in the error form of this family.
     mounts: ['/api', '/build/api'],
     pathChecks: [createDeploymentCheck(runtime, '/api/v1'), createDeploymentCheck(runtime, '/build/api/v1')],
     routers: [
@@ -34,6 +34,7 @@ export function createPlatformFamily(runtime: SandboxRuntime, more: readonly Mou
     ],
     authenticate: (request) =>
       authenticate(request, currentStateOf(runtime), {
+        // The vendor's client sends `Authorization: Api-Key` here (contract 1.1); the strict setting tests clients that send Bearer.
         acceptsApiKeyScheme: !runtime.settings.strictAuthScheme,
       }),
     render: platformError,

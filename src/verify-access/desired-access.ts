@@ -23,7 +23,7 @@ export type DesiredAccess =
       groups: ExpectedGroup[];
       leaving: LeavingGroup[];
       closing?: 'held' | 'rejected' | undefined;
-      /** Of a person in scope, whose account keeps its values and groups when it is closed. */
+      /** Absent: the person is out of scope. In scope the account keeps its values and groups when it is closed. */
       desired?: DesiredUser;
     }
   | {
@@ -42,7 +42,7 @@ export interface LeavingGroup extends ExpectedGroup {
    * `surplus`: the next reconcile finds it.
    */
   state: 'held' | 'rejected' | 'pending' | 'unconfirmed' | 'surplus';
-  /** Of `surplus`: why the account must not be in the group. */
+  /** Why the account must not be in the group; with the state `surplus` only. */
   reason?: string;
 }
 

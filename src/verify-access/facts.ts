@@ -16,7 +16,7 @@ export interface Facts {
   /** The user as stored. */
   person: FoundResource;
   wanted: DesiredAccess;
-  /** The link with its present condition. */
+  /** The link; its `condition`, if any, says why the user is not as desired at the target now. */
   link: Link;
   /** Whether the settings delete the account of a leaver after its deactivation. */
   deletesLeavers: boolean;

@@ -71,7 +71,7 @@ async function formerGroups(
   );
   return linked.flatMap(({ ref, display }) => {
     const name = names.get(parseRef(ref).id);
-    // Only a group that is not mapped is left out; a managed one counts as a difference.
+    // Only a group that the settings do not map is returned; a mapped one is managed, so it counts as a difference.
     return name === undefined || target.mapping.groupName(name) !== undefined ? [] : [display ?? name];
   });
 }

@@ -24,7 +24,7 @@ export interface DataChoice {
   dataUrl?: string | undefined;
   /** Default: one measure of a visible entity. */
   query?: LoadQuery | undefined;
-  /** API secret of the deployment; without it the query is tried with the meta-sync token. */
+  /** API secret of the deployment, which signs the token of the query. By contract 4.3 the meta-sync token, which is used without the secret, opens no query. */
   secret?: string | undefined;
 }
 

@@ -42,7 +42,7 @@ local function move(kind, item)
     set_removal(string.match(ref, '^Group:(.*)$'), string.match(item, ' (.*)$'), TO_REMOVE)
   end
   moved[kind] = (moved[kind] or 0) + 1
-  -- A change of a user takes access away as soon as it is written, so it comes first; a rejection writes nothing.
+  -- A held change of a user deactivates, deletes or clears, so its mark gets the most urgent priority; a rejection writes nothing.
   local is_urgent = action ~= 'reject' and string.sub(ref, 1, #'User:') == 'User:'
   priorities[ref] = math.min(priorities[ref] or EDIT, is_urgent and DEACTIVATION or EDIT)
 end

@@ -56,8 +56,7 @@ export function createHistoryStore(
   async function note(notes: readonly HistoryNote[]): Promise<boolean> {
     const rings = notes.map(({ kind, name }) => ({
       name: `${kind}.${name}`,
-      // Each `count` or `level`: counts of a slot are added, of levels the greatest one counts.
-      columnTypes: HISTORY_COLUMNS[kind].map(([, columnType]) => columnType),
+      columnTypes: Object.values(HISTORY_COLUMNS[kind]),
     }));
     const texts = notes.map(({ kind, values }) => encodeValues(kind, values));
     const args = { rings, ranges, pauseMs: LEVELS_PAUSE_MS };

@@ -15,35 +15,35 @@ export const HISTORY_RANGES = {
 export type HistoryRange = keyof typeof HISTORY_RANGES;
 
 /**
- * Columns of a ring in stored order; a new column goes to the end. Counts of all processes are added; of a level the
- * greatest value of a slot is kept. `lagMs`: age of the oldest change that is not applied. `deactivation` to `reconcile`: waiting
+ * Columns of a ring in stored order; a new column goes to the end. The values that processes note for one slot are summed in a
+ * column `count`; a column `level` keeps the greatest of them. `lagMs`: age of the oldest change that is not applied. `deactivation` to `reconcile`: waiting
  * marks by priority. `held`: changes that the guard holds. `drift`: differences that the last run found at the platform.
  * `inflight`: resources in the queue or with a worker.
  */
 export const HISTORY_COLUMNS = {
-  connection: [
-    ['pushes', 'count'],
-    ['pushesRefused', 'count'],
-  ],
-  target: [
-    ['calls', 'count'],
-    ['callsRefused', 'count'],
-    ['callsFailed', 'count'],
-    ['lagMs', 'level'],
-    ['deactivation', 'level'],
-    ['edit', 'level'],
-    ['new', 'level'],
-    ['reconcile', 'level'],
-    ['held', 'level'],
-    ['deadLetters', 'level'],
-    ['exceptions', 'level'],
-    ['drift', 'level'],
-    ['inflight', 'level'],
-  ],
+  connection: {
+    pushes: 'count',
+    pushesRefused: 'count',
+  },
+  target: {
+    calls: 'count',
+    callsRefused: 'count',
+    callsFailed: 'count',
+    lagMs: 'level',
+    deactivation: 'level',
+    edit: 'level',
+    new: 'level',
+    reconcile: 'level',
+    held: 'level',
+    deadLetters: 'level',
+    exceptions: 'level',
+    drift: 'level',
+    inflight: 'level',
+  },
 } as const;
 /** Kind of a ring: the history of a connection, or of a target. */
 export type RingKind = keyof typeof HISTORY_COLUMNS;
-export type HistoryColumn<Kind extends RingKind> = (typeof HISTORY_COLUMNS)[Kind][number][0];
+export type HistoryColumn<Kind extends RingKind> = keyof (typeof HISTORY_COLUMNS)[Kind] & string;
 /** Values by column; an absent one leaves its column as it is. */
 export type HistoryValues<Kind extends RingKind> = Partial<Record<HistoryColumn<Kind>, number>>;
 /** One value for each slot, the oldest first; null: no value was stored in the slot. */
@@ -55,8 +55,8 @@ export const startOf = ({ stepMs, slots }: SlotSpan, now: number): number =>
 
 /** Encodes the values of one slot: in the order of the columns, separated by commas; an absent value is an empty text. */
 export const encodeValues = <Kind extends RingKind>(kind: Kind, values: HistoryValues<Kind>): string =>
-  HISTORY_COLUMNS[kind]
-    .map(([name]) => (values as Record<string, number | undefined>)[name])
+  Object.keys(HISTORY_COLUMNS[kind])
+    .map((name) => (values as Record<string, number | undefined>)[name])
     .map((value) => (value === undefined ? '' : String(Math.max(0, Math.round(value)))))
     .join(',');
 
@@ -77,7 +77,7 @@ export function decodeRing<Kind extends RingKind>(
     const [number, ...values] = (places.get(String(slot % slots)) ?? '').split(',');
     return number === String(slot) ? values : [];
   });
-  const columns = HISTORY_COLUMNS[kind].map(([name], column) => [
+  const columns = Object.keys(HISTORY_COLUMNS[kind]).map((name, column) => [
     name,
     rows.map((values) => (values[column] ? Number(values[column]) : null)),
   ]);

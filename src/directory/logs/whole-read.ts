@@ -8,7 +8,7 @@ const LONGEST_MS = 60_000;
 
 /** One reader of a whole log, such as a backup or a check of the hash chain. */
 export interface WholeRead {
-  /** Has to be called after each portion. */
+  /** The reader calls `renew` after each portion. */
   renew: () => Promise<void>;
   end: () => Promise<void>;
 }

@@ -1,12 +1,12 @@
--- Reads and writes the stored texts of marks. `SPAN`, and the meaning of the next line: keys.lua.
+-- Reads and writes the stored text of a mark, 'generation since request'. Reads SPAN of lua/keys.lua, which also explains NEEDS.
 -- NEEDS numbers
 
 -- Request of a mark that the bridge itself set, without a push or an order.
 local NO_REQUEST = '-'
 
--- The text of a mark is 'generation since request': a number that is new for every change; the time of the oldest change that
--- is not applied, in Unix milliseconds; and the correlation id of the newest change. Returns the previous text (false: none)
--- with a new generation and request; `since` is kept.
+-- `generation`: a number that is new for every change. `since`: the time of the oldest change that is not applied, in Unix
+-- milliseconds. `request`: the correlation id of the newest change. Returns the previous text (false: none) with a new generation
+-- and request; `since` is kept.
 local function renewed(mark_text, now, request)
   local first_space = mark_text and string.find(mark_text, ' ', 1, true)
   local second_space = first_space and string.find(mark_text, ' ', first_space + 1, true) or 0

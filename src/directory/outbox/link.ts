@@ -21,8 +21,8 @@ export interface Condition {
    */
   besides?: 'Held' | 'Rejected';
   /**
-   * Of a held or rejected change: correlation id of the push or run that caused it, and when that was accepted (Unix
-   * milliseconds). A write after a withdrawn rejection is logged with them, also one that is tried again.
+   * Correlation id of the push or run that caused a held or rejected change, and when that push or run was accepted (Unix
+   * milliseconds). A write after a withdrawn rejection is logged with both, also one that is tried again.
    */
   request?: string;
   accepted?: number;

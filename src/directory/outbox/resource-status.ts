@@ -35,7 +35,7 @@ export interface ResourceStatus {
   alarmAt: number | null;
   /** Names of values that differed at the platform in a comparison. */
   suspectedDrift: string[];
-  /** Of a user by group id, of a group by member name (member-names.ts), each with its sign (pending-memberships.ts). */
+  /** Signs (pending-memberships.ts): by group id for a user, by member name (member-names.ts) for a group. */
   pendingMemberships: Map<string, PendingSign>;
   /** Written removals that no answer or read has shown yet, named as in `pendingMemberships`. */
   unconfirmedRemovals: string[];

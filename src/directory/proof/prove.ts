@@ -9,8 +9,8 @@ import { keysLike, scanned } from '../redis/portions.ts';
 import { createFindings, type Finding, type Findings } from './findings.ts';
 import { createLastProof } from './last-proof.ts';
 import {
-  CHANGES,
-  SETS,
+  PENDING_OR_HELD,
+  MEMBER_SETS,
   scanOfKey,
   scansOfLinks,
   scansOfMarks,
@@ -20,7 +20,7 @@ import {
 
 export interface ProofOptions {
   repair: boolean;
-  /** Correlation id of the dirty marks that a repair sets. */
+  /** Correlation id of the marks that a repair sets. */
   request: string;
   /** Pause after each portion, milliseconds. */
   pauseMs?: number | undefined;
@@ -48,7 +48,8 @@ export function createProof(
   };
 
   /**
-   * Checks everything once, in the order that the repair needs. Returns the findings; after a repair the faults that remain
+   * Checks everything once, in the order that the repair needs: records first, because all else is derived from them, and marks
+   * last, because other repairs set marks. Returns the findings; after a repair the faults that remain
    * need an operator.
    * @param findings filled during the run, so that after an abort the caller knows what was repaired
    */
@@ -83,13 +84,13 @@ export function createProof(
       }
     }
 
-    /** Returns the keys that SETS or CHANGES match, each once and without the base. */
+    /** Returns the keys that MEMBER_SETS or PENDING_OR_HELD match, each once and without the base. */
     async function ownKeys(): Promise<string[]> {
       const names = new Set<string>();
       for await (const found of keysLike(redis, `${keys.base}*`, KEYS_AT_ONCE)) {
         signal?.throwIfAborted();
         for (const each of found.map((name) => name.slice(keys.base.length)))
-          if (SETS.test(each) || CHANGES.test(each)) names.add(each);
+          if (MEMBER_SETS.test(each) || PENDING_OR_HELD.test(each)) names.add(each);
         await rest(REST_AFTER); // a SCAN takes as long as a portion of entries
       }
       return [...names];
@@ -107,14 +108,15 @@ export function createProof(
 
     if (repair) await forgetMappings();
     await scanAll(scansOfRecords());
-    // The count begins before the keys are listed. A push that creates a member set later adds the set to the sum itself.
+    // The count of members at the source is proved by a sum over all member sets, which begins before the keys are listed. A push
+    // that creates a member set later adds the set to the sum itself.
     const counting = randomUUID();
     await scan({ script: 'count', args: { step: 'begin', run: counting } });
     const names = await ownKeys();
-    await scanKeys(names.filter((name) => SETS.test(name)));
+    await scanKeys(names.filter((name) => MEMBER_SETS.test(name)));
     await scan({ script: 'count', args: { step: 'end', run: counting } });
     await scanAll(targets.flatMap(scansOfLinks));
-    await scanKeys(names.filter((name) => CHANGES.test(name)));
+    await scanKeys(names.filter((name) => PENDING_OR_HELD.test(name)));
     await scanAll(targets.flatMap(scansOfMarks));
     // Repeated, because a reconcile that ran meanwhile has not seen all of the repairs.
     if (repair) await forgetMappings();

@@ -91,8 +91,8 @@ export const chainCheckFields = {
 interface ReadableLog<Query extends SpanQuery> {
   /** Path of the search below /admin/v1. */
   path: string;
-  /** operationIds of the four routes: search, search by body, export, export by body. */
-  ids: readonly [string, string, string, string];
+  /** operationIds of the four routes. */
+  ids: Record<'search' | 'searchByBody' | 'export' | 'exportByBody', string>;
   /** Command of the CLI that reads the log. */
   command: string;
   /** Command of the CLI that exports the log. */
@@ -114,8 +114,7 @@ const BY_BODY = 'The same as GET, with the filters in the body, because addresse
  * with the filters in the body. POST is for filters that name a person, because proxies may store addresses.
  */
 export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>): AdminRoute[] {
-  const { path, command, answers, refuses } = log;
-  const [searchId, searchByBodyId, exportId, exportByBodyId] = log.ids;
+  const { path, ids, command, answers, refuses } = log;
   const fields = { ...log.filters, ...spanFields };
   const exportedFields = { ...log.filters, ...exportFields };
   const search = { command, answers, refuses };
@@ -125,13 +124,13 @@ export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>):
     refuses,
   };
   return [
-    getRoute<Query>(path, searchId, {
+    getRoute<Query>(path, ids.search, {
       ...search,
       summary: log.summary,
       query: toQuery(fields),
       handle: ({ query }) => log.read(query),
     }),
-    postRoute<Query>(`${path}/search`, searchByBodyId, {
+    postRoute<Query>(`${path}/search`, ids.searchByBody, {
       ...search,
       right: 'read',
       summary: BY_BODY,
@@ -139,13 +138,13 @@ export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>):
       bodyOptional: true,
       handle: (call) => log.read(call.body),
     }),
-    getRoute<Query & ExportQuery>(`${path}/export`, exportId, {
+    getRoute<Query & ExportQuery>(`${path}/export`, ids.export, {
       ...exportRoute,
       summary: log.exportSummary,
       query: toQuery(exportedFields, ['format']),
       handle: ({ query, signal }) => log.exported(query, signal),
     }),
-    postRoute<Query & ExportQuery>(`${path}/export`, exportByBodyId, {
+    postRoute<Query & ExportQuery>(`${path}/export`, ids.exportByBody, {
       ...exportRoute,
       right: 'read',
       summary: BY_BODY,

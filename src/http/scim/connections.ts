@@ -17,7 +17,7 @@ export interface ScimConnection {
   settings: AuthenticateOptions & {
     name: string;
     profile: ProfileName;
-    /** As in `ProviderDeps`; undefined: yes, except under the profile `rfc`. */
+    /** Whether a POST that means a stored inactive user reactivates that user; undefined: yes, except under the profile `rfc`. */
     reviveInactive?: boolean;
   };
   directory: Directory;
@@ -42,6 +42,7 @@ export function createScimRouters(
     /** Configured address of the service; null: the Host header of each request is used. */
     publicUrl: string | null;
     maxBodyBytes: number;
+    /** docs/limits.md: largest body of a user, largest page of a list, and largest sum of the bodies in memory, in bytes. */
     limits: LengthLimits & { userBodyBytes: number; pageBytes: number; inFlightBytes: number };
     trustedProxies: readonly string[];
   },

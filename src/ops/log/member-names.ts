@@ -1,5 +1,5 @@
-// Names the members of log entries, which contain only ids, by the links and records as they are now; an unmanaged member by the
-// userName that its removal was judged with.
+// Names the members of log entries, which contain only ids, by the links and records as they are now. An unmanaged member, whose id
+// is `@<platform id>`, gets the userName that it had when the guard judged its removal.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { isUnmanaged } from '../../directory/member-names.ts';
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
@@ -27,6 +27,7 @@ export function createMemberNames(
         readRecordNames(state.directory, refs),
       ]);
       for (const [index, ref] of refs.entries()) {
+        // The link first: the log tells what was written at the target, where the person may have another name.
         const name = links[index]?.core?.userName ?? names.get(ref);
         if (typeof name === 'string') known.set(keyOf(parseRef(ref).id), name);
       }

@@ -130,7 +130,7 @@ export async function untilApplied(
 
 interface Awaited {
   refs: readonly Ref[];
-  /** Gets the resources for which the run does not wait. */
+  /** Filled during the wait: the resources for which the run does not wait. */
   putOff: PutOff;
   /** Syncs of this process; undefined: a worker syncs the resources. */
   own: ReturnType<typeof createOwnSyncs> | undefined;

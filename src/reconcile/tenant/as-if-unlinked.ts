@@ -8,7 +8,7 @@ import type { ReconcileScope } from '../scope.ts';
 /** States that forgotten links leave unchanged: those of resources with a mark. */
 const MARKED: ReadonlySet<CoverState> = new Set(['pending', 'behindHeld', 'stuck']);
 
-/** Returns the scope as it is after the links of the target are forgotten. */
+/** Returns a scope that reads as if the target had no links, for the plan of another tenant. */
 export function asIfUnlinked(scope: ReconcileScope): ReconcileScope {
   const { coverage, drifts, links, outbox } = scope;
   // '': the stored text of a resource without link.

@@ -32,31 +32,35 @@ const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?
 
 type Paint = (sign: string, text: string) => string;
 
-/** Parts of a plan that are listed one by one. */
+/** Parts of a plan whose entries have a line each; the entries of the other parts are counted, with examples. */
 interface Listed {
-  all: boolean;
   changes: boolean;
   /** Entries that no run writes, exceptions and the handover. */
   others: boolean;
+  /** Lists are not cut, and each change has several lines. */
+  all: boolean;
 }
 
-/** Returns the plan as lines of text: every change, or the longest form that fits a screen. */
+/** Returns the plan as lines of text: every change, or as many details as fit a screen. */
 export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: RenderOptions): string[] {
   const paint: Paint = (sign, text) => (colour ? `\u001b[${COLOURS[sign] ?? 0}m${text}\u001b[0m` : text);
-  const formOf = (changes: boolean, others: boolean): string[] =>
-    renderForm(plan, { all, changes, others }, driftOnly, paint);
-  if (all) return formOf(true, true);
-  // The forms from the longest to the shortest: `changes` are listed or summarised, other entries are listed in the first form only.
-  const forms = plan.entries.filter(isChange).length <= MOST_LINES ? [true, true, false] : [false, false];
-  for (const [at, changes] of forms.entries()) {
-    const lines = formOf(changes, at === 0);
-    if (lines.flatMap((line) => wholeLines(line)).length <= MOST_LINES) return lines;
+  const isListable = all || plan.entries.filter(isChange).length <= MOST_LINES;
+  // From the most details to the fewest.
+  const levels: Listed[] = [
+    { changes: isListable, others: true, all },
+    { changes: isListable, others: false, all },
+    { changes: false, others: false, all },
+  ];
+  let lines: string[] = [];
+  for (const listed of levels) {
+    lines = renderLevel(plan, listed, driftOnly, paint);
+    if (all || lines.flatMap((line) => wholeLines(line)).length <= MOST_LINES) break;
   }
-  return formOf(false, false);
+  return lines;
 }
 
-/** Returns the lines of one form: what `listed` names is listed one by one, the rest is summarised. */
-function renderForm(plan: Plan, listed: Listed, driftOnly: boolean, paint: Paint): string[] {
+/** Returns the plan as lines of text at one level of detail. */
+function renderLevel(plan: Plan, listed: Listed, driftOnly: boolean, paint: Paint): string[] {
   const changes = plan.entries.filter(isChange);
   const others = plan.entries.filter((entry) => !isChange(entry));
   const isShort = !listed.all;

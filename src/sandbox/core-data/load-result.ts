@@ -42,7 +42,7 @@ function namedColumns(query: Query, role: ResultRole): NamedColumn[] {
     );
     // Blended results share this name, so that a client can join them by time.
     const blended: NamedColumn[] = role === 'blending' ? [[`time.${granularity}`, cellOf]] : [];
-    // Of two granularities of one time, the finer one gets the name of the dimension.
+    // If a query has one time in two granularities, the finer one gets the name of the dimension.
     const both: NamedColumn[] = taken.has(plain) || !isFinest ? [] : [[plain, cellOf]];
     if (isFinest) taken.add(plain);
     return [[name, cellOf], ...both, ...blended];

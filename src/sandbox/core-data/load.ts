@@ -181,7 +181,7 @@ export function dryRun(source: SandboxJsonObject, access: QueryAccess): LoadResu
   const pivotQuery = pivotOf(request, false);
   const normalizedQueries = queries.map((query, index) => ({
     ...showQuery(query),
-    // Cube adds `compareDateRange` to the dimensions of its first query.
+    // Cube makes one query of each compared date range, and lists `compareDateRange` in the dimensions of the first one only.
     ...(index === 0 && queryType === 'compareDateRangeQuery'
       ? { dimensions: own(pivotQuery, 'dimensions') }
       : {}),

@@ -15,7 +15,7 @@ function showPath(state: State, item: ItemRecord): SandboxJsonObject[] {
   return chainTo(state, item.deploymentId, item.folderId).map(({ id, name }) => ({ id, name }));
 }
 
-/** Returns the properties that all three kinds share. */
+/** Returns the properties that folders, workbooks and reports share. */
 function showShared(state: State, item: ItemRecord): SandboxJsonObject {
   return {
     id: item.id,

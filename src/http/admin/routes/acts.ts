@@ -77,8 +77,12 @@ const refuses = { 404: 'There is no such connection or target.' };
 export const actRoutes = (context: AdminContext): AdminRoute[] => [
   ...readingRoutes<ActQuery>({
     path: '/acts',
-    // Of search, search by body, export, export by body.
-    ids: ['listActs', 'searchActs', 'exportActs', 'exportActsBySearch'],
+    ids: {
+      search: 'listActs',
+      searchByBody: 'searchActs',
+      export: 'exportActs',
+      exportByBody: 'exportActsBySearch',
+    },
     command: 'acts --json',
     summary: 'Lists the orders of operators, with operator and time: holds, decisions, tokens, links.',
     exportSummary: 'Exports the orders of operators as a file.',

@@ -1,4 +1,5 @@
-// Routes of plan, reconcile and apply. Each starts an operation and answers immediately with the address of the operation.
+// Routes of plan, reconcile and apply. Each starts an operation and answers immediately with the address of the operation. `orderRoute`
+// takes the path, the operationId of the OpenAPI document, and the rest of the route.
 import type { Actor } from '../../../directory/logs/acts.ts';
 import type { Operation } from '../../../directory/logs/operations.ts';
 import type { Outcome, RunReport } from '../../../directory/outbox/runs.ts';
@@ -97,7 +98,7 @@ async function start(
   return accepted(await context.operations.start({ kind, target, by }, work));
 }
 
-/** Gets each wait for the rate limit, and drops it: an operation has no field for waits. */
+/** Ignores waits for the rate limit: an operation has no field for them. */
 const ignoreWaits = (): void => undefined;
 
 /** Returns the scopes of one target, or all. */
@@ -131,7 +132,11 @@ async function reportOf(
   });
 }
 
-/** Makes the plan of each chosen connection and target. @returns the outcome, and the plans as JSON */
+/**
+ * Makes the plan of each chosen connection and target.
+ * @returns the outcome, and the plans as JSON
+ * @throws TargetSilent: a result without the plan of a silent target would look complete, so the whole operation fails
+ */
 async function plan(context: AdminContext, order: Order, work: OperationWork): Promise<Finished> {
   const plans: Plan[] = [];
   for (const each of chosen(context, order.target)) {

@@ -64,8 +64,12 @@ const refuses = { 404: 'No person and no group has this name, or there is no suc
 export const logRoutes = (context: AdminContext): AdminRoute[] => [
   ...readingRoutes<LogQuery>({
     path: '/log',
-    // Of search, search by body, export, export by body.
-    ids: ['readLog', 'searchLog', 'exportLog', 'exportLogBySearch'],
+    ids: {
+      search: 'readLog',
+      searchByBody: 'searchLog',
+      export: 'exportLog',
+      exportByBody: 'exportLogBySearch',
+    },
     command: 'log --json',
     exportCommand: 'log --csv',
     summary: 'Reads the provisioning log: every change at the platform, refusal, hold and skip.',

@@ -8,7 +8,7 @@ import { createNodeBudget, type Writing } from './writing.ts';
 
 export interface Rewriting {
   readonly findCube: Writing['findCube'];
-  /** Returns the cube's rows for the context; values are passed through `bind`. */
+  /** Returns SQL that selects the rows of the cube which the security context allows; `bind` makes a parameter of each value. */
   readonly relation: (cube: Cube, bind: Writing['bind']) => string;
   /** The sandbox's time, `2026-01-31 12:00:00.000`. */
   readonly now: string;

@@ -32,7 +32,7 @@ export function writeWindow(node: Node, scope: WritingScope, writing: Writing): 
     textAt(node, 'exclude_clause') === 'NO_OTHER';
   if (!isUsualFrame) throw notSupported('a window frame');
   requireUnused(node, Object.fromEntries(UNSUPPORTED.map((property) => [property, 'this window'])));
-  // Of the aggregates only count takes no argument; `count(*)` is `count_star` in the syntax tree.
+  // Count is the only aggregate without argument; `count(*)` is `count_star` in the syntax tree.
   const call =
     children.length === 0 && !RANKINGS.has(name)
       ? 'count(*)'
