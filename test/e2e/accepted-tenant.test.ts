@@ -125,7 +125,7 @@ test('--accept-tenant is refused without a terminal and without --yes', async ()
   expect(await changesThere()).toEqual([]);
 }, 30_000);
 
-test('after --accept-tenant the guard holds the clearing of values at the three active accounts, and each inactive account loses its value before it becomes active', async () => {
+test('after --accept-tenant, the guard holds the clearing of a value that the source lacks at active accounts of the new tenant; an inactive account loses the value before the account is activated', async () => {
   const answer = await place.commands.run('reconcile', '--target', 'main', '--accept-tenant', '--yes');
   expect(answer.code).toBe(2);
   await place.idle();

@@ -114,7 +114,7 @@ inBrowser('in a browser', () => {
     expect(kept).toEqual([2, 0, '']);
   }, 60_000);
 
-  test("the operators' page shows the plan of Compare as a diff, and explain of a person without the name in the page's address", async () => {
+  test("the operators' page shows a plan as a diff after Compare, and explains a person without writing the person's name into its address", async () => {
     await page.setViewportSize(VIEWPORT);
     await page.emulateMedia({ colorScheme: 'light' });
     await open('overview');

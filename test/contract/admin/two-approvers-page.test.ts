@@ -82,7 +82,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
     expect(refused).toBe(before);
   }, 60_000);
 
-  test("the operators' page offers the second approval to another person and not to the one who gave the first; it deactivates the accounts", async () => {
+  test("the operators' page offers the second approval of held deactivations only to another person than the first approver, and only the second approval closes the accounts", async () => {
     await leave(0, 1, 2);
     const visit = async (name: string): Promise<Page> => {
       const context = await browser.newContext({

@@ -47,7 +47,7 @@ describe('the set of synced resources', () => {
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} stale`] });
   });
 
-  it('if mapping rules read groups, a member of a renamed group is scanned again although its mark is lost', async () => {
+  it('if mapping rules read groups and a member of a renamed group lost its mark, a scan reports the member as stale', async () => {
     await store.putGroup(G, 'Marketing');
     await loseMarks();
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${BOB} stale`] });

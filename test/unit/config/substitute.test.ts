@@ -32,7 +32,7 @@ test('a reference to a variable that is named like a member of Object.prototype 
   expect(substitute({ a: '${constructor}' }, {}, files).faults).toHaveLength(1);
 });
 
-test('references to variables inside YAML braces and brackets are replaced without quotes', () => {
+test('inside YAML braces and brackets a reference to a variable is replaced, and needs no quotes', () => {
   const text = fileWith().replace(SECRET, '${TOKEN}');
   expect(loadText(text, { TOKEN: SECRET }).connections.default?.tokens[0]?.secret).toBe(SECRET);
 });

@@ -111,7 +111,7 @@ test.each<[string, string | null, object, Partial<LoadSurroundings>]>([
   expect(judgeLoad(backlog(change), around(surroundings))?.bound).toBe(expected);
 });
 
-test('the progress text has count, rate, time left and the setting that bounds the load', () => {
+test('while a load is limited by a rate limit, the progress text has count, rate, time left and the setting of this limit', () => {
   const progress = judgeLoad(backlog(), around({ processes: [worker({ delayed: 40 })] }));
   expect(progress && loadText(progress, 'main')).toBe(
     'loading since 2026-03-01T11:59:20.000Z: 400 of 1000 done, 10 a second, about 60 s left; ' +

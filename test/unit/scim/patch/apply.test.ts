@@ -191,7 +191,7 @@ test('each PATCH operation sees the result of the earlier ones', () => {
   });
 });
 
-test('PATCH keeps id, meta and externalId of a stored resource', () => {
+test('PATCH of title leaves id, meta and externalId of the stored resource unchanged', () => {
   const stored = {
     ...start,
     id: '1',
