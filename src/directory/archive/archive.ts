@@ -143,7 +143,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     if (isMomentary(line.key ?? '')) return { loaded: 0, dropped: 0 };
     // An existing audit log is kept, because its hash chain must not be replaced.
     if (hasActs && /^acts/.test(line.key ?? '')) return { loaded: 0, dropped: 0 };
-    const [, loaded, dropped] = await scripts.run('load_archive', keys.base, line);
+    const [loaded, dropped] = await scripts.values('load_archive', keys.base, line);
     return { loaded: Number(loaded), dropped: Number(dropped) };
   }
 

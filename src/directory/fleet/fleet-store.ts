@@ -119,7 +119,7 @@ export function createFleetStore(
   /** Returns the fleet; a silent process is left out when another one has taken its place. */
   async function read(): Promise<FleetView> {
     // `''` for `versionsSince` or `settingsSince`: the processes do not differ.
-    const [, now, processes, lastBeats, versionsSince, settingsSince] = await scripts.run(
+    const [now, processes, lastBeats, versionsSince, settingsSince] = await scripts.values(
       'read_fleet',
       keys.base,
       {},

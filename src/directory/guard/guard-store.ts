@@ -13,7 +13,7 @@ import {
 import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
 import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
-import type { ScriptReply, Scripts } from '../redis/scripts.ts';
+import type { Scripts } from '../redis/scripts.ts';
 import { createDecisions } from './decisions.ts';
 import { parseItem, type Destruction } from './held-changes.ts';
 import { createOperatorHold } from './operator-hold.ts';
@@ -104,7 +104,7 @@ export function createGuardStore(
     for (const portion of portions) {
       // `found`: verdict of an earlier decision about an item of this portion; '' = none.
       // `count`: numbers of undecided items, by kind.
-      const [, count, found] = await judge(portion, { ...args, counting: true });
+      const [count, found] = await judge(portion, { ...args, counting: true });
       counts.push(count as number[]);
       if (found !== '' && stop !== 'rejected') stop = found as Permission;
     }
@@ -170,14 +170,14 @@ export function createGuardStore(
   }
 
   /** Runs guard_take for one portion. @returns its reply: `judged` or `counted` */
-  function judge(items: Destruction[], args: object): Promise<ScriptReply> {
+  function judge(items: Destruction[], args: object): Promise<unknown[]> {
     const wire = items.map(({ kind, ref, subject }) => [kind, ref, subject ?? '']);
-    return scripts.run('guard_take', keys.base, { ...common, ...args, items: wire });
+    return scripts.values('guard_take', keys.base, { ...common, ...args, items: wire });
   }
 
   /** Judges items with one script. @returns permissions in the order of the items */
   async function run(items: Destruction[], args: object): Promise<Permission[]> {
-    const [, verdicts] = await judge(items, args);
+    const [verdicts] = await judge(items, args);
     return verdicts as Permission[];
   }
 
@@ -185,7 +185,7 @@ export function createGuardStore(
   async function decisionsOfMembers(users: string[]): Promise<MemberDecision[]> {
     const decisions: MemberDecision[] = [];
     for (const portion of inPortions(users, TAKE_PORTION)) {
-      const [, found] = await scripts.run('guard_leavers', keys.base, { ...common, users: portion });
+      const [found] = await scripts.values('guard_leavers', keys.base, { ...common, users: portion });
       decisions.push(...(found as MemberDecision[]));
     }
     return decisions;
@@ -214,7 +214,7 @@ export function createGuardStore(
     let dropped = 0;
     // Runs at least once, because the script also closes an approval without changes.
     for (const entries of gone.size === 0 ? [[]] : inPortions([...gone], HOLD_PORTION)) {
-      const [, count] = await scripts.run('guard_end_sync', keys.base, { ...common, ref, isGone, entries });
+      const [count] = await scripts.values('guard_end_sync', keys.base, { ...common, ref, isGone, entries });
       dropped += Number(count);
     }
     return dropped;

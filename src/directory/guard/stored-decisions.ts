@@ -57,7 +57,7 @@ export function createStoredDecisions(
   /** Moves the changes that the last decision has not moved yet. @param portions largest number of scripts */
   async function carryOn(portions = Infinity): Promise<void> {
     for (let round = 0; round < portions; round++) {
-      const [, more] = await scripts.run('guard_move', keys.base, {
+      const [more] = await scripts.values('guard_move', keys.base, {
         ...settings,
         count: PORTION,
       });

@@ -60,7 +60,7 @@ export function createHistoryStore(
     }));
     const texts = notes.map(({ kind, values }) => encodeValues(kind, values));
     const args = { rings, ranges, pauseMs: LEVELS_PAUSE_MS };
-    const [, isDue] = await scripts.run('note_history', keys.base, args, ...texts);
+    const [isDue] = await scripts.values('note_history', keys.base, args, ...texts);
     return isDue === 1;
   }
 
@@ -70,7 +70,7 @@ export function createHistoryStore(
     name: string,
     range: HistoryRange,
   ): Promise<ReadRing<Kind>> {
-    const [, at, flat] = await scripts.run('read_history', keys.base, { ring: `${range}:${kind}.${name}` });
+    const [at, flat] = await scripts.values('read_history', keys.base, { ring: `${range}:${kind}.${name}` });
     const now = Number(at);
     const places = new Map(pairsOf(flat as string[]));
     const span = spans[range];

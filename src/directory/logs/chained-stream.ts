@@ -89,7 +89,7 @@ export function createChainedStream<Entry extends object>(
 
   /** Appends entries. @returns number of removed entries, which exceeded the limits */
   async function append(entries: readonly Entry[]): Promise<number> {
-    const [, removed] = await scripts.run(options.script, keys.base, { target, log: toArgs(entries) });
+    const [removed] = await scripts.values(options.script, keys.base, { target, log: toArgs(entries) });
     return Number(removed);
   }
 

@@ -90,13 +90,13 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
       mostRefused: MOST_REFUSED,
     };
     if (args.delivered.length + args.refused.length === 0) return 0;
-    const [, deliveredCount, refusedCount] = await scripts.run('acknowledge_events', keys.base, args);
+    const [deliveredCount, refusedCount] = await scripts.values('acknowledge_events', keys.base, args);
     return Number(deliveredCount) + Number(refusedCount);
   }
 
   /** Returns the counts of the stream, after the deletion of events above this age; undefined: deletes none. */
   async function tend(maxAgeMs?: number): Promise<EventDelivery> {
-    const [, pending, oldestMs, kept, fields] = await scripts.run('tend_events', keys.base, { maxAgeMs });
+    const [pending, oldestMs, kept, fields] = await scripts.values('tend_events', keys.base, { maxAgeMs });
     const known = new Map(pairsOf(fields as string[]));
     const total = (name: string): number => Number(known.get(name) ?? 0);
     return {
@@ -126,7 +126,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
 
   /** Appends all refused events to the stream again, or deletes them. @returns number of events */
   async function resolve(how: 'retry' | 'drop'): Promise<number> {
-    const [, count] = await scripts.run('retry_events', keys.base, { retry: how === 'retry' });
+    const [count] = await scripts.values('retry_events', keys.base, { retry: how === 'retry' });
     return Number(count);
   }
 

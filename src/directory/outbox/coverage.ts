@@ -136,7 +136,7 @@ export function createCoverageReader(
   const portions = (script: string, args: object): AsyncIterable<unknown[]> =>
     scanned(async (cursor) => {
       const all = { target, count: PORTION, ...args, cursor };
-      const [, next, ...values] = await scripts.run(script, keys.base, all);
+      const [next, ...values] = await scripts.values(script, keys.base, all);
       return [next, values];
     });
 

@@ -118,7 +118,7 @@ export function createDriftNotes(
   async function unlikePrints(seen: { platformId: string; print: string }[]): Promise<number[]> {
     const platformKeys = seen.map(({ platformId }) => `User:${platformId}`);
     const prints = seen.map(({ print }) => print);
-    const [, ...others] = await scripts.run('known_equal', keys.base, { target, platformKeys, prints });
+    const others = await scripts.values('known_equal', keys.base, { target, platformKeys, prints });
     return others.map(Number);
   }
 

@@ -139,7 +139,7 @@ export function createOutbox(
   async function inheritRemovals(former: string, heir: string): Promise<void> {
     let cursor = '0';
     do {
-      const [, next] = await run('inherit_removals', { former, heir, cursor, count: INHERITED_PORTION });
+      const [_tag, next] = await run('inherit_removals', { former, heir, cursor, count: INHERITED_PORTION });
       cursor = String(next);
     } while (cursor !== '0');
   }

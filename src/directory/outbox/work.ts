@@ -145,7 +145,7 @@ export function createWork(
   async function requeueMembers({ id, request }: DueWork): Promise<void> {
     let cursor = '0';
     do {
-      const [, next] = await run('requeue_members', { id, request, cursor, count: MEMBERS_PORTION });
+      const [_tag, next] = await run('requeue_members', { id, request, cursor, count: MEMBERS_PORTION });
       cursor = String(next);
     } while (cursor !== '0');
   }
@@ -256,7 +256,7 @@ export function createWork(
   ): Promise<{ members: M[]; first: string[] }> {
     if (members.length === 0) return { members, first: [] };
     const users = members.map(({ user }) => user);
-    const [, pending, first] = await run('send_additions', { group: id, users });
+    const [_tag, pending, first] = await run('send_additions', { group: id, users });
     const wanted = new Set(pending as string[]);
     return { members: members.filter(({ user }) => wanted.has(user)), first: first as string[] };
   }

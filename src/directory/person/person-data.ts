@@ -89,7 +89,7 @@ export function createPersonData(
     const remove = async (): Promise<void> => {
       if (ids.length === 0) return;
       const args = { ...log, ids, text: forgottenText(order) };
-      const [, changed] = await scripts.run('forget_entries', keys.base, args);
+      const [changed] = await scripts.values('forget_entries', keys.base, args);
       count += Number(changed);
       ids = [];
     };

@@ -73,7 +73,7 @@ export function createProof(
       const replies = scanned(async (cursor) => {
         signal?.throwIfAborted();
         const all = { rulesReadGroups, count: PORTION, ...args, targets: marked, cursor, repair, request };
-        const [, next, seen, faults] = await scripts.run(`prove_${script}`, keys.base, all);
+        const [next, seen, faults] = await scripts.values(`prove_${script}`, keys.base, all);
         return [next, { seen: Number(seen), faults: faults as string[] }];
       });
       for await (const { seen, faults } of replies) {

@@ -51,6 +51,8 @@ export interface Scripts {
    * @param texts values that follow the arguments undecoded, where the header lists them
    */
   run(name: string, base: string, args: object | string, ...texts: string[]): Promise<ScriptReply>;
+  /** Runs a script whose replies have one tag. @returns the values after the tag, in the order of RETURN in the script's header */
+  values(name: string, base: string, args: object | string, ...texts: string[]): Promise<unknown[]>;
   /** Runs a script that replies with one text. */
   ask(name: string, base: string, args: object | string, ...texts: string[]): Promise<string>;
   /** Sends one command of a script that processes a whole batch (script-texts.ts). */
@@ -106,7 +108,13 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
     return runner([String(texts.length), json, ...texts]);
   }
 
-  return { batch, send, run: run as Scripts['run'], ask: run as Scripts['ask'] };
+  return {
+    batch,
+    send,
+    run: run as Scripts['run'],
+    values: async (...call) => [...(await run(...call)).slice(1)],
+    ask: run as Scripts['ask'],
+  };
 }
 
 /** Creates an error with the message of Redis, by which `isStoreUnavailable` recognises an unavailable server. */

@@ -50,7 +50,7 @@ export function createGroupWrites(
     for (const [step] of portionsOf([{ kind: 'add', values }])) {
       if (!step) break;
       const args = { values: step.values, folded: foldedNames([step]) };
-      const [, ...found] = await scripts.run('resolve_members', base, args);
+      const found = await scripts.values('resolve_members', base, args);
       users.push(...(found as string[]));
     }
     return users;

@@ -73,7 +73,7 @@ export function createNameSearch(
 
   /** Searches one portion of the records of users. @returns ids of users whose record may contain the text */
   async function byRecord(cursor: string, wanted: string) {
-    const [, next, bytes, ...ids] = await scripts.run('search_users', keys.base, {
+    const [next, bytes, ...ids] = await scripts.values('search_users', keys.base, {
       cursor,
       count: records,
       ...needlesOf(wanted),
