@@ -1,0 +1,59 @@
+// Tests the held removals of members that a hand added, after `groups.members` changes from authoritative to owned.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+/** An account that the sandbox has from the beginning, and that nobody pushed. */
+const VIEWER = 'viewer@acme.example';
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({
+    target: {
+      groups: { members: 'authoritative' },
+      guard: { removeMembers: { count: 0, percent: 0 } },
+    },
+  });
+  const ann = await place.idp.createUser(ANN);
+  await place.idp.createUser(BOB);
+  await place.idp.createGroup('crew', [ann]);
+  await place.idle();
+  const accounts = [await place.platform.user(BOB), await place.platform.user(VIEWER)];
+  await byHand(place, 'PATCH', `/Groups/${(await place.platform.group('crew'))?.scimId}`, {
+    op: 'add',
+    path: 'members',
+    value: accounts.map((account) => ({ value: account?.scimId })),
+  });
+  await place.commands.run('reconcile', '--yes');
+  await place.change(({ targets }) => Object.assign(targets.main ?? {}, { groups: { members: 'owned' } }));
+}, 60_000);
+afterAll(() => place.stop());
+
+const words = async (...args: string[]): Promise<string> =>
+  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+const approvalId = async (): Promise<string> =>
+  (await place.commands.run('approvals', 'list', '--json')).json[0].id;
+
+test('groups.members becomes owned while removals are held → plan, exceptions and explain say that the next reconcile judges them anew', async () => {
+  for (const command of [['plan'], ['exceptions'], ['explain', 'crew']])
+    expect(await words(...command)).toContain(
+      'the settings have changed since the guard held it: the next reconcile, or scim-bridge sync, judges it anew',
+    );
+});
+
+test('after the next reconcile the removal of an account that nobody pushed is not held any more, and that of a pushed person is', async () => {
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  const shown = await words('approvals', 'show', await approvalId());
+  expect(shown).toContain(`${BOB} leaves crew`);
+  expect(shown).not.toContain(VIEWER);
+});
+
+test('the held removal of a pushed person is approved → the person leaves the group also with groups.members: owned, and the account that nobody pushed stays', async () => {
+  await place.commands.run('approvals', 'approve', await approvalId(), '--yes');
+  await place.idle();
+  expect((await place.platform.group('crew'))?.members).toEqual([ANN, VIEWER]);
+  expect(await words('exceptions')).toBe('No exceptions.');
+});
