@@ -83,8 +83,9 @@ export async function membershipsOfUser(
     const former = sign === undefined ? formerName(link, target.mapping.groupName(name ?? '')) : undefined;
     const cause = causeOf(withoutDecision(link), outbox.settings);
     if (former === undefined) return { ...other, state: stateOf(sign), ...(sign === undefined ? {} : cause) };
-    // The person is in the group under the name that it has at the platform, which is not the desired one.
-    const still = `${STILL_CALLED}${former} at the platform, so the person has the access of that name${cause.because === undefined ? '' : `: ${cause.because}`}`;
+    // The person is in the group under the name that the group has by its link. Somebody may have renamed the group since its
+    // last sync: explain.ts corrects the state when the platform shows the desired name.
+    const still = `${STILL_CALLED}${former} at the platform as of its last sync, so the person has the access of that name${cause.because === undefined ? '' : `: ${cause.because}`}`;
     return { ...other, state: 'toAdd', ...cause, because: still };
   });
 }

@@ -36,7 +36,10 @@ interface PlatformLook {
   platform: NonNullable<Explanation['platform']>;
   /** The given values with `observed` set; unchanged if the platform could not be read. */
   values: AttributeState[];
-  /** Pending memberships that the platform has already: of a person the groups, of a group the members. */
+  /**
+   * Pending memberships that the platform has already: of a person the groups, also those with the desired name that the link says
+   * to be called otherwise; of a group the members.
+   */
   pendingDone: readonly Ref[];
   /** Whether nothing at all differs; a difference that no run changes counts too. */
   isAsDesired: boolean;
@@ -173,7 +176,7 @@ export async function lookAtPlatform(
         accountGone: compared.isGone ?? false,
       },
       values: observed,
-      pendingDone: [...(compared.pendingDone ?? []), ...left],
+      pendingDone: [...(compared.pendingDone ?? []), ...(compared.asNamed ?? []), ...left],
       isAsDesired: notCompared === 0 && entries.every(({ action }) => action === 'unmanaged'),
     };
   } catch (error) {

@@ -83,6 +83,34 @@ test('when a group cannot get its new name, explain of a member shows the name t
   expect(person).not.toContain('✔');
 }, 60_000);
 
+test('the platform refuses the new name of a group and somebody gives the group this name by hand → explain of a member says that the membership is there, and after a further rename by hand to another name tells the name of the last sync as such', async () => {
+  await open({});
+  const ops = await place.idp.createGroup('ops', [ids[WES] ?? '']);
+  await place.idle();
+  const rules = [{ method: 'PATCH', path: 'scim/v2/Groups', times: 9, status5xx: { share: 1, status: 400 } }];
+  await place.platform.control('PATCH', '/faults', { rules });
+  await place.idp.patch(`/Groups/${ops}`, { op: 'replace', path: 'displayName', value: 'crew' });
+  await place.idle();
+  await place.platform.control('PATCH', '/faults', { rules: [] });
+  const renameByHand = async (name: string): Promise<void> => {
+    const [group] = (await place.platform.state()).groups.filter(({ members }) => members.includes(WES));
+    await byHand(place, 'PATCH', `/Groups/${group?.scimId}`, {
+      op: 'replace',
+      path: 'displayName',
+      value: name,
+    });
+  };
+  const explained = async (): Promise<string> => (await told('explain', WES)).replaceAll(/\s+/g, ' ');
+  const STILL_OPS = 'still called ops at the platform as of its last sync';
+  expect(await explained()).toContain(STILL_OPS);
+  await renameByHand('crew');
+  const person = await explained();
+  expect(person).not.toMatch(/still called|new name|needs a person/);
+  expect(person).toContain('✔');
+  await renameByHand('others');
+  expect(await explained()).toContain(STILL_OPS);
+}, 60_000);
+
 test('a person has a rejected removal, a group that the platform refuses to rename, and a membership that a hand ended → explain says that a run brings all but the first two, and sync does so', async () => {
   await open({ guard: { removeMembers: { count: 0, percent: 0 } } });
   const groups: string[] = [];

@@ -31,6 +31,8 @@ export interface ComparedMemberships {
   refusedNames: PlanEntry[];
   /** Groups with a pending change of the membership that the platform has already, because somebody else made it there. */
   pendingDone: Ref[];
+  /** Groups that have the user and the desired name at the platform, without those with a pending change of the membership. */
+  asNamed: Ref[];
   /** Groups with a pending removal of the user that were not read, so that the user may be in them or not. */
   pendingUnread: Ref[];
 }
@@ -65,6 +67,7 @@ export async function compareMemberships(
   const inState = (wantedState: string) =>
     drifts.readLinks(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
   const otherwiseCalled: Ref[] = [];
+  const asNamed: Ref[] = [];
   // Groups that the user is about to join: their names were not read.
   const joining: Ref[] = [];
   for (const [index, group] of joined.entries()) {
@@ -72,6 +75,7 @@ export async function compareMemberships(
     const { id } = known[index] ?? {};
     const name = named.get(id ?? '') ?? read.find((each) => each.ref === ref)?.name;
     if (name !== undefined && !isCalled(name, group)) otherwiseCalled.push(ref);
+    else if (named.has(id ?? '') && !user.pending.has(group.id)) asNamed.push(ref);
     if (name === undefined && id !== undefined && user.pending.has(group.id)) joining.push(ref);
   }
   const renamed = await groupsUnderOtherName(scan, [...otherwiseCalled, ...joining]);
@@ -103,7 +107,7 @@ export async function compareMemberships(
   ];
   const pending = await pendingMadeThere(scan, user, named);
   const notCompared = beyond(unnamed) + renamed.notCompared + pending.pendingUnread.length;
-  return { entries, refusedNames: renamed.refusedNames, notCompared, ...pending };
+  return { entries, refusedNames: renamed.refusedNames, notCompared, asNamed, ...pending };
 }
 
 /**

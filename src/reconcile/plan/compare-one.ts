@@ -28,6 +28,8 @@ export interface ComparedOne {
    * the account is gone, because its memberships ended with it.
    */
   pendingDone?: readonly Ref[] | undefined;
+  /** As in `ComparedMemberships`; absent: the memberships of the user were not compared. */
+  asNamed?: readonly Ref[];
   /** Groups with a pending removal of a user that were not read, as they are too many; among `notCompared`. */
   pendingUnread?: readonly Ref[];
   /** Conflicts of groups of a user that have another name at the platform, because it refused to rename them; not among `entries`. */
