@@ -3,6 +3,7 @@ import type { Directory } from '../directory/resources/directory.ts';
 import type { Link, Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { SaveOptions, DueWork } from '../directory/outbox/work.ts';
+import type { Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
@@ -22,14 +23,14 @@ export interface Gate {
   followers: number;
   /** Whether the deactivation is held because no other active administrator would be left. */
   isLastAdministrator: boolean;
-  /** Whether the deactivation that this sync asked for is that of a leaver: deleted at the source, or out of scope. */
+  /** Whether the open account that this sync is to close is that of a leaver: deleted at the source, or out of scope. */
   isLeaver: boolean;
   /** Remark for the log entry when the account is closed. */
   remark?: Why;
   /** Whether the account was deactivated in this sync. */
   closed: boolean;
-  /** Whether this resource waits for another one whose change the guard holds; absent: not asked yet. */
-  isBehindHold?: boolean;
+  /** The resource that this one waits for and of which the guard holds a change; null: there is none; absent: not asked yet. */
+  heldHolder?: Ref | null;
 }
 
 /** The state of one running sync, and the functions that its steps call. */

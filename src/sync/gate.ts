@@ -1,5 +1,6 @@
 // Asks the guard before every destructive write, and ends a sync whose write is held (ADR 0011).
 import type { Condition, Link } from '../directory/outbox/links.ts';
+import type { Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
@@ -95,16 +96,24 @@ export function ended(
 export const isRefused = (gate: Gate, kind: DestructiveKind): boolean =>
   gate.refused.some(({ item }) => item.kind === kind);
 
-const BEHIND_HOLD =
-  'its name or account is in use by a leaver, and the guard holds the removal of that leaver';
+/**
+ * Returns the message of a resource that waits for the name or account of another one, or for a name for which that one waits. The
+ * held change need not be about a leaver: a person whose removal from a group is held gets no new userName either (sync-user.ts).
+ */
+const behindText = (holder: Ref): string =>
+  `it waits until ${holder} gives up a name or account, and the guard holds a change of ${holder}`;
 
-/** Returns the condition of a sync whose name or account a leaver with a held removal still uses; undefined otherwise. */
-export const behindHold = (context: SyncContext): Condition | undefined =>
-  context.gate.isBehindHold ? condition(context, 'Held', BEHIND_HOLD) : undefined;
+const BEHIND_HOLD = /^it waits until (\S+) gives up a name or account, and the guard holds a change of \1$/;
+
+/** Returns the condition of a sync that waits for the held change of another resource; undefined otherwise. */
+export const behindHold = (context: SyncContext): Condition | undefined => {
+  const { heldHolder } = context.gate;
+  return heldHolder ? condition(context, 'Held', behindText(heldHolder)) : undefined;
+};
 
 /** Returns whether the last sync of a resource waited for the held change of another one. */
 export const wasBehindHold = ({ condition: last }: Link): boolean =>
-  last?.reason === 'Held' && last.message === BEHIND_HOLD;
+  last?.reason === 'Held' && BEHIND_HOLD.test(last.message);
 
 /** The words for changes of a kind. */
 const WORDS: Record<DestructiveKind, string> = {
@@ -178,10 +187,11 @@ export function decisionsOf(
 /** Returns the condition of a dead letter, with the held and rejected changes of the same sync added to its message. */
 export function besideDecisions(context: SyncContext, refusal: Condition): Condition {
   const { gate } = context;
-  const decisions = decisionsOf(gate.refused, { isLeaver: gate.isLeaver });
-  if (!decisions) return refusal;
+  const told = gate.isLeaver ? { ...refusal, isLeaver: true as const } : refusal;
+  const decisions = decisionsOf(gate.refused, gate);
+  if (!decisions) return told;
   const message = `${refusal.message}; ${decisions.message}`;
-  return { ...refusal, message, besides: decisions.reason, ...causeOf(context) };
+  return { ...told, message, besides: decisions.reason, ...causeOf(context) };
 }
 
 /** Returns why the completed sync left a difference; undefined: the target is as desired. */

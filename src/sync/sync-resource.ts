@@ -125,12 +125,12 @@ async function storeOutcome(
   }
   if (outcome.kind === 'later') {
     const why = outcome.condition ?? behindHold(context);
-    // False, not undefined: this sync looked at the resource it waits for, and the guard holds nothing of that any more.
-    const isHoldOver = context.gate.isBehindHold === false && wasBehindHold(link);
+    // Null, not undefined: this sync looked at the resource it waits for, and the guard holds nothing of that any more.
+    const isHoldOver = context.gate.heldHolder === null && wasBehindHold(link);
     if (why || isHoldOver) logCondition(context, why);
     // `behindHeld`: the resource only waits for the decision, and for no removal from a group ([]). After a failed call
     // (`attempts`) the resource waits for the platform too.
-    const behindHeld = context.gate.isBehindHold && link.attempts === undefined ? [] : undefined;
+    const behindHeld = context.gate.heldHolder && link.attempts === undefined ? [] : undefined;
     await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs, behindHeld });
     return;
   }

@@ -54,7 +54,7 @@ test('while the guard holds the deactivation of a leaver whose name a new hire n
 
 test('while the guard holds the deactivation of a leaver whose name a new hire needs, plan lists the hire as waiting, counts no change and exits 0', async () => {
   const { code, text } = await place.commands.run('plan');
-  expect(text).toContain('waits for the held change of who or what has its name now');
+  expect(text).toContain('waits for a held change of the user or group that has the name or account now');
   expect(text).not.toContain('1 to create');
   expect(code).toBe(0);
 });

@@ -20,7 +20,7 @@ beforeEach(async () => {
   await place.idle();
   await place.idp.createUser(ANN);
   await eventually('the new record waits', async () =>
-    (await place.commands.run('explain', ANN)).text.includes('in use by a leaver'),
+    (await place.commands.run('explain', ANN)).text.includes('gives up a name or account'),
   );
 }, 60_000);
 afterEach(() => place.stop());
@@ -46,7 +46,7 @@ test('explain and verify-access name the held removal of the former record, whos
   const { code, text } = await run('verify-access', ANN);
   expect(code).not.toBe(0);
   expect(words(text)).toContain(
-    `the guard holds the removal of that leaver; the account belongs to the former record User:${former}, deleted at the source, and is open`,
+    `the guard holds a change of User:${former}; the account belongs to the former record User:${former}, deleted at the source, and is open`,
   );
   expect(words(text)).toContain('groups crew');
   expect(text).not.toContain('there is no account');

@@ -114,12 +114,14 @@ test.each([
     await openWithHeldLeaver(deprovision, users);
     await takeName();
     await eventually('the rename waits', async () =>
-      (await run('explain', `User:${jan}`))[1].includes('in use by a leaver'),
+      (await run('explain', `User:${jan}`))[1].includes('gives up a name or account'),
     );
     const [code, plan] = await run('plan');
     expect([code, plan]).toEqual([
       0,
-      expect.stringContaining('waits for the held change of who or what has its name now'),
+      expect.stringContaining(
+        'waits for a held change of the user or group that has the name or account now',
+      ),
     ]);
     expect(plan).not.toContain('1 to update');
     await decide('approve');

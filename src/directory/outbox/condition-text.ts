@@ -40,11 +40,11 @@ export const conditionText = (condition: Condition, settings: string): string =>
 export const DELETED_AFTERWARDS = '; the account is deleted afterwards, if guard.delete allows it';
 
 /**
- * Returns the end of the message of a condition that keeps the account of a leaver open; '' for every other condition.
+ * Returns the end of the message about a decision that keeps the account of a leaver open; '' for every other condition.
  * @param deletesLeavers whether the present settings delete the account of a leaver after its deactivation
  */
 export function deletionText(condition: Condition | undefined, deletesLeavers: boolean): string {
-  if (!condition?.isLeaver || !deletesLeavers) return '';
+  if (!condition?.isLeaver || condition.write || !deletesLeavers) return '';
   return condition.reason === 'Rejected'
     ? '; the account is not deleted either, although users.deprovision is delete'
     : DELETED_AFTERWARDS;

@@ -26,7 +26,7 @@ export interface Condition {
    */
   request?: string;
   accepted?: number;
-  /** The deactivation that is held or was rejected is that of a leaver: deleted at the source, or out of scope. */
+  /** The deactivation that is held, or that a person or the platform refused, is that of a leaver: deleted at the source, or out of scope. */
   isLeaver?: true;
 }
 
@@ -133,10 +133,10 @@ export interface Link {
 }
 
 /**
- * Returns whether the user of the link left: the account is closed or left alone (`departed`), or open because the guard holds its
- * deactivation or an operator rejected it (`isLeaver`).
+ * Returns whether no sync gives the account another userName while the link is so: the user left or is protected (`departed`), or
+ * the account of a leaver is open, because its deactivation is held or was refused (`isLeaver`).
  */
-export const hasLeft = ({ departed, condition }: Link): boolean =>
+export const isNeverRenamed = ({ departed, condition }: Link): boolean =>
   departed === true || condition?.isLeaver === true;
 
 /**

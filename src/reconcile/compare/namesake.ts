@@ -4,12 +4,14 @@ import { parseLink } from '../../directory/outbox/links.ts';
 import { fold } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { byExternalId, existsIn } from '../../sync/user/find-user.ts';
-import { takenByLeaverText } from '../../sync/names/taken-name.ts';
+import { isExternalIdPending } from '../../sync/names/succession.ts';
+import { takenByText } from '../../sync/names/taken-name.ts';
 import type { DesiredAccount } from './compare.ts';
 import { isChange, type PlanEntry } from '../entry.ts';
-import type { ScanResult } from '../scope.ts';
+import type { ReconcileScope, ScanResult } from '../scope.ts';
 import { formerAccount, noAccounts, type Namesake, type Strangers } from './strangers.ts';
 import { asking } from './platform-reads.ts';
+import type { VerifiedResource } from './verified.ts';
 
 /** Returns the id of an account of another connection with the externalId or userName of the user. */
 export async function takenId(
@@ -104,31 +106,60 @@ const newNameIn = (entry: PlanEntry): string | undefined => {
 };
 
 /**
- * Returns the entries; a conflict takes the place of a rename that the platform refuses, because an unmanaged account, or one of
- * a user who left, has the userName.
- * @param holderOf returns that account
+ * Returns the findings; in their entries a conflict takes the place of each rename that the platform refuses, because an account of
+ * the list has the userName.
+ * @param strangers accounts of a complete list
  */
 export const withTakenNames = (
-  entries: PlanEntry[],
+  scope: NameScope,
+  verified: readonly VerifiedResource[],
+  { byName, former }: Strangers,
+): Promise<VerifiedResource[]> => {
+  const holderOf = (name: string): Namesake | undefined =>
+    byName.get(fold(name)) ?? former.byName.get(fold(name));
+  return Promise.all(
+    verified.map(async (each) => ({ ...each, entries: await judgeRenames(scope, each.entries, holderOf) })),
+  );
+};
+
+type NameScope = Pick<ReconcileScope, 'directory' | 'outbox'>;
+
+/**
+ * Returns the entries; a conflict takes the place of a rename that the platform refuses, because an unmanaged account, or one of
+ * a user who left or is protected, has the userName. The account of a leaver who is pushed anew is no conflict: it gets another
+ * userName.
+ * @param holderOf returns that account
+ */
+async function judgeRenames(
+  scope: NameScope,
+  entries: readonly PlanEntry[],
   holderOf: (userName: string) => Namesake | undefined,
-): PlanEntry[] =>
-  entries.map((entry) => {
+): Promise<PlanEntry[]> {
+  const judged: PlanEntry[] = [];
+  for (const entry of entries) {
     const name = newNameIn(entry);
     const holder = name === undefined ? undefined : holderOf(name);
-    if (!holder || holder.id === entry.platformId) return entry;
-    const reason = holder.former
-      ? takenByLeaverText(holder.former)
+    const { former, isProtected = false } = holder ?? {};
+    const isTakenOver = former && entry.ref && (await isExternalIdPending(scope, holder ?? {}, entry.ref));
+    if (!holder || holder.id === entry.platformId || isTakenOver) {
+      judged.push(entry);
+      continue;
+    }
+    const reason = former
+      ? takenByText(former, { isProtected })
       : 'userName is already taken by an account that the bridge does not manage: correct it or delete the account';
-    return { ...entry, action: 'conflict', effect: 'report', reason, attribution: { cause: 'none' } };
-  });
+    judged.push({ ...entry, action: 'conflict', effect: 'report', reason, attribution: { cause: 'none' } });
+  }
+  return judged;
+}
 
-/** Looks up the new name of one user and returns the entries as `withTakenNames`; null when the platform could not be read. */
+/** Looks up the new name of one user and returns the entries as `judgeRenames`; null when the platform could not be read. */
 export async function withTakenName(scan: ScanResult, entries: PlanEntry[]): Promise<PlanEntry[] | null> {
   const [name] = entries.flatMap((entry) => newNameIn(entry) ?? []);
   if (name === undefined) return entries;
   const found = await accountsNamed(scan, name);
   if (found === 'unknown') return null;
   // A user out of scope has a record, and the account keeps the name all the same.
-  const holder = found.find((account) => account?.hasLeft) ?? (await firstFree(scan, found));
-  return withTakenNames(entries, () => holder);
+  const holder = found.find((account) => account?.keepsName) ?? (await firstFree(scan, found));
+  return judgeRenames(scan.scope, entries, () => holder);
 }

@@ -1,6 +1,6 @@
 // Keeps the accounts of a list that the sync of a user without account may meet.
 import type { ObservedResource } from '../../directory/outbox/drift.ts';
-import { hasLeft, parseLink } from '../../directory/outbox/links.ts';
+import { isNeverRenamed, parseLink } from '../../directory/outbox/links.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
@@ -23,13 +23,16 @@ export interface Accounts {
 export interface Namesake {
   id: string;
   userName: string;
+  externalId?: string | undefined;
   /** The user who left; of an account that was looked up alone, any user who is linked to it. */
   former?: Ref;
   /**
-   * Whether the link shows that the user left, also one out of scope, who still has a record. False while a sync of the user is
-   * pending: the user may be back.
+   * Whether no sync renames the account, also that of a user who is protected or out of scope and still has a record. False while
+   * a sync of the user is pending: the user may be back.
    */
-  hasLeft?: boolean;
+  keepsName?: boolean;
+  /** Whether the user is protected. */
+  isProtected?: boolean;
   /** Whether the pending sync of the user who left closes the account. */
   isClosing?: boolean;
 }
@@ -61,7 +64,7 @@ export function addFormer(
  * the held change of this user leads to the deletion.
  */
 export function formerAccount(
-  { id, userName }: WireUser,
+  { id, userName, externalId }: WireUser,
   { ref, text, marked }: ObservedResource,
   { policy, users }: SyncPolicy,
 ): Namesake | undefined {
@@ -73,5 +76,13 @@ export function formerAccount(
   const isDeleted = users.deprovision === 'delete' ? marked || isHeld : isHeld && !marked && isDeletedLater;
   return policy === 'sync' && isDeleted
     ? undefined
-    : { id, userName, former: ref, hasLeft: hasLeft(link) && !marked, isClosing };
+    : {
+        id,
+        userName,
+        externalId,
+        former: ref,
+        keepsName: isNeverRenamed(link) && !marked,
+        isProtected: link.condition?.reason === 'Protected',
+        isClosing,
+      };
 }

@@ -1,7 +1,7 @@
 // Compares one connection with one target and makes the plan. It writes nothing at the platform. In Redis it marks the members of
 // renamed groups, and `remember` may store fingerprints; all else that the next run has to know is returned as `findings`.
 import { isRepaired } from '../../directory/outbox/runs.ts';
-import { fold, type Ref } from '../../directory/records.ts';
+import type { Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { unmappedEntries } from '../tenant/applied-attributes.ts';
 import { attributeDrift, earliestDrift } from '../compare/attribution.ts';
@@ -115,17 +115,12 @@ export async function makePlan(
   const alone = await verifySuspects(scan, users, values.suspects);
   const seen = [...oncePerUser([...users.settled, ...alone]), ...verifiedGroups];
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
-  const verified = applyRefusals(withLostCause(scan, seen), {
+  const judged = applyRefusals(withLostCause(scan, seen), {
     blocked,
     rulesChanged: mappedBy === undefined ? undefined : rulesChanged,
     settings: scope.outbox.settings,
-  }).map((each) => ({
-    ...each,
-    entries: withTakenNames(each.entries, (userName) => {
-      const { byName, former } = users.strangers;
-      return byName.get(fold(userName)) ?? former.byName.get(fold(userName));
-    }),
-  }));
+  });
+  const verified = await withTakenNames(scope, judged, users.strangers);
   const restored = await readRestored(scope.acts);
   const openRestore = await ifOpen(restored, scope);
   const lastWrite = await readValueWrites(scope, verified);

@@ -1,7 +1,7 @@
 // Compares one page of the platform's user list with the links, or with mapped records, and sorts its accounts into a UserScan.
 import type { Coverage } from '../../directory/outbox/coverage.ts';
 import { hashOfLink, type ObservedResource, type Print } from '../../directory/outbox/drift.ts';
-import { hasLeft, parseLink, type Link } from '../../directory/outbox/links.ts';
+import { isNeverRenamed, parseLink, type Link } from '../../directory/outbox/links.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { EXTENSION } from '../../sync/diff.ts';
@@ -87,7 +87,7 @@ export async function compareUserPage(
     if (!holder.marked && isUnconditional(link)) draft.matched++;
     // A link that a repair restored contains only the id.
     if (link.core?.userName !== undefined) draft.recognition[isAccountOf(link, user) ? 'same' : 'other']++;
-    if (hasLeft(link) && !holder.marked)
+    if (isNeverRenamed(link) && !holder.marked)
       addFormer(draft.strangers.former, user, holder, scan.scope.target.policy);
     if (isProtected(link, scan.scope.target.policy.users.protected)) return;
     // The list does not show whether the account is active; its single read may.

@@ -49,7 +49,8 @@ const BEHIND_CLOSING = '; waits for the held deactivation of the person: see sci
  * Text behind the reason of a change that waits until another resource, whose own change is held, gives up its name or
  * account.
  */
-const BEHIND = '; waits for the held change of who or what has its name now: see scim-bridge approvals list';
+const BEHIND =
+  '; waits for a held change of the user or group that has the name or account now: see scim-bridge approvals list';
 
 /** Returns whether the reason names a held or rejected change, or a change that waits for the decision about another one. */
 export const isOfDecision = (reason: string): boolean => /scim-bridge (approvals|exceptions)/.test(reason);

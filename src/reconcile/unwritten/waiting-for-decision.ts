@@ -159,7 +159,7 @@ export async function behindHeld(
   const behind = new Map<Ref, 'new' | 'linked'>();
   for (const { ref, text, marked } of await drifts.readLinks(asked)) {
     const link = parseLink(text);
-    if (marked && isBehindHeld(link)) behind.set(ref, link.id === undefined ? 'new' : 'linked');
+    if (marked && wasBehindHold(link)) behind.set(ref, link.id === undefined ? 'new' : 'linked');
   }
   return pending.flatMap(({ entry, refs }) => {
     const waits =
@@ -168,10 +168,6 @@ export async function behindHeld(
     return waits ? [entry] : [];
   });
 }
-
-/** Returns whether the held change is one of another resource: a resource without account or group has none of its own. */
-const isBehindHeld = (link: Link): boolean =>
-  (link.id === undefined && link.condition?.reason === 'Held') || wasBehindHold(link);
 
 /** Returns whether the sync of a linked resource writes the change with the new name or behind it (sync-user.ts, sync-group.ts). */
 const isBehindName = ({ action, kind }: PlanEntry): boolean =>

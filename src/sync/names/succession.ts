@@ -16,7 +16,7 @@ const HELD_HOLDER_RETRY_MS = 60_000;
 
 /**
  * Returns whether another resource with a pending, running or held sync is linked to the account or group. Notes in the gate
- * whether the guard holds a change of that resource.
+ * that resource if the guard holds a change of it.
  */
 export async function isHandedOn(context: SyncContext, kind: Kind, platformId: string): Promise<boolean> {
   const { gate, links, outbox, target, work } = context;
@@ -30,8 +30,8 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
     { kind: 'delete', ref: holder },
     ...groups.map((group) => removal(group, id)),
   ]);
-  gate.isBehindHold = held.includes(true);
-  return gate.isBehindHold || groups.length > 0 || (await outbox.isMarked(holder));
+  gate.heldHolder = held.includes(true) ? holder : null;
+  return gate.heldHolder !== null || groups.length > 0 || (await outbox.isMarked(holder));
 }
 
 /**
@@ -74,6 +74,23 @@ export async function isOutdated(
   return id === shown.id && fold(String(name ?? '')) !== fold(shown.name);
 }
 
+/**
+ * Returns whether the sync of another user with the externalId of the account is pending: the user may take the account over, or an
+ * earlier sync of the user may have created it without receiving the answer.
+ * @param own user who is left out
+ */
+export async function isExternalIdPending(
+  { directory, outbox }: Pick<SyncContext, 'directory' | 'outbox'>,
+  { externalId }: { externalId?: string | boolean | null | undefined },
+  own: Ref,
+): Promise<boolean> {
+  if (!externalId) return false;
+  // Names of indexes are in lower case.
+  const ids = (await directory.lookup('User', 'externalid', String(externalId))) ?? [];
+  const others = ids.map((id) => refOf('User', id)).filter((ref) => ref !== own);
+  return (await Promise.all(others.map(async (ref) => outbox.isMarked(ref)))).includes(true);
+}
+
 /** Returns the removal of a user from a group, in the form in which the guard stores it. */
 export const removal = (group: string, user: string): Destruction => ({
   kind: 'removeMembers',
@@ -83,7 +100,7 @@ export const removal = (group: string, user: string): Destruction => ({
 
 /** Counts an attempt. @returns milliseconds to wait for the former holder; undefined after the last attempt */
 export function successionWait({ gate, link }: SyncContext): number | undefined {
-  if (gate.isBehindHold) return HELD_HOLDER_RETRY_MS;
+  if (gate.heldHolder) return HELD_HOLDER_RETRY_MS;
   const attempt = (link.successionAttempts ?? 0) + 1;
   link.successionAttempts = attempt;
   return attempt > MAX_ATTEMPTS ? undefined : Math.min(STEP_MS * attempt, LONGEST_WAIT_MS);

@@ -1,13 +1,13 @@
 // Handles a new userName or group name that another resource still has: waits for the holder, and breaks circles of names. In a
 // circle of names two or more resources wait for each other's names; a temporary name for one of them breaks it.
-import { hasLeft, platformIdOf } from '../../directory/outbox/links.ts';
+import { isNeverRenamed, platformIdOf, type Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import type { SyncContext } from '../context.ts';
 import { condition } from '../condition.ts';
 import { mayHaveCommitted } from '../calls/failures.ts';
 import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
-import { isHandedOn, isOutdated, successionWait } from './succession.ts';
+import { isExternalIdPending, isHandedOn, isOutdated, successionWait } from './succession.ts';
 
 /** Number of attempts that found the name taken before a circle is searched. */
 const CIRCLE_AFTER = 2;
@@ -23,11 +23,13 @@ interface Shown {
 }
 
 /**
- * Returns why a new userName is refused: a user who was deleted at the source, or is out of scope, has it. The account may be
- * open, so the text advises no deletion before it is closed.
+ * Returns why a new userName is refused: the account of a protected user has it, or that of a user who was deleted at the source or
+ * is out of scope. The account of a leaver may be open, so the text advises no deletion before it is closed.
  */
-export const takenByLeaverText = (leaver: Ref): string =>
-  `userName is already taken by the account of a person who left, ${leaver}, and closing that account does not free the name: rename the account at the platform, or delete it there once it is closed`;
+export const takenByText = (user: Ref, { isProtected }: { isProtected: boolean }): string =>
+  isProtected
+    ? `userName is already taken by the account of a protected person, ${user}, whom the bridge does not change: rename the account at the platform`
+    : `userName is already taken by the account of a person who left, ${user}, and closing that account does not free the name: rename the account at the platform, or delete it there once it is closed`;
 
 /**
  * Handles the refusal (409) of a new name.
@@ -39,27 +41,40 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   const ids = holders.map(({ id }) => id);
   const taken = await takenElsewhere(context, kind, ids, kind === 'User' ? { userName: name } : undefined);
   if (taken) return taken;
-  const leaver = kind === 'User' && holders[0] ? await leaverOf(context, holders[0].id) : undefined;
-  const isKept = leaver !== undefined && (await keepsName(context, leaver));
+  const holder = kind === 'User' && holders[0] ? await holderOf(context, holders[0].id) : undefined;
+  const kept = holder && isNeverRenamed(holder.link) ? holder : undefined;
+  // A leaver who is pushed anew takes the account over, which then gets another userName.
+  const isTakenOver =
+    kept !== undefined && (await isExternalIdPending(context, kept.link.core ?? {}, context.work.ref));
+  const isKept = kept !== undefined && !isTakenOver && (await keepsName(context, kept.ref));
   // Between the reads an approval may end or the account be deleted, and a list may lag: so the conflict needs two attempts.
   const isFirstAttempt = (context.link.successionAttempts ?? 0) === 0;
   const waitMs = (): number | undefined => (isFirstAttempt ? successionWait(context) : undefined);
-  const afterMs = isKept ? waitMs() : await waitForHolder(context, name, holders[0]);
+  const afterMs = isKept
+    ? waitMs()
+    : ((await waitForHolder(context, name, holders[0])) ??
+      (isTakenOver ? successionWait(context) : undefined));
   if (afterMs !== undefined) return { kind: 'later', afterMs };
-  return (
-    leaver && { kind: 'blocked', condition: condition(context, 'Conflict', takenByLeaverText(leaver), 409) }
-  );
+  if (!holder) return undefined;
+  const { ref, link } = holder;
+  const message = kept
+    ? takenByText(ref, { isProtected: link.condition?.reason === 'Protected' })
+    : `userName is already taken by the account of ${ref}: scim-bridge explain ${ref} tells why that account keeps the name`;
+  return { kind: 'blocked', condition: condition(context, 'Conflict', message, 409) };
 }
 
-/** Returns the user who left and is linked to the account; undefined: there is none. */
-async function leaverOf({ links, target }: SyncContext, platformId: string): Promise<Ref | undefined> {
+/** Returns the other user who is linked to the account; undefined: there is none. */
+async function holderOf(
+  { links, target, work }: SyncContext,
+  platformId: string,
+): Promise<{ ref: Ref; link: Link } | undefined> {
   const ref = await links.holderOf(target.name, 'User', platformId);
-  return ref && hasLeft(await links.get(target.name, ref)) ? ref : undefined;
+  return ref && ref !== work.ref ? { ref, link: await links.get(target.name, ref) } : undefined;
 }
 
 /**
- * Returns whether the account of a leaver keeps its userName. Only the deletion of an account frees the name, so no wait for a
- * decision helps unless an approval leads to the deletion. A pending sync of the leaver may delete the account too.
+ * Returns whether the account of a leaver or protected user keeps its userName. Only the deletion of an account frees the name, so
+ * no wait for a decision helps unless an approval leads to the deletion. A pending sync of the user may delete the account too.
  */
 async function keepsName({ outbox, target }: SyncContext, leaver: Ref): Promise<boolean> {
   if (await outbox.isMarked(leaver)) return false;
@@ -104,7 +119,7 @@ async function called({ target, call, work }: SyncContext, name: string): Promis
 
 /**
  * Returns whether this resource has the smallest ref in a circle of resources that wait for each other's names; that one takes a
- * temporary name. Notes in the gate whether one of them waits for a held change.
+ * temporary name. Notes in the gate the resource for whose held change one of them waits.
  */
 async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<boolean> {
   const { directory, gate, links, target, work } = context;
@@ -116,7 +131,7 @@ async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<
     if (ref === undefined || passed.includes(ref)) return false;
     if (ref === work.ref) return passed.every((other) => work.ref < other);
     // A dead letter takes no other name, and a held deletion releases the name only after its approval.
-    if (!(await isHandedOn(context, work.kind, platformId)) || gate.isBehindHold) return false;
+    if (!(await isHandedOn(context, work.kind, platformId)) || gate.heldHolder) return false;
     passed.push(ref);
     const record = await directory.get(work.kind, parseRef(ref).id);
     const wanted = record?.text ? wantedName(context, work.kind, record.text) : undefined;

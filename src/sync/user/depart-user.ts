@@ -32,6 +32,8 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   await resumeRemovals(context);
   if (target.policy.policy === 'sync' && mayBeActive(link)) {
     try {
+      // Also for a closing that the platform refuses.
+      gate.isLeaver = true;
       const isOpen = (await deactivate(context)) !== 'allowed';
       gate.isLeaver = isOpen;
       // A user out of scope may come back, so the guard keeps the held emptying of attributes.

@@ -1,6 +1,6 @@
 // Finds, adopts or creates the account of a user without link.
 import { platformIdOf } from '../../directory/outbox/links.ts';
-import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import type { Directory } from '../../directory/resources/directory.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { resolveAccount } from './attributes.ts';
@@ -11,7 +11,13 @@ import { attributeChanges, createBody, echoedAttributes, observedCore } from '..
 import { isStatus, mayHaveCommitted } from '../calls/failures.ts';
 import type { Core, DesiredUser } from '../mapping/mapping.ts';
 import { claim, takenElsewhere, type NotOurs } from '../names/taken-by-connection.ts';
-import { isHandedOn, isOutdated, keptForLeaver, successionWait } from '../names/succession.ts';
+import {
+  isExternalIdPending,
+  isHandedOn,
+  isOutdated,
+  keptForLeaver,
+  successionWait,
+} from '../names/succession.ts';
 
 /** `linked`: the account was adopted or created, and the link has its id. `absent`: the platform has no account of this user. */
 export type FoundAccount = { kind: 'linked' | 'absent' } | NotOurs;
@@ -23,6 +29,10 @@ export const existsIn =
     const { kind, id } = parseRef(ref);
     return (await directory.get(kind, id)) !== undefined;
   };
+
+/** Returns why another user does not get the account of a leaver, whose closing or removals from groups are not done. */
+const notClosedText = (leaver: Ref): string =>
+  `the account is still that of a person who left, ${leaver}, and it is not closed, or not out of all groups: scim-bridge explain ${leaver} tells why`;
 
 /** Looks the account up and links it if the settings allow the adoption. Never creates one. */
 export async function findUser(context: SyncContext, desired: DesiredUser): Promise<FoundAccount> {
@@ -45,7 +55,7 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
         const isPassing =
           (await isHandedOn(context, 'User', user.id)) ||
           (await isOutdated(context, 'User', shown)) ||
-          (await mayBeCreatedByOther(context, user));
+          (await isExternalIdPending(context, user, context.work.ref));
         if (isPassing) return laterOrConflict(context, verdict.message);
       }
       return {
@@ -58,7 +68,7 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
       const isTakenOver = former !== undefined && former !== context.work.ref;
       // The sync of the leaver may still be closing this account.
       if (isTakenOver && (await isHandedOn(context, 'User', user.id)))
-        return laterOrConflict(context, 'the one who left keeps failing');
+        return laterOrConflict(context, notClosedText(former));
       const isRehired = externalId !== null && user.externalId === externalId;
       const kept = isTakenOver && !isRehired ? await keptForLeaver(context, former) : undefined;
       if (kept !== undefined) return { kind: 'blocked', condition: condition(context, 'Conflict', kept) };
@@ -116,23 +126,6 @@ export async function observeLinked(context: SyncContext, desired: DesiredUser):
   const { link, target, call } = context;
   await observe(context, desired, await target.client.users.get(platformIdOf(link), call));
   await context.save();
-}
-
-/**
- * Returns whether the account may be that of another user with the same externalId, whose sync is pending: an earlier one may have
- * created the account without receiving the answer.
- */
-async function mayBeCreatedByOther(
-  { directory, outbox, work }: SyncContext,
-  { externalId }: WireUser,
-): Promise<boolean> {
-  if (!externalId) return false;
-  // Names of indexes are in lower case.
-  const ids = (await directory.lookup('User', 'externalid', externalId)) ?? [];
-  const marked = await Promise.all(
-    ids.filter((id) => id !== work.id).map((id) => outbox.isMarked(refOf('User', id))),
-  );
-  return marked.includes(true);
 }
 
 /** Returns when to look again; after the last attempt, the conflict with this message. @param status of a refusal */

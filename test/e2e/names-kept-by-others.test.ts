@@ -1,0 +1,143 @@
+// Tests a person who gets the userName that the account of somebody else still has: of a person whose own rename waits for a held
+// removal, of a protected person, and of a leaver whose closing the platform refused or who was pushed anew.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const IVY = 'ivy@acme.example';
+const JAN = 'jan@acme.example';
+const NEW_NAME = 'ivy.new@acme.example';
+const NONE = { count: 0, percent: 0 };
+
+let place: Place;
+let ivy: string;
+let jan: string;
+afterEach(() => place.stop());
+
+/** Opens the place with ivy, who is in the group Ops, and jan. */
+async function open(target: object): Promise<void> {
+  place = await openPlace({ target });
+  ivy = await place.idp.createUser(IVY, { nickName: 'red' });
+  jan = await place.idp.createUser(JAN, { nickName: 'red' });
+  await place.idp.createGroup('Ops', [ivy]);
+  await place.idle();
+}
+const run = async (...words: string[]): Promise<[code: number, text: string]> => {
+  const { code, text } = await place.commands.run(...words);
+  return [code, text.replaceAll(/\s+/g, ' ')];
+};
+const rename = (id: string, userName: string) =>
+  place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'userName', value: userName });
+const explains = (id: string, words: string): Promise<boolean> =>
+  eventually(`explain says: ${words}`, async () => (await run('explain', `User:${id}`))[1].includes(words));
+const approveAll = async (): Promise<void> => {
+  for (const { id } of (await place.commands.run('approvals', 'list', '--json')).json)
+    await place.commands.run('approvals', 'approve', id, '--yes');
+};
+const hasName = (name: string, of: string) =>
+  eventually(
+    `${name} is the name of ${of}`,
+    async () => (await place.platform.user(name))?.externalId === `ext-${of}`,
+  );
+
+test('a new person gets the userName of a person whose rename waits for a held removal from a group → explain and plan name that person and call nobody a leaver; the approval brings both', async () => {
+  const attributes = { team: { type: 'string', from: 'nickName' } };
+  await open({ guard: { removeMembers: NONE }, attributes });
+  const [{ id: ops }] = (await place.idp.send('GET', '/Groups')).body.Resources;
+  await place.idp.patch(`/Groups/${ops}`, { op: 'remove', path: 'members' });
+  await place.idle();
+  await place.idp.patch(`/Users/${ivy}`, { op: 'replace', path: 'nickName', value: 'blue' });
+  await rename(ivy, NEW_NAME);
+  const hire = await place.idp.createUser(IVY, { externalId: `ext-hire` });
+  const waits = `it waits until User:${ivy} gives up a name or account, and the guard holds a change of User:${ivy}`;
+  await explains(hire, waits);
+  const [code, plan] = await run('plan');
+  expect([code, plan]).toEqual([
+    0,
+    expect.stringContaining('waits for a held change of the user or group that has'),
+  ]);
+  expect((await run('explain', `User:${hire}`))[1] + plan).not.toMatch(/a leaver|who or what/);
+  await approveAll();
+  await hasName(NEW_NAME, IVY);
+  await hasName(IVY, 'hire');
+}, 60_000);
+
+test('a person gets the userName that the account of a protected person still has → every command says that the account is protected, and not that its person left; a rename by hand and a retry bring the change', async () => {
+  await open({});
+  await place.change(({ targets }) => (targets.main.users = { protected: [NEW_NAME] }));
+  await rename(ivy, NEW_NAME);
+  await place.idle();
+  await run('hold', '--by', 'olga');
+  await rename(jan, IVY);
+  const taken = `userName is already taken by the account of a protected person, User:${ivy}, whom the bridge does not change: rename the account at the platform`;
+  for (const command of [['plan'], ['sync', `User:${jan}`, '--dry-run']])
+    expect(await run(...command)).toEqual([0, expect.stringContaining(taken)]);
+  await run('release');
+  await explains(jan, taken);
+  const [, explained] = await run('explain', `User:${jan}`);
+  expect(explained).not.toContain('who left');
+  await byHand(place, 'PATCH', `/Users/${(await place.platform.user(IVY))?.scimId}`, {
+    op: 'replace',
+    path: 'userName',
+    value: NEW_NAME,
+  });
+  expect((await run('dead-letters', 'retry', `User:${jan}`))[0]).toBe(0);
+  await hasName(IVY, JAN);
+}, 60_000);
+
+test.each(['deleted', 'out of scope'] as const)(
+  'a person gets the userName of a leaver who is %s and whose closing the platform refused → every command names the leaver and what frees the name',
+  async (state) => {
+    await open({ users: { scope: 'title ne "guest"' } });
+    const faults = (times: number) =>
+      place.platform.control('PATCH', '/faults', {
+        rules: [{ method: 'PATCH', path: 'scim/v2/Users', times, status5xx: { share: 1, status: 400 } }],
+      });
+    await faults(9999);
+    if (state === 'deleted') await place.idp.send('DELETE', `/Users/${ivy}`);
+    else {
+      await place.idp.patch(`/Users/${ivy}`, { op: 'replace', path: 'title', value: 'guest' });
+      await rename(ivy, NEW_NAME);
+    }
+    await eventually(
+      'the closing is refused',
+      async () => (await place.commands.run('dead-letters', 'list', '--json')).json.length > 0,
+    );
+    await faults(0);
+    await rename(jan, IVY);
+    const taken = `userName is already taken by the account of a person who left, User:${ivy}, and closing that account does not free the name: rename the account at the platform, or delete it there once it is closed`;
+    await explains(jan, taken);
+    expect(await run('plan')).toEqual([expect.any(Number), expect.stringContaining(taken)]);
+    expect(await run('sync', `User:${jan}`, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
+    expect(await run('sync', `User:${jan}`)).toEqual([1, expect.stringContaining(taken)]);
+  },
+  60_000,
+);
+
+test('a leaver with a held deactivation is pushed anew with another userName, and a person gets the former userName → the person waits for the decision; the approval frees the name', async () => {
+  await open({ guard: { deactivate: NONE, removeMembers: NONE } });
+  await place.idp.send('DELETE', `/Users/${ivy}`);
+  await eventually(
+    'the deactivation is held',
+    async () => (await place.commands.run('approvals', 'list', '--json')).json.length > 0,
+  );
+  const anew = await place.idp.createUser(NEW_NAME, {
+    externalId: `ext-${IVY}`,
+    displayName: `Jo ${IVY}`,
+  });
+  const waits = `it waits until User:${ivy} gives up a name or account, and the guard holds a change of User:${ivy}`;
+  await explains(anew, waits);
+  await rename(jan, IVY);
+  await explains(jan, waits);
+  expect(await run('sync', `User:${jan}`)).toEqual([2, expect.stringContaining(waits)]);
+  const [code, plan] = await run('plan');
+  expect([code, plan]).toEqual([0, expect.not.stringContaining('does not free the name')]);
+  expect((await run('sync', `User:${jan}`, '--dry-run'))[1]).not.toContain('does not free the name');
+  await approveAll();
+  await eventually('all decided', async () => {
+    await approveAll();
+    return (await place.platform.user(NEW_NAME))?.externalId === `ext-${IVY}`;
+  });
+  await hasName(IVY, JAN);
+}, 120_000);
