@@ -147,7 +147,7 @@ export interface Explanation {
     toBeHeld: number;
     /**
      * Number of groups of a person, or of pending, held and rejected removals of members of a group, that were not compared, because
-     * they are too many for one look.
+     * they are too many for one look or could not be read.
      */
     notCompared: number;
     /** Whether the platform no longer has the linked account of a person. If no account is wanted, this is no difference. */

@@ -1,5 +1,6 @@
 // Tests that a held removal does not count as done when the platform cannot be read, or when only a proxy answers 404.
 import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
 import { startFront, type Front } from '../support/front.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -96,4 +97,26 @@ test('sync keeps the held removals of a deleted group when a proxy answers 404 f
   await place.idle();
   expect(await membersAtPlatform()).toBe(2);
   expect(await heldRemovals()).toBe(2);
+}, 60_000);
+
+test('a removal of a person was rejected and then made by hand, and the group cannot be read → sync of the person says that the group was not compared, and not that the person stays there; the next sync ends the rejection', async () => {
+  await open();
+  await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${ids[0] ?? ''}"]` });
+  await place.idle();
+  const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', approval.id, '--yes');
+  await place.idle();
+  const [id, ann] = [await groupId(), await scimIdOf(ANN)];
+  await byHand(place, 'PATCH', `/Groups/${id}`, { op: 'remove', path: `members[value eq "${ann}"]` });
+  front.answer = (method, url) =>
+    method === 'GET' && url.includes(`/Groups/${id}`) ? json(503, {}) : undefined;
+  const { text } = await place.commands.run('sync', ANN);
+  expect(text).toContain(
+    '1 group of the person was not compared, because they are too many for one look, or the platform did not answer',
+  );
+  expect(text).not.toContain('stays there');
+  front.answer = () => undefined;
+  expect((await place.commands.run('sync', ANN)).text).not.toMatch(/not compared|stays there/);
+  await place.commands.run('sync', `Group:${crew}`);
+  expect((await place.commands.run('exceptions', '--json')).json).toEqual([]);
 }, 60_000);

@@ -86,25 +86,47 @@ test('a person gets the userName that the account of a protected person still ha
   await hasName(IVY, JAN);
 }, 60_000);
 
+/** Makes the platform refuse each change of an account. */
+const refuseChanges = (isRefused: boolean) =>
+  place.platform.control('PATCH', '/faults', {
+    rules: isRefused
+      ? [{ method: 'PATCH', path: 'scim/v2/Users', times: 9999, status5xx: { share: 1, status: 400 } }]
+      : [],
+  });
+const isDeadLetter = () =>
+  eventually(
+    'there is a dead letter',
+    async () => (await place.commands.run('dead-letters', 'list', '--json')).json.length > 0,
+  );
+
+test('a person gets the userName of a person whose own rename the platform refused → explain names that person; both retries bring both names', async () => {
+  await open({});
+  await refuseChanges(true);
+  await rename(ivy, NEW_NAME);
+  await isDeadLetter();
+  await refuseChanges(false);
+  await rename(jan, IVY);
+  await explains(
+    jan,
+    `userName is already taken by the account of User:${ivy}: scim-bridge explain User:${ivy}`,
+  );
+  for (const id of [ivy, jan]) await run('dead-letters', 'retry', `User:${id}`);
+  await hasName(NEW_NAME, IVY);
+  await hasName(IVY, JAN);
+}, 60_000);
+
 test.each(['deleted', 'out of scope'] as const)(
   'a person gets the userName of a leaver who is %s and whose closing the platform refused → every command names the leaver and what frees the name',
   async (state) => {
     await open({ users: { scope: 'title ne "guest"' } });
-    const faults = (times: number) =>
-      place.platform.control('PATCH', '/faults', {
-        rules: [{ method: 'PATCH', path: 'scim/v2/Users', times, status5xx: { share: 1, status: 400 } }],
-      });
-    await faults(9999);
+    await refuseChanges(true);
     if (state === 'deleted') await place.idp.send('DELETE', `/Users/${ivy}`);
     else {
       await place.idp.patch(`/Users/${ivy}`, { op: 'replace', path: 'title', value: 'guest' });
       await rename(ivy, NEW_NAME);
     }
-    await eventually(
-      'the closing is refused',
-      async () => (await place.commands.run('dead-letters', 'list', '--json')).json.length > 0,
-    );
-    await faults(0);
+    await isDeadLetter();
+    await refuseChanges(false);
     await rename(jan, IVY);
     const taken = `userName is already taken by the account of a person who left, User:${ivy}, and closing that account does not free the name: rename the account at the platform, or delete it there once it is closed`;
     await explains(jan, taken);

@@ -77,7 +77,7 @@ const platform = nullOr(
     ),
     notCompared: described(
       integerField,
-      'Number of groups of a person, or of removals of members of a group, that were not compared, because they are too many for one look.',
+      'Number of groups of a person, or of removals of members of a group, that were not compared, because they are too many for one look or could not be read.',
     ),
     accountGone: described(
       booleanField,

@@ -25,7 +25,7 @@ export const LEFT_OUT = 'groups.include or groups.exclude leave this group out';
 export interface ComparedMemberships {
   /** Differences between the user's groups at the source and at the platform. */
   entries: PlanEntry[];
-  /** Number of groups beyond MOST_READ. */
+  /** Number of groups beyond MOST_READ, and of `pendingUnread`. */
   notCompared: number;
   /** Conflicts of groups that have another name at the platform, because it refused to rename them. */
   refusedNames: PlanEntry[];

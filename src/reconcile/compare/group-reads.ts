@@ -28,7 +28,8 @@ export interface ComparedUser {
 
 /**
  * Returns the groups with a pending change of the membership that the platform has already (`pendingDone`). A platform may leave
- * groups out of its accounts, so only a read of the group proves that the user has left; groups beyond MOST_READ are `pendingUnread`.
+ * groups out of its accounts, so only a read of the group proves that the user has left. Groups beyond MOST_READ, and groups whose
+ * read failed, are `pendingUnread`.
  * @param named names of the groups that the account lists, by platform id
  */
 export async function pendingMadeThere(
@@ -46,11 +47,13 @@ export async function pendingMadeThere(
   const left = linked.filter(({ id, isAdded }) => !isAdded && !named.has(id));
   const read = left.slice(0, MOST_READ);
   const states = await mapBounded(read, READ_AT_ONCE, ({ id }) => readMembership(scan, id, user));
-  const gone = read.filter((_, index) => /^(missing|gone)$/.test(states[index]?.state ?? ''));
+  const isIn = (index: number, ...wanted: string[]): boolean => wanted.includes(states[index]?.state ?? '');
+  const gone = read.filter((_, index) => isIn(index, 'missing', 'gone'));
+  const failed = read.filter((_, index) => isIn(index, 'unknown'));
   const joined = linked.filter(({ id, isAdded }) => isAdded && named.has(id));
   return {
     pendingDone: [...joined, ...gone].map(({ ref }) => ref),
-    pendingUnread: left.slice(MOST_READ).map(({ ref }) => ref),
+    pendingUnread: [...failed, ...left.slice(MOST_READ)].map(({ ref }) => ref),
   };
 }
 

@@ -30,13 +30,13 @@ export interface ComparedOne {
   pendingDone?: readonly Ref[] | undefined;
   /** As in `ComparedMemberships`; absent: the memberships of the user were not compared. */
   asNamed?: readonly Ref[];
-  /** Groups with a pending removal of a user that were not read, as they are too many; among `notCompared`. */
+  /** Groups with a pending removal of a user that were not read, as they are too many or the read failed; among `notCompared`. */
   pendingUnread?: readonly Ref[];
   /** Conflicts of groups of a user that have another name at the platform, because it refused to rename them; not among `entries`. */
   refusedNames?: readonly PlanEntry[];
   /**
    * Number of groups of a user, or of pending, held and rejected removals from a group, that were not compared, because they are too
-   * many.
+   * many or could not be read.
    */
   notCompared?: number;
   /** The values of a user could not be read, so that only the rest was compared. */

@@ -8,6 +8,6 @@ import { counted } from '../../support/counted.ts';
 export const notComparedText = (kind: 'User' | 'Group', count: number): string => {
   const were = `${count === 1 ? 'was' : 'were'} not compared, because they are too many for one look`;
   return kind === 'User'
-    ? `${counted(count, 'group')} of the person ${were}: scim-bridge reconcile --full compares all`
+    ? `${counted(count, 'group')} of the person ${were}, or the platform did not answer: scim-bridge reconcile --full compares all`
     : `${counted(count, 'removal')} of members ${were}, so ${count === 1 ? 'it' : 'some of them'} may be made at the platform already`;
 };
