@@ -11,15 +11,17 @@ export const isSettledValue = (state: AttributeState['state']): boolean =>
 
 /** Returns sentences about values that differ, cannot be mapped, or stay against the source. */
 export function valueReasons(
-  { values, inScope, link, target, deadLetterSince }: ExplainedFacts,
+  { kind, values, inScope, link, target, deadLetterSince }: ExplainedFacts,
   summary: string,
 ): string[] {
   const namesOf = (state: string): string[] =>
     values.filter((each) => each.state === state).map(({ name }) => name);
-  // Not counted: values that the platform was seen to have, and all without an account, which the summary tells, or out of scope.
+  // Not counted: values that the platform was seen to have, and all without an account, which the summary tells, or out of scope. A
+  // group has the name alone, and the reason of its dead letter tells what keeps the name from being written.
+  const isTold = kind === 'Group' && deadLetterSince !== null;
   const isCounted = ({ state, desired, observed }: AttributeState): boolean =>
     state === 'differs' && (observed === undefined || !sameValue(observed, desired));
-  const differing = inScope && link.platformId !== null ? values.filter(isCounted).length : 0;
+  const differing = inScope && link.platformId !== null && !isTold ? values.filter(isCounted).length : 0;
   const unsure = namesOf('unsure').length;
   const unmappable = values.filter(
     ({ state, reason }) => state === 'unmappable' && !summary.includes(String(reason)),

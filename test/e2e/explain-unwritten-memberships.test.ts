@@ -71,7 +71,7 @@ test('with the policy upsert-only a group stays at the platform after its deleti
   expect(await told('explain', ANN)).toContain('still in 1 group against the source');
 }, 60_000);
 
-test('when a group cannot get its new name, explain of a member shows the name that the group still has at the platform', async () => {
+test('when a group cannot get its new name, explain of a member shows the name that the group still has at the platform, and explain of the group tells the difference once', async () => {
   await open({ groups: { rename: [{ match: '^acme-(.*)$', to: '$1' }] } });
   await place.idp.createGroup('analysts', [ids[ANN] ?? '']);
   const ops = await place.idp.createGroup('ops', [ids[WES] ?? '']);
@@ -81,6 +81,9 @@ test('when a group cannot get its new name, explain of a member shows the name t
   const person = await told('explain', WES);
   expect(person).toContain('still called ops at the platform');
   expect(person).not.toContain('✔');
+  const group = await told('explain', `Group:${ops}`);
+  expect(group).toContain('≠ displayName: "analysts" ← "ops"');
+  expect(group).not.toContain('1 value differs');
 }, 60_000);
 
 test('the platform refuses the new name of a group and somebody gives the group this name by hand → explain of a member says that the membership is there, and after a further rename by hand to another name tells the name of the last sync as such', async () => {
