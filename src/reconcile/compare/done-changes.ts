@@ -77,11 +77,12 @@ export async function countAbsentLeavers(
       return user === undefined ? [] : [{ item, user: parseRef(user).id }];
     }),
   );
+  const counts = new Map<Ref, number>();
+  if (removals.length === 0) return counts;
   const [verdicts, decisions] = await Promise.all([
     guardStore.verdictsOn(removals.map(({ item }) => item)),
     guardStore.decisionsOfMembers(removals.map(({ user }) => user)),
   ]);
-  const counts = new Map<Ref, number>();
   for (const [index, { item }] of removals.entries())
     if (verdicts[index] === undefined && decisions[index] === 'follows')
       counts.set(item.ref, (counts.get(item.ref) ?? 0) + 1);
