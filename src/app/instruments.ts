@@ -109,7 +109,7 @@ function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
 
 /** Returns the connection name of a mount path: `default` for `/scim/v2`, `<name>` for `/connections/<name>/scim/v2`. */
 function connectionAt(root: string): string {
-  const [, first, name = ''] = root.split('/');
+  const [_empty, first, name = ''] = root.split('/');
   return first === 'connections' ? name : 'default';
 }
 
@@ -218,7 +218,7 @@ const NAMES: Record<string, string> = {
  * templates are few, so the label has few values.
  */
 function resourceOf(route: string): string {
-  const [, , family, name = 'other', resource = 'other'] = route.split('/');
+  const [_empty, _api, family, name = 'other', resource = 'other'] = route.split('/');
   if (family === 'scim') return resource.toLowerCase();
   return NAMES[name] ?? name;
 }

@@ -7,14 +7,14 @@ import type { HeldChange } from '../ops/approvals/held-change.ts';
 import { BLANK_LINE, say } from './output.ts';
 
 /** Words after the number of changes of a kind: of one change, and of several. */
-const LABELS: Record<DestructiveKind, readonly [one: string, many: string]> = {
-  deactivate: ['to deactivate', 'to deactivate'],
-  delete: ['to delete', 'to delete'],
-  removeMembers: ['to take out of groups', 'to take out of groups'],
-  clearAttributes: ['attribute value to empty', 'attribute values to empty'],
+const LABELS: Record<DestructiveKind, { one: string; many: string }> = {
+  deactivate: { one: 'to deactivate', many: 'to deactivate' },
+  delete: { one: 'to delete', many: 'to delete' },
+  removeMembers: { one: 'to take out of groups', many: 'to take out of groups' },
+  clearAttributes: { one: 'attribute value to empty', many: 'attribute values to empty' },
 };
 const countOf = (kind: DestructiveKind, count: number): string =>
-  `${count} ${LABELS[kind][count === 1 ? 0 : 1]}`;
+  `${count} ${LABELS[kind][count === 1 ? 'one' : 'many']}`;
 
 /** Unlike `status`, the guard counts what was deleted or removed within the window too, and held removals of members. */
 const POPULATIONS: Record<DestructiveKind, string> = {
@@ -104,8 +104,7 @@ export function printChanges(
 ): DestructiveKind | undefined {
   let kind = before;
   for (const item of items) {
-    const [, heading] = LABELS[item.kind];
-    if (item.kind !== kind) say(BLANK_LINE, `${heading}:`);
+    if (item.kind !== kind) say(BLANK_LINE, `${LABELS[item.kind].many}:`);
     kind = item.kind;
     say(`  - ${lineOf(item)}${sinceText(item)}`);
   }

@@ -87,7 +87,9 @@ export function createCompany(): Company {
   const rows = { okta: OKTA, entra: ENTRA };
   const people = [...OKTA.map((row) => toPerson('okta', row)), ...ENTRA.map((row) => toPerson('entra', row))];
   const groups = GROUPS.map(([idp, group]) => {
-    const memberRows = rows[idp].filter(([, , , , , groupNames]) => groupNames.includes(group));
+    const memberRows = rows[idp].filter(([_name, _title, _country, _clearance, _budgets, groupNames]) =>
+      groupNames.includes(group),
+    );
     return { key: group, idp, name: group, members: memberRows.map(([name]) => idOf(idp, name)) };
   });
   return { people, groups };

@@ -61,14 +61,20 @@ export const textOf = (stored: string): string => stored.slice(stored.indexOf('\
 /** Parses a stored record: `version created modified state checksum entries`, a line break, the text (lua/heads.lua). */
 export function parseStored(id: string, stored: string): StoredRecord {
   const words = stored.split(' ', 5);
-  const [version = 0, created = 0, lastModified = 0] = words.map(Number);
-  const [, , , state = '', checksum] = words;
+  const [version, created, lastModified, state = '', checksum] = words;
   // Entries, line break and text; entries and text may contain spaces.
   const rest = stored.slice(words.join(' ').length + 1);
-  const isSound = rest.includes('\n') && checksum === checksumOf(state, rest) && lastModified >= 0;
-  if (isSound) return { id, version, created, lastModified, text: textOf(rest) };
+  const isSound = rest.includes('\n') && checksum === checksumOf(state, rest) && Number(lastModified) >= 0;
+  if (isSound)
+    return {
+      id,
+      version: Number(version),
+      created: Number(created),
+      lastModified: Number(lastModified),
+      text: textOf(rest),
+    };
   // The version may be readable although the record is damaged; 0: it is not.
-  return { id, version: version || 0, created: 0, lastModified: 0, text: '', damaged: true };
+  return { id, version: Number(version) || 0, created: 0, lastModified: 0, text: '', damaged: true };
 }
 
 /** Returns whether the record is of a person whom the source deactivated; false if it is damaged. */

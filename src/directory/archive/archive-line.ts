@@ -50,7 +50,7 @@ const isRecord: Test = (item) => {
 /** Accepts the name and the content of a stored token (stored-tokens.ts). */
 const isToken: Test = (item) => {
   if (!isPair((name) => isText(name) && name !== '', isObjectText)(item)) return false;
-  const [, content] = item as [name: string, content: string];
+  const [_name, content] = item as [name: string, content: string];
   const { digest, createdAt, expiresAt } = parsedObject(content) ?? {};
   const hasEnd = expiresAt === null || typeof expiresAt === 'number';
   return typeof digest === 'string' && DIGEST.test(digest) && typeof createdAt === 'number' && hasEnd;

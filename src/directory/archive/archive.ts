@@ -171,8 +171,8 @@ const CLOCK_DIFFERENCE_MS = 300_000;
 
 /** Returns the time of the last change of an item `[id, record]`: the third word of a record (records.ts). */
 function modifiedAt(item: unknown): number {
-  const [, stored = ''] = item as string[];
-  const [, , modified = 0] = stored.split(' ', 3);
+  const [_id, stored = ''] = item as string[];
+  const [_version, _created, modified = 0] = stored.split(' ', 3);
   return Number(modified);
 }
 

@@ -58,7 +58,7 @@ export function createGuardStore(
   /** Returns the counts of each kind within the window, and the sizes that percentages refer to. */
   async function counts(windowMs: number): Promise<GuardCounts> {
     const reply = await scripts.run('guard_counts', keys.base, { ...common, windowMs });
-    const [, users, groups, memberships, ...ofKinds] = reply as CountsReply;
+    const [_tag, users, groups, memberships, ...ofKinds] = reply as CountsReply;
     const kinds = DESTRUCTIVE_KINDS.map((kind, index) => {
       const [used = 0, waiting = 0, held = 0, approved = 0, rejected = 0] = ofKinds[index] ?? [];
       return [kind, { used, waiting, held, approved, rejected }] as const;
@@ -159,7 +159,7 @@ export function createGuardStore(
     const [seconds = 0] = await redis.time();
     const from = `(${Number(seconds) * 1000 - windowMs}`;
     const used = sets('guardUsed', kind);
-    const [newest, [, oldestAt]] = await Promise.all([
+    const [newest, [_oldest, oldestAt]] = await Promise.all([
       redis.zrevrangebyscore(used, '+inf', from, 'WITHSCORES', 'LIMIT', 0, most),
       redis.zrangebyscore(used, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1),
     ]);

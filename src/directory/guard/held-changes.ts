@@ -103,7 +103,7 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
       const list = sets(source, kind);
       const flat: string[] = await redis.zrangebyscore(list, start, to, 'WITHSCORES', 'LIMIT', offset, PAGE);
       const found = pairsOf(flat);
-      const [, lastPlace] = found.at(-1) ?? [];
+      const [_text, lastPlace] = found.at(-1) ?? [];
       if (lastPlace !== undefined) yield found.map(([text]) => parseItem(kind, text));
       if (found.length < PAGE) return;
       // Held changes have unique scores. All changes of one rejection have the same score, so they are read by offset.

@@ -4,7 +4,7 @@
 import { hash as digest, randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
-import { inPortions } from '../redis/portions.ts';
+import { fieldOf, inPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { beginWholeRead, type WholeRead } from './whole-read.ts';
 
@@ -122,8 +122,8 @@ export function createChainedStream<Entry extends object>(
       const [oldestId] = found.at(-1) ?? [];
       if (oldestId === undefined) return;
       const kept = found
-        // The fields of an entry: `e`, its text, `h`, its hash (lua/log.lua).
-        .map(([id, [, text = '{}']]) => ({ id, text }))
+        // `e`: the text of the entry (lua/log.lua).
+        .map(([id, fields]) => ({ id, text: fieldOf(fields, 'e') ?? '{}' }))
         .filter(({ text }) => keep?.(JSON.parse(text) as Entry) ?? true);
       for (const portion of inPortions(kept, PORTION)) {
         yield { entries: await withPersonalData(portion), lookedUntil: portion.at(-1)?.id ?? oldestId };
@@ -167,8 +167,9 @@ export function createChainedStream<Entry extends object>(
       const [start, end, found] = await portionAfter(after);
       chained ??= start;
       const texts = await personalOf(found.map(([id]) => id));
-      // The fields of an entry: `e`, its text, `h`, its hash.
-      for (const [index, [id, [, text = '{}', , hash]]] of found.entries()) {
+      for (const [index, [id, fields]] of found.entries()) {
+        // `e`: the text of the entry. `h`: its hash (lua/log.lua).
+        const [text, hash] = [fieldOf(fields, 'e') ?? '{}', fieldOf(fields, 'h') ?? ''];
         const state = checkPersonal(text, texts[index] ?? null);
         const order = orderOf(texts[index] ?? null);
         const isUnknown = order !== undefined && orders?.has(order) === false;

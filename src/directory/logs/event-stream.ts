@@ -5,7 +5,7 @@ import { timeOf } from './chained-stream.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Kind } from '../records.ts';
 import { createProcessLease } from '../redis/lease.ts';
-import { pairsOf, streamPortions } from '../redis/portions.ts';
+import { fieldOf, pairsOf, streamPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /** Types of security events. One change can be two of them: a PATCH that also deactivates. */
@@ -78,8 +78,8 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   /** Returns the oldest pending events. */
   async function oldest(count: number): Promise<StoredEvent[]> {
     const found = await redis.xrange(stream, '-', '+', 'COUNT', count);
-    // The fields of an entry: `e`, the event as JSON.
-    return found.map(([id, [, text = '{}']]) => parseEvent(id, text));
+    // `e`: the event as JSON.
+    return found.map(([id, fields]) => parseEvent(id, fieldOf(fields, 'e') ?? '{}'));
   }
 
   /** Removes events from the stream; unknown ids are ignored. @returns number of removed events */
@@ -114,10 +114,10 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   async function refusals(): Promise<RefusedEvent[]> {
     const all: RefusedEvent[] = [];
     for await (const found of streamPortions(redis, keys.key('eventsRefused'), REFUSED_AT_ONCE)) {
-      // The fields of an entry: `e`, the event, `r`, its refusal (acknowledge_events.lua).
-      for (const [, [, text = '{}', , reason = '{}']] of found) {
-        const { id, ...refusal } = JSON.parse(reason) as EventRefusal;
-        const event = parseEvent(id, text);
+      // `e`: the event. `r`: its refusal (acknowledge_events.lua).
+      for (const [_entryId, fields] of found) {
+        const { id, ...refusal } = JSON.parse(fieldOf(fields, 'r') ?? '{}') as EventRefusal;
+        const event = parseEvent(id, fieldOf(fields, 'e') ?? '{}');
         all.push({ ...event, names: event.names.slice(0, NAMES_SHOWN), refusal });
       }
     }

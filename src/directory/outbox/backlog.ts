@@ -84,7 +84,7 @@ export async function readBacklog(
 ): Promise<Backlog> {
   const args = { target, kinds: DESTRUCTIVE_KINDS, exceptions: RESOURCE_REASONS };
   const reply = (await scripts.run('backlog', keys.base, args)) as BacklogReply;
-  const [, now, dirty, inflight, blocked, oldestSince, hold, lastRun, lastSuccessAt, ...others] = reply;
+  const [_tag, now, dirty, inflight, blocked, oldestSince, hold, lastRun, lastSuccessAt, ...others] = reply;
   const [heldOfKinds, writes, waitingOfPriorities, exceptionsOfReasons, due, load, ...runs] = others;
   const [failedRuns, expectedSince, expectedGapMs] = runs;
   return {

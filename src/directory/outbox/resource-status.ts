@@ -104,7 +104,7 @@ export function toMarkState(
   leased: boolean,
 ): MarkState {
   const [generation = '', since = '0', ...request] = mark.split(' ');
-  const [, deliveredPriority] = delivery?.split(' ') ?? [];
+  const [_deliveryId, deliveredPriority] = delivery?.split(' ') ?? [];
   // NaN: not known, because the job was lost.
   const priority = score === null ? Number(deliveredPriority) : Math.floor(Number(score) / PRIORITY_SPAN);
   const waiting = score === null ? 'queued' : 'due';

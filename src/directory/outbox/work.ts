@@ -313,7 +313,7 @@ type BegunReply = [
 /** Converts the reply for a sync that begins. @param priority of the job */
 function toDueWork(ref: Ref, priority: Priority, reply: ScriptReply): DueWork {
   const { kind, id } = parseRef(ref);
-  const [, fence, generation, since, request, record, linkText, groups, ...rest] = reply as BegunReply;
+  const [_tag, fence, generation, since, request, record, linkText, groups, ...rest] = reply as BegunReply;
   const [pendingGroups, held, tombstone, suspectedDrift, basis, observedDrift] = rest;
   const link = parseLink(linkText);
   return {

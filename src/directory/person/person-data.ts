@@ -6,7 +6,7 @@ import type { Keyspace } from '../keys.ts';
 import type { Actor } from '../logs/acts.ts';
 import { forgottenText, isForgotten } from '../logs/chained-stream.ts';
 import { parseRef, type Ref } from '../records.ts';
-import { streamPortions } from '../redis/portions.ts';
+import { fieldOf, streamPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /** Entries of a log that are read or changed at once. */
@@ -67,13 +67,14 @@ export function createPersonData(
   async function* entriesOf({
     name,
     target,
-  }: LogName): AsyncGenerator<[id: string, entry: string, personal: string]> {
+  }: LogName): AsyncGenerator<{ id: string; entry: string; personal: string }> {
     for await (const found of streamPortions(redis, keys.key(name, target), PORTION)) {
       const texts = await redis.hmget(keys.key(`${name}Personal`, target), ...found.map(([id]) => id));
-      // The fields of an entry begin with `e` and its chained part (lua/log.lua).
-      for (const [index, [id, [, entry = '{}']]] of found.entries()) {
+      for (const [index, [id, fields]] of found.entries()) {
         const text = texts[index] ?? '';
-        if (text !== '' && !isForgotten(text)) yield [id, entry, text.slice(text.indexOf('{'))];
+        // `e`: the chained part of the entry (lua/log.lua).
+        const entry = fieldOf(fields, 'e') ?? '{}';
+        if (text !== '' && !isForgotten(text)) yield { id, entry, personal: text.slice(text.indexOf('{')) };
       }
     }
   }
@@ -93,7 +94,7 @@ export function createPersonData(
       count += Number(changed);
       ids = [];
     };
-    for await (const [id, entry, personal] of entriesOf(log)) {
+    for await (const { id, entry, personal } of entriesOf(log)) {
       if (test(entry, personal)) ids.push(id);
       if (ids.length >= PORTION) await remove();
     }
@@ -107,9 +108,9 @@ export function createPersonData(
     for (const family of ['events', 'eventsRefused']) {
       const stream = keys.key(family);
       for await (const found of streamPortions(redis, stream, PORTION)) {
-        // The fields of an entry: `e`, the event as JSON.
-        const theirs = found.filter(([, [, text = '{}']]) =>
-          ids.has(String((JSON.parse(text) as { id?: string }).id)),
+        // `e`: the event as JSON.
+        const theirs = found.filter((entry) =>
+          ids.has(String((JSON.parse(fieldOf(entry[1], 'e') ?? '{}') as { id?: string }).id)),
         );
         if (theirs.length > 0) count += await redis.xdel(stream, ...theirs.map(([id]) => id));
       }

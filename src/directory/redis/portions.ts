@@ -8,6 +8,10 @@ export function pairsOf(flat: readonly string[]): [name: string, value: string][
   return pairs;
 }
 
+/** Returns the value of a field of a stream entry; undefined: the entry has no such field. */
+export const fieldOf = (fields: readonly string[], name: string): string | undefined =>
+  pairsOf(fields).find((pair) => pair[0] === name)?.[1];
+
 /** Returns a list in portions of `size` items; none for an empty list. */
 export const inPortions = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>

@@ -53,8 +53,8 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
       .call(command, ...args)
       .exec();
     for (const [error] of replies ?? []) if (error) throw error;
-    const [, ofCommand] = replies ?? [];
-    const [, reply] = ofCommand ?? [];
+    const [_ofExists, ofCommand] = replies ?? [];
+    const [_error, reply] = ofCommand ?? [];
     return reply;
   }
 

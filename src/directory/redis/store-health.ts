@@ -227,7 +227,7 @@ const fullness = ({ used, limit }: StoreMemory): number => (limit === 0 ? 0 : us
 
 /** Returns a setting of a Redis server; undefined where CONFIG is forbidden. */
 async function redisSetting(node: Redis, name: string): Promise<string | undefined> {
-  const [, value] = (await node.config('GET', name).catch(() => [])) as string[];
+  const [_name, value] = (await node.config('GET', name).catch(() => [])) as string[];
   return value;
 }
 

@@ -32,7 +32,7 @@ const DISCOVERY = new Set(['serviceproviderconfig', 'resourcetypes', 'schemas'])
  */
 export function operationOf(method: string | undefined, path: string): ScimOperation {
   const query = path.indexOf('?');
-  const [, endpoint = '', id = '', rest] = (query < 0 ? path : path.slice(0, query)).split('/', 4);
+  const [_empty, endpoint = '', id = '', rest] = (query < 0 ? path : path.slice(0, query)).split('/', 4);
   // No SCIM address has a third segment.
   if (method === undefined || rest) return 'other';
   const name = endpoint.toLowerCase();

@@ -113,7 +113,7 @@ async function refsInLogs({ personData }: DesiredState, text: string): Promise<S
   const refs = new Set<Ref>();
   for (const target of await personData.targetsOf()) {
     // The entry and its personal data are JSON texts.
-    for await (const [, entry, personal] of personData.entriesOf({ name: 'log', target })) {
+    for await (const { entry, personal } of personData.entriesOf({ name: 'log', target })) {
       const { ref } = JSON.parse(entry) as { ref: Ref };
       if (
         ref.startsWith('User:') &&
@@ -209,7 +209,7 @@ async function addLogged(person: ForgettablePerson): Promise<void> {
   const { personData } = person.state;
   const ofPerson = new Set<string>(person.refs);
   for (const target of await personData.targetsOf())
-    for await (const [, entry, personal] of personData.entriesOf({ name: 'log', target })) {
+    for await (const { entry, personal } of personData.entriesOf({ name: 'log', target })) {
       const { ref, platformId } = JSON.parse(entry) as { ref: Ref; platformId?: string };
       if (!ofPerson.has(ref)) continue;
       if (platformId !== undefined) addPlatformId(person, target, platformId);

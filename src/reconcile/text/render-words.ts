@@ -3,24 +3,24 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Action, PlanEntry } from '../entry.ts';
 
 /** The sign of each action at the start of a line, and the words behind its count. */
-const SHOWN: Record<Action, readonly [sign: string, words: string]> = {
-  deactivate: ['-', 'to deactivate'],
-  delete: ['-', 'to delete'],
-  removeMember: ['-', 'memberships to remove'],
-  clearAttribute: ['-', 'attributes to clear'],
-  defineAttribute: ['+', 'attribute definitions to create'],
-  create: ['+', 'to create'],
-  adopt: ['+', 'to adopt'],
-  relink: ['~', 'to relink'],
-  reactivate: ['+', 'to activate'],
-  addMember: ['+', 'memberships to add'],
-  update: ['~', 'to update'],
-  setAttribute: ['~', 'attributes to set'],
-  conflict: ['!', 'conflicts'],
-  unmanaged: ['?', 'unmanaged'],
+const SHOWN: Record<Action, { sign: string; words: string }> = {
+  deactivate: { sign: '-', words: 'to deactivate' },
+  delete: { sign: '-', words: 'to delete' },
+  removeMember: { sign: '-', words: 'memberships to remove' },
+  clearAttribute: { sign: '-', words: 'attributes to clear' },
+  defineAttribute: { sign: '+', words: 'attribute definitions to create' },
+  create: { sign: '+', words: 'to create' },
+  adopt: { sign: '+', words: 'to adopt' },
+  relink: { sign: '~', words: 'to relink' },
+  reactivate: { sign: '+', words: 'to activate' },
+  addMember: { sign: '+', words: 'memberships to add' },
+  update: { sign: '~', words: 'to update' },
+  setAttribute: { sign: '~', words: 'attributes to set' },
+  conflict: { sign: '!', words: 'conflicts' },
+  unmanaged: { sign: '?', words: 'unmanaged' },
 };
 
-export const signOf = (action: Action): string => SHOWN[action][0];
+export const signOf = (action: Action): string => SHOWN[action].sign;
 
 /**
  * Returns the name of an action for a text. A plan calls each opening of an account `reactivate`, also the first one of an
@@ -30,7 +30,7 @@ export const actionName = (action: Action): string => (action === 'reactivate' ?
 
 /** Returns the count with the words of the action; the noun agrees with the count. */
 export function actionCount(action: Action, count: number): string {
-  const [, words] = SHOWN[action];
+  const { words } = SHOWN[action];
   const noun = /^(membership|attribute|attribute definition)s /;
   return `${count} ${count === 1 ? words.replace(noun, '$1 ') : words}`;
 }

@@ -61,8 +61,7 @@ function cellsTest(call: Call): (cells: readonly string[]) => boolean {
   const userEmail = wanted('userEmail');
   const search = wanted('search');
   return (cells) => {
-    // In the order of COLUMNS.
-    const [, email = '', name = ''] = cells;
+    const [_timestamp, email = '', name = ''] = cells; // in the order of COLUMNS
     if (eventName !== undefined && name.toLowerCase() !== eventName) return false;
     if (userEmail !== undefined && email.toLowerCase() !== userEmail) return false;
     return search === undefined || cells.some((cell) => cell.toLowerCase().includes(search));
