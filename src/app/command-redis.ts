@@ -45,13 +45,10 @@ export function connectCommand(
      * `forRestore`: the command itself is a restore, so an unfinished one is no error.
      * @throws Error with address, reason and what to do; DataVersionRefused, RestoreUnderWay
      */
-    reach: async ({
-      signal,
-      ...options
-    }: {
-      signal?: AbortSignal | undefined;
-      forRestore?: boolean;
-    } = {}): Promise<void> => {
+    reach: async (
+      options: { signal?: AbortSignal | undefined; forRestore?: boolean } = {},
+    ): Promise<void> => {
+      const { signal } = options;
       const cut = (): void => redis.disconnect();
       signal?.addEventListener('abort', cut);
       try {

@@ -55,20 +55,13 @@ export function sandboxCommand(program: Command, cli: Cli): void {
     .option('--port <port>', 'port of the platform, 0 = any', toPort, 0)
     .option('--control-port <port>', 'port for tests: state, fixtures, faults; 0 = any', toPort, 0)
     .option('--host <host>', 'address of the platform; without --tls loopback only')
-    .option(
-      '--seed <seed>',
-      'small | large:N (with N more users); used only if the data folder is empty',
-      'small',
-    )
+    .option('--seed <seed>', 'small | large:N (N more users); used only if the data folder is empty', 'small')
     .option('--faults <file>', 'JSON file with scripted faults', toFaults)
     .option('--data <dir>', 'folder in which the state survives a restart')
     .option('--model <dir>', "folder with a data model as Cube's YAML, and CSV files with its rows")
     .option('--tls', 'serve https with a certificate of its own')
     .option('--data-api-path <path>', 'base path of the data API, such as /data-api')
-    .option(
-      '--vendor-names',
-      "use the vendor's names of headers, tools and paths instead of the specified ones",
-    )
+    .option('--vendor-names', "the vendor's names of headers, tools and paths, not the specified ones")
     .option(
       '--chat-model-url <url>',
       'OpenAI-compatible address whose model picks measures and dimensions in chat; key in CHAT_MODEL_KEY',
