@@ -115,6 +115,8 @@ export interface Explanation {
     creating: boolean;
     /** Number of consecutive failed attempts of the sync. */
     attempts: number;
+    /** Message of the newest of these failures; null: none is known. */
+    lastFailure: string | null;
     /** Whether the sync waits because another resource still has the name or the account at the platform, or reads do not show yet which one. */
     waitsForName: boolean;
     /** Time of the last write of the bridge at the platform; null: none. */

@@ -16,7 +16,7 @@ export function pendingReasons(facts: ExplainedFacts): (string | false)[] {
       mark !== null &&
       !breaker &&
       !pause &&
-      `The platform has failed ${counted(link.attempts, 'time')} in a row; it is tried again.${firstFailure(facts)}`,
+      `The platform has failed ${counted(link.attempts, 'time')} in a row; it is tried again.${link.lastFailure === null ? '' : ` The last failure: ${link.lastFailure}.`}`,
     link.waitsForName &&
       mark !== null &&
       !condition &&
@@ -26,12 +26,6 @@ export function pendingReasons(facts: ExplainedFacts): (string | false)[] {
         ? 'An account was asked for and no answer has come yet.'
         : 'An account was asked for and the answer was lost: it is looked for before another one is made.'),
   ];
-}
-
-/** Returns the first failed call of a series of attempts as a sentence; '' if the log has none. Later calls are not logged. */
-function firstFailure({ log }: ExplainedFacts): string {
-  const { message } = log.find(({ status }) => status === 'retry') ?? {};
-  return message === undefined ? '' : ` The first failure: ${message}.`;
 }
 
 /** Findings (ops/status/fleet.ts) that delay both a sync and the next reconcile; then those that delay a sync, and a reconcile. */

@@ -45,6 +45,7 @@ export const linkOf = (link: Link): Explanation['link'] => ({
   departed: link.departed === true,
   creating: link.creating === true,
   attempts: link.attempts ?? 0,
+  lastFailure: link.lastFailure ?? null,
   waitsForName: link.successionAttempts !== undefined,
   lastWrite: link.writtenAt === undefined ? null : isoTime(link.writtenAt),
 });

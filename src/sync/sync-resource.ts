@@ -97,6 +97,7 @@ async function storeOutcome(
   // No call failed and no name was taken, so the counts of consecutive failures end.
   if (outcome.kind === 'synced' || outcome.kind === 'held' || outcome.kind === 'waiting') {
     delete link.attempts;
+    delete link.lastFailure;
     delete link.successionAttempts;
     delete link.transientRefusals;
   }

@@ -44,3 +44,9 @@ test('a group that fails to add a member while another member has no account yet
   const { lines } = await place.commands.run('log', '--resource', 'Red', '--json');
   expect(lines.filter((line) => line.includes('PlatformFailed'))).toHaveLength(1);
 }, 60_000);
+
+test('explain names the last failure: a 404 after a 503', async () => {
+  await setFaults(failing('PATCH', 'Groups', 503, 1), failing('PATCH', 'Groups', 404));
+  await join(ann);
+  await explainWith(/failed [2-9] times in a row; .* The last failure: PATCH \S+ answered 404/);
+}, 60_000);

@@ -149,7 +149,7 @@ test('explain names the 429 of an endpoint that asks for no pause', async () => 
   await rename(ann);
   await eventually('explain names it', async () => {
     const { text } = await place.commands.run('explain', ANN, '--all');
-    return /failed \d+ times? in a row; .* The first failure: PATCH \S+ answered 429/.test(text);
+    return /failed \d+ times? in a row; .* The last failure: PATCH \S+ answered 429/.test(text);
   });
 }, 60_000);
 

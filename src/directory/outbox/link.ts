@@ -123,6 +123,8 @@ export interface Link {
   closedAt?: number;
   /** Consecutive failed attempts. */
   attempts?: number;
+  /** Message of the newest of these failures: the provisioning log names only the first one. */
+  lastFailure?: string;
   /** Consecutive attempts that found the name or the account with its former holder; they count as no failure. */
   successionAttempts?: number;
   /** Number of the latest consecutive failed attempts that were refusals which may be transient. */

@@ -130,6 +130,10 @@ export const explanationSchema: JsonSchema = {
       departed: booleanField,
       creating: booleanField,
       attempts: integerField,
+      lastFailure: described(
+        nullable('string'),
+        'The newest failed attempt, such as a call with its answer.',
+      ),
       waitsForName: described(
         booleanField,
         'Whether the sync waits for the name or the account at the platform: its holder is to give it up, or is not shown yet.',

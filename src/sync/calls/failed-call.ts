@@ -36,6 +36,7 @@ export async function outcomeOfError(
   // Records a failed read, which has no operation (''); a failed write was recorded with its operation (create-context.ts).
   context.provisioning.failed('', error);
   link.attempts = (link.attempts ?? 0) + 1;
+  link.lastFailure = error.message;
   if (error instanceof WriteIgnored) {
     const afterMs = backoffMs(link.attempts, IGNORED_BACKOFF, random);
     return { kind: 'later', writes, afterMs, condition: toCondition(context, 'NotApplied', error.message) };

@@ -73,7 +73,7 @@ export const mayBeTransient = (error: unknown): boolean =>
   error instanceof PlatformIntermediary || isStatus(error, 404);
 
 /** Returns whether the answer is a 404; absence.ts proves the absence before anything is given up. */
-export const isGone = (error: unknown): boolean => isStatus(error, 404);
+export const isGone = (error: unknown): error is PlatformResponse => isStatus(error, 404);
 
 /** Returns whether the platform itself answered with one of the statuses. */
 export const isStatus = (error: unknown, ...statuses: number[]): error is PlatformResponse =>

@@ -181,6 +181,7 @@ async function writeValue(
     // Only a stored account id can be out of date.
     if (!isGone(error) || link.account === undefined) throw error;
     delete link.account;
+    link.lastFailure = error.message;
     target.catalogue.refresh();
     return false;
   }
