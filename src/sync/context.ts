@@ -25,6 +25,8 @@ export interface Gate {
   isLastAdministrator: boolean;
   /** Whether the open account that this sync is to close is that of a leaver: deleted at the source, or out of scope. */
   isLeaver: boolean;
+  /** Sentences about attributes that this sync cannot write. */
+  faults: string[];
   /** Remark for the log entry when the account is closed. */
   remark?: Why;
   /** Whether the account was deactivated in this sync. */

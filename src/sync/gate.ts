@@ -14,6 +14,7 @@ import type { SyncOutcome } from './outcome.ts';
 export const openGate = (): Gate => ({
   refused: [],
   unasked: [],
+  faults: [],
   followers: 0,
   isLastAdministrator: false,
   isLeaver: false,
@@ -171,27 +172,36 @@ export function decisionsOf(
   refused: Refused,
   { followers = 0, isLeaver = false }: { followers?: number; isLeaver?: boolean },
 ): { reason: 'Held' | 'Rejected'; message: string } | undefined {
-  const held = kindsOf(refused, 'held');
   const rejected = kindsOf(refused, 'rejected');
-  if (held.length > 0) {
-    const message = `the guard holds ${held.map((kind) => WORDS[kind]).join(' and ')}${besidesHeld(refused)}`;
-    return { reason: 'Held', message };
-  }
-  if (followers > 0) {
-    const message = `the guard holds the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account${besidesHeld(refused)}`;
-    return { reason: 'Held', message };
-  }
+  const held = kindsOf(refused, 'held').map((kind) => WORDS[kind]);
+  if (followers > 0)
+    held.push(
+      `the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account`,
+    );
+  if (held.length > 0)
+    return { reason: 'Held', message: `the guard holds ${held.join(' and ')}${besidesHeld(refused)}` };
   return rejected.length > 0 ? { reason: 'Rejected', message: rejectedText(rejected, isLeaver) } : undefined;
 }
 
-/** Returns the condition of a dead letter, with the held and rejected changes of the same sync added to its message. */
+/**
+ * Returns the condition of a dead letter, or of a write that the platform ignores, with the attributes that the same sync cannot
+ * write, and with its held and rejected changes, added to the message.
+ */
 export function besideDecisions(context: SyncContext, refusal: Condition): Condition {
   const { gate } = context;
-  const told = gate.isLeaver ? { ...refusal, isLeaver: true as const } : refusal;
+  const faults = gate.faults.join('; ');
   const decisions = decisionsOf(gate.refused, gate);
-  if (!decisions) return told;
-  const message = `${refusal.message}; ${decisions.message}`;
-  return { ...told, message, besides: decisions.reason, ...causeOf(context) };
+  const parts = [
+    refusal.message,
+    ...(refusal.message.includes(faults) ? [] : [faults]),
+    ...(decisions ? [decisions.message] : []),
+  ];
+  return {
+    ...refusal,
+    message: parts.join('; '),
+    ...(gate.isLeaver && { isLeaver: true as const }),
+    ...(decisions && { besides: decisions.reason, ...causeOf(context) }),
+  };
 }
 
 /** Returns why the completed sync left a difference; undefined: the target is as desired. */

@@ -125,7 +125,7 @@ async function storeOutcome(
     return;
   }
   if (outcome.kind === 'later') {
-    const why = outcome.condition ?? behindHold(context);
+    const why = outcome.condition ? besideDecisions(context, outcome.condition) : behindHold(context);
     // Null, not undefined: this sync looked at the resource it waits for, and the guard holds nothing of that any more.
     const isHoldOver = context.gate.heldHolder === null && wasBehindHold(link);
     if (why || isHoldOver) logCondition(context, why);

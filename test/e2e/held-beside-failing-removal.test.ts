@@ -34,7 +34,7 @@ test('the platform ignores an approved removal of a member → exceptions, statu
     (await run('explain', 'Sales', '--json')).json[0].link.attempts > 0 ? true : undefined,
   );
   expect(await heldNames()).toEqual(['Sales']);
-  expect((await run('exceptions')).text).toContain('held by the guard: a change of it. ');
+  expect((await run('exceptions')).text).toContain('in the group; the guard holds the removal of members. ');
   expect((await run('status', '--json')).json[0]).toMatchObject({
     guard: { held: 1 },
     exceptions: { Held: 1 },

@@ -16,8 +16,8 @@ export interface Condition {
   /** Print of the target's settings under which the condition arose; absent: it does not depend on settings. */
   settings?: string;
   /**
-   * Set for a dead letter whose message also names a held or rejected change: the resource is in that list of exceptions
-   * too.
+   * Set for a dead letter, or an ignored write, whose message also names a held or rejected change: a dead letter is in that list of
+   * exceptions too.
    */
   besides?: 'Held' | 'Rejected';
   /**
@@ -33,7 +33,7 @@ export interface Condition {
 /** Reasons of conditions that end by a decision of an operator. */
 const AWAITING: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
 
-/** Returns whether the guard holds a change of the resource, or a person rejected one; with a dead letter `besides` says so. */
+/** Returns whether the guard holds a change of the resource, or a person rejected one; with another reason `besides` says so. */
 export const isAwaitingDecision = (condition: Condition | undefined): condition is Condition =>
   condition !== undefined && (AWAITING.has(condition.reason) || condition.besides !== undefined);
 

@@ -11,11 +11,11 @@ import { MOST_NAMED, someOf } from '../../support/sentence-parts.ts';
 import { isNameConfirmed } from '../../sync/group/group-name.ts';
 import { removal } from '../../sync/names/succession.ts';
 import type { FoundResource } from '../find.ts';
-import type { SyncEnd } from './sync-outcome.ts';
+import { withReason, type SyncEnd } from './sync-outcome.ts';
 
 /**
- * Replaces the end of a person if the guard holds a removal from a group, or a membership is not written yet. Replaces the end of
- * a group if its members wait for a decision about their accounts. Nothing of the resource itself is left to write; the resource
+ * Adds to the end of a person that the guard holds a removal from a group, and that a membership is not written yet. Adds to the end
+ * of a group that its members wait for a decision about their accounts. Nothing of the resource itself is left to write; the resource
  * differs until the decision or the write.
  */
 export async function withWaiting(
@@ -24,9 +24,8 @@ export async function withWaiting(
   { ref, entries }: { ref: Ref; entries: readonly PlanEntry[] },
 ): Promise<SyncEnd> {
   if (!ref.startsWith('Group:')) {
-    // Without a held removal this is the same object as `end`.
     const held = await withHeldRemovals(scope, end, ref);
-    return held === end ? withUnwrittenMemberships(scope, end, await waitingGroups(scope, ref)) : held;
+    return withUnwrittenMemberships(scope, held, await waitingGroups(scope, ref));
   }
   const { pendingMemberships: pending } = await scope.outbox.resourceStatus(ref);
   const waiting = [...(await waitingMemberships(scope, entries))].filter(
@@ -39,10 +38,10 @@ export async function withWaiting(
     ? 'the guard holds, see scim-bridge approvals list'
     : 'an operator rejected, see scim-bridge exceptions';
   const message = `${counted(names.length, 'membership')} not written, because of changes of the same people that ${cause}: ${someOf(names)}`;
-  return { outcome: isHeld ? 'held' : 'equal', message };
+  return withReason(end, isHeld ? 'held' : 'equal', message);
 }
 
-/** Replaces the end of a person if the guard holds the removal from a group, or the deletion of a group that the person is in. */
+/** Adds to the end of a person that the guard holds the removal from a group, or the deletion of a group that the person is in. */
 export async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
   const { outbox } = scope;
   const { pendingMemberships } = await outbox.resourceStatus(ref);
@@ -55,7 +54,7 @@ export async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref:
   if (held.length === 0) return end;
   const [named, open] = await Promise.all([firstNamesOf(scope, held), outbox.guardStore.open()]);
   const told = `the guard holds the removal from ${counted(held.length, 'group')}: ${named}`;
-  return { outcome: 'held', message: open ? `${told}: ${showText(scope, open.id)}` : told };
+  return withReason(end, 'held', open ? `${told}: ${showText(scope, open.id)}` : told);
 }
 
 /** Returns the groups that have to write a membership of the person. */
@@ -77,7 +76,7 @@ async function waitingMembers({ drifts, outbox }: ReconcileScope, ref: Ref): Pro
 }
 
 /**
- * Replaces the end of a person or group with memberships that are not written yet. Nothing writes them while the last sync of the
+ * Adds to the end of a person or group the memberships that are not written yet. Nothing writes them while the last sync of the
  * other side, the group or the member, was refused, until somebody acts. A member may also have to leave another group first.
  * @param others the groups of the person, or the members of the group
  */
@@ -108,12 +107,12 @@ async function withUnwrittenMemberships(
   // The sync of a person includes the groups; the sync of a group does not include the members.
   const advice =
     what === 'group' ? '' : `; scim-bridge sync ${first.ref} syncs ${isOne ? 'the' : 'the first'} member`;
-  return { outcome: 'waiting', message: `${told}${refused.length > 0 ? why : ` yet: ${names}${advice}`}` };
+  return withReason(end, 'waiting', `${told}${refused.length > 0 ? why : ` yet: ${names}${advice}`}`);
 }
 
 /**
- * Replaces the end of a person with groups that still have to be made or to get their names, also if the platform refused the name for
- * good: access goes by the name of a group. A group with its name may be marked for other members. Replaces the end of a group with
+ * Adds to the end of a person the groups that still have to be made or to get their names, also if the platform refused the name for
+ * good: access goes by the name of a group. A group with its name may be marked for other members. Adds to the end of a group the
  * members whose account is not made anew.
  * @param others these groups, or these members
  */
@@ -140,8 +139,8 @@ export async function withUnwrittenOthers(
     kind === 'User'
       ? `${counted(unwritten.length, 'group')} of the person ${isOne ? 'does' : 'do'} not have ${isOne ? 'its name' : 'their names'} at the platform`
       : `${counted(unwritten.length, 'account')} of the members ${isOne ? 'is' : 'are'} not written yet`;
-  const message = `${told}: ${await firstNamesOf(scope, unwritten)}; scim-bridge explain ${first} tells why`;
-  return { outcome: 'waiting', message };
+  const firstNames = await firstNamesOf(scope, unwritten);
+  return withReason(end, 'waiting', `${told}: ${firstNames}; scim-bridge explain ${first} tells why`);
 }
 
 /**

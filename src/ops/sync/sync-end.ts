@@ -10,9 +10,11 @@ import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { counted } from '../../support/counted.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { FoundResource } from '../find.ts';
+import { withdrawAdvice } from '../advice.ts';
+import { readApprovalIds } from '../approvals/approval-ids.ts';
 import { withPresentCondition } from '../approvals/present-condition.ts';
 import { showText, withHeldRemovals } from './sync-end-memberships.ts';
-import type { SyncEnd } from './sync-outcome.ts';
+import { withReason, type SyncEnd } from './sync-outcome.ts';
 import { LEFT_OUT } from '../../reconcile/compare/compare-memberships.ts';
 import { notComparedText } from '../../reconcile/text/not-compared.ts';
 import type { Resource } from '../../scim/index.ts';
@@ -51,7 +53,7 @@ export const holdText = ({ target }: ReconcileScope, hold: { by: string }): stri
   `on hold by ${hold.by}: ${heldUntil(target.name, hold)}`;
 
 /**
- * Replaces the end if no sync can write a difference: a value of an attribute that the platform defines with another type, or the
+ * Adds to the end a difference that no sync can write: a value of an attribute that the platform defines with another type, or the
  * membership of a person whose account is gone and cannot be made anew.
  */
 export function withConflicts(
@@ -66,7 +68,7 @@ export function withConflicts(
   );
   if (!conflict) return end;
   const subject = conflict.ref === ref ? '' : `${conflict.name} is not in the group: `;
-  return { outcome: 'needsPerson', message: `${subject}${conflict.reason}` };
+  return withReason(end, 'needsPerson', `${subject}${conflict.reason}`);
 }
 
 /**
@@ -121,14 +123,19 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   ]);
   const { mark, blockedSince, guard } = status;
   const { condition } = await withPresentCondition(outbox, ref, link, status);
-  const why: SyncEnd = {};
   const told = `${condition?.message ?? 'the guard holds a change'}${deletionText(condition, outbox.deletesLeavers)}`;
-  if (condition) why.message = DECIDED.has(condition.reason) ? told : `${condition.reason}: ${told}`;
+  // A condition about held changes, or of a dead letter, may name a rejection too.
+  const takeBack = /(^|; )a person rejected/.test(told)
+    ? `; ${withdrawAdvice({ ref, approvals: await readApprovalIds(scope.connection, outbox) })}`
+    : '';
+  const why: SyncEnd = {};
+  if (condition)
+    why.message = `${DECIDED.has(condition.reason) ? '' : `${condition.reason}: `}${told}${takeBack}`;
   if (blockedSince !== null) return { outcome: 'needsPerson', ...why };
   if (mark && hold) return { outcome: 'held', message: holdText(scope, hold) };
   if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') {
     const open = await outbox.guardStore.open();
-    return { outcome: 'held', message: open ? `${told}: ${showText(scope, open.id)}` : told };
+    return { outcome: 'held', message: `${told}${open ? `: ${showText(scope, open.id)}` : ''}${takeBack}` };
   }
   if (!mark) return { outcome: 'equal', ...why };
   // A queued mark and a running sync have no due time; they are due.
@@ -138,7 +145,10 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
     ? `its next attempt is due: scim-bridge explain ${ref} says what it waits for`
     : `it is tried again at ${isoTime(dueAt)}`;
   const end: SyncEnd = { outcome: 'waiting', message: why.message ?? (pause ? pauseWords(pause) : nextTry) };
-  return mark.isBehindHeld ? withHeldRemovals(scope, end, ref) : end;
+  if (!mark.isBehindHeld) return end;
+  // The time of the next attempt is left out: the decision about the removal comes first.
+  const held = await withHeldRemovals(scope, { outcome: 'waiting', ...why }, ref);
+  return held.outcome === 'held' ? held : end;
 }
 
 /** Returns why a resource is left alone; undefined when it is meant for the target, deleted at the source, or damaged. */

@@ -166,8 +166,8 @@ export async function syncOne(
   const misnamed = [...refusedNames, ...unwrittenNames].flatMap(({ ref: group }) =>
     group && group !== ref && !(parseRef(group).id in pendingGroups) ? [group] : [],
   );
-  const end =
-    own.outcome === 'equal' ? await withUnwrittenOthers(scope, own, found, [...others, ...misnamed]) : own;
+  const isOver = own.outcome !== 'waiting' && !(await outbox.guardStore.onHold());
+  const end = isOver ? await withUnwrittenOthers(scope, own, found, [...others, ...misnamed]) : own;
   const unnoted = drifts.find((_, index) => noted[index] !== 'applied');
   let whole = end;
   if (end.outcome === 'equal')

@@ -7,6 +7,18 @@
  */
 export type SyncOutcomeName = 'equal' | 'held' | 'waiting' | 'needsPerson';
 
+/** Outcomes from the mildest to the gravest. */
+const GRAVITY: readonly SyncOutcomeName[] = ['equal', 'waiting', 'held', 'needsPerson'];
+
+/** Returns the end with one more reason why the resource is not as desired: the graver outcome, and both messages. */
+export function withReason(end: SyncEnd, outcome: SyncOutcomeName, message: string): SyncEnd {
+  const isGraver = GRAVITY.indexOf(outcome) > GRAVITY.indexOf(end.outcome ?? 'equal');
+  return {
+    outcome: isGraver ? outcome : (end.outcome ?? 'equal'),
+    message: end.message === undefined ? message : `${end.message}; ${message}`,
+  };
+}
+
 export interface SyncEnd {
   /** Undefined after a dry run. */
   outcome?: SyncOutcomeName;

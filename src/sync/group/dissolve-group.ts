@@ -116,11 +116,15 @@ async function removeAll(context: SyncContext, pending: PendingMembers): Promise
   if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
   const outcome = ended(context);
   // A rejected removal keeps the link, because without it the operator could not take the rejection back.
-  if ('condition' in outcome && outcome.condition) return outcome;
-  if (kept === 0) return undefined;
+  const why = 'condition' in outcome ? outcome.condition : undefined;
+  if (kept === 0) return why && outcome;
   // A protected member stays in the group, so the group keeps its link: the removal follows when the protection ends.
   const stay = `${LISTED_AS_PROTECTED}, so ${counted(kept, 'member')} of the group that was deleted at the source ${kept === 1 ? 'stays' : 'stay'}`;
-  return { kind: 'synced', writes: context.writes, condition: condition(context, 'Protected', stay) };
+  return {
+    kind: outcome.kind === 'held' ? 'held' : 'synced',
+    writes: context.writes,
+    condition: why ? { ...why, message: `${why.message}; ${stay}` } : condition(context, 'Protected', stay),
+  };
 }
 
 /** Returns the removal of a member as `permit` takes it. @param subject id of the user */

@@ -44,6 +44,7 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
   const { link, target } = context;
   const definitions = await target.catalogue.definitions(context.call.signal);
   const problems = desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`);
+  context.gate.faults = problems;
   await noteEmptied(context, desired);
   const ids = new Map<string, string>();
   for (const name of attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure)) {
