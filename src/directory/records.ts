@@ -22,7 +22,7 @@ export const PRIORITIES = ['deactivation', 'edit', 'new', 'reconcile'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 /** A score of `dirty:<t>` is position in PRIORITIES * PRIORITY_SPAN + due milliseconds (lua/keys.lua). */
 export const PRIORITY_SPAN = 10_000_000_000_000;
-/** Scores of `dirty:<t>` from here on: the resource waits for a held change of another one (BEHIND_HELD of lua/keys.lua). */
+/** Scores of `dirty:<t>` from here on: the resource waits for a held change of another one, or a refused group (BEHIND_HELD of lua/keys.lua). */
 export const BEHIND_HELD_SCORE = PRIORITIES.length * PRIORITY_SPAN;
 
 /** The `active` of a user's record; absent counts as active. */

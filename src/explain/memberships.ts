@@ -10,7 +10,7 @@ import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
-import { withHeldRemoval } from '../reconcile/unwritten/waiting-for-decision.ts';
+import { removalStops, type RemovalStop } from '../reconcile/unwritten/waiting-for-decision.ts';
 import { wasBehindHold } from '../sync/gate.ts';
 import { removal } from '../sync/names/succession.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
@@ -124,10 +124,10 @@ export async function membershipsOfGroup(
   const pending = signs.slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
   const leaving = pending.flatMap(([user, sign]) => (sign === '-' ? [user] : []));
-  const [names, unmanaged, moving, decisions, removals, links] = await Promise.all([
+  const [names, unmanaged, stops, decisions, removals, links] = await Promise.all([
     readRecordNames(directory, refs),
     outbox.unmanagedNames.namesOf(pending.map(([user]) => user)),
-    withHeldRemoval(
+    removalStops(
       scope,
       refs.filter((_, index) => pending[index]?.[1] === '+'),
     ),
@@ -151,7 +151,7 @@ export async function membershipsOfGroup(
           : PROTECTED
         : {}),
       ...(sign === '-' && removals[index] === 'held' ? { because: REMOVAL.held.because } : {}),
-      ...(moving.has(ref) ? MOVING : {}),
+      ...movingOf(ref, stops.get(ref)),
       ...(following.has(user) ? FOLLOWING : {}),
       ...(because === undefined ? {} : { because, ...causeOf(link, outbox.settings) }),
     };
@@ -193,8 +193,14 @@ const DELETION = {
   rejected: { because: 'a person rejected the deletion of the group', condition: 'Rejected' },
 };
 
-/** The cause of an addition of a person whose removal from another group waits for a decision. */
-const MOVING = { because: 'the guard holds the removal from another group', condition: 'Held' };
+/** Returns the cause of an addition of a person whose removal from another group is stopped; empty for other people. */
+function movingOf(ref: Ref, stop: RemovalStop | undefined): Pick<MembershipState, 'because' | 'condition'> {
+  if (stop === 'heldRemoval')
+    return { because: 'the guard holds the removal from another group', condition: 'Held' };
+  if (stop === undefined) return {};
+  const because = `the removal from another group, which needs a person, comes first: scim-bridge explain ${ref} names the group`;
+  return { because, condition: 'Refused' };
+}
 
 /** The cause of a removal that is written with the deactivation of the account, which the approval lists alone. */
 const FOLLOWS = 'leaves with the account, whose deactivation the guard holds';

@@ -31,6 +31,8 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (isDoneByHand(facts)) return facts.platform?.state === 'differs' ? 'differs' : 'asDesired';
   const isHeld = guard.some(({ state }) => state === 'held') || condition?.reason === 'Held';
   if (isHeld || (mark && leavesHeldGroup(facts))) return 'held';
+  // Nothing ends the wait of the person before somebody acts.
+  if (mark && leavesRefusedGroup(facts)) return 'needsPerson';
   // A mark whose request is `rejection:<approval id>` comes from a decision: its sync only notes the rejection.
   if (mark?.request.startsWith('rejection:') && condition?.reason === 'Rejected') return 'leftAlone';
   if (mark && isMadeOnHold(facts)) return 'asDesired';
@@ -77,6 +79,10 @@ const isListedAsProtected = ({ kind, policy }: ExplainedFacts): boolean =>
 /** Returns whether the guard holds a removal from a group, for which the person's other changes wait. */
 const leavesHeldGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
   kind === 'User' && memberships.some(({ state, condition }) => state === 'toRemove' && condition === 'Held');
+
+/** Returns whether a group that the person leaves was refused, for which the person's other changes wait. */
+const leavesRefusedGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
+  kind === 'User' && memberships.some((each) => each.state === 'toRemove' && needsPerson(each));
 
 /** Returns the verdict on a resource whose only differences are memberships, by the conditions of its groups or members. */
 function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
@@ -149,7 +155,8 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
               : 'no worker runs: start one'
       }.`;
     case 'needsPerson':
-      return `${name} is not at ${target} as desired and needs a person: ${condition?.message ?? membershipCause(facts)}.`;
+      // With a mark, the condition is of a sync before the last change.
+      return `${name} is not at ${target} as desired and needs a person: ${(facts.mark ? undefined : condition?.message) ?? membershipCause(facts)}.`;
     case 'leftAlone':
       return `${name} is left alone at ${target}: ${
         condition?.reason !== 'Protected' && isListedAsProtected(facts)

@@ -16,7 +16,7 @@ export interface AdviceFacts {
   target?: string | undefined;
   /** Message of the condition, which tells why an account is protected or an attribute is not written. */
   message?: string | undefined;
-  /** The refused write, if it takes access away. */
+  /** The refused write, if no value at the identity provider mends it. */
   write?: Condition['write'];
 }
 
@@ -33,9 +33,11 @@ export function withdrawAdvice({ ref, approvals }: AdviceFacts): string {
     : `scim-bridge approvals withdraw ${id} --ref ${ref} takes it back`;
 }
 
-/** Returns the advice for a refused deactivation or deletion. Nothing at the identity provider can mend it. */
-const byHandAdvice = (write: NonNullable<Condition['write']>, facts: AdviceFacts): string =>
-  `Ask the operator of the platform why it is refused, or ${write === 'delete' ? 'delete it' : 'deactivate the account'} there by hand, ${thenRetry(facts)}`;
+/** Returns the advice for a refused deactivation, deletion or change of members. Nothing at the identity provider can mend it. */
+const refusedWriteAdvice = (write: NonNullable<Condition['write']>, facts: AdviceFacts): string =>
+  write === 'members'
+    ? `Ask the operator of the platform why this change of the group's members is refused, ${thenRetry(facts)}`
+    : `Ask the operator of the platform why it is refused, or ${write === 'delete' ? 'delete it' : 'deactivate the account'} there by hand, ${thenRetry(facts)}`;
 
 const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   // A definition of another type is mended by the settings (TYPE_ADVICE), never by a value of the identity provider.
@@ -47,7 +49,7 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   AccountNotFound: () => 'Check that the platform key may read users.',
   Conflict: (facts) =>
     facts.write
-      ? byHandAdvice(facts.write, facts)
+      ? refusedWriteAdvice(facts.write, facts)
       : `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`,
   NotAdopted: (facts) =>
     `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two. In both cases ${thenRetry(facts)}`,
@@ -63,7 +65,7 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
     `Check the rights of the platform key and whether this is the last administrator, ${thenRetry(facts)}`,
   Refused: (facts) =>
     facts.write
-      ? byHandAdvice(facts.write, facts)
+      ? refusedWriteAdvice(facts.write, facts)
       : 'Correct the value at the identity provider: the platform does not accept it.',
   Held: ({ approvals }) =>
     approvals?.held === undefined

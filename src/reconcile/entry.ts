@@ -1,5 +1,5 @@
 // Defines an entry of a plan: the difference, its cause, the action, and the state it was computed from.
-import type { Condition, Link } from '../directory/outbox/links.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import { fold, type Kind, type Ref } from '../directory/records.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import { LISTED_AS_PROTECTED, type SyncPolicy } from '../sync/target.ts';
@@ -191,13 +191,3 @@ export function isProtected({ condition, core }: Link, listed: readonly string[]
   const folded = fold(name ?? String(core?.userName ?? ''));
   return listed.some((each) => fold(each) === folded);
 }
-
-/** Reasons of conditions that are no refusal of the platform; other conditions without a mark are. */
-const NO_REFUSALS: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected', 'Protected']);
-
-/**
- * Returns the refusal that ended the last sync; undefined if there was none.
- * @param marked true: a mark is pending, so the refusal counts no more; default: marks are not regarded
- */
-export const refusalOf = ({ condition }: Link, marked = false): Condition | undefined =>
-  marked || condition === undefined || NO_REFUSALS.has(condition.reason) ? undefined : condition;

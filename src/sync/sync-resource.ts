@@ -120,8 +120,8 @@ async function storeOutcome(
     return;
   }
   if (outcome.kind === 'waiting') {
-    const { afterMs = WAITING_MS, behindHeld } = outcome;
-    await outbox.ack(work, link, { kind: 'later', afterMs, behindHeld });
+    const { afterMs = WAITING_MS, behindHeld, isRefused } = outcome;
+    await outbox.ack(work, link, { kind: 'later', afterMs, behindHeld, isRefused });
     return;
   }
   if (outcome.kind === 'later') {

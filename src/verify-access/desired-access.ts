@@ -1,9 +1,9 @@
 // Compares the desired access of a user at a target with the platform's account. Reads Redis, writes nothing.
-import { parseLink } from '../directory/outbox/links.ts';
+import type { ObservedResource } from '../directory/outbox/drift.ts';
+import { parseLink, refusalOf } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { refusalOf } from '../reconcile/entry.ts';
 import { membershipIn, waitsText } from '../reconcile/unwritten/behind-closing.ts';
 import type { Resource } from '../scim/index.ts';
 import { observedCore } from '../sync/diff.ts';
@@ -63,17 +63,11 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
     return name === undefined ? [] : [{ id: group.id, name }];
   });
   const found = await drifts.readLinks(groupRefs(named));
-  const groups = named.map(({ name, id: group }, index): ExpectedGroup => {
+  const groups = named.map(({ name }, index): ExpectedGroup => {
+    const group = found[index];
     // The empty text gives an empty link: the group is not linked.
-    const link = parseLink(found[index]?.text ?? '');
-    const refusal = refusalOf(link, found[index]?.marked);
-    const advice = `scim-bridge explain ${refOf('Group', group)} tells what to do`;
-    return {
-      name,
-      platformId: link.id,
-      refused:
-        refusal && `the group ${name} needs a person (${refusal.reason}: ${refusal.message}): ${advice}`,
-    };
+    const { id: platformId } = parseLink(group?.text ?? '');
+    return { name, platformId, refused: group && refusedText(group, name) };
   });
   if (!desired.inScope)
     return { kind: 'closed', why: 'out of the scope of this target', groups, leaving, closing };
@@ -88,11 +82,20 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
   return { kind: 'open', desired, groups, leaving, leftOut };
 }
 
+/** Returns the words for a group whose last sync was refused; undefined: it was not, or a newer sync is to come. */
+function refusedText({ ref, text, marked }: ObservedResource, name: string): string | undefined {
+  const refusal = refusalOf(parseLink(text), marked);
+  return (
+    refusal &&
+    `the group ${name} needs a person (${refusal.reason}: ${refusal.message}): scim-bridge explain ${ref} tells what to do`
+  );
+}
+
 const groupRefs = (groups: readonly { id: string }[]) => groups.map(({ id }) => refOf('Group', id));
 
 /** Returns the groups that the user left at the source, whose removals are not written or not confirmed yet. */
 async function leavingOf(
-  { outbox, links, target }: ReconcileScope,
+  { outbox, drifts }: ReconcileScope,
   { ref, id }: FoundResource,
 ): Promise<LeavingGroup[]> {
   const { pendingMemberships, unconfirmedRemovals } = await outbox.resourceStatus(ref);
@@ -100,17 +103,18 @@ async function leavingOf(
   const removals = [...pendingMemberships].flatMap(([group, sign]) => (sign === '+' ? [] : [group]));
   const leaving = [...removals, ...unconfirmedRemovals].map((group) => refOf('Group', group));
   const [found, verdicts] = await Promise.all([
-    links.getMany(target.name, leaving),
+    drifts.readLinks(leaving),
     outbox.guardStore.verdictsOn(
       leaving.map((group) => ({ kind: 'removeMembers', ref: group, subject: id }) as const),
     ),
   ]);
-  return found.map((link, index) => ({
-    name: String(link.core?.displayName ?? leaving[index]),
-    platformId: link.id,
+  return found.map((group, index) => {
+    const { core, id: platformId } = parseLink(group.text);
+    const name = String(core?.displayName ?? group.ref);
     // The unconfirmed removals are behind the pending ones in `leaving`.
-    state: verdicts[index] ?? (index < removals.length ? 'pending' : 'unconfirmed'),
-  }));
+    const state = verdicts[index] ?? (index < removals.length ? 'pending' : 'unconfirmed');
+    return { name, platformId, state, refused: state === 'pending' ? refusedText(group, name) : undefined };
+  });
 }
 
 /** Returns the groups of `leaving` that the account is still in, with their names at the platform. */
@@ -129,6 +133,17 @@ export const otherwiseCalled = (
     const actual = groups.find((group) => group.platformId === platformId);
     return actual && fold(actual.name) !== fold(name) ? [{ name, actual: actual.name }] : [];
   });
+
+/** Returns why groups that differ from the wanted ones are not written: the platform refused their last sync. */
+export function refusedGroups(wanted: DesiredAccess, reading: Reading | undefined): string[] {
+  const missing = reading ? missingIn(wanted.groups, reading.groups) : wanted.groups;
+  const renamed = new Set((reading ? otherwiseCalled(wanted, reading) : []).map(({ name }) => name));
+  return wanted.groups.flatMap((group) =>
+    group.refused !== undefined && (missing.includes(group) || renamed.has(group.name))
+      ? [group.refused]
+      : [],
+  );
+}
 
 /** Returns the groups that the account should be in and is not. A group that is not linked yet is recognised by its name. */
 const missingIn = (wanted: readonly ExpectedGroup[], present: readonly ActualGroup[]): ExpectedGroup[] =>

@@ -1,6 +1,6 @@
 // Gives the reasons for which the account of a user differs from the desired one, as words of verify-access. Pure.
 import { deletionText } from '../directory/outbox/condition-text.ts';
-import { otherwiseCalled, stillIn, waitingText, type LeavingGroup } from './desired-access.ts';
+import { otherwiseCalled, refusedGroups, stillIn, waitingText, type LeavingGroup } from './desired-access.ts';
 import type { Facts } from './facts.ts';
 
 /** Returns the rest of a sentence about an account that the bridge does not manage; '' for a managed one. */
@@ -29,7 +29,7 @@ export function becauseOf(facts: Facts): string {
   const leaving = isCompared && reading ? stillIn(wanted.leaving, reading) : [];
   const renaming = isCompared && reading ? otherwiseCalled(wanted, reading) : [];
   const differs = facts.differences.some(({ name }) => name === 'groups');
-  const refused = differs ? wanted.groups.flatMap(({ refused: text }) => text ?? []) : [];
+  const refused = differs ? refusedGroups(wanted, reading) : [];
   // If there is a condition, it already names the state of the deactivation.
   const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
   const causes = [
@@ -64,8 +64,10 @@ const LEAVING_WORDS: Record<Exclude<LeavingGroup['state'], 'surplus'>, string> =
   unconfirmed: 'the platform answered success to the removal and still has the person, in',
 };
 
-const leavingText = ({ name, state, reason = '' }: LeavingGroup): string =>
-  state === 'surplus' ? `the group ${name}: ${reason}` : `${LEAVING_WORDS[state]} ${name}`;
+const leavingText = ({ name, state, reason = '', refused }: LeavingGroup): string => {
+  if (refused !== undefined) return `the removal from ${name} is not written: ${refused}`;
+  return state === 'surplus' ? `the group ${name}: ${reason}` : `${LEAVING_WORDS[state]} ${name}`;
+};
 
 const renamingText = ({ name, actual }: { name: string; actual: string }): string =>
   `the group ${name} is still called ${actual} at the platform, so the account has the access of ${actual}`;

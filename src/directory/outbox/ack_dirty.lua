@@ -3,8 +3,8 @@
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, ref, kind, id, fence, generation (of the mark that the sync began with), outcome: synced |
 --        held (by the guard) | blocked (a dead letter) | later (the sync goes on after delayMs), delayMs,
---        behindHeld (of `later`: the resource waits for a held change of another one; groups whose held removals of this user
---        are awaited, as ids),
+--        behindHeld (of `later`: the resource waits for a held change of another one; groups whose stopped removals of this
+--        user are awaited, as ids), isRefused (with behindHeld: the groups were refused, and no removal is held),
 --        priority (of the sync), request, forget (removes the link; the platform id that it had),
 --        dropGrants (pending additions of this user to groups end), decided (the account's deactivation was written,
 --        held or rejected, or is no longer desired: groups that wait for this before they remove the user continue),
@@ -68,7 +68,7 @@ if was_marked_again then
   make_due(p.target, p.ref, p.priority, due)
   return { 'changed' }
 end
--- Returns whether the resource still waits for a held change of another one. Nothing would notify a user of a removal that ended
+-- Returns whether the resource still waits for a held change of another one, or for refused groups. Nothing would notify a user of a removal that ended
 -- during this sync, so the mark of such a user keeps its priority.
 local function is_behind_held()
   for _, group in ipairs(p.behindHeld or {}) do
@@ -79,7 +79,7 @@ end
 if p.outcome == 'later' then
   if is_behind_held() then
     redis.call('ZREM', key('accepted', p.target), p.ref)
-    enqueue(p.target, p.ref, BEHIND_HELD * SPAN + now + p.delayMs)
+    enqueue(p.target, p.ref, (p.isRefused and BEHIND_REFUSED or BEHIND_HELD) * SPAN + now + p.delayMs)
   else
     make_due(p.target, p.ref, p.priority, now + p.delayMs)
   end

@@ -66,7 +66,7 @@ for _, ref in ipairs(between(inflight, 0, now, p.limit)) do
   end
 end
 
-for priority = DEACTIVATION, BEHIND_HELD do
+for priority = DEACTIVATION, BEHIND_REFUSED do
   local limit = p.limit - #claims
   if priority > DEACTIVATION then limit = math.min(limit, p.room - redis.call('ZCARD', inflight)) end
   if limit > 0 then
@@ -76,8 +76,8 @@ for priority = DEACTIVATION, BEHIND_HELD do
       local is_syncing = redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1
       if not is_syncing then
         redis.call('ZREM', dirty, ref)
-        -- The time for which a resource waited for a decision is no delay of the bridge.
-        if priority == BEHIND_HELD then hand_over(ref, next_number(), EDIT, string.format('%d', now))
+        -- The time for which a resource waited for an operator is no delay of the bridge.
+        if priority >= BEHIND_HELD then hand_over(ref, next_number(), EDIT, string.format('%d', now))
         else hand_over(ref, next_number(), priority) end
       end
     end

@@ -24,6 +24,8 @@ export type CoverState =
   | 'held'
   /** Marked, and waits for a held change of another resource. */
   | 'behindHeld'
+  /** Marked, and waits for a removal from a group whose sync was refused for good. */
+  | 'behindRefused'
   /** The condition of the link says why. */
   | 'exception'
   /** Out of scope at its last sync. A user who is inactive and in scope counts as linked. */
@@ -44,7 +46,7 @@ export interface Coverage {
   pending: number;
   /** Resources with a held change. */
   held: number;
-  /** Dead letters. */
+  /** Dead letters, and people who wait for the removal from a group that is one. */
   deadLetters: number;
   /** Excluded by the condition of their link: protected, rejected, or dropped from the dead letters. */
   exceptions: number;
@@ -81,6 +83,7 @@ const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
   deadLetter: 'deadLetters',
   held: 'held',
   behindHeld: 'held',
+  behindRefused: 'deadLetters',
   exception: 'exceptions',
   closed: undefined,
   orphan: undefined,

@@ -11,8 +11,8 @@ export interface Condition {
   since: number;
   /** HTTP status of the platform's refusal. */
   status?: number;
-  /** The refused write, if it takes access away; absent for every other refusal. */
-  write?: 'deactivate' | 'delete';
+  /** The refused write, if no value at the identity provider mends it (`members`: a change of members); else absent. */
+  write?: 'deactivate' | 'delete' | 'members';
   /** Print of the target's settings under which the condition arose; absent: it does not depend on settings. */
   settings?: string;
   /**
@@ -36,6 +36,16 @@ const AWAITING: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rej
 /** Returns whether the guard holds a change of the resource, or a person rejected one; with another reason `besides` says so. */
 export const isAwaitingDecision = (condition: Condition | undefined): condition is Condition =>
   condition !== undefined && (AWAITING.has(condition.reason) || condition.besides !== undefined);
+
+/** Reasons of conditions that are no refusal of the platform; other conditions without a mark are. */
+const NO_REFUSALS: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected', 'Protected']);
+
+/**
+ * Returns the refusal that ended the last sync; undefined if there was none.
+ * @param marked true: a mark is pending, so the refusal counts no more; default: marks are not regarded
+ */
+export const refusalOf = ({ condition }: Link, marked = false): Condition | undefined =>
+  marked || condition === undefined || NO_REFUSALS.has(condition.reason) ? undefined : condition;
 
 /**
  * Returns whether the condition arose under other settings than the present ones.

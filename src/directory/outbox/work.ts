@@ -181,7 +181,8 @@ export function createWork(
   /**
    * Ends the sync. `forget`: the link is deleted. `dropGrants`: pending memberships of the user are dropped. `decided`:
    * groups that remove this user may continue. `alarmAt`: time of the next sync. `behindHeld`: the resource waits for a held
-   * change of another one; the ids of the groups whose held removals of this user are awaited.
+   * change of another one; the ids of the groups whose stopped removals of this user are awaited. `isRefused`: none of these is
+   * held, so the resource waits for refused groups.
    */
   async function ack(
     work: DueWork,
@@ -194,7 +195,12 @@ export function createWork(
           decided?: boolean;
           alarmAt?: number;
         }
-      | { kind: 'later'; afterMs: number; behindHeld?: readonly string[] | undefined },
+      | {
+          kind: 'later';
+          afterMs: number;
+          behindHeld?: readonly string[] | undefined;
+          isRefused?: boolean | undefined;
+        },
   ): Promise<Ack> {
     const args = {
       ref: work.ref,
@@ -207,6 +213,7 @@ export function createWork(
       outcome: outcome.kind,
       delayMs: outcome.kind === 'later' ? outcome.afterMs : 0,
       behindHeld: outcome.kind === 'later' ? outcome.behindHeld : undefined,
+      isRefused: outcome.kind === 'later' && outcome.isRefused ? true : undefined,
       priority: PRIORITIES.indexOf(work.priority),
       // '-' is no platform id, so no reverse link is removed.
       forget: outcome.kind !== 'later' && outcome.forget ? (link.id ?? '-') : undefined,

@@ -1,10 +1,9 @@
 // Corrects the condition of a link by what is stored since its last sync: a decision about a held change, or a new change of a
 // dead letter. The link follows with the next sync that completes.
-import type { Condition, Link } from '../../directory/outbox/links.ts';
+import { refusalOf, type Condition, type Link } from '../../directory/outbox/links.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { ResourceStatus } from '../../directory/outbox/resource-status.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
-import { refusalOf } from '../../reconcile/entry.ts';
 import { decisionsOf, wasBehindHold } from '../../sync/gate.ts';
 
 /** Reasons of conditions that a decision of an operator ends. */

@@ -1,4 +1,5 @@
 // Lists the pending memberships of a person or group that the comparison of this resource alone does not show.
+import { refusalOf } from '../../directory/outbox/links.ts';
 import type { PendingSign } from '../../directory/outbox/pending-memberships.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
@@ -6,7 +7,7 @@ import { readRecordNames } from '../../directory/resources/record-names.ts';
 import { WAITS_FOR_GROUP } from '../../reconcile/compare/plan-groups.ts';
 import { unmanagedMember } from '../../reconcile/compare/verify-members.ts';
 import { verifyGroups } from '../../reconcile/compare/verify-groups.ts';
-import { isChange, NO_BASIS, refusalOf, type PlanEntry } from '../../reconcile/entry.ts';
+import { isChange, NO_BASIS, type PlanEntry } from '../../reconcile/entry.ts';
 import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';
 import { createNarrowScan } from '../../reconcile/plan/narrow-scan.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';

@@ -1,9 +1,9 @@
 // Tells at the end of a sync which memberships of the person or group are not written, and why.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
-import { parseLink } from '../../directory/outbox/links.ts';
+import { parseLink, refusalOf } from '../../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
-import { refusalOf, type PlanEntry } from '../../reconcile/entry.ts';
+import type { PlanEntry } from '../../reconcile/entry.ts';
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { waitingMemberships } from '../../reconcile/unwritten/waiting-for-decision.ts';
 import { counted } from '../../support/counted.ts';
@@ -33,16 +33,20 @@ export async function withWaiting(
   );
   if (waiting.length === 0) return withUnwrittenMemberships(scope, end, await waitingMembers(scope, ref));
   const names = waiting.flatMap(([{ member }]) => member?.name ?? []);
-  const isHeld = waiting.some(([, wait]) => wait !== 'rejected');
-  const cause = isHeld
-    ? 'the guard holds, see scim-bridge approvals list'
-    : 'an operator rejected, see scim-bridge exceptions';
-  const message = `${counted(names.length, 'membership')} not written, because of changes of the same people that ${cause}: ${someOf(names)}`;
-  return withReason(end, isHeld ? 'held' : 'equal', message);
+  const waits = new Set(waiting.map(([, wait]) => wait));
+  const isRefused = waits.delete('refusedRemoval');
+  const isHeld = [...waits].some((wait) => wait !== 'rejected');
+  const causes = [
+    ...(isHeld ? ['the guard holds, see scim-bridge approvals list'] : []),
+    ...(isRefused ? ['wait for a group that needs a person, see scim-bridge dead-letters list'] : []),
+    ...(waits.has('rejected') ? ['an operator rejected, see scim-bridge exceptions'] : []),
+  ];
+  const message = `${counted(names.length, 'membership')} not written, because of changes of the same people that ${causes.join(', or that ')}: ${someOf(names)}`;
+  return withReason(end, isHeld ? 'held' : isRefused ? 'waiting' : 'equal', message);
 }
 
 /** Adds to the end of a person that the guard holds the removal from a group, or the deletion of a group that the person is in. */
-export async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
+async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
   const { outbox } = scope;
   const { pendingMemberships } = await outbox.resourceStatus(ref);
   const groups = [...pendingMemberships].flatMap(([id, sign]) => (sign === '-' ? [refOf('Group', id)] : []));
@@ -55,6 +59,18 @@ export async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref:
   const [named, open] = await Promise.all([firstNamesOf(scope, held), outbox.guardStore.open()]);
   const told = `the guard holds the removal from ${counted(held.length, 'group')}: ${named}`;
   return withReason(end, 'held', open ? `${told}: ${showText(scope, open.id)}` : told);
+}
+
+/** Adds to the end of a person the awaited removals from groups that the guard holds, and those whose group was refused. */
+export async function withStoppedRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
+  const held = await withHeldRemovals(scope, end, ref);
+  if (!ref.startsWith('User:')) return held;
+  const groups = await scope.outbox.pendingRemovals(parseRef(ref).id);
+  return withUnwrittenMemberships(
+    scope,
+    held,
+    groups.map((group) => refOf('Group', group)),
+  );
 }
 
 /** Returns the groups that have to write a membership of the person. */

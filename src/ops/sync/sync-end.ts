@@ -13,7 +13,7 @@ import type { FoundResource } from '../find.ts';
 import { withdrawAdvice } from '../advice.ts';
 import { readApprovalIds } from '../approvals/approval-ids.ts';
 import { withPresentCondition } from '../approvals/present-condition.ts';
-import { showText, withHeldRemovals } from './sync-end-memberships.ts';
+import { showText, withStoppedRemovals } from './sync-end-memberships.ts';
 import { withReason, type SyncEnd } from './sync-outcome.ts';
 import { LEFT_OUT } from '../../reconcile/compare/compare-memberships.ts';
 import { notComparedText } from '../../reconcile/text/not-compared.ts';
@@ -146,9 +146,10 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
     : `it is tried again at ${isoTime(dueAt)}`;
   const end: SyncEnd = { outcome: 'waiting', message: why.message ?? (pause ? pauseWords(pause) : nextTry) };
   if (!mark.isBehindHeld) return end;
-  // The time of the next attempt is left out: the decision about the removal comes first.
-  const held = await withHeldRemovals(scope, { outcome: 'waiting', ...why }, ref);
-  return held.outcome === 'held' ? held : end;
+  // The time of the next attempt is left out: the decision about the removal, or the mend of its group, comes first.
+  const known: SyncEnd = { outcome: 'waiting', ...why };
+  const stopped = await withStoppedRemovals(scope, known, ref);
+  return stopped === known ? end : stopped;
 }
 
 /** Returns why a resource is left alone; undefined when it is meant for the target, deleted at the source, or damaged. */

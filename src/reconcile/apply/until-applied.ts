@@ -66,7 +66,18 @@ export const deadLetters = (count: number): string =>
 /** The words for dead letters behind those for held changes; '' without any. */
 const besides = (letters: number): string => (letters > 0 ? `; ${deadLetters(letters)}` : '');
 
-const blocked = (count: number): End => ({ outcome: 'blocked', message: deadLetters(count) });
+/** Returns the end of a run with dead letters. @param waiting number of changes that wait for the removal from a refused group */
+function blocked(letters: number, waiting: number): End {
+  const parts = [
+    ...(waiting > 0
+      ? [
+          `${counted(waiting, 'change')} of this run ${waiting === 1 ? 'waits' : 'wait'} for the removal of the person from a group that needs a person`,
+        ]
+      : []),
+    ...(letters > 0 ? [deadLetters(letters)] : []),
+  ];
+  return { outcome: 'blocked', message: parts.join('; ') };
+}
 
 /**
  * Returns the list without resources that were seen to be applied. It reads portions from the start, and stops at the first
@@ -106,7 +117,7 @@ export async function untilApplied(
   const { outbox } = scope;
   const ours = new Set(refs);
   const own = options.syncsItself ? createOwnSyncs(scope, { ...options, ours }) : undefined;
-  const putOff: PutOff = { held: [], failing: [] };
+  const putOff: PutOff = { held: [], refused: [], failing: [] };
   const early = await untilUnmarked(scope, options, { refs, putOff, own, saved }).finally(() => own?.end());
   if (early) return early;
   const [failing] = putOff.failing;
@@ -125,7 +136,7 @@ export async function untilApplied(
     for await (const page of outbox.guardStore.pages(approval)) waiting += page.filter(isOurs).length;
   if (approval && waiting > 0) return toHeld(scope, approval, { letters, ofRun: waiting });
   if (putOff.held.length > 0) return behindHeld(scope, approval, { count: putOff.held.length, letters });
-  return letters > 0 ? blocked(letters) : CONVERGED;
+  return letters + putOff.refused.length > 0 ? blocked(letters, putOff.refused.length) : CONVERGED;
 }
 
 interface Awaited {
@@ -185,15 +196,16 @@ async function withoutPutOff(
   left: readonly Ref[],
   putOff: PutOff,
 ): Promise<readonly Ref[]> {
-  const { held, failing } = await readPutOff(scope, left.slice(0, MARKS_PORTION));
+  const { held, refused, failing } = await readPutOff(scope, left.slice(0, MARKS_PORTION));
   putOff.held.push(...held);
+  putOff.refused.push(...refused);
   putOff.failing.push(...failing);
-  return held.length + failing.length === 0 ? left : without(left, putOff);
+  return held.length + refused.length + failing.length === 0 ? left : without(left, putOff);
 }
 
 /** Returns the list without the resources for which the run does not wait. */
-function without(refs: readonly Ref[], { held, failing }: PutOff): readonly Ref[] {
-  const out = new Set([...held, ...failing.map(({ ref }) => ref)]);
+function without(refs: readonly Ref[], { held, refused, failing }: PutOff): readonly Ref[] {
+  const out = new Set([...held, ...refused, ...failing.map(({ ref }) => ref)]);
   return out.size === 0 ? refs : refs.filter((ref) => !out.has(ref));
 }
 

@@ -2,14 +2,13 @@
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
-import { parseLink, type Link } from '../../directory/outbox/links.ts';
+import { parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import type { Resource } from '../../scim/index.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { usersToVerify } from './desired-users.ts';
 import { awaitsDecision } from './done-changes.ts';
-import { refusalOf } from '../entry.ts';
 import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from '../scope.ts';
 import { linkedText } from '../../sync/group/find-group.ts';

@@ -1,12 +1,12 @@
 // Decides which memberships of a group are pending, missing at the platform, surplus there, or removed there already.
 import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
-import { parseLink, type Link } from '../../directory/outbox/links.ts';
+import { parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { namesGroup } from '../../sync/diff.ts';
-import { isProtected, refusalOf } from '../entry.ts';
+import { isProtected } from '../entry.ts';
 import type { GroupCase, Member, MemberDifferences } from './plan-groups.ts';
 import { asking } from './platform-reads.ts';
 import type { ScanResult } from '../scope.ts';

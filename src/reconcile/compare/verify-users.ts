@@ -1,7 +1,7 @@
 // Verifies suspected drift of users one by one. The link is read before the account, so that a write in between is not
 // taken for drift.
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
-import { parseLink, type Link } from '../../directory/outbox/links.ts';
+import { parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';
@@ -10,7 +10,7 @@ import { existsIn, mayBeCreatedByThis } from '../../sync/user/find-user.ts';
 import { isEmpty, mayHaveValue } from '../../sync/diff.ts';
 import { keptForLeaver } from '../../sync/names/succession.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
-import { isProtected, refusalOf, type PlanEntry } from '../entry.ts';
+import { isProtected, type PlanEntry } from '../entry.ts';
 import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from '../scope.ts';
 import { takenElsewhereText } from './taken.ts';

@@ -1,14 +1,14 @@
 // Compares one page of the platform's user list with the links, or with mapped records, and sorts its accounts into a UserScan.
 import type { Coverage } from '../../directory/outbox/coverage.ts';
 import { hashOfLink, type ObservedResource, type Print } from '../../directory/outbox/drift.ts';
-import { isNeverRenamed, parseLink, type Link } from '../../directory/outbox/links.ts';
+import { isNeverRenamed, parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { EXTENSION } from '../../sync/diff.ts';
 import { isAccountOf } from '../../sync/calls/recognise.ts';
 import { desiredFromLink, differences, hasUnknownValue, printOf } from '../compare/compare.ts';
 import type { Cover } from './cover.ts';
-import { isDrift, isProtected, refusalOf, type PlanEntry } from '../entry.ts';
+import { isDrift, isProtected, type PlanEntry } from '../entry.ts';
 import { awaitsDecision, doneOfUser } from '../compare/done-changes.ts';
 import type { ListProof } from './list-proof.ts';
 import { userEntries } from '../compare/plan-users.ts';

@@ -19,7 +19,7 @@ export interface Cover {
   coverage: Coverage;
   /** Linked resources that the list does not show. */
   absent: Ref[];
-  /** Resources with a mark whose sync is due or waits for a held change. */
+  /** Resources with a mark whose sync is due or waits for an operator. */
   pending: Ref[];
   /** Resources that need a sync although none is due (LOST); also added to `scan.lost`. */
   lost: Ref[];
@@ -30,7 +30,7 @@ export interface Cover {
 }
 
 /** States of resources whose mark leads to a sync. A resource in the state `stuck` has a mark too, but no sync is due (LOST). */
-const DUE: ReadonlySet<CoverState> = new Set(['pending', 'behindHeld']);
+const DUE: ReadonlySet<CoverState> = new Set(['pending', 'behindHeld', 'behindRefused']);
 
 const emptyCover = (): Cover => ({
   coverage: noCoverage(),

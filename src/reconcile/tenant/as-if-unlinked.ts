@@ -6,7 +6,7 @@ import type { Kind } from '../../directory/records.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /** States that forgotten links leave unchanged: those of resources with a mark. */
-const MARKED: ReadonlySet<CoverState> = new Set(['pending', 'behindHeld', 'stuck']);
+const MARKED: ReadonlySet<CoverState> = new Set(['pending', 'behindHeld', 'behindRefused', 'stuck']);
 
 /** Returns a scope that reads as if the target had no links, for the plan of another tenant. */
 export function asIfUnlinked(scope: ReconcileScope): ReconcileScope {

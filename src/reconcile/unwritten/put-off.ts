@@ -4,12 +4,14 @@ import type { Link } from '../../directory/outbox/links.ts';
 import type { Ref } from '../../directory/records.ts';
 import { wasBehindHold } from '../../sync/gate.ts';
 import type { ReconcileScope } from '../scope.ts';
-import { withHeldRemoval } from './waiting-for-decision.ts';
+import { removalStops } from './waiting-for-decision.ts';
 
 /** Marked resources for which a run does not wait, by cause. */
 export interface PutOff {
   /** Resources that wait for a change that the guard holds. */
   held: Ref[];
+  /** People whose removal from a group was refused. */
+  refused: Ref[];
   /** Resources whose write the platform ignores, with the reason of the last failure. */
   failing: { ref: Ref; message: string }[];
 }
@@ -19,13 +21,13 @@ const FAILS_AGAIN = 2;
 
 /** Returns the marked resources for which a run does not wait, by cause. @param refs marked resources */
 export async function readPutOff(
-  scope: Pick<ReconcileScope, 'links' | 'outbox' | 'target' | 'clock' | 'directory'>,
+  scope: Pick<ReconcileScope, 'links' | 'outbox' | 'target' | 'clock' | 'directory' | 'drifts'>,
   refs: Ref[],
 ): Promise<PutOff> {
   const { links, outbox, target, clock } = scope;
   const found = await links.getMany(target.name, refs);
   const all = refs.map((ref, index) => ({ ref, link: found[index] ?? {} }));
-  const behind = await withHeldRemoval(
+  const stops = await removalStops(
     scope,
     all.flatMap(({ ref, link }) => (ref.startsWith('User:') && mayWait(link) ? [ref] : [])),
   );
@@ -33,13 +35,14 @@ export async function readPutOff(
     const { mark } = await outbox.resourceStatus(ref);
     return mark?.state === 'due' && (mark.dueAt ?? 0) > clock.now();
   };
-  const putOff: PutOff = { held: [], failing: [] };
+  const putOff: PutOff = { held: [], refused: [], failing: [] };
   for (const { ref, link } of all) {
     // A resource whose own change was held and approved keeps its condition until its sync succeeds.
-    const isHeld = wasBehindHold(link) || behind.has(ref);
-    const isPutOff = (isHeld || isFailing(link)) && (await isLater(ref));
+    const stop = wasBehindHold(link) ? 'heldRemoval' : stops.get(ref);
+    const isPutOff = (stop !== undefined || isFailing(link)) && (await isLater(ref));
     if (!isPutOff) continue;
-    if (isHeld) putOff.held.push(ref);
+    if (stop === 'heldRemoval') putOff.held.push(ref);
+    else if (stop) putOff.refused.push(ref);
     else putOff.failing.push({ ref, message: link.condition?.message ?? '' });
   }
   return putOff;

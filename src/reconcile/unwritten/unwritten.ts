@@ -40,6 +40,8 @@ const WAITS: Record<Exclude<MembershipWait, 'leaver'>, string> = {
   held: '; waits for the held account: see scim-bridge approvals list',
   heldRemoval:
     '; waits for the held removal of the person from another group: see scim-bridge approvals list',
+  refusedRemoval:
+    '; waits for the removal of the person from another group, which needs a person: see scim-bridge dead-letters list',
   refused: `${WAITS_FOR_USER}, and for the held removal of the person from another group: see scim-bridge approvals list`,
   rejected: '; waits for the account, whose change an operator rejected: see scim-bridge exceptions',
 };
@@ -72,11 +74,12 @@ export async function withoutUnwritten(
   for (const [entry, wait] of await waitingMemberships(scope, entries))
     if (wait === 'leaver') unwanted.add(entry);
     else why.set(entry, `${entry.reason}${WAITS[wait]}`);
-  // People of whom no sync writes an attribute value before a decision, so that no sync of theirs defines an attribute either.
-  const withoutValues = new Set<Ref>();
-  for (const entry of await waitingValues(scope, entries)) {
-    why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
-    if (isValue(entry)) withoutValues.add(entry.ref);
+  // People of whom no sync writes an attribute value before an operator acts, with the text that says so: no sync of theirs
+  // defines an attribute either.
+  const withoutValues = new Map<Ref, string>();
+  for (const [entry, stop] of await waitingValues(scope, entries)) {
+    why.set(entry, `${entry.reason}${WAITS[stop]}`);
+    if (isValue(entry)) withoutValues.set(entry.ref, WAITS[stop]);
   }
   const closed = new Set<Ref>();
   const asked = entries.flatMap((entry) => {
@@ -108,16 +111,16 @@ export async function withoutUnwritten(
     }
   }
   // The sync of a person whose deactivation is held writes core values only (sync-user.ts).
-  for (const ref of closed) withoutValues.add(ref);
+  for (const ref of closed) withoutValues.set(ref, BEHIND_CLOSING);
   const isOpen = ({ kind, ref }: PlanEntry): boolean =>
     kind === 'User' && ref !== null && !withoutValues.has(ref);
   const definesElsewhere = entries.some((entry) => isOpen(entry) && isChange(entry));
   for (const entry of entries) {
     const { action, follows } = entry;
-    const isDefinition =
-      action === 'defineAttribute' && !definesElsewhere && follows && withoutValues.has(follows);
-    if (isDefinition && !closed.has(follows)) why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
-    else if (isDefinition || (isValue(entry) && closed.has(entry.ref) && !why.has(entry)))
+    const isDefinition = action === 'defineAttribute' && !definesElsewhere;
+    const waits = isDefinition && follows && withoutValues.get(follows);
+    if (waits) why.set(entry, `${entry.reason}${waits}`);
+    else if (isValue(entry) && closed.has(entry.ref) && !why.has(entry))
       why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);
   }
   const leaving = entries.filter((entry) => entry.action === 'removeMember' && isChange(entry));

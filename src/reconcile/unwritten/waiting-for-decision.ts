@@ -1,21 +1,27 @@
-// Finds the pending memberships and values that wait for a decision of an operator: about the account, about a removal of the
-// person from another group, or about the resource that has the name.
-import { parseLink, type Link } from '../../directory/outbox/links.ts';
-import { parseRef, refOf, type Ref } from '../../directory/records.ts';
+// Finds the pending memberships and values that wait for an operator: for a decision about the account, about a removal of the
+// person from another group, or about the resource that has the name; or for a group that is a dead letter and removes the person.
+import { parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
+import { parseRef, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { usersToVerify } from '../compare/desired-users.ts';
 import { wasBehindHold } from '../../sync/gate.ts';
+import { removal } from '../../sync/names/succession.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
-import { isChange, NEWLY_LINKED, refusalOf, type Action, type PlanEntry } from '../entry.ts';
+import { isChange, NEWLY_LINKED, type Action, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { keptBySettings } from './left-by-settings.ts';
 
 /**
- * Why a membership waits: the state of the account, or a held removal of the person from another group. `refused`: such a removal
- * of a person whose own last sync was refused too, so the decision alone does not bring the addition. `leaver`: an addition of a
+ * Why nothing writes a pending removal of a person from a group, for which other changes of the person wait: the guard holds the
+ * removal, or the last sync of the group was refused.
+ */
+export type RemovalStop = 'heldRemoval' | 'refusedRemoval';
+/**
+ * Why a membership waits: the state of the account, or a removal of the person from another group. `refused`: a held removal of a
+ * person whose own last sync was refused too, so the decision alone does not bring the addition. `leaver`: an addition of a
  * person whom the source took away, so the addition is not wanted.
  */
-export type MembershipWait = 'held' | 'rejected' | 'heldRemoval' | 'refused' | 'leaver';
+export type MembershipWait = 'held' | 'rejected' | RemovalStop | 'refused' | 'leaver';
 /** Actions on the values of an account that exists and is to be active. */
 const VALUES: ReadonlySet<Action> = new Set(['setAttribute', 'clearAttribute', 'update', 'reactivate']);
 
@@ -31,7 +37,7 @@ const WAITING: Readonly<Record<string, MembershipWait>> = {
 /**
  * Returns the memberships that wait, with the reason. A pending removal waits for the held deactivation, whose sync writes it.
  * Each addition waits until the condition of the account has ended, and until no removal of the person from another group is
- * held.
+ * stopped (`RemovalStop`).
  */
 export async function waitingMemberships(
   scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,
@@ -78,7 +84,7 @@ export async function waitingMemberships(
     });
   }
   const added = pending.filter(({ entry, ref }) => entry.action === 'addMember' && !waits.get(ref)?.add);
-  const moved = await withHeldRemoval(
+  const stops = await removalStops(
     scope,
     added.map(({ ref }) => ref),
     createdIn(entries),
@@ -86,8 +92,9 @@ export async function waitingMemberships(
   for (const { entry, ref } of pending) {
     const known = waits.get(ref);
     let wait: MembershipWait | undefined;
-    const behindRemoval = known?.isRefused ? 'refused' : 'heldRemoval';
-    if (entry.action === 'addMember') wait = known?.add ?? (moved.has(ref) ? behindRemoval : undefined);
+    const stop = stops.get(ref);
+    const behindRemoval = stop === 'heldRemoval' && known?.isRefused ? 'refused' : stop;
+    if (entry.action === 'addMember') wait = known?.add ?? behindRemoval;
     else if (known?.isLeaver) wait = 'held';
     if (wait) waiting.set(entry, wait);
   }
@@ -95,14 +102,14 @@ export async function waitingMemberships(
 }
 
 /**
- * Returns the changes of users that their sync does not write while the guard holds a removal of the user from a group
- * (sync-user.ts): attributes of an open account with all changes that are written after them, and, with
+ * Returns the changes of users that their sync does not write while a removal of the user from a group is stopped, and what stops
+ * the removal (sync-user.ts): attributes of an open account with all changes that are written after them, and, with
  * `users.activation: safe`, a reactivation.
  */
 export async function waitingValues(
   scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts' | 'directory'>,
   entries: readonly PlanEntry[],
-): Promise<PlanEntry[]> {
+): Promise<Map<PlanEntry, RemovalStop>> {
   const { drifts, target } = scope;
   const ofUser = new Map<Ref, PlanEntry[]>();
   for (const entry of entries)
@@ -115,22 +122,27 @@ export async function waitingValues(
     const mayWait = changes.some(({ action }) => action !== 'update');
     return isExisting && mayWait ? [{ ref, changes }] : [];
   });
-  const moved = await withHeldRemoval(
+  const stops = await removalStops(
     scope,
     asked.map(({ ref }) => ref),
     createdIn(entries),
   );
-  const waiting = asked.filter(({ ref }) => moved.has(ref));
+  const waiting = asked.flatMap(({ ref, changes }) => {
+    const stop = stops.get(ref);
+    return stop ? [{ ref, changes, stop }] : [];
+  });
   const links = await observedLinks(
     drifts,
     waiting.map(({ ref }) => ref),
   );
-  return waiting.flatMap(({ ref, changes }) => {
+  const found = waiting.flatMap(({ ref, changes, stop }) => {
     const hasValues = changes.some(({ attribute }) => attribute !== undefined);
-    if (hasValues && mayBeActive(links.get(ref) ?? {})) return changes;
+    const isWhole = hasValues && mayBeActive(links.get(ref) ?? {});
     const isSafe = target.policy.users.activation === 'safe';
-    return isSafe ? changes.filter(({ action }) => action === 'reactivate') : [];
+    const unwritten = changes.filter(({ action }) => isWhole || (isSafe && action === 'reactivate'));
+    return unwritten.map((entry) => [entry, stop] as const);
   });
+  return new Map(found);
 }
 
 /** Returns the stored links of the refs. */
@@ -178,34 +190,41 @@ const createdIn = (entries: readonly PlanEntry[]): ReadonlySet<Ref | null> =>
   new Set(entries.flatMap((entry) => (entry.action === 'create' && isChange(entry) ? [entry.ref] : [])));
 
 /**
- * Returns the users of whom the guard holds a removal from a group. A removal that the present settings do not want does not count.
- * @param made groups that are created again; held removals from the former groups end, so they are not looked up
+ * Returns the users with a pending removal from a group that nothing writes for now, and what stops it: a held removal before a
+ * refused one. A removal that the present settings do not want does not count.
+ * @param made groups that are created again; removals from the former groups end, so they are not looked up
  */
-export async function withHeldRemoval(
-  scope: Pick<ReconcileScope, 'outbox' | 'directory' | 'target'>,
+export async function removalStops(
+  scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,
   users: readonly Ref[],
   made: ReadonlySet<Ref | null> = new Set(),
-): Promise<Set<Ref>> {
-  const { guardStore, pendingRemovals } = scope.outbox;
-  const found = new Set<Ref>();
+): Promise<Map<Ref, RemovalStop>> {
+  const { drifts, outbox } = scope;
+  const stops = new Map<Ref, RemovalStop>();
   const all = [...new Set(users)];
-  // Usually nothing is held. The check saves many reads in a first load, which has many additions.
-  if (all.length === 0 || (await guardStore.open()) === undefined) return found;
+  if (all.length === 0) return stops;
+  // Usually nothing is stopped. The check saves many reads in a first load, which has many additions.
+  const [approval, { blocked, exceptions }] = await Promise.all([outbox.guardStore.open(), outbox.backlog()]);
+  if (approval === undefined && blocked + exceptions.Dropped === 0) return stops;
   for (const portion of inPortions(all, REFS_AT_ONCE)) {
-    const groups = await Promise.all(portion.map((ref) => pendingRemovals(parseRef(ref).id)));
+    const groups = await Promise.all(portion.map((ref) => outbox.pendingRemovals(parseRef(ref).id)));
     const removals = portion.flatMap((ref, index) =>
-      (groups[index] ?? []).map((group) => ({
-        ref,
-        item: { kind: 'removeMembers', ref: refOf('Group', group), subject: parseRef(ref).id } as const,
-      })),
+      (groups[index] ?? []).map((group) => ({ ref, item: removal(group, parseRef(ref).id) })),
     );
-    const verdicts = await guardStore.verdictsOn(removals.map(({ item }) => item));
-    const held = removals.filter(({ item }, index) => verdicts[index] === 'held' && !made.has(item.ref));
-    const left = await keptBySettings(
-      scope,
-      held.map(({ item }) => item.ref),
-    );
-    for (const { ref, item } of held) if (!left.has(item.ref)) found.add(ref);
+    const from = [...new Set(removals.map(({ item }) => item.ref))].filter((group) => !made.has(group));
+    const [verdicts, observed, kept] = await Promise.all([
+      outbox.guardStore.verdictsOn(removals.map(({ item }) => item)),
+      drifts.readLinks(from),
+      keptBySettings(scope, from),
+    ]);
+    const counted = new Map(observed.filter(({ ref }) => !kept.has(ref)).map((each) => [each.ref, each]));
+    for (const [index, { ref, item }] of removals.entries()) {
+      const group = counted.get(item.ref);
+      if (group === undefined) continue;
+      if (verdicts[index] === 'held') stops.set(ref, 'heldRemoval');
+      else if (refusalOf(parseLink(group.text), group.marked) && !stops.has(ref))
+        stops.set(ref, 'refusedRemoval');
+    }
   }
-  return found;
+  return stops;
 }

@@ -15,11 +15,13 @@ const IGNORED_BACKOFF = { baseMs: 1000, maxMs: 60_000 };
 /** Interval of attempts while a refusal may come from a proxy: another call to the platform does not succeed either. */
 const UNREACHABLE_MS = 30_000;
 
-/** Writes that take access away: the condition of a dead letter names the refused one. */
-const TAKING: ReadonlyMap<string, NonNullable<Condition['write']>> = new Map([
+/** Writes that no corrected value at the identity provider mends: the condition of a dead letter names the refused one. */
+const WITHOUT_VALUE: ReadonlyMap<string, NonNullable<Condition['write']>> = new Map([
   ['deactivate user', 'deactivate'],
   ['delete user', 'delete'],
   ['delete group', 'delete'],
+  ['add members', 'members'],
+  ['remove members', 'members'],
 ]);
 
 /** Converts the error of a sync to its outcome. @throws LeaseLost, and errors that are no failure of the platform */
@@ -49,7 +51,7 @@ export async function outcomeOfError(
   if (verdict.kind === 'refused' && !mayBeProxy) {
     const condition = toCondition(context, verdict.reason, verdict.message, verdict.status);
     const { failedWrite } = context;
-    const write = failedWrite?.error === error ? TAKING.get(failedWrite.operation) : undefined;
+    const write = failedWrite?.error === error ? WITHOUT_VALUE.get(failedWrite.operation) : undefined;
     return { kind: 'blocked', writes, condition: { ...condition, ...(write && { write }) } };
   }
   // `pauseMs` pauses all calls to the target; 0: only this resource waits.

@@ -1,7 +1,7 @@
 // Syncs one user at one target in a fixed order: deactivate, remove memberships, set attributes, add memberships, activate.
 // Each step waits for the one before it, so a user never has more access in between than in the end.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
-import { platformIdOf } from '../../directory/outbox/links.ts';
+import { platformIdOf, refusalOf } from '../../directory/outbox/links.ts';
 import { refOf } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import { unlinkAbsent } from '../calls/absence.ts';
@@ -177,24 +177,28 @@ function whyInactive({ inScope, active }: DesiredUser): string | undefined {
   return active ? undefined : 'is inactive at the source';
 }
 
-/** Interval of attempts while the guard holds the awaited removals, in case the notification at their end was lost. */
-const HELD_REMOVAL_RETRY_MS = 600_000;
+/** Interval of attempts while the awaited removals are held or refused, in case the notification at their end was lost. */
+const STOPPED_REMOVAL_RETRY_MS = 600_000;
 
 /**
  * Returns the outcome for a user who waits until groups have removed the user; each group marks the user afterwards. Groups
- * without a pending sync are marked, because they may wait for the decision about the account. If all removals are held, the
- * next attempt follows after HELD_REMOVAL_RETRY_MS, and the user counts as held.
+ * without a pending sync are marked, because they may wait for the decision about the account. If every removal is held, or its
+ * group was refused, the next attempt follows after STOPPED_REMOVAL_RETRY_MS, and the user does not count as not applied yet.
  */
-async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<SyncOutcome> {
+async function waitForRemovals({ links, outbox, target, work, writes }: SyncContext): Promise<SyncOutcome> {
   const groups = [...work.pendingGroups].filter(([, sign]) => sign === '-').map(([group]) => group);
+  const refs = groups.map((group) => refOf('Group', group));
   const held = await outbox.guardStore.areHeld(groups.map((group) => removal(group, work.id)));
-  for (const [index, group] of groups.entries()) {
-    const ref = refOf('Group', group);
-    // A held removal waits for its decision, not for a sync of the group.
-    if (held[index] !== true && (await outbox.isAtRest(ref))) await outbox.mark([ref], 'edit', work.request);
+  const found = await links.getMany(target.name, refs);
+  let isStopped = groups.length > 0;
+  for (const [index, ref] of refs.entries()) {
+    // A held removal waits for its decision, and a refused one for an operator, not for a sync of the group.
+    if (held[index] || refusalOf(found[index] ?? {}, await outbox.isMarked(ref))) continue;
+    isStopped = false;
+    if (await outbox.isAtRest(ref)) await outbox.mark([ref], 'edit', work.request);
   }
-  const isHeld = held.length > 0 && !held.includes(false);
-  const wait = isHeld ? { afterMs: HELD_REMOVAL_RETRY_MS, behindHeld: groups } : {};
+  const isRefused = isStopped && !held.includes(true);
+  const wait = isStopped ? { afterMs: STOPPED_REMOVAL_RETRY_MS, behindHeld: groups, isRefused } : {};
   return { kind: 'waiting', writes, for: 'removals', ...wait };
 }
 

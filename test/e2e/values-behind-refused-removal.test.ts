@@ -1,0 +1,177 @@
+// Tests a person whose removal from a group the platform refuses: values and new memberships of the person wait for the group, which
+// needs a person, and each command says so.
+import { join } from 'node:path';
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const MEG = 'meg@acme.example';
+const JOE = 'joe@acme.example';
+const WAITS =
+  'waits for the removal of the person from another group, which needs a person: see scim-bridge dead-letters list';
+
+let place: Place;
+let meg: string;
+let old: string;
+beforeAll(async () => {
+  place = await openPlace({
+    target: {
+      attributes: {
+        country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'keep' },
+        level: { type: 'number', expression: '$number(title)', onEmpty: 'keep' },
+      },
+    },
+  });
+  const { idp, platform } = place;
+  meg = await idp.createUser(MEG, { title: '1', addresses: [{ type: 'work', country: 'DE' }] });
+  const joe = await idp.createUser(JOE, { title: '1' });
+  old = await idp.createGroup('Old', [meg, joe]);
+  const next = await idp.createGroup('New');
+  const kept = await idp.createGroup('Kept', [meg]);
+  await place.idle();
+  const refuse = async (...names: string[]): Promise<void> => {
+    const rules = await Promise.all(
+      names.map(async (name) => ({
+        method: 'PATCH',
+        path: `/Groups/${(await platform.group(name))?.scimId ?? ''}`,
+        status5xx: { share: 1, status: 400 },
+      })),
+    );
+    await platform.control('PATCH', '/faults', { rules });
+  };
+  // A group of the person that is a dead letter for its name alone: the person is in the group as desired.
+  await refuse('Old', 'Kept');
+  const ben = await idp.createUser('ben@acme.example');
+  await idp.patch(`/Groups/${kept}`, { op: 'add', path: 'members', value: [{ value: ben }] });
+  await place.idle();
+  const leaving = [meg, joe].map((id) => ({ op: 'remove', path: `members[value eq "${id}"]` }));
+  await idp.patch(`/Groups/${old}`, ...leaving);
+  await idp.patch(`/Groups/${next}`, { op: 'add', path: 'members', value: [{ value: meg }] });
+  await idp.patch(
+    `/Users/${meg}`,
+    { op: 'replace', path: 'title', value: '3' },
+    { op: 'replace', path: 'addresses', value: [{ type: 'work', country: 'US' }] },
+  );
+  // The bridge is not idle: the mark of the person stays until the group is written.
+  await untilBehindGroup();
+}, 60_000);
+afterAll(() => place.stop());
+
+/** Returns the text of a command without line breaks. */
+const run = async (...args: string[]): Promise<[code: number, text: string]> => {
+  const { code, text } = await place.commands.run(...args);
+  return [code, text.replaceAll(/\s+/g, ' ')];
+};
+
+const untilBehindGroup = (): Promise<unknown> =>
+  eventually('the person waits for the refused group', async () => {
+    const [{ mark }] = (await place.commands.run('explain', MEG, '--json')).json;
+    return mark?.state === 'due' && mark.priority === null;
+  });
+
+test('explain of the person, and of the group that the person joins, says that the group which the person leaves needs a person', async () => {
+  const [person] = (await place.commands.run('explain', MEG, '--json')).json;
+  expect(person).toMatchObject({ verdict: 'needsPerson', summary: expect.stringContaining('group Old:') });
+  const said = [person.summary, ...person.reasons].join(' ');
+  expect(said).not.toMatch(/on its way|nobody has to do anything/);
+  // No value is wrong: the platform refused to remove a member.
+  expect(said).toMatch(
+    new RegExp(
+      `The group Old needs a person .*: Refused: .*Ask the operator of the platform why this change of the group's members is refused, then scim-bridge dead-letters retry Group:${old}`,
+    ),
+  );
+  expect(said).not.toContain('Correct the value');
+  const [joined] = (await place.commands.run('explain', 'New', '--json')).json;
+  expect(joined).toMatchObject({
+    verdict: 'needsPerson',
+    summary: expect.stringMatching(
+      new RegExp(`member ${MEG}: the removal from another group.*scim-bridge explain User:${meg} names`),
+    ),
+  });
+});
+
+test('plan and sync --dry-run list no value and no membership of the person as a change', async () => {
+  const [code, plan] = await run('plan', '--all');
+  expect(plan).toContain(WAITS);
+  expect(plan).not.toMatch(/\d changes?\b|to add|to set/);
+  expect(code).toBe(0);
+  for (const name of [MEG, 'New']) {
+    const [dryCode, text] = await run('sync', name, '--dry-run');
+    expect(text).toContain(WAITS);
+    expect(text).not.toMatch(/would write|waits for the sync of the member/);
+    expect([name, dryCode]).toEqual([name, 0]);
+  }
+});
+
+test('sync exits 2 and names the group that needs a person', async () => {
+  expect(await run('sync', MEG)).toEqual([
+    2,
+    expect.stringContaining(
+      `waiting: 1 membership is not written, because its group needs a person: Old; scim-bridge explain Group:${old} tells what to do`,
+    ),
+  ]);
+  expect(await run('sync', 'New')).toEqual([
+    2,
+    expect.stringContaining(
+      `waiting: 1 membership not written, because of changes of the same people that wait for a group that needs a person, see scim-bridge dead-letters list: ${MEG}`,
+    ),
+  ]);
+  await untilBehindGroup();
+}, 60_000);
+
+test('status counts the person with the dead letters and nothing as `not applied yet`', async () => {
+  const [, text] = await run('status');
+  expect(text).toContain(
+    '0 not applied yet, 2 dead letters people: 3 in all: 2 linked, 1 dead letter, 0 missing',
+  );
+});
+
+test('verify-access names the group that the person must leave, and no group with the person as desired', async () => {
+  const [, text] = await run('verify-access', MEG);
+  expect(text).toMatch(
+    new RegExp(
+      `the removal from Old is not written: the group Old needs a person .*scim-bridge explain Group:${old}`,
+    ),
+  );
+  expect(text).not.toContain('the group Kept');
+});
+
+test('reconcile ends at once, exits 1 and names the dead letters', async () => {
+  await place.platform.forgetRequests();
+  const [code, text] = await run('reconcile', '--yes', '--deadline', '20s');
+  expect(text).toContain('2 dead letters: see scim-bridge dead-letters list');
+  expect(code).toBe(1);
+  expect(await place.platform.writes()).toEqual([]);
+}, 60_000);
+
+test('somebody changes a value of a person who leaves the group by hand → reconcile and apply do not wait for the value, and apply says what the value waits for', async () => {
+  const path = `/Users/${(await place.platform.user(JOE))?.scimId ?? ''}`;
+  await byHand(place, 'PATCH', path, {
+    op: 'replace',
+    path: 'urn:cube:params:1.0:UserAttribute:level',
+    value: 7,
+  });
+  const file = join(place.commands.folder, 'plan.json');
+  await run('plan', '--out', file);
+  const [code, text] = await run('apply', file, '--yes');
+  expect(text).toContain(
+    '1 change of this run waits for the removal of the person from a group that needs a person',
+  );
+  expect(code).toBe(1);
+  expect((await run('reconcile', '--yes', '--deadline', '20s'))[0]).toBe(1);
+  await untilBehindGroup();
+}, 60_000);
+
+test('the platform accepts the removal → dead-letters retry writes it, and then the values and the new membership', async () => {
+  await place.platform.control('PATCH', '/faults', { rules: [] });
+  await place.commands.run('dead-letters', 'retry', `Group:${old}`);
+  await place.idle();
+  expect(await place.platform.user(MEG)).toMatchObject({
+    active: true,
+    attributes: { country: 'US', level: 3 },
+    groups: expect.arrayContaining(['New', 'Kept']),
+  });
+  expect((await place.platform.user(JOE))?.attributes.level).toBe(1);
+  expect((await place.platform.group('Old'))?.members).toEqual([]);
+}, 60_000);
