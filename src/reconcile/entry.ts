@@ -1,5 +1,5 @@
 // Defines an entry of a plan: the difference, its cause, the action, and the state it was computed from.
-import type { Link } from '../directory/outbox/links.ts';
+import { isAwaitingDecision, refusalOf, type Link } from '../directory/outbox/links.ts';
 import { fold, type Kind, type Ref } from '../directory/records.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import { LISTED_AS_PROTECTED, type SyncPolicy } from '../sync/target.ts';
@@ -46,7 +46,7 @@ export type Cause =
   | 'source changed'
   /** Pending since a restore, and not pushed since: the source changed it before the backup, or the restore marked it. */
   | 'restored from a backup'
-  /** Desired without link and mark: the target is new, or a mark was lost. */
+  /** Desired without mark and never written: the target is new, a mark was lost, or a decision of an operator comes first. */
   | 'not applied'
   /** Mapping, scope or names in the settings changed since the last sync. */
   | 'mapping changed'
@@ -190,4 +190,14 @@ export function isProtected({ condition, core }: Link, listed: readonly string[]
   if (isKeyOwner) return true;
   const folded = fold(name ?? String(core?.userName ?? ''));
   return listed.some((each) => fold(each) === folded);
+}
+
+/**
+ * Returns the cause of a difference between the desired and the applied state: a push (which left a mark), or other settings. A sync
+ * that waits for a decision of an operator clears the mark and leaves values unwritten, so both are possible then.
+ */
+export function ownCause({ marked, link }: { marked: boolean; link: Link }): Cause {
+  if (marked) return 'source changed';
+  const isUndecided = isAwaitingDecision(link.condition) && refusalOf(link) === undefined;
+  return isUndecided ? 'not applied' : 'mapping changed';
 }

@@ -1,5 +1,7 @@
 // Tests the values and memberships of a person that wait for the held deactivation of the same person: every reading command
 // names them in the same words.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -38,6 +40,20 @@ const kindsHeld = async () => (await place.commands.run('approvals', 'list', '--
 test('plan, explain and verify-access name the values and memberships that wait for a held deactivation', async () => {
   for (const words of [['plan'], ['explain', CAT, '--all'], ['verify-access', CAT]])
     expect(await outputOf(...words)).toContain(WAITING);
+});
+
+test('values that wait for a held deactivation have the cause "not applied" in the plan, and not "mapping changed"', async () => {
+  const file = join(place.commands.folder, 'plan.json');
+  await place.commands.run('plan', '--out', file);
+  const { entries } = JSON.parse(readFileSync(file, 'utf8')).plans[0];
+  const causes = entries
+    .filter(({ name }: any) => name === CAT)
+    .map(({ action, attribute = '', attribution }: any) => `${action} ${attribute}: ${attribution.cause}`);
+  expect(causes.toSorted()).toEqual([
+    'clearAttribute city: not applied',
+    'deactivate : not applied',
+    'setAttribute level: not applied',
+  ]);
 });
 
 test('a dry run of sync does not announce values that wait for the held deactivation', async () => {

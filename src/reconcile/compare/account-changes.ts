@@ -3,7 +3,7 @@ import type { WireUser } from '../../platform/wire.ts';
 import { isEmpty } from '../../sync/diff.ts';
 import { sameValue } from '../../sync/mapping/values.ts';
 import { desiredFromLink, desiredValue, type DesiredAccount, type Difference } from './compare.ts';
-import { leftBy, type Cause, type PlanEntry } from '../entry.ts';
+import { leftBy, ownCause, type Cause, type PlanEntry } from '../entry.ts';
 import { sharedFields, masked, type TargetRules, type UserCase } from './user-case.ts';
 
 /** Returns the entries of the differences: one for each attribute, and one for all core values of the same cause. */
@@ -15,12 +15,11 @@ export function accountChanges(
   rules: TargetRules,
 ): PlanEntry[] {
   const applied = desiredFromLink(user.link);
-  // Cause of a difference between the desired and the applied value: a push, or other mapping rules.
-  const ownCause: Cause = user.marked ? 'source changed' : 'mapping changed';
+  const cause = ownCause(user);
   const causeOf = ({ name }: Difference): Cause =>
     sameValue(desiredValue(applied, name) ?? null, desiredValue(wanted, name) ?? null)
       ? 'platform changed'
-      : ownCause;
+      : cause;
   // `create-only` writes nothing more to a completed account.
   const frozen = rules.policy.policy === 'create-only' && user.link.making !== true;
   const toEntry = (difference: Difference, change: Change): PlanEntry => {
@@ -52,8 +51,8 @@ export function accountChanges(
     };
     return [toEntry(difference, change)];
   });
-  for (const cause of ['platform changed', ownCause] as const) {
-    const core = found.filter((each) => isCore(each.name) && causeOf(each) === cause);
+  for (const one of ['platform changed', cause] as const) {
+    const core = found.filter((each) => isCore(each.name) && causeOf(each) === one);
     const [first] = core;
     if (!first) continue;
     const before = Object.fromEntries(core.map((each) => [each.name, each.before]));

@@ -6,7 +6,7 @@ import { unmanagedName } from '../../directory/member-names.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import { notedLeavers } from '../../sync/group/left-members.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
-import { absenceOf, leftBy, type Basis, type Cause, type PlanEntry } from '../entry.ts';
+import { absenceOf, leftBy, ownCause, type Basis, type Cause, type PlanEntry } from '../entry.ts';
 
 export interface Member {
   /** Null: an unmanaged account. */
@@ -120,9 +120,6 @@ function base(
     basis: group.basis,
   };
 }
-
-/** Returns the cause of a difference that did not arise at the platform. */
-const ownCause = ({ marked }: GroupCase): Cause => (marked ? 'source changed' : 'mapping changed');
 
 /** Returns the entry of a group that the source deleted; a group that the bridge adopted is only reported. */
 function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {

@@ -10,7 +10,14 @@ import {
   type DesiredAccount,
   type Difference,
 } from './compare.ts';
-import { absenceOf, isProtected, markNeedsNoPermission, type PlanEntry, type Values } from '../entry.ts';
+import {
+  absenceOf,
+  isProtected,
+  markNeedsNoPermission,
+  ownCause,
+  type PlanEntry,
+  type Values,
+} from '../entry.ts';
 import type { Namesake } from './strangers.ts';
 import { sharedFields, masked, type TargetRules, type UserCase } from './user-case.ts';
 
@@ -77,8 +84,8 @@ const created = (
 
 /** Returns the entries of a user who has no account yet. */
 function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
-  const { namesake, marked, takenBy } = user;
-  const common = sharedFields(user, marked ? 'source changed' : 'mapping changed');
+  const { namesake, takenBy } = user;
+  const common = sharedFields(user, ownCause(user));
   const after = createdValues(wanted);
   if (takenBy !== undefined) return [taken(user, after, takenBy)];
   if (!namesake) return [{ ...common, ...created(wanted, 'has no account yet') }];
@@ -172,7 +179,7 @@ function adoptedChanges(user: UserCase, wanted: DesiredAccount, rules: TargetRul
 /** Returns the deletion of a leaver's account; only the policy `sync` deletes. */
 function deletion(user: UserCase, observed: WireUser, { policy }: TargetRules): PlanEntry {
   return {
-    ...sharedFields(user, user.marked ? 'source changed' : 'mapping changed'),
+    ...sharedFields(user, ownCause(user)),
     action: 'delete',
     before: { userName: observed.userName, active: observed.active !== false },
     after: null,
