@@ -31,14 +31,13 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (isDoneByHand(facts)) return facts.platform?.state === 'differs' ? 'differs' : 'asDesired';
   const isHeld = guard.some(({ state }) => state === 'held') || condition?.reason === 'Held';
   if (isHeld || (mark && leavesHeldGroup(facts))) return 'held';
-  // Nothing ends the wait of the person before somebody acts.
-  if (mark && leavesRefusedGroup(facts)) return 'needsPerson';
   // A mark whose request is `rejection:<approval id>` comes from a decision: its sync only notes the rejection.
   if (mark?.request.startsWith('rejection:') && condition?.reason === 'Rejected') return 'leftAlone';
   if (mark && isMadeOnHold(facts)) return 'asDesired';
   // A pending change does not move while the target is on hold or fails, or no worker runs.
   if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';
-  if (mark) return 'onItsWay';
+  // Nothing removes the person from a refused group, for which other changes of the person wait, before somebody acts.
+  if (mark) return leavesRefusedGroup(facts) ? 'needsPerson' : 'onItsWay';
   // A rejection is about one change; a run writes the other differences.
   const hasOthers = condition?.reason === 'Rejected' && facts.platform?.state === 'differs';
   // Without mark and dead letter no sync ends a condition: a person rejected the change or dropped the dead letter.

@@ -9,7 +9,7 @@ import { openPlace, type Place } from '../support/situation.ts';
 const MEG = 'meg@acme.example';
 const JOE = 'joe@acme.example';
 const WAITS =
-  'waits for the removal of the person from another group, which needs a person: see scim-bridge dead-letters list';
+  'waits for the removal of the person from another group, which needs a person: scim-bridge explain of this person names the group';
 
 let place: Place;
 let meg: string;
@@ -114,7 +114,7 @@ test('sync exits 2 and names the group that needs a person', async () => {
   expect(await run('sync', 'New')).toEqual([
     2,
     expect.stringContaining(
-      `waiting: 1 membership not written, because of changes of the same people that wait for a group that needs a person, see scim-bridge dead-letters list: ${MEG}`,
+      `waiting: 1 membership not written, because of changes of the same people that wait for a group that needs a person, which scim-bridge explain of each of them names: ${MEG}`,
     ),
   ]);
   await untilBehindGroup();
@@ -163,9 +163,19 @@ test('somebody changes a value of a person who leaves the group by hand → reco
   await untilBehindGroup();
 }, 60_000);
 
-test('the platform accepts the removal → dead-letters retry writes it, and then the values and the new membership', async () => {
+test('an operator drops the dead letter → the sync of the person does not try the group again, and plan and explain say the same as before', async () => {
+  await run('dead-letters', 'drop', `Group:${old}`);
+  await run('sync', MEG);
+  await untilBehindGroup();
+  expect((await run('dead-letters', 'list'))[1]).not.toContain('Old');
+  expect((await run('plan', '--all'))[1]).toContain(WAITS);
+  const [{ verdict, summary }] = (await place.commands.run('explain', MEG, '--json')).json;
+  expect([verdict, summary]).toEqual(['needsPerson', expect.stringContaining('group Old:')]);
+}, 60_000);
+
+test('the platform accepts the removal → sync of the group writes it, and then the values and the new membership', async () => {
   await place.platform.control('PATCH', '/faults', { rules: [] });
-  await place.commands.run('dead-letters', 'retry', `Group:${old}`);
+  await run('sync', `Group:${old}`);
   await place.idle();
   expect(await place.platform.user(MEG)).toMatchObject({
     active: true,

@@ -38,7 +38,9 @@ export async function withWaiting(
   const isHeld = [...waits].some((wait) => wait !== 'rejected');
   const causes = [
     ...(isHeld ? ['the guard holds, see scim-bridge approvals list'] : []),
-    ...(isRefused ? ['wait for a group that needs a person, see scim-bridge dead-letters list'] : []),
+    ...(isRefused
+      ? ['wait for a group that needs a person, which scim-bridge explain of each of them names']
+      : []),
     ...(waits.has('rejected') ? ['an operator rejected, see scim-bridge exceptions'] : []),
   ];
   const message = `${counted(names.length, 'membership')} not written, because of changes of the same people that ${causes.join(', or that ')}: ${someOf(names)}`;

@@ -41,7 +41,7 @@ const WAITS: Record<Exclude<MembershipWait, 'leaver'>, string> = {
   heldRemoval:
     '; waits for the held removal of the person from another group: see scim-bridge approvals list',
   refusedRemoval:
-    '; waits for the removal of the person from another group, which needs a person: see scim-bridge dead-letters list',
+    '; waits for the removal of the person from another group, which needs a person: scim-bridge explain of this person names the group',
   refused: `${WAITS_FOR_USER}, and for the held removal of the person from another group: see scim-bridge approvals list`,
   rejected: '; waits for the account, whose change an operator rejected: see scim-bridge exceptions',
 };
