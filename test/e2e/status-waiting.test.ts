@@ -39,17 +39,18 @@ test('status counts a change that a worker is writing among the waiting changes'
   expect(text).toContain('waiting: 1 in the queue or with a worker');
 }, 30_000);
 
-test('after a reconcile on hold, status counts a change that the guard holds as held and as waiting for the end of the hold', async () => {
+test('the guard holds a change, and a reconcile runs while the target is on hold → status counts the change as held, and none as not applied yet', async () => {
   await place.change(({ targets: { main } }) => {
     main.guard = { deactivate: { count: 0, percent: 100 } };
   });
   await activate(false);
   await place.idle();
   await place.commands.run('hold');
-  await place.commands.run('reconcile', '--yes');
+  const run = await place.commands.run('reconcile', '--yes');
+  expect(run.text).toContain('held: the guard holds 1 change: scim-bridge approvals show');
   const text = await status();
-  expect(text).toContain('1 held by the guard');
-  expect(text).toContain('waiting for the end of the hold: 1 in the priority reconcile');
+  expect(text).toContain('0 not applied yet, 0 dead letters, 1 held by the guard');
+  expect(text).toContain('people: 1 in all: 0 linked, 1 held by the guard');
   await place.commands.run('release');
   await place.idle();
   expect(await status()).toContain('0 not applied yet, 0 dead letters, 1 held by the guard');
