@@ -94,8 +94,11 @@ async function storeOutcome(
   onApplied: SyncDeps['onApplied'],
 ): Promise<void> {
   const { work, link, outbox } = context;
-  // No call failed and no name was taken, so the counts of consecutive failures end.
-  if (outcome.kind === 'synced' || outcome.kind === 'held' || outcome.kind === 'waiting') {
+  // No call failed and no name was taken, so the counts of consecutive failures end. A group that collects additions (`afterMs`)
+  // has not sent them yet, so the sync proves nothing about a write that failed before.
+  const isCollecting =
+    outcome.kind === 'waiting' && outcome.for === 'members' && outcome.afterMs !== undefined;
+  if (outcome.kind === 'synced' || outcome.kind === 'held' || (outcome.kind === 'waiting' && !isCollecting)) {
     delete link.attempts;
     delete link.lastFailure;
     delete link.successionAttempts;

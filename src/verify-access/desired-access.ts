@@ -23,7 +23,7 @@ export type DesiredAccess =
       groups: ExpectedGroup[];
       leaving: LeavingGroup[];
       closing?: 'held' | 'rejected' | undefined;
-      /** Absent: the person is out of scope. In scope the account keeps its values and groups when it is closed. */
+      /** Values and groups that the account keeps when it is closed; absent: it keeps none, as the person is out of scope or deleted. */
       desired?: DesiredUser;
     }
   | {

@@ -16,7 +16,7 @@ let taken: string;
 
 /** Returns the message of the conflict, which names the leaver. */
 const takenBy = (leaver: string): string =>
-  `userName is already taken by the account of a person who left, User:${leaver}, and closing that account does not free the name: rename the account at the platform, or delete it there once it is closed`;
+  `userName is already taken by the account of a person who left, User:${leaver}, and closing that account alone does not free the name: rename the account at the platform, or delete it there once it is closed`;
 
 /** Opens the place, and waits until the guard holds the deactivation of ivy, a leaver who is in the group Ops. */
 async function openWithHeldLeaver(deprovision: 'deactivate' | 'delete', users: object = {}): Promise<void> {

@@ -128,7 +128,7 @@ test.each(['deleted', 'out of scope'] as const)(
     await isDeadLetter();
     await refuseChanges(false);
     await rename(jan, IVY);
-    const taken = `userName is already taken by the account of a person who left, User:${ivy}, and closing that account does not free the name: rename the account at the platform, or delete it there once it is closed`;
+    const taken = `userName is already taken by the account of a person who left, User:${ivy}, and closing that account alone does not free the name: rename the account at the platform, or delete it there once it is closed`;
     await explains(jan, taken);
     expect(await run('plan')).toEqual([expect.any(Number), expect.stringContaining(taken)]);
     expect(await run('sync', `User:${jan}`, '--dry-run')).toEqual([0, expect.stringContaining(taken)]);
@@ -154,8 +154,8 @@ test('a leaver with a held deactivation is pushed anew with another userName, an
   await explains(jan, waits);
   expect(await run('sync', `User:${jan}`)).toEqual([2, expect.stringContaining(waits)]);
   const [code, plan] = await run('plan');
-  expect([code, plan]).toEqual([0, expect.not.stringContaining('does not free the name')]);
-  expect((await run('sync', `User:${jan}`, '--dry-run'))[1]).not.toContain('does not free the name');
+  expect([code, plan]).toEqual([0, expect.not.stringContaining('alone does not free the name')]);
+  expect((await run('sync', `User:${jan}`, '--dry-run'))[1]).not.toContain('alone does not free the name');
   await approveAll();
   await eventually('all decided', async () => {
     await approveAll();

@@ -1,6 +1,6 @@
 // Texts about the condition of a resource for operators, beside its stored message: what the present settings change about it,
 // and what follows for the account of a leaver.
-import { isBySettingsOfThen, type Condition } from './link.ts';
+import { isAwaitingDecision, isBySettingsOfThen, type Condition } from './link.ts';
 
 const FORMER_SETTINGS = 'by settings that have changed meanwhile';
 
@@ -44,8 +44,8 @@ export const DELETED_AFTERWARDS = '; the account is deleted afterwards, if guard
  * @param deletesLeavers whether the present settings delete the account of a leaver after its deactivation
  */
 export function deletionText(condition: Condition | undefined, deletesLeavers: boolean): string {
-  if (!condition?.isLeaver || condition.write || !deletesLeavers) return '';
-  return condition.reason === 'Rejected'
+  if (!condition?.isLeaver || condition.write || !deletesLeavers || !isAwaitingDecision(condition)) return '';
+  return (condition.besides ?? condition.reason) === 'Rejected'
     ? '; the account is not deleted either, although users.deprovision is delete'
     : DELETED_AFTERWARDS;
 }

@@ -34,7 +34,7 @@ export async function withPresentCondition(
   );
   // A group also waits for the held deactivation of a member who leaves the group only with the account (`follows`).
   const leaving =
-    parseRef(ref).kind === 'Group' && condition.reason === 'Held'
+    parseRef(ref).kind === 'Group' && (condition.besides ?? condition.reason) === 'Held'
       ? [...pendingMemberships].flatMap(([user, sign]) => (sign === '-' ? [user] : []))
       : [];
   const found = await outbox.guardStore.decisionsOfMembers(leaving);

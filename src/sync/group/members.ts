@@ -180,10 +180,7 @@ export async function addMembers(
     states.push(...(await outbox.readiness(portion)));
   const ready = states.filter((state) => state.ready);
   const underWay = states.filter((state) => !state.ready && state.underWay).length;
-  // A retry (`attempts`) does not wait: a wait ends the count of failures (sync-resource.ts), so the delays between attempts would
-  // not grow, and a permanent refusal would never become a dead letter.
-  const isRetry = link.attempts !== undefined;
-  if (!isRetry && ready.length > 0 && ready.length < PORTION && underWay > 0) {
+  if (ready.length > 0 && ready.length < PORTION && underWay > 0) {
     link.coalescingSince ??= clock.now();
     const left = link.coalescingSince + COALESCE_LIMIT_MS - clock.now();
     if (left > 0) return { coalesceMs: left, underWay, ignored: [] };

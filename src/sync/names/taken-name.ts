@@ -29,7 +29,7 @@ interface Shown {
 export const takenByText = (user: Ref, { isProtected }: { isProtected: boolean }): string =>
   isProtected
     ? `userName is already taken by the account of a protected person, ${user}, whom the bridge does not change: rename the account at the platform`
-    : `userName is already taken by the account of a person who left, ${user}, and closing that account does not free the name: rename the account at the platform, or delete it there once it is closed`;
+    : `userName is already taken by the account of a person who left, ${user}, and closing that account alone does not free the name: rename the account at the platform, or delete it there once it is closed`;
 
 /**
  * Handles the refusal (409) of a new name.
@@ -57,7 +57,9 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   if (!holder) return undefined;
   const { ref, link } = holder;
-  const message = kept
+  // A marked holder may be somebody who is back, so nobody is advised to delete the account.
+  const keepsAccount = kept !== undefined && !isTakenOver && !(await context.outbox.isMarked(kept.ref));
+  const message = keepsAccount
     ? takenByText(ref, { isProtected: link.condition?.reason === 'Protected' })
     : `userName is already taken by the account of ${ref}: scim-bridge explain ${ref} tells why that account keeps the name`;
   return { kind: 'blocked', condition: condition(context, 'Conflict', message, 409) };

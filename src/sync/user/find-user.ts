@@ -32,7 +32,7 @@ export const existsIn =
 
 /** Returns why another user does not get the account of a leaver, whose closing or removals from groups are not done. */
 const notClosedText = (leaver: Ref): string =>
-  `the account is still that of a person who left, ${leaver}, and it is not closed, or not out of all groups: scim-bridge explain ${leaver} tells why`;
+  `the account is still that of a person who left, ${leaver}, and a change of it (its closing, a removal from a group, or its deletion) is not done yet: scim-bridge explain ${leaver} tells why`;
 
 /** Looks the account up and links it if the settings allow the adoption. Never creates one. */
 export async function findUser(context: SyncContext, desired: DesiredUser): Promise<FoundAccount> {
