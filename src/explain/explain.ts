@@ -125,7 +125,11 @@ async function explainAt(
   const isLeft = (each: MembershipState): boolean => each.state === 'toRemove' && isMade(each);
   const memberships = related.memberships
     .filter((each) => !isLeft(each))
-    .map((each) => (each.state === 'toAdd' && isMade(each) ? { ...each, ...JOINED_ALREADY } : each));
+    .map((each) =>
+      each.state === 'toAdd' && isMade(each)
+        ? { ref: each.ref, name: each.name, ...JOINED_ALREADY } // the condition of the group no longer concerns this membership
+        : each,
+    );
   const left = related.memberships.filter(isLeft);
   // More members may be pending than `related` describes; of the others only the sign (docs/glossary.md) is known.
   const described = new Map(related.memberships.map((each) => [each.ref, each.state]));

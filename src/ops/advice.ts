@@ -39,6 +39,9 @@ const refusedWriteAdvice = (write: NonNullable<Condition['write']>, facts: Advic
     ? `Ask the operator of the platform why this change of the group's members is refused, ${thenRetry(facts)}`
     : `Ask the operator of the platform why it is refused, or ${write === 'delete' ? 'delete it' : 'deactivate the account'} there by hand, ${thenRetry(facts)}`;
 
+/** Words of conflicts whose message names the holder and what to do about that account (find-user.ts, taken-name.ts). */
+const HOLDER_TOLD = ['userName is already taken by the account of', 'the account is still that of'];
+
 const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   // A definition of another type is mended by the settings (TYPE_ADVICE), never by a value of the identity provider.
   AttributesNotWritten: (facts) =>
@@ -50,7 +53,9 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   Conflict: (facts) =>
     facts.write
       ? refusedWriteAdvice(facts.write, facts)
-      : `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`,
+      : HOLDER_TOLD.some((words) => facts.message?.includes(words))
+        ? `Do what the message says, ${thenRetry(facts)}`
+        : `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`,
   NotAdopted: (facts) =>
     `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two. In both cases ${thenRetry(facts)}`,
   TemporaryName: (facts) =>

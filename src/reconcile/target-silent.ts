@@ -47,7 +47,13 @@ export function targetSilent(
   // True: a process of the service uses another key, and that one is refused. If this process was refused itself, the refused
   // key is the one of its own settings.
   const ofOtherKey = silence?.last?.status === 401 ? undefined : state.ofOtherKey;
-  const how = `The target ${target} ${failureSinceWords({ status, only: refusedMethods, ofOtherKey }, isoTime(since))}`;
+  const failure = { status, only: refusedMethods, ofOtherKey };
+  // Without a shared count of failures, calls of other processes may have succeeded meanwhile.
+  const told =
+    state.since === undefined
+      ? `${breakerWords(failure)} since ${isoTime(since)}`
+      : failureSinceWords(failure, isoTime(since));
+  const how = `The target ${target} ${told}`;
   if (status === 401)
     return new TargetSilent(
       `${how}: ${newKeyAdvice(target, { only: refusedMethods, ofOtherKey })}, then repeat the command.`,

@@ -39,7 +39,7 @@ if is_success then
     local is_refused_key = redis.call('HGET', breaker, 'refusedKey') == p.keyMark
     if is_refused_key then redis.call('HSET', breaker, 'accepted', 1) end
     redis.call('HDEL', breaker, 'status', 'since')
-  end
+  elseif tonumber(before) ~= 401 then redis.call('HDEL', breaker, 'status', 'since') end
   return { opened_at and 'closed' or 'failing' }
 end
 if p.status == 401 then

@@ -74,8 +74,10 @@ export async function compareMemberships(
     const ref = refOf('Group', group.id);
     const { id } = known[index] ?? {};
     const name = named.get(id ?? '') ?? read.find((each) => each.ref === ref)?.name;
-    if (name !== undefined && !isCalled(name, group)) otherwiseCalled.push(ref);
-    else if (named.has(id ?? '') && !user.pending.has(group.id)) asNamed.push(ref);
+    const isCalledRight = name !== undefined && isCalled(name, group);
+    if (name !== undefined && !isCalledRight) otherwiseCalled.push(ref);
+    const isThere = named.has(id ?? '') || read.some((each) => each.ref === ref && each.state === 'there');
+    if (isThere && isCalledRight && !user.pending.has(group.id)) asNamed.push(ref);
     if (name === undefined && id !== undefined && user.pending.has(group.id)) joining.push(ref);
   }
   const renamed = await groupsUnderOtherName(scan, [...otherwiseCalled, ...joining]);

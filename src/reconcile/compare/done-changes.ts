@@ -170,4 +170,4 @@ export function doneText({ held, rejected }: DecidableCounts): string {
 
 /** Returns a sentence without its end: how many members of a group with a held change are not in it. @param count 1 or more */
 export const absentText = (count: number): string =>
-  `${counted(count, 'member')} of these ${count === 1 ? 'is' : 'are'} not in the group at the platform: the next reconcile, or scim-bridge sync, takes ${count === 1 ? 'this removal' : 'these removals'} off the list`;
+  `${counted(count, 'member')} who ${count === 1 ? 'leaves with the account is' : 'leave with their accounts are'} not in the group at the platform: the next reconcile, or scim-bridge sync, takes ${count === 1 ? 'this removal' : 'these removals'} off the list`;

@@ -71,7 +71,10 @@ async function holderOf(
   platformId: string,
 ): Promise<{ ref: Ref; link: Link } | undefined> {
   const ref = await links.holderOf(target.name, 'User', platformId);
-  return ref && ref !== work.ref ? { ref, link: await links.get(target.name, ref) } : undefined;
+  if (!ref || ref === work.ref) return undefined;
+  const link = await links.get(target.name, ref);
+  // The reverse link may be out of date.
+  return link.id === platformId ? { ref, link } : undefined;
 }
 
 /**
