@@ -161,7 +161,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
           // Only an order that was carried out has an id; `refusal` says why the others were not.
           if (!('id' in decided)) throw refusal(decided.kind, id);
           const { kind: outcome, ...rest } = decided;
-          if (flags.json) sayJson({ ...rest, id, outcome, action, by: actor.by });
+          if (flags.json) sayJson({ ...rest, outcome, action, by: actor.by });
           else if (decided.kind === 'noted')
             say(
               `Noted: the first approval of ${counted(decided.items, 'change')}, by ${actor.by}. Nothing is written before a second person approves ${decided.id}.`,

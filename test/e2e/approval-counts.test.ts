@@ -66,6 +66,18 @@ test('`approvals show` gives for each held removal of a member the time since wh
   expect(times).toEqual([since, since, since]);
 }, 60_000);
 
+/** Approves the held removals of these members. @returns the output with --json */
+async function approve(by: string, ...names: string[]) {
+  const order = ['approve', await openId(), '--person', ...names, '--yes', '--by', by, '--json'];
+  return (await place.commands.run('approvals', ...order)).json;
+}
+
+test('the first approval of two of three removals → `approvals approve --json` gives the id that a second person approves', async () => {
+  const { id, outcome } = await approve('mike', ...NAMES.slice(2));
+  expect(outcome).toBe('noted');
+  expect(await outputOf('approvals', 'list')).toContain(`; a second person approves ${id}`);
+}, 60_000);
+
 test('a group is deleted after removals of its members are held → approvals show gives the time since when the group waits, not since when the deletion is held', async () => {
   await place.idp.send('DELETE', `/Groups/${sales}`);
   await place.idle();
