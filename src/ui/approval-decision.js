@@ -57,7 +57,7 @@ export function firstApproval(first, redraw) {
           needsRight: 'approve',
           question: {
             title: 'Approve as second person?',
-            text: `${count(total, 'change', 'changes')}, as ${by} approved. Exactly this is carried out at the platform.`,
+            text: `${by} approved ${count(total, 'change', 'changes')}. Exactly the ones that still wait are carried out at the platform.`,
             action: 'Approve as second person',
             danger: true,
           },

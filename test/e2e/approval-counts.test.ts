@@ -78,6 +78,23 @@ test('the first approval of two of three removals → `approvals approve --json`
   expect(await outputOf('approvals', 'list')).toContain(`; a second person approves ${id}`);
 }, 60_000);
 
+test('two persons approve one of two removals that are a first approval → `approvals show` of the first approval counts the one that is still held', async () => {
+  const dan = NAMES[3] ?? '';
+  const part = (await place.commands.run('approvals', 'list', '--json')).json[0].firstApprovals[0].id;
+  expect(await outputOf('approvals', 'show', part)).toContain('\n  2 to take out of groups\n');
+  await approve('pete', dan);
+  expect(await approve('olga', dan)).toMatchObject({ outcome: 'decided', items: 1 });
+  await place.idle();
+  const shown = await outputOf('approvals', 'show', part);
+  expect(shown).toContain('\n  1 to take out of groups\n');
+  expect(shown).toContain('mike approved 2 changes at');
+  expect((await place.commands.run('approvals', 'show', part, '--json')).json).toMatchObject({
+    kinds: { removeMembers: 1 },
+    total: 1,
+    matching: 1,
+  });
+}, 60_000);
+
 test('a group is deleted after removals of its members are held → approvals show gives the time since when the group waits, not since when the deletion is held', async () => {
   await place.idp.send('DELETE', `/Groups/${sales}`);
   await place.idle();

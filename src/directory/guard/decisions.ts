@@ -145,14 +145,6 @@ export function createDecisions(
     return { choice, chosen, digest: digest.digest('hex').slice(0, DIGEST_LENGTH) };
   }
 
-  /** Returns the number of changes that are still in the list: all, or those of a choice. */
-  async function countOf(list: ChangeList, storedChoice: StoredChoice | undefined): Promise<number> {
-    if (!storedChoice) return (await held.countOf(list)).total;
-    let count = 0;
-    for await (const page of firsts.chosenOf(storedChoice)) count += (await held.stillIn(list, page)).length;
-    return count;
-  }
-
   /**
    * Stores a decision, or the first of two approvals, and moves the changes.
    * @param id as listed: `<target>.<serial>-<last place>`, for a part followed by `~<digest>`; without the last place all changes
@@ -180,7 +172,7 @@ export function createDecisions(
       if (isFirstGone) return { kind: 'unknown' };
       // The second person approves exactly the changes that the first one chose.
       const storedChoice = first ? first.storedChoice : own;
-      const count = await countOf(list, storedChoice);
+      const { total: count } = await firsts.countStillIn(list, storedChoice);
       if (first && count === 0) return { kind: 'unknown' };
       const isFirst = approver !== undefined && action === 'approve' && !first && count > 0;
       const decided = isFirst

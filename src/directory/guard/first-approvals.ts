@@ -1,7 +1,7 @@
 // Stores the first of two approvals until a second person approves the same changes (`guard.approvers: 2`). The chosen
 // changes are stored with it, so that the second person approves exactly what the first one did.
 import type { Redis } from 'ioredis';
-import type { DestructiveKind } from '../../guard/judge.ts';
+import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type ChangeList,
   type createHeldChanges,
   type Destruction,
+  type HeldChanges,
 } from './held-changes.ts';
 
 /** The person who approves. `identity` distinguishes two callers, even if they give the same name. */
@@ -165,6 +166,22 @@ export function createFirstApprovals(
     }
   }
 
+  /** Returns the counts of the changes that are still in the list: of all, or of a choice. */
+  async function countStillIn(
+    list: ChangeList,
+    storedChoice: StoredChoice | undefined,
+  ): Promise<Pick<HeldChanges, 'kinds' | 'total'>> {
+    if (!storedChoice) return held.countOf(list);
+    const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, 0])) as HeldChanges['kinds'];
+    let total = 0;
+    for await (const page of chosenOf(storedChoice)) {
+      const found = await held.stillIn(list, page);
+      for (const { kind } of found) kinds[kind]++;
+      total += found.length;
+    }
+    return { kinds, total };
+  }
+
   /** Returns those of the given held changes that a first approval covers. */
   async function coveredBy(first: FirstApproval, items: readonly Destruction[]): Promise<Destruction[]> {
     if (first.source !== 'guardHeld') return [];
@@ -182,7 +199,7 @@ export function createFirstApprovals(
     return (item) => found.has(changeText(item));
   }
 
-  return { list, find, note, withdraw, choiceOf, chosenOf, coveredBy };
+  return { list, find, note, withdraw, choiceOf, countStillIn, coveredBy };
 }
 
 /** Changes of one page. */

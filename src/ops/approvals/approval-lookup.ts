@@ -177,21 +177,19 @@ export async function findApproval(
   const first = await firstApprovals.find(withinTarget({ ...found.approval, id }), source);
   const list = found.list ?? (await listOf('approve', withinTarget(found.approval)));
   if (!first || !list) return undefined;
-  const { selection, total, storedChoice } = first;
+  // Some changes of the part may be decided, or taken back by the source, since the first approval: no order reaches these.
+  const counts = await firstApprovals.countStillIn(list, first.storedChoice);
+  if (counts.total === 0) return undefined;
+  const { selection } = first;
   // `stillRejected` and the counts of the list do not hold for the part.
   const { stillRejected: _, ...approval } = found.approval;
-  const kinds = { ...zeroCounts(approval.kinds), ...storedChoice?.chosen };
   return {
     ...found,
     first,
     list,
-    approval: { ...approval, id, kinds, total, ...(selection === undefined ? {} : { selection }) },
+    approval: { ...approval, id, ...counts, ...(selection === undefined ? {} : { selection }) },
   };
 }
-
-/** Returns 0 for every kind. */
-const zeroCounts = <Kind extends string>(counts: Record<Kind, number>): Record<Kind, number> =>
-  Object.fromEntries(Object.keys(counts).map((kind) => [kind, 0])) as Record<Kind, number>;
 
 /** Returns the function that selects the changes of an order; undefined: all of the list. */
 export async function selectorOf(
