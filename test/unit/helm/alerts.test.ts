@@ -115,8 +115,18 @@ testWith(HELMS.size > 0, 'helm')('without a runner of reconciles no alert waits 
   expect(rules.map(({ alert }) => alert)).toEqual(NAMES.filter((name) => !absent.includes(name)));
 });
 
-testWith(PROMTOOL !== undefined, 'promtool')('each alert fires in its situation, and no other does', () => {
+/** Runs tests of promtool with the alert rules of the chart. @returns `as expected`, or the output of promtool */
+function resultOf(tests: object[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-alerts-'));
+  const file = join(folder, 'situations.yaml');
+  const rules = join(CHART, 'files/alerts.yaml');
+  writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '5m', tests }));
+  const { status, stdout, stderr } = spawnSync(PROMTOOL ?? '', ['test', 'rules', file], { encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  return status === 0 ? 'as expected' : stdout + stderr;
+}
+
+testWith(PROMTOOL !== undefined, 'promtool')('each alert fires in its situation, and no other does', () => {
   const ten = Object.entries(SITUATIONS).map(([name, situation]) => ({
     name,
     series: seriesOf(situation),
@@ -138,12 +148,29 @@ testWith(PROMTOOL !== undefined, 'promtool')('each alert fires in its situation,
       },
     ],
   }));
-  const file = join(folder, 'situations.yaml');
-  const rules = join(CHART, 'files/alerts.yaml');
-  writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '5m', tests }));
-  const { status, stdout, stderr } = spawnSync(PROMTOOL ?? '', ['test', 'rules', file], { encoding: 'utf8' });
-  rmSync(folder, { recursive: true });
-  expect(status === 0 ? 'as expected' : stdout + stderr).toBe('as expected');
+  expect(resultOf(tests)).toBe('as expected');
+}, 120_000);
+
+testWith(PROMTOOL !== undefined, 'promtool')('a token expires → its alerts give the time left, and afterwards say that it has expired', () => {
+  const labels = { namespace: 'n', connection: 'default', token: 'primary' };
+  const series = 'bridge_token_expiry_timestamp_seconds{job="j",namespace="n",connection="default",token="primary"}';
+  const told = (alert: string, evalTime: string, end: string): object => {
+    const rule = ALERTS.find((each) => each.alert === alert);
+    const summary = `Token primary of default ${end}`;
+    const annotations = { summary, description: rule?.annotations.description };
+    return {
+      eval_time: evalTime,
+      alertname: alert,
+      exp_alerts: [{ exp_labels: { ...labels, ...rule?.labels }, exp_annotations: annotations }],
+    };
+  };
+  const tests = ['ScimBridgeTokenExpires', 'ScimBridgeTokenExpiresSoon'].map((alert) => ({
+    interval: '1m',
+    // Seven hours, in seconds.
+    input_series: [{ series, values: '25200x600' }],
+    alert_rule_test: [told(alert, '5h', 'expires in 2h 0m 0s'), told(alert, '8h', 'has expired')],
+  }));
+  expect(resultOf(tests)).toBe('as expected');
 }, 120_000);
 
 /** Labels that Prometheus adds to every scraped series. */
