@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import type { Decision } from '../directory/guard/stored-decisions.ts';
 import type { TargetConfig } from '../config/schema/target.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import {
@@ -173,6 +174,10 @@ export function approvalsCommand(program: Command, cli: Cli): void {
             say(afterwards(action, decided.items, decided.remaining, approval.target));
             const rejected =
               action === 'withdraw' ? await rejectionsInForce(states, approval, settingsOf) : [];
+            if (action === 'approve' && items.some(({ reason }) => isHeldByFormerSettings(reason)))
+              say(
+                'The settings have changed since the guard held some of these changes: a change that the present settings do not want is not written.',
+              );
             if (rejected.length > 0) say(`Still rejected: ${rejected.join(', ')}.`);
             for (const name of administrators) say(heldAgainText(name));
             if (await isSomeHeld(states, approval, deletedGroups))

@@ -36,8 +36,9 @@ const words = async (...args: string[]): Promise<string> =>
 const approvalId = async (): Promise<string> =>
   (await place.commands.run('approvals', 'list', '--json')).json[0].id;
 
-test('groups.members becomes owned while removals are held → plan, exceptions and explain say that the next reconcile judges them anew', async () => {
-  for (const command of [['plan'], ['exceptions'], ['explain', 'crew']])
+test('groups.members becomes owned while removals are held → plan, exceptions, explain and approvals show say that the next reconcile judges them anew', async () => {
+  const shown = ['approvals', 'show', await approvalId()];
+  for (const command of [['plan'], ['exceptions'], ['explain', 'crew'], shown])
     expect(await words(...command)).toContain(
       'the settings have changed since the guard held it: the next reconcile, or scim-bridge sync, judges it anew',
     );
@@ -53,6 +54,20 @@ test('after the next reconcile the removal of an account that nobody pushed is n
 
 test('the held removal of a pushed person is approved → the person leaves the group also with groups.members: owned, and the account that nobody pushed stays', async () => {
   await place.commands.run('approvals', 'approve', await approvalId(), '--yes');
+  await place.idle();
+  expect((await place.platform.group('crew'))?.members).toEqual([ANN, VIEWER]);
+  expect(await words('exceptions')).toBe('No exceptions.');
+});
+
+test('the removal of an account that nobody pushed is approved after groups.members became owned → approve says that an unwanted change is not written, and the account stays', async () => {
+  const membersOf = (members: string): Promise<void> =>
+    place.change(({ targets }) => Object.assign(targets.main ?? {}, { groups: { members } }));
+  await membersOf('authoritative');
+  await place.commands.run('reconcile', '--yes');
+  await membersOf('owned');
+  expect(await words('approvals', 'approve', await approvalId(), '--yes')).toContain(
+    'a change that the present settings do not want is not written',
+  );
   await place.idle();
   expect((await place.platform.group('crew'))?.members).toEqual([ANN, VIEWER]);
   expect(await words('exceptions')).toBe('No exceptions.');

@@ -11,8 +11,16 @@ export const isByFormerSettings = (text: string): boolean => text.includes(`, ${
 const JUDGED_BEFORE =
   ' (the settings have changed since the guard held it: the next reconcile, or scim-bridge sync, judges it anew)';
 
-/** Returns whether the text of a condition has the note that the settings have changed since the guard held the change. */
+/** Returns whether the text of a condition or a held change notes that the settings have changed since the guard held the change. */
 export const isHeldByFormerSettings = (text: string): boolean => text.endsWith(JUDGED_BEFORE);
+
+/**
+ * Returns the note for a held change of a resource, '' if the settings are the same as when the guard held the change.
+ * @param condition of the resource
+ * @param settings print of the present settings
+ */
+export const formerSettingsNote = (condition: Condition | undefined, settings: string): string =>
+  condition?.reason === 'Held' && isBySettingsOfThen(condition, settings) ? JUDGED_BEFORE : '';
 
 /**
  * Returns the message of a condition under the present settings: with a note on a held change, which they may not want any more,
@@ -22,7 +30,7 @@ export const isHeldByFormerSettings = (text: string): boolean => text.endsWith(J
 export function presentMessage(condition: Condition, settings: string): string {
   const { reason, message } = condition;
   if (!isBySettingsOfThen(condition, settings)) return message;
-  if (reason === 'Held') return `${message}${JUDGED_BEFORE}`;
+  if (reason === 'Held') return `${message}${formerSettingsNote(condition, settings)}`;
   return reason === 'TakenByConnection' ? message.replace(/: .*/s, '') : message;
 }
 

@@ -3,7 +3,7 @@
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { removedUser } from '../../directory/member-names.ts';
-import { DELETED_AFTERWARDS } from '../../directory/outbox/condition-text.ts';
+import { DELETED_AFTERWARDS, formerSettingsNote } from '../../directory/outbox/condition-text.ts';
 import { type Link } from '../../directory/outbox/links.ts';
 import { parseRef, refOf, type Kind, type Ref } from '../../directory/records.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
@@ -100,10 +100,10 @@ export async function describeChanges(
     if (Number.isNaN(changedAt) || Number.isNaN(decided)) return true;
     return changedAt > decided;
   };
-  const deletesLeavers = state.outboxes.get(target)?.deletesLeavers ?? false;
+  const outbox = state.outboxes.get(target);
   const [known, unmanaged] = await Promise.all([
     readKnown(state, target, [...new Set(items.flatMap(refsOf))]),
-    state.outboxes.get(target)?.unmanagedNames.namesOf(items.flatMap(({ subject }) => subject ?? [])),
+    outbox?.unmanagedNames.namesOf(items.flatMap(({ subject }) => subject ?? [])),
   ]);
   return items.map((item) => {
     const one = known.get(item.ref);
@@ -123,8 +123,15 @@ export async function describeChanges(
     const reason =
       cause === 'lastAdministrator' ? (one?.link.condition?.message ?? REASONS[cause]) : REASONS[cause];
     const isLeaver = cause === 'deleted' || cause === 'outOfScope' || one?.link.condition?.isLeaver === true;
-    const willBeDeleted = deletesLeavers && isLeaver && item.kind === 'deactivate' && decidedAt === undefined;
-    return { ...item, ...names, cause, reason: willBeDeleted ? `${reason}${DELETED_AFTERWARDS}` : reason };
+    if (!outbox || decidedAt !== undefined) return { ...item, ...names, cause, reason };
+    const willBeDeleted = outbox.deletesLeavers && isLeaver && item.kind === 'deactivate';
+    const note = formerSettingsNote(one?.link.condition, outbox.settings);
+    return {
+      ...item,
+      ...names,
+      cause,
+      reason: `${reason}${willBeDeleted ? DELETED_AFTERWARDS : ''}${note}`,
+    };
   });
 }
 
