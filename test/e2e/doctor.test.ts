@@ -63,6 +63,41 @@ test('doctor reports a refused API key, an address where nothing listens, and SC
   await platform.control('PATCH', '/settings', { scimEnabled: true });
 });
 
+test.each([
+  ['503', { status5xx: { share: 1, status: 503 } }, 'Ask its operator; changes are kept until it works.'],
+  ['500', { status5xx: { share: 1, status: 500 } }, 'Ask its operator; changes are kept until it works.'],
+  [
+    '429',
+    { status5xx: { share: 1, status: 429 } },
+    'Wait, or lower targets.main.rateLimit.requestsPerSecond.',
+  ],
+  ['nothing', { dropBefore: { share: 1 } }, 'Ask its operator; changes are kept until it works.'],
+  ['403', { status5xx: { share: 1, status: 403 } }, ''],
+])(
+  'SCIM and the attribute definitions answer %s → the advice of doctor names rights and SCIM only for a refusal',
+  async (_answer, fault, advice) => {
+    const platform = createPlatformView(sandbox.ready.controlUrl);
+    const rules = ['/api/scim/v2/Users', '/api/v1/user-attributes'].map((path) => ({
+      method: 'GET',
+      path,
+      times: 9999,
+      ...fault,
+    }));
+    await platform.control('PATCH', '/faults', { rules });
+    const { code, errors } = await doctor();
+    await platform.control('PATCH', '/faults', {});
+    expect(code).toBe(1);
+    const of = (area: string): string => errors.find((each) => each.includes(area)) ?? '';
+    expect(of('SCIM cannot be used')).toContain(
+      ` | ${advice || 'Switch SCIM on for the tenant and use the key of an administrator.'}`,
+    );
+    expect(of('attribute definitions cannot be read')).toContain(
+      ` | ${advice || 'Use the key of an administrator.'}`,
+    );
+  },
+  30_000,
+);
+
 test('doctor reports an attribute of another type, and still checks the target when Redis is unavailable', async () => {
   const admin = sandbox.ready.fixtures.apiKeys.admin;
   const made = await fetch(`${sandbox.ready.platformUrl}/api/v1/user-attributes`, {

@@ -38,10 +38,13 @@ export async function checkTarget(
     return [error(`does not answer: ${owner.message}`, `Check targets.${name}.url, the network and TLS.`)];
   if (owner.kind === 'refused' && owner.status === 401)
     return [error('refuses the key (401)', `Set a new targets.${name}.token.`)];
-  if (owner.kind === 'refused' && owner.status === 429)
-    return [error('limits the rate (429)', `Wait, or lower targets.${name}.rateLimit.requestsPerSecond.`)];
-  if (owner.kind === 'refused' && owner.status >= 500)
-    return [error(`fails: it answers ${owner.status}`, 'Ask its operator; changes are kept until it works.')];
+  const passing = passingAdvice(name, owner);
+  if (owner.kind === 'refused' && passing !== undefined)
+    return [
+      owner.status === 429
+        ? error('limits the rate (429)', passing)
+        : error(`fails: it answers ${owner.status}`, passing),
+    ];
   if (owner.kind === 'absent' && (await answersPagesOnly(client, options)))
     return [
       error(
@@ -94,7 +97,7 @@ async function checkScim(
     return [
       error(
         `SCIM cannot be used: ${wordsOf(failed)}`,
-        'Switch SCIM on for the tenant and use the key of an administrator.',
+        passingAdvice(target, failed) ?? 'Switch SCIM on for the tenant and use the key of an administrator.',
       ),
     ];
   const findings = [ok('SCIM is on, users and groups can be read')];
@@ -106,7 +109,8 @@ async function checkScim(
       ...findings,
       warning(
         `the user list cannot be read: ${wordsOf(found)}`,
-        'Without it only single texts and whole numbers can be written as attributes: check the rights of the key.',
+        passingAdvice(target, found) ??
+          'Without it only single texts and whole numbers can be written as attributes: check the rights of the key.',
       ),
     ];
   const wanted = fold(user.userName);
@@ -135,7 +139,10 @@ async function checkAttributes(
   const listed = await replyOf(() => client.attributes.list(options));
   if (listed.kind !== 'answered')
     return [
-      error(`attribute definitions cannot be read: ${wordsOf(listed)}`, 'Use the key of an administrator.'),
+      error(
+        `attribute definitions cannot be read: ${wordsOf(listed)}`,
+        passingAdvice(target, listed) ?? 'Use the key of an administrator.',
+      ),
     ];
   const known = new Map(listed.value.map((each) => [each.name, each.type]));
   const wrong = Object.entries(types).filter(([name, type]) => known.has(name) && known.get(name) !== type);
@@ -207,6 +214,17 @@ async function replyOf<T>(call: () => Promise<T>): Promise<Reply<T>> {
     }
     return { kind: 'unreachable', message: (failure as Error).message };
   }
+}
+
+/**
+ * Returns the advice for a call that failed at the platform or on the way to it; undefined for an answer, and for a refusal,
+ * which only other settings or rights can mend.
+ */
+function passingAdvice(target: string, reply: Reply<unknown>): string | undefined {
+  const status = reply.kind === 'refused' ? reply.status : undefined;
+  if (status === 429) return `Wait, or lower targets.${target}.rateLimit.requestsPerSecond.`;
+  const hasFailed = reply.kind === 'unreachable' || status === 408 || (status !== undefined && status >= 500);
+  return hasFailed ? 'Ask its operator; changes are kept until it works.' : undefined;
 }
 
 /** Returns the reason of a failed call, as a sentence part. */
