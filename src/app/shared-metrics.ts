@@ -200,7 +200,8 @@ function showTarget(metrics: Metrics, { target, backlogs, breaker }: TargetState
   for (const { coverage } of runs) {
     for (const resource of ['users', 'groups'] as const) {
       for (const [state, count] of Object.entries(coverage?.[resource] ?? {}))
-        metrics.coverage.inc({ target, resource, state }, Number(count));
+        // `seen` is null when the run did not read the whole list.
+        if (count !== null) metrics.coverage.inc({ target, resource, state }, Number(count));
     }
   }
   for (const { action, cause, count } of runs.flatMap(({ drift }) => drift ?? [])) {

@@ -88,7 +88,7 @@ export const METRICS = {
     'Reconciles in a row that failed, or whose reads of the platform were not complete.',
   ),
   coverage: sharedGauge('bridge_coverage', ['target', 'resource', 'state'])(
-    'Users and groups by how they stood when the last reconcile ended: linked, seen (of the linked), pending, held, deadLetters, exceptions, missing; desired: the sum of all but seen, in which a leaver counts until the account is closed.',
+    'Users and groups by how they stood when the last reconcile ended: linked, seen (of the linked; missing while the run could not read the whole list), pending, held, deadLetters, exceptions, missing; desired: the sum of all but seen, in which a leaver counts until the account is closed.',
   ),
   directoryFaults: sharedGauge('bridge_directory_faults', ['connection'])(
     'Entries of derived data that differ from the records, as the last hourly proof found.',

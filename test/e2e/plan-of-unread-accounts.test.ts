@@ -3,6 +3,7 @@ import '../support/load-modules.ts';
 import { join } from 'node:path';
 import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
+import { scrape } from '../support/scrape.ts';
 import { send } from '../support/send.ts';
 
 const BOB = 'bob@acme.example';
@@ -63,6 +64,30 @@ test.each([
   },
   60_000,
 );
+
+test('the list of groups answers 503 during a reconcile → status and metrics tell how many people the platform shows, and no number of groups', async () => {
+  await place.idp.createGroup('region-eu', [bob]);
+  await place.idle();
+  await place.commands.run('reconcile', '--yes');
+  const shown = /1 linked \(1 shown by the platform at the last reconcile\)/;
+  expect((await place.commands.run('status')).text.match(new RegExp(shown, 'g'))).toHaveLength(2);
+  const seen = async (): Promise<number[]> =>
+    (await scrape(place.port))
+      .find('bridge_coverage')
+      .flatMap(({ labels, value }) => (labels.state === 'seen' ? [value] : []));
+  expect(await seen()).toEqual([1, 1]);
+  const groups = { method: 'GET', path: '/api/scim/v2/Groups' };
+  await fail({ ...groups, ...always, status5xx: { share: 1, status: 503 } });
+  const run = await place.commands.run('reconcile', '--yes');
+  expect(run.code).not.toBe(0);
+  const { text } = await place.commands.run('status');
+  expect(text).toContain('unproven');
+  expect(text).toContain(
+    'people: 1 in all: 1 linked (1 shown by the platform at the last reconcile), 0 missing',
+  );
+  expect(text).toContain('groups: 1 in all: 1 linked, 0 missing');
+  expect(await seen()).toEqual([1]);
+}, 60_000);
 
 test('sync and explain of a person do not end as equal while the user list cannot be read', async () => {
   await fail({ ...users, ...always, status5xx: { share: 1, status: 403 } });

@@ -41,7 +41,7 @@ export interface Coverage {
   /** All stored resources but the `closed` ones, so a user who left the scope counts until the next sync has ended. */
   desired: number;
   linked: number;
-  /** Linked and shown by the lists of the last run; null when no list was read. */
+  /** Linked and shown by the lists of the last run; null when a list was not read completely. */
   seen: number | null;
   pending: number;
   /** Resources with a held change. */

@@ -154,7 +154,7 @@ export async function proveDesired(
   if (marked.length + changesIn(plan) === 0) return { coverage: plan.coverage, end };
   let result = end;
   for (let round = 1; ; round++) {
-    const { coverage, lost } = await readCoverageResult(scope, findings.isShown, startedAt);
+    const { coverage, lost } = await readCoverageResult(scope, findings.isShown, plan.coverage, startedAt);
     if (result.outcome !== 'converged' || lost.length === 0) return { coverage, end: result };
     if (round > MOST_ROUNDS)
       return { coverage, end: { outcome: 'incomplete', message: whatIsMissing(coverage) } };

@@ -13,6 +13,7 @@ import { parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import { rejectedRefs } from '../unwritten/held.ts';
 import type { ScanResult } from '../scope.ts';
 import { observedLinks } from '../unwritten/waiting-for-decision.ts';
+import type { ListProof } from './list-proof.ts';
 
 /** The stored resources of a kind by their state (CoverState). */
 export interface Cover {
@@ -65,13 +66,18 @@ function addPortion(cover: Cover, portion: CoverPortion | BriefPortion): void {
  * Finds linked resources that the list does not show. If the list matched as many links as there are, all were shown;
  * otherwise every linked resource is read with its platform id.
  * @param matched number of listed accounts or groups that match a link
- * @returns the cover with `absent` and `coverage.seen` set; its lost resources are added to `scan.lost`
+ * @returns the cover with `absent` and `coverage.seen` set, `seen` only for a complete list; its lost resources are added to
+ *   `scan.lost`
  */
 export async function compareWithList(
   scan: ScanResult,
   kind: Kind,
   cover: Cover,
-  { matched, isListed }: { matched: number; isListed: (platformId: string) => boolean },
+  {
+    matched,
+    isListed,
+    proof,
+  }: { matched: number; isListed: (platformId: string) => boolean; proof: ListProof },
 ): Promise<Cover> {
   const areAllShown = cover.coverage.linked === matched;
   const found = areAllShown ? cover : emptyCover();
@@ -83,7 +89,8 @@ export async function compareWithList(
     }
   }
   for (const ref of found.lost) scan.lost.add(ref);
-  found.coverage.seen = found.coverage.linked - found.absent.length;
+  // A resource may be on a page that did not arrive, so an incomplete list tells no number.
+  found.coverage.seen = proof.complete ? found.coverage.linked - found.absent.length : null;
   return found;
 }
 

@@ -15,15 +15,17 @@ export interface CoverageResult {
 /**
  * Reads the state of all resources from Redis, without a call to the platform.
  * @param isShown returns whether the lists of this run showed the linked account or group of a resource
+ * @param compared coverage of the comparison; a `seen` of null, of a list that was not read completely, stays null
  * @param startedAt start of the run, Unix milliseconds; a resource that was written since counts as shown
  */
 export async function readCoverageResult(
   scope: ReconcileScope,
   isShown: (ref: Ref, platformId: string) => boolean,
+  compared: CoverageOfKinds,
   startedAt: number,
 ): Promise<CoverageResult> {
   const lost: Ref[] = [];
-  const read = async (kind: Kind): Promise<Coverage> => {
+  const read = async (kind: Kind, { seen }: Coverage): Promise<Coverage> => {
     const coverage = { ...noCoverage(), seen: 0 };
     for await (const portion of scope.coverage.resources(kind)) {
       count(coverage, portion);
@@ -35,9 +37,11 @@ export async function readCoverageResult(
       const written = links.filter(({ text }) => (parseLink(text).writtenAt ?? 0) >= startedAt);
       coverage.seen += portion.linked.length - notShown.length + written.length;
     }
-    return coverage;
+    return seen === null ? { ...coverage, seen } : coverage;
   };
-  return { coverage: { users: await read('User'), groups: await read('Group') }, lost };
+  const users = await read('User', compared.users);
+  const groups = await read('Group', compared.groups);
+  return { coverage: { users, groups }, lost };
 }
 
 /**
