@@ -4,6 +4,7 @@ import { CHAIN, type AccessReport, type AccessResult, type ChainLink, type Query
 import { mayBeActive } from '../sync/user/account-state.ts';
 import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
+import { waitingText } from './desired-access.ts';
 import { becauseOf, unmanagedText } from './differing-reasons.ts';
 import type { Facts } from './facts.ts';
 import { isoTime } from '../support/sources.ts';
@@ -83,7 +84,13 @@ function appliedLink(facts: Facts): ChainLink {
     tookMs,
   };
   const because = becauseOf(facts);
-  if (isMarked)
+  // A mark may be older than the closing, such as that of a restore. Values that wait for the decision are still to be written.
+  const isAllMade =
+    wanted.kind === 'closed' &&
+    facts.reading?.view.active === false &&
+    isDecisionMoot(facts) &&
+    waitingText(wanted, facts.reading) === undefined;
+  if (isMarked && !isAllMade)
     return { stage: 'applied', ok: false, ...times, detail: `a change waits to be applied${because}` };
   // A call failed before the account was read.
   if (facts.fault?.at === 'platform' && !facts.reading) {
@@ -107,12 +114,19 @@ function appliedLink(facts: Facts): ChainLink {
   return { stage: 'applied', ok: true, ...times, detail };
 }
 
+/**
+ * Returns whether a decision about a closed or missing account is not needed any more: by the link the account is open, so others
+ * made the change, or, after a restore, the bridge itself between backup and restore.
+ */
+const isDecisionMoot = ({ link }: Facts): boolean =>
+  isAwaitingDecision(link.condition) && link.id !== undefined && mayBeActive(link);
+
 /** Tells of a closed account. It gives no access, also while its deletion is not carried out. */
-function closedText({ link, person, reading }: Facts, why: string): string {
+function closedText(facts: Facts, why: string): string {
+  const { hold, link, person, reading } = facts;
   const { condition } = link;
-  // By the link the account is open, so somebody else closed or deleted it.
-  if (isAwaitingDecision(condition) && link.id !== undefined && mayBeActive(link))
-    return `${reading ? 'somebody else closed the account' : 'the account is gone at the platform'}: ${why}; no decision about it is needed any more: the next reconcile, or scim-bridge sync ${person.ref}, takes it off the list`;
+  if (isDecisionMoot(facts))
+    return `the account is ${reading ? 'closed' : 'gone'} at the platform already: ${why}; no decision about it is needed any more: the next reconcile, or scim-bridge sync ${person.ref}, takes it off the list${hold === undefined ? '' : `; ${hold}`}`;
   if (condition?.write === 'delete')
     return `the account is closed: ${why}; its deletion needs a person: ${condition.message}`;
   return condition?.reason === 'Held' || condition?.reason === 'Rejected'

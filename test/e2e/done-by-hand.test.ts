@@ -227,10 +227,10 @@ test.each(['held', 'rejected'])(
     const verified = async (name: string) =>
       (await outputOf('verify-access', name)).replaceAll(/\s+/g, ' ').split('visible')[0];
     expect(await verified(ANN)).toContain(
-      'the account is gone at the platform: inactive at the source; no decision',
+      'the account is gone at the platform already: inactive at the source; no decision',
     );
     expect(await verified(BOB)).toContain(
-      'somebody else closed the account: inactive at the source; no decision',
+      'the account is closed at the platform already: inactive at the source; no decision',
     );
     const plan = (await outputOf('plan')).replaceAll(/\s+/g, ' ');
     expect(plan.split(DONE_IN[state] ?? '')).toHaveLength(3);

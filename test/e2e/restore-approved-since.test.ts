@@ -10,7 +10,7 @@ const ANN = 'ann@acme.example';
 const NAMES = [ANN, 'bob@acme.example', CAT, DAN];
 const NONE = { count: 0, percent: 0 };
 
-test('after a restore, explain attributes changes that were approved since the backup to others or the bridge', async () => {
+test('after a restore, explain attributes changes that were approved since the backup to others or the bridge, and verify-access waits for none', async () => {
   const place = await openPlace({ target: { guard: { deactivate: { count: 1, percent: 50 } } } });
   const { commands, idp } = place;
   try {
@@ -34,6 +34,13 @@ test('after a restore, explain attributes changes that were approved since the b
     const onHold = (await commands.run('explain', DAN)).text.replace(/\s+/g, ' ');
     expect(onHold).toMatch(/made there by others, or by the bridge between the backup of \S+ and the/);
     expect(onHold).toMatch(/read now: changed there by others/);
+    const seen = (await commands.run('verify-access', CAT, '--json')).json;
+    expect(seen.chain.find(({ stage }: any) => stage === 'applied')).toMatchObject({
+      ok: true,
+      detail: expect.stringMatching(
+        /^the account is closed at the platform already: inactive at the source; no decision .* any more: .*; on hold by/,
+      ),
+    });
     await commands.run('release');
     await place.idle();
     // The sync after the release reads the account, so nothing of the deactivation waits for a decision any more.
