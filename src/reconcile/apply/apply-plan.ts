@@ -176,8 +176,8 @@ async function restoreLost(
 
 /**
  * Returns the resources that the run marks even if the plan does not name them, so that a sync decides about them anew:
- * - resources with a held change, unless the target is on hold (docs/glossary.md): they have no mark, and the change may be unwanted
- *   now, for instance after a change of rules;
+ * - resources with a held change: they have no mark, and the change may be unwanted now, for instance after a change of rules. On a
+ *   target on hold (docs/glossary.md) they are marked after a change of rules only;
  * - resources with a rejected change, if all users were mapped by the present rules: these may no longer want the change;
  * - dead letters that were refused under earlier settings, if the mapping rules changed: their sync may succeed now;
  * - users whose mapping fails, or whose activation waits for a value: their sync stores this as a condition, unless a condition says so;
@@ -188,8 +188,9 @@ async function decidedRefs(
   { mapsAll, mapped, unmapped, done, doneLetters }: RunFindings,
 ): Promise<Ref[]> {
   const { guardStore } = scope.outbox;
-  // No sync decides anything during a hold, and a mark would count as a change that is not applied yet.
-  const held = (await guardStore.onHold()) ? [] : await guardStore.heldRefs();
+  // No sync decides anything during a hold, and a mark would count as a change that is not applied yet. After
+  // a change of rules the syncs at the end of the hold have to judge the held changes anew, so these get a mark.
+  const held = mapsAll || !(await guardStore.onHold()) ? await guardStore.heldRefs() : [];
   const rejected = mapped ? await rejectedRefs(scope) : [];
   const former = mapsAll ? await formerRefusals(scope) : [];
   const doneRefs = [...doneLetters, ...done.map(({ ref }) => ref)];
