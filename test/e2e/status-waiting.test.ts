@@ -55,3 +55,23 @@ test('the guard holds a change, and a reconcile runs while the target is on hold
   await place.idle();
   expect(await status()).toContain('0 not applied yet, 0 dead letters, 1 held by the guard');
 }, 30_000);
+
+test('new rules do not want a held change any more, and a reconcile runs while the target is on hold → after the release the guard holds nothing', async () => {
+  const useRule = (onEmpty: 'clear' | 'keep') =>
+    place.change(({ targets: { main } }) => {
+      main.guard = { clearAttributes: { count: 0, percent: 0 } };
+      main.attributes = { region: { type: 'string', from: 'title', onEmpty } };
+    });
+  await useRule('clear');
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: 'north' });
+  await place.idle();
+  await place.idp.patch(`/Users/${ann}`, { op: 'remove', path: 'title' });
+  await place.idle();
+  expect((await place.commands.run('approvals', 'list', '--json')).json).toHaveLength(1);
+  await place.commands.run('hold');
+  await useRule('keep');
+  await place.commands.run('reconcile', '--yes');
+  await place.commands.run('release');
+  await place.idle();
+  expect((await place.commands.run('approvals', 'list')).text).toContain('The guard holds nothing.');
+}, 30_000);
