@@ -8,7 +8,7 @@ import {
   type ProcessWork,
 } from '../directory/fleet/fleet-store.ts';
 import { createKnownTargets } from '../directory/fleet/known-targets.ts';
-import { storeRefusalOf, takePulse } from '../directory/redis/store-health.ts';
+import { checkStore, storeRefusalOf, takePulse } from '../directory/redis/store-health.ts';
 import { startBeats } from '../ops/status/beats.ts';
 import { judgeFleet, type ReadFleet } from '../ops/status/fleet.ts';
 import { packageVersion } from '../support/version.ts';
@@ -25,12 +25,13 @@ export const buildFleetReader = (store: Store): ReadFleet => {
   const known = createKnownTargets(store, store.config.redis);
   const isScheduled = store.config.reconcile.schedule !== null;
   return async () => {
-    const [view, pulse, removed] = await Promise.all([
+    const [view, pulse, { findings: faults }, removed] = await Promise.all([
       fleet.read(),
       takePulse(store.redis),
+      checkStore(store.redis, { durability: store.config.redis.durability }),
       known.removed(feedsOf(store.config)),
     ]);
-    return judgeFleet(view, { isScheduled, refusal: storeRefusalOf(pulse), removed });
+    return judgeFleet(view, { isScheduled, refusal: storeRefusalOf(pulse), faults, removed });
   };
 };
 

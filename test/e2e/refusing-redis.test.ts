@@ -5,6 +5,7 @@ import { chromium } from 'playwright-core';
 import { ADMIN_TOKEN } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { findTool, testWith } from '../support/needs.ts';
+import { scrape } from '../support/scrape.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const CHROMIUM = findTool('chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell');
@@ -49,6 +50,22 @@ test('doctor tells how often Redis writes its append-only file, whatever the set
   ]);
   expect(text).not.toContain('kept in an append-only file');
   await place.redis.config('SET', 'appendfsync', 'everysec');
+});
+
+test('a maxmemory-policy that evicts keys makes /readyz 503 → status exits 2 and names it, and the metric of the alert ScimBridgeRoleMissing is 1', async () => {
+  const readyz = async (): Promise<number> => (await fetch(`http://127.0.0.1:${place.port}/readyz`)).status;
+  const noApi = async (): Promise<number> =>
+    (await scrape(place.port)).value('bridge_fleet_findings', { finding: 'noApi' });
+  expect([await readyz(), await noApi(), (await runCommand('status')).code]).toEqual([200, 0, 0]);
+  await place.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  const { code, text } = await runCommand('status');
+  const ready = await readyz();
+  await eventually('the metric tells it', async () => (await noApi()) === 1);
+  await place.redis.config('SET', 'maxmemory-policy', 'noeviction');
+  expect([code, ready]).toEqual([2, 503]);
+  expect(text).toContain(
+    `! no process is ready, so a load balancer sends none a push: Redis may evict keys (maxmemory-policy allkeys-lru)`,
+  );
 });
 
 test('status and doctor report a full memory of Redis, and report no process as missing', async () => {

@@ -18,7 +18,8 @@ import { CLOCK_ADVICE, clockOff, findingFor, type DoctorFinding } from '../docto
 
 /**
  * `redisRefuses`: Redis takes no writes, so no process can announce itself, and nothing is known about the others. `noProcess`:
- * no process runs; it replaces the three findings after it. `targetRemoved`: the settings have lost a target, and accounts stay there.
+ * no process runs; it replaces the three findings after it. `noApi` is also the finding that a setting of Redis lets every `/readyz`
+ * answer 503, because a load balancer then sends no process a push. `targetRemoved`: the settings have lost a target, and accounts stay there.
  */
 export const FLEET_FINDINGS = [
   'redisRefuses',
@@ -67,6 +68,7 @@ const UPDATE_MS = 15 * 60_000;
  * Returns the processes, and the findings about them and about removed targets.
  * @param isScheduled whether the settings have a schedule of reconciles, which a scheduler has to start
  * @param refusal why Redis takes no writes; undefined: it takes them
+ * @param faults why no process is ready: faults of Redis with their advice, as `checkStore` returns them; empty: Redis is as required
  * @param removed targets that the settings have lost
  */
 export function judgeFleet(
@@ -74,8 +76,14 @@ export function judgeFleet(
   {
     isScheduled,
     refusal,
+    faults = [],
     removed = [],
-  }: { isScheduled: boolean; refusal?: StoreRefusal | undefined; removed?: readonly RemovedTarget[] },
+  }: {
+    isScheduled: boolean;
+    refusal?: StoreRefusal | undefined;
+    faults?: readonly string[];
+    removed?: readonly RemovedTarget[];
+  },
 ): FleetReport {
   const processes = view.processes.map(withoutRules);
   if (refusal) {
@@ -93,6 +101,7 @@ export function judgeFleet(
       ...(running.length === 0
         ? [missingProcess(view, isScheduled)]
         : missing.map((duty) => missingDuty(duty, view))),
+      ...(running.length > 0 && faults.length > 0 ? [notReady(faults)] : []),
       ...silentProcesses(processes.filter(({ silent }) => silent)),
       ...differentVersions(running, view),
       ...differentSettings(running, view),
@@ -143,6 +152,14 @@ function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
     `Start scim-bridge serve --role ${duty} (or all)${last ? `; ${WHY_STOPPED}` : '.'}`,
   );
 }
+
+/** Returns the finding that every process answers `/readyz` with 503. */
+const notReady = (faults: readonly string[]): FleetFinding =>
+  toError(
+    'noApi',
+    `no process is ready, so a load balancer sends none a push: ${faults.join('; ')}`,
+    'The runbook has this under "The bridge is not ready, or answers 503".',
+  );
 
 /** Returns a finding for each of the first silent processes; the last one has the number of the others. */
 function silentProcesses(silent: FleetProcess[]): FleetFinding[] {

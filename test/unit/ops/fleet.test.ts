@@ -72,6 +72,14 @@ test('while Redis takes no writes, the only finding about the fleet is that, bec
   expect(findings[0]?.message).toContain('Redis takes no writes (it is a replica)');
 });
 
+test('a fault in the settings of Redis is a finding beside those about the processes, and with no process at all no finding', () => {
+  const faults = ['Redis may evict keys (maxmemory-policy allkeys-lru): set maxmemory-policy noeviction'];
+  const kindsOf = (processes: FleetProcess[]): string[] =>
+    judgeFleet(view(processes), { isScheduled: true, faults }).findings.map(({ finding }) => finding);
+  expect(kindsOf([one('all')])).toEqual(['noApi']);
+  expect(kindsOf([])).toEqual(['noProcess']);
+});
+
 test.each([
   [true, 'nobody takes pushes, no worker and no scheduler runs'],
   [false, 'nobody takes pushes and no worker runs'],
