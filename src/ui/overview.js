@@ -107,12 +107,12 @@ function fleetNotes(fleet) {
   ];
 }
 
-/** Findings of processes that do not run. */
+/** Findings of work that no process does. */
 const MISSING = new Set(['noProcess', 'noApi', 'noWorker', 'noScheduler']);
 
 /** Returns the label of the most severe finding. */
 function fleetPill(findings) {
-  if (findings.some(({ finding }) => MISSING.has(finding))) return pill('bad', 'A role is missing');
+  if (findings.some(({ finding }) => MISSING.has(finding))) return pill('bad', 'Part of the work stops');
   if (findings.some(({ level }) => level === 'error')) return pill('bad', 'Needs a person');
   return findings.length > 0 ? pill('warn', 'Look at it') : pill('good', 'All roles run');
 }

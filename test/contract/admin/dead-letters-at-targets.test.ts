@@ -70,7 +70,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
       await page.click('nav a[data-view=overview]');
       const processes = page.getByRole('region', { name: 'Processes' });
       await processes.getByText('Needs a person').waitFor();
-      expect(await processes.innerText()).not.toContain('A role is missing');
+      expect(await processes.innerText()).not.toContain('Part of the work stops');
     } finally {
       await browser.close();
     }
