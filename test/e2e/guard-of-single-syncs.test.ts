@@ -60,3 +60,39 @@ test('a removal is held, the limit is raised and the source removes another memb
   expect(await groupsOf(BOB)).toEqual([]);
   expect(await groupsOf(ANN)).toEqual(['crew']);
 }, 60_000);
+
+test('a group loses a leaver whose deactivation exceeds the limit, and a member whose removal fits into the limit → plan and sync --dry-run announce only the changes of the leaver as held, also while they are held, and each other removal is written', async () => {
+  const none = { count: 0, percent: 100 };
+  const two = { count: 2, percent: 100 };
+  place = await openPlace({ target: { guard: { deactivate: none, removeMembers: two } } });
+  const ids = new Map<string, string>();
+  const people = ['ann', 'bob', 'cid'].map((name) => `${name}@acme.example`);
+  for (const name of people) ids.set(name, await place.idp.createUser(name));
+  const crew = await place.idp.createGroup('crew', [...ids.values()]);
+  await place.idle();
+  await place.idp.createGroup('east', [ids.get(ANN) ?? '']);
+  await place.idle();
+  for (const [index, name] of people.slice(1).entries()) {
+    await place.commands.run('hold', '--by', 'olga');
+    await leave(crew, ids.get(name) ?? '');
+    if (index === 0) await place.idp.send('DELETE', `/Users/${ids.get(ANN)}`);
+    for (const command of [
+      ['sync', name, '--dry-run'],
+      ['sync', 'crew', '--dry-run'],
+    ]) {
+      const lines = (await place.commands.run(...command)).text.split('\n');
+      const heldOf = (who: string): boolean[] =>
+        lines.flatMap((line) => (line.includes(`removeMember ${who} in crew`) ? [/held/.test(line)] : []));
+      expect([command, heldOf(name)]).toEqual([command, [false]]);
+      expect(heldOf(ANN)).not.toContain(false);
+    }
+    const plan = await words('plan');
+    // The deactivation of the leaver, and the memberships in two groups that go with the account.
+    if (index === 0) expect(plan).toContain('The guard is to hold 3 of them');
+    else expect(plan).not.toContain('guard is to hold');
+    await place.commands.run('release');
+    await place.idle();
+    expect(await groupsOf(name)).toEqual([]);
+    expect(await groupsOf(ANN)).toContain('crew');
+  }
+}, 60_000);

@@ -53,12 +53,15 @@ export async function withToBeHeld(
   const isOfSync = ({ entry, item: { kind, ref } }: Removal): boolean =>
     inSync || isPushed(entry) || (kind === 'removeMembers' && deletions.has(ref));
   const synced = listed.filter((removal) => isOfSync(removal) && !deletions.has(removal.item.ref));
-  const removals = [...listed, ...(await unlistedRemovals(scope.outbox, synced))];
+  const found = [...listed, ...(await unlistedRemovals(scope.outbox, synced))];
+  const accounts = [...new Set(found.flatMap(({ item }) => accountOfRemoval(item) ?? []))];
+  const links = await observedLinks(drifts, accounts);
+  const withAccount = await leavingWithAccount(guardStore, found, links);
+  const removals = [...found, ...unlistedClosings(found, withAccount)];
   const { guard } = target.policy;
-  const [permitted, { population, kinds }, links] = await Promise.all([
+  const [permitted, { population, kinds }] = await Promise.all([
     guardStore.arePermitted(removals.map(({ item }) => item)),
     guardStore.counts(guard.windowMs),
-    observedLinks(drifts, [...new Set(removals.flatMap(({ item }) => accountOfRemoval(item) ?? []))]),
   ]);
   // Left out: permitted changes, and memberships and values of a closed account, which give no access and need no permission.
   const asked = removals.filter(({ item }, index) => {
@@ -68,10 +71,13 @@ export async function withToBeHeld(
   });
   const leavers = new Set(asked.flatMap(({ item }) => (item.kind === 'deactivate' ? [item.ref] : [])));
   // The removal of a person whose account is to be closed is decided with the account.
-  const isWithAccount = ({ member }: PlanEntry): boolean => !!member?.ref && leavers.has(member.ref);
+  const isWithAccount = ({ entry: { member }, item }: Removal): boolean =>
+    item.kind === 'removeMembers' &&
+    !!member?.ref &&
+    (leavers.has(member.ref) || withAccount.has(member.ref));
   const held = new Set<PlanEntry>();
   for (const kind of DESTRUCTIVE_KINDS) {
-    const own = asked.filter(({ item, entry }) => item.kind === kind && !isWithAccount(entry));
+    const own = asked.filter((removal) => removal.item.kind === kind && !isWithAccount(removal));
     if (own.length === 0) continue;
     const ofSyncs = countByRef(own.filter(isOfSync));
     const ofRun = own.filter((removal) => !isOfSync(removal) && !isOpenAccount(removal.entry)).length;
@@ -93,8 +99,10 @@ export async function withToBeHeld(
   const closings = new Set(
     asked.flatMap(({ entry, item }) => (item.kind === 'deactivate' && held.has(entry) ? [item.ref] : [])),
   );
-  for (const { entry } of asked)
-    if (isWithAccount(entry) && entry.member?.ref && closings.has(entry.member.ref)) held.add(entry);
+  for (const removal of asked) {
+    const { entry } = removal;
+    if (isWithAccount(removal) && entry.member?.ref && closings.has(entry.member.ref)) held.add(entry);
+  }
   // Users whose removal from a group is to be held, also the members of a group whose deletion is to be held.
   const removedUsers = new Set(
     asked.flatMap(({ entry, item }) =>
@@ -213,6 +221,46 @@ async function unlistedRemovals(
   // The guard counts its held changes already.
   const verdicts = await guardStore.verdictsOn(found.map(({ item }) => item));
   return found.filter((_, index) => verdicts[index] === undefined);
+}
+
+/**
+ * Returns the members who leave a group with their account, so that the guard is not asked for the removal, with their state: the
+ * deactivation is held (`follows`), or no sync has asked for it yet (`waits`). A deactivation that the platform ignored is left
+ * out: the sync of the group does not wait for it (sync/group/members.ts).
+ */
+async function leavingWithAccount(
+  guardStore: ReconcileScope['outbox']['guardStore'],
+  removals: readonly Removal[],
+  links: ReadonlyMap<Ref, Link>,
+): Promise<Map<Ref, 'follows' | 'waits'>> {
+  const members = [
+    ...new Set(
+      removals.flatMap(({ item }) => (item.kind === 'removeMembers' ? (accountOfRemoval(item) ?? []) : [])),
+    ),
+  ];
+  const decisions = await guardStore.decisionsOfMembers(members.map((ref) => parseRef(ref).id));
+  const leaving = new Map<Ref, 'follows' | 'waits'>();
+  for (const [index, ref] of members.entries()) {
+    const decision = decisions[index];
+    const isIgnored = links.get(ref)?.condition?.reason === 'NotApplied';
+    if (decision === 'follows' || (decision === 'waits' && !isIgnored)) leaving.set(ref, decision);
+  }
+  return leaving;
+}
+
+/** Returns the deactivations for which removals wait and which are no entries, as in the plan of one group. */
+function unlistedClosings(
+  removals: readonly Removal[],
+  withAccount: ReadonlyMap<Ref, 'follows' | 'waits'>,
+): Removal[] {
+  const known = new Set(removals.flatMap(({ item }) => (item.kind === 'deactivate' ? [item.ref] : [])));
+  const closings = new Map<Ref, Removal>();
+  for (const { entry } of removals) {
+    const ref = entry.member?.ref;
+    if (ref && withAccount.get(ref) === 'waits' && !known.has(ref))
+      closings.set(ref, { entry: { ...entry }, item: { kind: 'deactivate', ref } });
+  }
+  return [...closings.values()];
 }
 
 /** Returns the number of removals of each resource. */
