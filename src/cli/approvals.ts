@@ -155,7 +155,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
             action === 'approve' ? await lastAdministrators(states, approval, settingsOf, selection) : [];
           const deletedGroups =
             action === 'approve' ? await groupsToDelete(states, approval, settingsOf, selection) : [];
-          // The decision covers the changes that were shown, and none that came since.
+          // The id of the approval that was shown covers no change that came since. `identity` tells two approvers apart.
           const order = { ...actor, identity: `command ${actor.by}`, action, selection };
           const decided = await decideApproval(states, approval.id, settingsOf, order);
           if (decided.kind === 'settled') throw new Error(decided.message);

@@ -99,8 +99,8 @@ export async function lookAtPlatform(
     ]);
     // Null: the platform could not be read, or the resource changed during each read.
     if (compared === null) return unread();
-    // Entries of held and rejected changes, and of memberships that wait, become `report` here: other parts of the explanation
-    // name them.
+    // Entries of held and rejected changes, and of memberships that wait, become entries that are shown and not written (`report`):
+    // other parts of the explanation name them.
     const { account, groupsLeftAlone, notCompared = 0 } = compared;
     const known = await withoutUnwritten(scope, await withNames(scope, compared.entries));
     const entries = isPerson ? known : await withUnreadyMembersReported(scope, known);

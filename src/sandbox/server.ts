@@ -84,7 +84,7 @@ function createFamilies(runtime: SandboxRuntime, options: SandboxOptions): ApiFa
 function emptyState(runtime: Omit<SandboxRuntime, 'state'> & { state?: State }): State {
   const state = createState({
     now: () => runtime.clock.now(),
-    // Changes to a state that is not in use yet, such as seeding, are not recorded.
+    // A change is recorded while a fault lets reads return the state before it, but never of a state that is still being seeded.
     isKept: () => runtime.state === state && runtime.faults.readsMayLag(),
     changed: () => runtime.changed(),
   });

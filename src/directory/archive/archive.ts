@@ -18,7 +18,7 @@ export interface ArchiveLine {
     | 'links'
     | 'pendingMembers'
     | 'plain';
-  /** Id of the group; `User` or `Group` for the family `order`. */
+  /** Id of the group whose members the line has; of the family `order`, the order of lists: `User` or `Group`. */
   id?: string;
   target?: string;
   /** Only of the family `plain`: the key without the base. */

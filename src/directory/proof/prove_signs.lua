@@ -31,7 +31,7 @@ local function prove(group, user)
     else
       redis.call('HSET', of_group, user, sign)
       redis.call('HSET', of_user, group, sign)
-      -- Other groups may wait for the removal that the membership contradicts.
+      -- The user is a member, so the pending removal ends. Groups that wait for it before they add the user become due.
       if sign == TO_ADD and has(TO_REMOVE) then end_removal(p.target, group, user) end
     end
     mark_at(p.target, 'Group:' .. group, RECONCILE, clock())

@@ -96,8 +96,8 @@ export const verifyLogs = (states: readonly (LogSource & { acts: Acts })[]): Pro
   Promise.all(
     logsOf(states).map(async ({ connection, target, verify, limits }) => {
       const acts = states.find((state) => state.connection === connection)?.acts;
-      // Removed personal data breaks the chain, unless the audit log has an order of `forget` for it. A log that is kept longer
-      // than the audit log may lack the order, so there every removal is accepted (undefined).
+      // Removed personal data breaks the chain, unless the audit log has an order of `forget` for it. If this log is kept longer
+      // than the audit log, the order may be gone, so every removal is accepted (undefined).
       const isComparable = acts !== undefined && limits.maxAgeMs <= ACT_LIMITS.maxAgeMs;
       const { broken, ...check } = await verify(isComparable ? await forgetOrders(acts) : undefined);
       return { connection, target, ...check, broken: publicBreak(`${connection}.${target}`, broken) };

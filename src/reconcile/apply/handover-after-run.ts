@@ -10,7 +10,7 @@ import type { End } from './until-applied.ts';
 const HANDS_OVER = new Set<End['outcome']>(['converged', 'held', 'blocked']);
 
 /**
- * Moves the items of the plan's handover, and items of people who are active again.
+ * Moves the items of closed accounts as the plan's handover says, and those of people who are active again back to their places.
  * @param options.id id of the run; its log entries name it
  * @returns the end of the run, with the result of the handover in its message
  */
@@ -22,7 +22,7 @@ export async function withHandover(
 ): Promise<End> {
   // After another outcome the accounts may not be in their end state.
   if (!handover || !HANDS_OVER.has(end.outcome)) return end;
-  const said = await handOver(scope, handover, { signal, logger, request: `plan:${id}` });
-  if (said === undefined) return end;
-  return { ...end, message: withPart(end.message, said) };
+  const result = await handOver(scope, handover, { signal, logger, request: `plan:${id}` });
+  // Undefined: no item had to be moved.
+  return result === undefined ? end : { ...end, message: withPart(end.message, result) };
 }

@@ -1,4 +1,4 @@
-// Waits until the marks of a run are applied, and returns the outcome.
+// Waits until the resources that a run marked are synced, and returns the outcome of the run.
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import type { Outcome } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';

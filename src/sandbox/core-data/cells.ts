@@ -1,5 +1,10 @@
 // Converts values of the engine to values of an answer: numbers as text, times as ISO 8601 without a zone.
-import type { DuckDBValue } from '@duckdb/node-api';
+import {
+  DuckDBDateValue,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  type DuckDBValue,
+} from '@duckdb/node-api';
 import { isoTime, LATEST_MS } from '../../support/sources.ts';
 import type { Cell } from './documents.ts';
 
@@ -25,7 +30,7 @@ function toMoment(ms: number, otherwise: () => string): string {
   return Math.abs(ms) <= LATEST_MS ? isoTime(ms).slice(0, -1) : otherwise();
 }
 
-/** Returns a cell as drivers give it: whole numbers of up to 32 bits stay numbers, all other numbers are text. */
+/** Returns a cell whose signed whole numbers of up to 32 bits stay numbers, as in Cube's answer; all other numbers are text. */
 export function toNativeCell(value: DuckDBValue, engineType: string): Cell {
   return typeof value === 'number' && /^(?:TINY|SMALL)?INT(?:EGER)?$/.test(engineType)
     ? value
@@ -36,10 +41,8 @@ export function toNativeCell(value: DuckDBValue, engineType: string): Cell {
 export function toCell(value: DuckDBValue): Cell {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
-  // The engine's timestamps have `micros`, its dates `days`, and its intervals both.
-  if ('micros' in value && 'toString' in value && !('days' in value)) {
+  if (value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue)
     return toMoment(Number(value.micros / MICROS_PER_MS), () => value.toString());
-  }
-  if ('days' in value && !('micros' in value)) return toMoment(value.days * DAY_MS, () => value.toString());
+  if (value instanceof DuckDBDateValue) return toMoment(value.days * DAY_MS, () => value.toString());
   return value.toString();
 }

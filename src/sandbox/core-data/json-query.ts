@@ -92,7 +92,7 @@ function toOrder(order: QueryForm['order']): OrderStep[] | null {
   return steps.map(([id, direction]) => ({ id, isDescending: direction === 'desc' }));
 }
 
-/** Returns the path to the cube that a member comes from, as Cube's error message shows it. */
+/** Returns the path to the cube that a member comes from, as Cube's error message shows it; in a view, from its base cube on. */
 function joinHintOf({ cube, member }: FoundMember<{ readonly from?: string }>): string {
   const { base } = cube;
   if (cube.kind === 'cube' || base === undefined) return cube.name;

@@ -19,9 +19,12 @@ function literal(value: CellValue): string {
 function createTableSql(schema: string, table: ModelTable): string[] {
   const columns = table.columns.map(([name, type]) => `"${name}" ${type}`).join(', ');
   const rows = table.rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ');
-  const name = `memory.${schema}."${table.name}"`;
+  const name = `${DATABASE}.${schema}."${table.name}"`;
   return [`CREATE TABLE ${name} (${columns})`, `INSERT INTO ${name} VALUES ${rows}`];
 }
+
+/** DuckDB's name of a database without a file. */
+const DATABASE = 'memory';
 
 export function createStores(engine: Engine, now: () => number, modelOf: ModelOf) {
   const tableNames = new Map<string, Promise<QualifiedTableName>>();
@@ -39,10 +42,10 @@ export function createStores(engine: Engine, now: () => number, modelOf: ModelOf
       isProduction,
     });
     await engine.prepare([
-      `CREATE SCHEMA memory.${schema}`,
+      `CREATE SCHEMA ${DATABASE}.${schema}`,
       ...tables.flatMap((table) => createTableSql(schema, table)),
     ]);
-    return (table) => `memory.${schema}."${table}"`;
+    return (table) => `${DATABASE}.${schema}."${table}"`;
   }
   return {
     /** Creates the tables of the branch if there are none, and resolves with their names in the engine. */

@@ -40,7 +40,7 @@ const CONFLICT_KEEP_MS = 1000;
 /** Interval between reads of the key's owner after a failure. */
 const ASK_AGAIN_MS = 30_000;
 
-/** Creates the empty cache of one target. @param types of the mapped attributes, by name */
+/** Creates the cache of one target for its attribute definitions and the owner of its API key; nothing is read yet. @param types of the mapped attributes, by name */
 export function createCatalogue(
   deps: { client: PlatformClient; clock: Clock },
   types: Record<string, UserAttributeType>,

@@ -61,7 +61,7 @@ const ATTEMPTS = 5;
  * last attempt failed too. In the first two, other work of the process may have taken the time, such as garbage collection.
  */
 function isSlow(attempt: number, { user, system }: NodeJS.CpuUsage): boolean {
-  // Microseconds of processor time: half of the time limit.
+  // Processor time (microseconds) of at least half the limit: the expression was computing, not waiting for the processor.
   const isBusy = user + system >= (LIMITS.timeout * 1000) / 2;
   return attempt === ATTEMPTS || (attempt > 2 && isBusy);
 }

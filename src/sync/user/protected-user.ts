@@ -40,7 +40,7 @@ export function leaveAlone(context: SyncContext, why: string, whyNotActive: stri
   return { kind: 'synced', writes: context.writes, dropGrants: true, condition: protectedFrom };
 }
 
-/** Removes the condition of a former protection: a sync that waits or fails keeps every other condition. */
+/** Removes the condition `Protected` of a user who is no longer protected. A sync that waits or fails would leave it as it is. */
 export function endProtection(link: Link): void {
   if (link.condition?.reason === 'Protected') delete link.condition;
 }

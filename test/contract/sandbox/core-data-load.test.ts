@@ -346,7 +346,7 @@ test('filters on measures apply to the aggregated values', async () => {
   expect(rows).toEqual(all.filter((row) => Number(row[COUNT]) >= bound));
 });
 
-test('a segment returns the same count as its filter; booleans and averages, minimums, maximums and distinct counts equal those of the rows', async () => {
+test('a segment counts the rows of its filter; average, minimum, maximum and distinct count equal those computed from the rows, and a boolean dimension has true and false', async () => {
   const [completed] = await data({ measures: [COUNT], segments: ['orders.completed'] });
   const [same] = await data({
     measures: [COUNT],

@@ -180,7 +180,7 @@ describe('several policies of one cube', () => {
       'Error: Access policy condition must return boolean, got undefined',
     );
   });
-  test('a SQL query returns the same rows as the JSON query', async () => {
+  test('access policies limit the rows of a SQL query as they limit those of a JSON query', async () => {
     const token = inGroups(['german', 'italian']);
     expect((await rig.rows('SELECT site FROM people GROUP BY 1 ORDER BY 1', { token })).flat()).toEqual([
       ...['DE', 'IT'],

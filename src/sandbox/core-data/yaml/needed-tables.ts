@@ -33,7 +33,7 @@ export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTabl
   const texts = all.flatMap((cube) => [
     ...cube.dimensions.map((dimension) => sqlOf(dimension, cube, cubes)),
     ...cube.measures
-      .filter(({ aggType }) => aggType !== 'number')
+      .filter(({ aggType }) => aggType !== 'number') // computed from other measures, whose columns are here anyway
       .map((measure) => sqlOf(measure, cube, cubes)),
     ...cube.segments.map(({ node, sql }) => sqlOf({ node, template: sql }, cube, cubes)),
     ...cube.joins.map((join) => sqlOf(join, cube, cubes)),
@@ -55,7 +55,7 @@ export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTabl
       for (const one of cube.dimensions) {
         const [column, ...others] = columnsIn(sqlOf(one, cube, cubes), cube.name);
         if (column !== undefined && others.length === 0)
-          // KEY stands for a number that counts the rows.
+          // KEY: sample-tables.ts numbers the rows.
           entry.columns.set(column, one.isKey && one.type === 'number' ? 'KEY' : types[one.type]);
       }
     }
