@@ -68,8 +68,8 @@ function waitingFor(facts: ExplainedFacts): string {
   return `It is due at ${mark.nextTry ?? 'once'}, in the priority ${mark.priority ?? 'edit'}.${waits}`;
 }
 
-/** Returns whether the mark waits for a held change of another resource: it is due, and has no priority. */
-const isBehindHeld = (mark: ExplainedFacts['mark']): boolean =>
+/** Returns whether the mark waits for a held change of another resource, or for a refused group: it is due, and has no priority. */
+export const isBehindHeld = (mark: ExplainedFacts['mark']): boolean =>
   mark?.state === 'due' && mark.priority === null;
 
 /** Returns the finding that no worker applies changes: none runs, or Redis takes no writes. */

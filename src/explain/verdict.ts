@@ -7,7 +7,7 @@ import { counted } from '../support/counted.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 import { doneByHandSummary, isDoneByHand } from './guard-reasons.ts';
 import { failingMembership, sideText, TRIED_AGAIN } from './membership-reasons.ts';
-import { noWorkerOf, redisRefusalOf } from './pending-reasons.ts';
+import { isBehindHeld, noWorkerOf, redisRefusalOf } from './pending-reasons.ts';
 import { reasonsOf } from './reasons.ts';
 import { isSettledValue } from './value-reasons.ts';
 
@@ -37,7 +37,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   // A pending change does not move while the target is on hold or fails, or no worker runs.
   if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';
   // Nothing removes the person from a refused group, for which other changes of the person wait, before somebody acts.
-  if (mark) return leavesRefusedGroup(facts) ? 'needsPerson' : 'onItsWay';
+  if (mark) return isBehindHeld(mark) && leavesRefusedGroup(facts) ? 'needsPerson' : 'onItsWay';
   // A rejection is about one change; a run writes the other differences.
   const hasOthers = condition?.reason === 'Rejected' && facts.platform?.state === 'differs';
   // Without mark and dead letter no sync ends a condition: a person rejected the change or dropped the dead letter.

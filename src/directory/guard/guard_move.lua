@@ -138,7 +138,7 @@ if left == 0 then return { 'moved', 1 } end
 -- This decision may end the wait of other resources, such as that of a new hire for the name of a held leaver. Their next sync
 -- is put off by up to a minute (sync/names/succession.ts), so they become due now. At most MOST_PUT_OFF resources of each priority
 -- are looked at; the others keep their due time.
-for priority = DEACTIVATION, BEHIND_HELD do
+for priority = DEACTIVATION, BEHIND_REFUSED do
   local from, to = string.format('(%d', priority * SPAN + now), string.format('(%d', (priority + 1) * SPAN)
   for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'LIMIT', 0, MOST_PUT_OFF)) do
     local link = redis.call('HGET', key('links', p.target), ref)

@@ -7,7 +7,7 @@ const FORMER_SETTINGS = 'by settings that have changed meanwhile';
 /** Returns whether the text of a condition has the note that other settings judged it. */
 export const isByFormerSettings = (text: string): boolean => text.includes(`, ${FORMER_SETTINGS}: `);
 
-/** Note on a held change that other settings of the target may not want any more. Every run marks the resources of held changes. */
+/** Note on a held change that other settings of the target may not want any more. Every run has such changes judged anew. */
 const JUDGED_BEFORE =
   ' (the settings have changed since the guard held it: the next reconcile, or scim-bridge sync, judges it anew)';
 

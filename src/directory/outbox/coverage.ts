@@ -46,7 +46,7 @@ export interface Coverage {
   pending: number;
   /** Resources with a held change. */
   held: number;
-  /** Dead letters, and people who wait for the removal from a group that is one. */
+  /** Dead letters, and people who wait for the removal from a group whose sync was refused. */
   deadLetters: number;
   /** Excluded by the condition of their link: protected, rejected, or dropped from the dead letters. */
   exceptions: number;

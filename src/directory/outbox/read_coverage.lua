@@ -6,6 +6,7 @@
 --        inOrder (with brief: reads the ids from `order:<kind>`, and no records of ids in the `synced` set) }
 -- RETURN {"read", next cursor, linked, others: [id, state, ...]}; `linked`: [id, platform id, ...], with brief their number.
 --        States: pending: marked | behindHeld: marked, and waits for a held change of another resource |
+--        behindRefused: marked, and waits for the removal from a refused group |
 --        stuck: marked, but neither in `dirty` nor in `inflight` | missing: neither link nor mark |
 --        stale: no mark, but changed since the last sync, or held without an open decision |
 --        astray: its platform id has no reverse link to it |

@@ -1,6 +1,6 @@
 // Lists the resources that are not applied at a target yet, in the order of their syncs: first those in the queue or with a
-// worker, then those that wait in the outbox. Resources that wait for a held change of another one are left out: no worker can
-// apply them before the decision.
+// worker, then those that wait in the outbox. Resources that wait for a held change of another one, or for a refused group, are left
+// out: no worker can apply them before an operator acts.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { BEHIND_HELD_SCORE, type Ref } from '../records.ts';

@@ -42,7 +42,7 @@ export async function withPresentCondition(
   const decisions = decisionsOf(refused, { followers, isLeaver: condition.isLeaver === true });
   // Without a held or rejected change no condition is left.
   if (!decisions) return rest;
-  // `besides` is set on dead letters alone.
+  // `besides` belongs to a refused or ignored write, and only the decisions are left.
   const { besides: _, ...before } = condition;
   const present: Condition = { ...before, ...decisions };
   // `isLeaver` is about a held or rejected deactivation. Other changes neither delay nor prevent the deletion of the account.

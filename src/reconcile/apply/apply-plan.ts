@@ -4,7 +4,7 @@ import type { Drift } from '../../directory/outbox/drift.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { GuardSettings } from '../../guard/judge.ts';
 import { noteDone } from '../compare/done-changes.ts';
-import { formerRefusals, rejectedRefs } from '../unwritten/held.ts';
+import { formerRefusals, judgedUnderFormerSettings, rejectedRefs } from '../unwritten/held.ts';
 import { markPlan } from './mark.ts';
 import type { ReconcileScope } from '../scope.ts';
 import type { RunFindings } from '../plan/run-findings.ts';
@@ -188,9 +188,10 @@ async function decidedRefs(
   { mapsAll, mapped, unmapped, done, doneLetters }: RunFindings,
 ): Promise<Ref[]> {
   const { guardStore } = scope.outbox;
-  // No sync decides anything during a hold, and a mark would count as a change that is not applied yet. After
-  // a change of rules the syncs at the end of the hold have to judge the held changes anew, so these get a mark.
-  const held = mapsAll || !(await guardStore.onHold()) ? await guardStore.heldRefs() : [];
+  // No sync decides anything during a hold, and a mark would count as a change that is not applied yet. Under changed settings
+  // the syncs at the end of the hold have to judge the held changes anew, so these get a mark.
+  const all = await guardStore.heldRefs();
+  const held = mapsAll || !(await guardStore.onHold()) ? all : await judgedUnderFormerSettings(scope, all);
   const rejected = mapped ? await rejectedRefs(scope) : [];
   const former = mapsAll ? await formerRefusals(scope) : [];
   const doneRefs = [...doneLetters, ...done.map(({ ref }) => ref)];

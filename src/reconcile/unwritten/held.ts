@@ -58,7 +58,17 @@ export async function formerRefusals({
   outbox,
   drifts,
 }: Pick<ReconcileScope, 'outbox' | 'drifts'>): Promise<Ref[]> {
-  const refs = (await outbox.blocked()).map(({ ref }) => ref);
+  return judgedUnderFormerSettings(
+    { outbox, drifts },
+    (await outbox.blocked()).map(({ ref }) => ref),
+  );
+}
+
+/** Returns those of the resources whose condition arose under other settings than the present ones. */
+export async function judgedUnderFormerSettings(
+  { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
+  refs: Ref[],
+): Promise<Ref[]> {
   return [...(await observedLinks(drifts, refs))].flatMap(([ref, { condition }]) =>
     condition && isBySettingsOfThen(condition, outbox.settings) ? [ref] : [],
   );

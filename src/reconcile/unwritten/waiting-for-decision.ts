@@ -204,8 +204,13 @@ export async function removalStops(
   const all = [...new Set(users)];
   if (all.length === 0) return stops;
   // Usually nothing is stopped. The check saves many reads in a first load, which has many additions.
-  const [approval, { blocked, exceptions }] = await Promise.all([outbox.guardStore.open(), outbox.backlog()]);
-  if (approval === undefined && blocked + exceptions.Dropped === 0) return stops;
+  const [approval, { exceptions }, blocked] = await Promise.all([
+    outbox.guardStore.open(),
+    outbox.backlog(),
+    outbox.blocked(),
+  ]);
+  const isGroupBlocked = blocked.some(({ ref }) => ref.startsWith('Group:'));
+  if (approval === undefined && !isGroupBlocked && exceptions.Dropped === 0) return stops;
   for (const portion of inPortions(all, REFS_AT_ONCE)) {
     const groups = await Promise.all(portion.map((ref) => outbox.pendingRemovals(parseRef(ref).id)));
     const removals = portion.flatMap((ref, index) =>

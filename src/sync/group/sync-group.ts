@@ -78,7 +78,9 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   }
   const added = await addMembers(context, pending);
   const { coalesceMs, underWay } = added; // `addMembers` waits for accounts of more members, to add them in one call
-  if (coalesceMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
+  // An ignored removal is no wait: it is reported now, and tried again with growing delay.
+  if (coalesceMs > 0 && removed.ignored.length === 0)
+    return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
   throwIfIgnored([...removed.ignored, ...added.ignored]);
   // A created or adopted group is complete when no member is under way.
   if (underWay === 0) {

@@ -192,13 +192,17 @@ async function waitForRemovals({ links, outbox, target, work, writes }: SyncCont
   const found = await links.getMany(target.name, refs);
   let isStopped = groups.length > 0;
   for (const [index, ref] of refs.entries()) {
-    // A held removal waits for its decision, and a refused one for an operator, not for a sync of the group.
-    if (held[index] || refusalOf(found[index] ?? {}, await outbox.isMarked(ref))) continue;
+    // A held removal waits for its decision, and a refused one for an operator, not for a sync of the group. Under another policy
+    // than `sync` no removal is wanted, and the sync of the group ends it.
+    const isRefused =
+      target.policy.policy === 'sync' && refusalOf(found[index] ?? {}, await outbox.isMarked(ref));
+    if (held[index] || isRefused) continue;
     isStopped = false;
     if (await outbox.isAtRest(ref)) await outbox.mark([ref], 'edit', work.request);
   }
-  const isRefused = isStopped && !held.includes(true);
-  const wait = isStopped ? { afterMs: STOPPED_REMOVAL_RETRY_MS, behindHeld: groups, isRefused } : {};
+  const wait = isStopped
+    ? { afterMs: STOPPED_REMOVAL_RETRY_MS, behindHeld: groups, isRefused: !held.includes(true) }
+    : {};
   return { kind: 'waiting', writes, for: 'removals', ...wait };
 }
 

@@ -72,7 +72,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
       hasMoved: () => Promise.resolve(false),
       log: { search: async function* () {} },
       blocked: () => Promise.resolve([]),
-      backlog: () => Promise.resolve({ exceptions: { total: 0 } }),
+      backlog: () => Promise.resolve({ exceptions: { total: 0, Dropped: 0 } }),
       exceptions: () => Promise.resolve([]),
       guardStore: {
         open: () => Promise.resolve(undefined),
@@ -80,6 +80,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
         verdictsOn: (items: unknown[]) => Promise.resolve(items.map(() => undefined)),
         arePermitted: (items: unknown[]) => Promise.resolve(items.map(() => true)),
         counts: () => Promise.resolve({ population: {}, kinds: {} }),
+        decisionsOfMembers: () => Promise.resolve([]),
       },
     },
     runs: {
