@@ -128,7 +128,7 @@ test('sync answers 502 with a sentence for operators while the platform fails, a
   await bridge.platform.control('PATCH', '/faults', {});
   expect([answer.status, answer.body.detail]).toEqual([
     502,
-    expect.stringMatching(/^The target main .* 503 .*Check it with scim-bridge doctor, then repeat/),
+    expect.stringMatching(/^The target main answers 503[ ;].*Check it with scim-bridge doctor, then repeat/),
   ]);
   expect(bridge.logs.filter((line) => line.includes('request failed unexpectedly'))).toEqual([]);
 });
