@@ -51,6 +51,7 @@ test('the periodic proof of derived data counts a lost index as a fault, which s
   const { redis, states } = store;
   const key = createKeyspace(bridge.config.redis.prefix, 'default').key('userNames');
   try {
+    await untilReady(redis, 5000);
     await bridge.idp.createUser('ann@acme.example');
     await redis.del(key);
     await passOnce(states);

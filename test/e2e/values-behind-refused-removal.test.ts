@@ -14,6 +14,7 @@ const WAITS =
 let place: Place;
 let meg: string;
 let old: string;
+let next: string;
 beforeAll(async () => {
   place = await openPlace({
     target: {
@@ -23,23 +24,13 @@ beforeAll(async () => {
       },
     },
   });
-  const { idp, platform } = place;
+  const { idp } = place;
   meg = await idp.createUser(MEG, { title: '1', addresses: [{ type: 'work', country: 'DE' }] });
   const joe = await idp.createUser(JOE, { title: '1' });
   old = await idp.createGroup('Old', [meg, joe]);
-  const next = await idp.createGroup('New');
+  next = await idp.createGroup('New');
   const kept = await idp.createGroup('Kept', [meg]);
   await place.idle();
-  const refuse = async (...names: string[]): Promise<void> => {
-    const rules = await Promise.all(
-      names.map(async (name) => ({
-        method: 'PATCH',
-        path: `/Groups/${(await platform.group(name))?.scimId ?? ''}`,
-        status5xx: { share: 1, status: 400 },
-      })),
-    );
-    await platform.control('PATCH', '/faults', { rules });
-  };
   // A group of the person that is a dead letter for its name alone: the person is in the group as desired.
   await refuse('Old', 'Kept');
   const ben = await idp.createUser('ben@acme.example');
@@ -57,6 +48,18 @@ beforeAll(async () => {
   await untilBehindGroup();
 }, 60_000);
 afterAll(() => place.stop());
+
+/** Lets the platform answer changes of these groups with 400. */
+async function refuse(...names: string[]): Promise<void> {
+  const rules = await Promise.all(
+    names.map(async (name) => ({
+      method: 'PATCH',
+      path: `/Groups/${(await place.platform.group(name))?.scimId ?? ''}`,
+      status5xx: { share: 1, status: 400 },
+    })),
+  );
+  await place.platform.control('PATCH', '/faults', { rules });
+}
 
 /** Returns the text of a command without line breaks. */
 const run = async (...args: string[]): Promise<[code: number, text: string]> => {
@@ -184,4 +187,22 @@ test('the platform accepts the removal → sync of the group writes it, and then
   });
   expect((await place.platform.user(JOE))?.attributes.level).toBe(1);
   expect((await place.platform.group('Old'))?.members).toEqual([]);
+}, 60_000);
+
+test('the dead letter of the group is dropped, and the policy becomes upsert-only, which removes no member → a reconcile writes the value of the person, who stays in the group', async () => {
+  const { idp } = place;
+  await refuse('New');
+  await idp.patch(`/Groups/${next}`, { op: 'remove', path: `members[value eq "${meg}"]` });
+  await idp.patch(`/Users/${meg}`, { op: 'replace', path: 'title', value: '5' });
+  await untilBehindGroup();
+  await run('dead-letters', 'drop', `Group:${next}`);
+  await place.change(({ targets }) => {
+    for (const target of Object.values(targets)) target.policy = 'upsert-only';
+  });
+  await run('reconcile', '--yes', '--deadline', '20s');
+  await eventually(
+    'the value is written',
+    async () => (await place.platform.user(MEG))?.attributes.level === 5,
+  );
+  expect((await place.platform.user(MEG))?.groups).toContain('New');
 }, 60_000);

@@ -5,7 +5,15 @@ import { readBacklog } from './backlog.ts';
 import type { Keyspace } from '../keys.ts';
 import { readException, readExceptions, type ExceptionPage, type StandingException } from './exceptions.ts';
 import { toLinkText, type Link } from './links.ts';
-import { NO_REQUEST, PRIORITIES, PRIORITY_SPAN, parseRef, type Priority, type Ref } from '../records.ts';
+import {
+  BEHIND_REFUSED_SCORE,
+  NO_REQUEST,
+  PRIORITIES,
+  PRIORITY_SPAN,
+  parseRef,
+  type Priority,
+  type Ref,
+} from '../records.ts';
 import type { StreamLimits } from '../logs/chained-stream.ts';
 import { createProvisioningLog } from '../logs/provisioning-log.ts';
 import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
@@ -229,6 +237,9 @@ export function createOutbox(
     backlog: () => readBacklog({ scripts, keys }, target),
     blocked,
     blockedOf,
+    /** Returns the users who wait for the removal from a group whose sync was refused. */
+    behindRefused: async () =>
+      (await redis.zrangebyscore(keys.key('dirty', target), BEHIND_REFUSED_SCORE, '+inf')) as Ref[],
     countBlocked: () => redis.zcard(keys.key('blocked', target)),
     waiting: (page: WaitingPage) => readWaiting(deps, target, page),
     countWaiting: () => countWaiting(deps, target),

@@ -193,7 +193,8 @@ async function decidedRefs(
   const all = await guardStore.heldRefs();
   const held = mapsAll || !(await guardStore.onHold()) ? all : await judgedUnderFormerSettings(scope, all);
   const rejected = mapped ? await rejectedRefs(scope) : [];
-  const former = mapsAll ? await formerRefusals(scope) : [];
+  // The new rules may want no removal from a refused group any more, for which these users wait.
+  const former = mapsAll ? [...(await formerRefusals(scope)), ...(await scope.outbox.behindRefused())] : [];
   const doneRefs = [...doneLetters, ...done.map(({ ref }) => ref)];
   return [...new Set([...held, ...rejected, ...former, ...unmapped, ...doneRefs])];
 }
