@@ -169,7 +169,10 @@ export interface Explanation {
     since: string;
     /** Id of the newest change: of a push, a reconcile or an order. */
     request: string;
-    /** Null: not known; with the state `due` the resource waits for a held change of another one, behind all priorities. */
+    /**
+     * Null with the state `due`: behind all priorities, because the resource waits for a held change of another one or for a
+     * refused group. Null with another state: not known.
+     */
     priority: Priority | null;
     /** `due`: waits for `nextTry`. `queued`: waits for a worker. `running`: a worker syncs the resource. */
     state: 'due' | 'queued' | 'running';

@@ -5,7 +5,7 @@ import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
 const BOB = 'bob@acme.example';
-/** An account that the sandbox has from the beginning, and that nobody pushed. */
+/** An account that the sandbox has at its start. No identity provider has pushed it. */
 const VIEWER = 'viewer@acme.example';
 
 let place: Place;

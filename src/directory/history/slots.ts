@@ -16,9 +16,9 @@ export type HistoryRange = keyof typeof HISTORY_RANGES;
 
 /**
  * Columns of a ring in stored order; a new column goes to the end. The values that processes note for one slot are summed in a
- * column `count`; a column `level` keeps the greatest of them. `lagMs`: age of the oldest change that is not applied. `deactivation` to `reconcile`: waiting
- * marks by priority. `held`: changes that the guard holds. `drift`: differences that the last run found at the platform.
- * `inflight`: resources in the queue or with a worker.
+ * column `count`; a column `level` keeps the greatest of them. `lagMs`: age of the oldest change that is not applied.
+ * `deactivation` to `reconcile`: waiting marks by priority. `held`: changes that the guard holds. `drift`: differences that the
+ * last run found at the platform. `inflight`: resources in the queue or with a worker.
  */
 export const HISTORY_COLUMNS = {
   connection: {

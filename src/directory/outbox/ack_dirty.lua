@@ -68,8 +68,8 @@ if was_marked_again then
   make_due(p.target, p.ref, p.priority, due)
   return { 'changed' }
 end
--- Returns whether the resource still waits for a held change of another one, or for refused groups. Nothing would notify a user of a removal that ended
--- during this sync, so the mark of such a user keeps its priority.
+-- Returns whether the resource still waits for a held change of another one, or for refused groups. If an awaited removal ended
+-- during this sync, nothing would notify the user, so the mark of that user keeps its priority.
 local function is_behind_held()
   for _, group in ipairs(p.behindHeld or {}) do
     if redis.call('HGET', key('pendingGroups', p.target .. ':' .. p.id), group) ~= TO_REMOVE then return false end

@@ -57,7 +57,7 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   if (!holder) return undefined;
   const { ref, link } = holder;
-  // A marked holder may be somebody who is back, so nobody is advised to delete the account.
+  // While a sync of the holder is pending, that person may be back at the source: then the message advises no deletion.
   const keepsAccount = kept !== undefined && !isTakenOver && !(await context.outbox.isMarked(kept.ref));
   const message = keepsAccount
     ? takenByText(ref, { isProtected: link.condition?.reason === 'Protected' })
