@@ -12,8 +12,12 @@ const AT_ONCE = new Set(['create_users']);
 const NEEDS = /^( *)-- NEEDS (.*)$/gm;
 const HEADER = /^-- NEEDS .*$/m;
 
-/** Yields the name and the assembled text of every script. */
-export function* scriptTexts(): Generator<[name: string, lua: string]> {
+let assembled: readonly [name: string, lua: string][] | undefined;
+
+/** Returns the name and the assembled text of every script. The files are read once. */
+export const scriptTexts = () => (assembled ??= [...assembleAll()]);
+
+function* assembleAll(): Generator<[name: string, lua: string]> {
   for (const file of readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.lua') || dirname(file) === PARTS) continue;
     const name = basename(file, '.lua');
