@@ -52,17 +52,21 @@ test('doctor tells how often Redis writes its append-only file, whatever the set
   await place.redis.config('SET', 'appendfsync', 'everysec');
 });
 
-test('a maxmemory-policy that evicts keys makes /readyz 503 → status exits 2 and names it, and the metric of the alert ScimBridgeRoleMissing is 1', async () => {
+test('a maxmemory-policy that evicts keys makes /readyz 503 → status exits 2 and names it, and the metric of the alert ScimBridgeRedisUnsafe is 1, of ScimBridgeRoleMissing 0', async () => {
   const readyz = async (): Promise<number> => (await fetch(`http://127.0.0.1:${place.port}/readyz`)).status;
-  const noApi = async (): Promise<number> =>
-    (await scrape(place.port)).value('bridge_fleet_findings', { finding: 'noApi' });
-  expect([await readyz(), await noApi(), (await runCommand('status')).code]).toEqual([200, 0, 0]);
+  const findings = async (): Promise<number[]> => {
+    const now = await scrape(place.port);
+    return ['redisUnsafe', 'noApi'].map((finding) => now.value('bridge_fleet_findings', { finding }));
+  };
+  const before = [await readyz(), ...(await findings()), (await runCommand('status')).code];
+  expect(before).toEqual([200, 0, 0, 0]);
   await place.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
   const { code, text } = await runCommand('status');
   const ready = await readyz();
-  await eventually('the metric tells it', async () => (await noApi()) === 1);
+  await eventually('the metric tells it', async () => (await findings())[0] === 1);
+  const [, noApi] = await findings();
   await place.redis.config('SET', 'maxmemory-policy', 'noeviction');
-  expect([code, ready]).toEqual([2, 503]);
+  expect([code, ready, noApi]).toEqual([2, 503, 0]);
   expect(text).toContain(
     `! no process is ready, so a load balancer sends none a push: Redis may evict keys (maxmemory-policy allkeys-lru)`,
   );

@@ -32,6 +32,7 @@ const ALERTS: Record<string, (now: Scrape) => boolean> = {
   VersionsDiffer: (now) => ['versionsDiffer', 'settingsDiffer'].some((name) => finding(name)(now)),
   TargetRemoved: finding('targetRemoved'),
   RedisRefuses: finding('redisRefuses'),
+  RedisUnsafe: finding('redisUnsafe'),
   OldException: (now) =>
     now
       .find('bridge_exceptions_oldest_seconds')

@@ -73,6 +73,15 @@ export const MORE_SITUATIONS: Situation[] = [
   },
   {
     ...REDIS,
+    name: 'Redis may evict keys',
+    cause: ({ redis }) => redis.config('SET', 'maxmemory-policy', 'allkeys-lru'),
+    status: /no process is ready, .*: Redis may evict keys \([^)]*\)/,
+    plan: /no changes/,
+    explain: /as desired/,
+    doctor: /✘ redis: Redis may evict keys \([^)]*\)/,
+  },
+  {
+    ...REDIS,
     name: 'The memory of Redis is nearly full',
     cause: async ({ redis }) => {
       await redis.setrange('filler', 50_000_000, 'x');

@@ -17,12 +17,14 @@ import { isoTime } from '../../support/sources.ts';
 import { CLOCK_ADVICE, clockOff, findingFor, type DoctorFinding } from '../doctor/doctor-finding.ts';
 
 /**
- * `redisRefuses`: Redis takes no writes, so no process can announce itself, and nothing is known about the others. `noProcess`:
- * no process runs; it replaces the three findings after it. `noApi` is also the finding that a setting of Redis lets every `/readyz`
- * answer 503, because a load balancer then sends no process a push. `targetRemoved`: the settings have lost a target, and accounts stay there.
+ * `redisRefuses`: Redis takes no writes, so no process can announce itself, and nothing is known about the others. `redisUnsafe`:
+ * Redis has a fault that `checkStore` finds, such as an eviction policy, so every `/readyz` answers 503 and a load balancer sends
+ * no process a push. `noProcess`: no process runs; it replaces the three findings after it. `targetRemoved`: the settings have
+ * lost a target, and accounts stay there.
  */
 export const FLEET_FINDINGS = [
   'redisRefuses',
+  'redisUnsafe',
   'noProcess',
   'noApi',
   'noWorker',
@@ -101,7 +103,7 @@ export function judgeFleet(
       ...(running.length === 0
         ? [missingProcess(view, isScheduled)]
         : missing.map((duty) => missingDuty(duty, view))),
-      ...(running.length > 0 && faults.length > 0 ? [notReady(faults)] : []),
+      ...(running.length > 0 && faults.length > 0 ? [redisUnsafe(faults)] : []),
       ...silentProcesses(processes.filter(({ silent }) => silent)),
       ...differentVersions(running, view),
       ...differentSettings(running, view),
@@ -154,9 +156,9 @@ function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
 }
 
 /** Returns the finding that every process answers `/readyz` with 503. */
-const notReady = (faults: readonly string[]): FleetFinding =>
+const redisUnsafe = (faults: readonly string[]): FleetFinding =>
   toError(
-    'noApi',
+    'redisUnsafe',
     `no process is ready, so a load balancer sends none a push: ${faults.join('; ')}`,
     'The runbook has this under "The bridge is not ready, or answers 503".',
   );

@@ -111,6 +111,10 @@ export const SITUATIONS: Record<string, Situation> = {
     changes: { '+bridge_fleet_findings{instance="1",finding="redisRefuses"}': '0x500 1x100' },
     fires: ['ScimBridgeRedisRefuses'],
   },
+  'Redis may evict keys': {
+    changes: { '+bridge_fleet_findings{instance="1",finding="redisUnsafe"}': '0x500 1x100' },
+    fires: ['ScimBridgeRedisUnsafe'],
+  },
   'Redis needs half a second': { changes: { redis_latency: '0.5x600' }, fires: ['ScimBridgeRedisSlow'] },
   'deactivations take minutes': {
     changes: { 'deactivation le="1"': '0x600', 'deactivation le="60"': '0x600' },

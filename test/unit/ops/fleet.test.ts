@@ -76,7 +76,7 @@ test('a fault in the settings of Redis is a finding beside those about the proce
   const faults = ['Redis may evict keys (maxmemory-policy allkeys-lru): set maxmemory-policy noeviction'];
   const kindsOf = (processes: FleetProcess[]): string[] =>
     judgeFleet(view(processes), { isScheduled: true, faults }).findings.map(({ finding }) => finding);
-  expect(kindsOf([one('all')])).toEqual(['noApi']);
+  expect(kindsOf([one('all')])).toEqual(['redisUnsafe']);
   expect(kindsOf([])).toEqual(['noProcess']);
 });
 
