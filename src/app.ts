@@ -10,6 +10,7 @@ import { createInstruments } from './app/instruments.ts';
 import { STORE_WAIT_MS, scriptsOn, type AppDeps, type Parts } from './app/parts.ts';
 import { expectReconcile, noteTargets } from './app/note-targets.ts';
 import { startNotices } from './app/notices.ts';
+import { watchForOlderData } from './app/older-data.ts';
 import { recordHistory } from './app/record-history.ts';
 import { buildScrape } from './app/scrape.ts';
 import { buildStates, buildTargets } from './app/targets.ts';
@@ -91,6 +92,8 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   const readFleet = buildFleetReader(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.rulesReadGroups ?? false);
 
+  // Before the queues start, so that after each new connection to Redis the check comes before the first sync.
+  await watchForOlderData(parts, states);
   const { schedule, expectedSchedule, timezone } = config.reconcile;
   const gapMs = expectedGapMs(schedule ?? expectedSchedule, timezone);
   expectReconcile(parts, states, gapMs);

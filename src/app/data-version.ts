@@ -1,8 +1,8 @@
 // Checks the version of the data in Redis at the start of the service and while it runs.
 import { createDataVersion, DataVersionRefused, RestoreUnderWay } from '../directory/fleet/data-version.ts';
-import { BEAT_MS } from '../directory/fleet/fleet-store.ts';
 import { isStoreUnavailable } from '../directory/redis/connection.ts';
 import type { Releasers } from '../support/releasers.ts';
+import { checkEachBeat } from './each-beat.ts';
 import type { AppDeps, Store } from './parts.ts';
 
 export interface WatchedDataVersion {
@@ -33,26 +33,13 @@ export async function watchDataVersion(
 ): Promise<WatchedDataVersion> {
   const { redis } = store;
   await checkDataVersion(store);
-  const stopping = new AbortController();
   const refused = new Promise<DataVersionRefused | RestoreUnderWay>((resolve) => {
-    const onError = (error: unknown): void => {
-      if (error instanceof DataVersionRefused || error instanceof RestoreUnderWay) resolve(error);
-      else logger.warn({ reason: (error as Error).message }, 'version of the stored data not checked');
-    };
-    const check = (): Promise<void> => checkDataVersion(store).catch(onError);
-    const onReady = (): void => void check();
-    redis.on('ready', onReady);
-    releasers.add('version of the stored data', () => {
-      stopping.abort();
-      redis.off('ready', onReady);
-    });
-    const run = async (): Promise<void> => {
-      while (!stopping.signal.aborted) {
-        await clock.sleep(BEAT_MS, stopping.signal);
-        if (!stopping.signal.aborted) await check();
-      }
-    };
-    void run();
+    checkEachBeat({ clock, redis, releasers }, 'version of the stored data', () =>
+      checkDataVersion(store).catch((error: unknown) => {
+        if (error instanceof DataVersionRefused || error instanceof RestoreUnderWay) resolve(error);
+        else logger.warn({ reason: (error as Error).message }, 'version of the stored data not checked');
+      }),
+    );
   });
   return { refused };
 }

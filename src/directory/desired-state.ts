@@ -20,6 +20,7 @@ import { createPersonData } from './person/person-data.ts';
 import { createProvisioningLog } from './logs/provisioning-log.ts';
 import { createProof } from './proof/prove.ts';
 import { createRunStore } from './outbox/runs.ts';
+import { createOlderData } from './redis/older-data.ts';
 import type { Scripts } from './redis/scripts.ts';
 import { createStoredTokens } from './stored-tokens.ts';
 import type { DirectoryOptions } from './resources/changes.ts';
@@ -110,6 +111,8 @@ export function createDesiredState(
     acts: createActs(storeDeps),
     /** Last check of the hash chains of the logs. */
     logChecks: createLastLogChecks(storeDeps),
+    /** Notices that Redis came back with older data. */
+    olderData: createOlderData(storeDeps, targets),
     /** Backup and restore of the connection. */
     archive: createArchive(storeDeps),
     /** Desired users and groups. */

@@ -184,7 +184,7 @@ export const METRICS = {
     'Processes of the service that run, by role and version; 0 for those that are silent since a moment ago.',
   ),
   fleetFindings: sharedGauge('bridge_fleet_findings', ['finding'])(
-    'Faults of the fleet: redisRefuses (no process can announce itself), redisUnsafe (Redis may evict keys, or is otherwise not as required, so /readyz is 503), noProcess, noApi, noWorker, noScheduler (while a schedule is set), silent (processes), versionsDiffer and settingsDiffer (for a quarter of an hour), targetRemoved (from the settings, with accounts that stay).',
+    'Faults of the fleet: redisRefuses (no process can announce itself), redisUnsafe (Redis may evict keys, or is otherwise not as required, so /readyz is 503), noProcess, noApi, noWorker, noScheduler (while a schedule is set), silent (processes), versionsDiffer and settingsDiffer (for a quarter of an hour), targetRemoved (from the settings, with accounts that stay), dataLost (Redis came back empty).',
   ),
   buildInfo: gauge('bridge_build_info', ['version', 'node', 'role'])(
     'Always 1; what runs here is in the labels.',

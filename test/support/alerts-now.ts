@@ -33,6 +33,7 @@ const ALERTS: Record<string, (now: Scrape) => boolean> = {
   TargetRemoved: finding('targetRemoved'),
   RedisRefuses: finding('redisRefuses'),
   RedisUnsafe: finding('redisUnsafe'),
+  DataLost: finding('dataLost'),
   OldException: (now) =>
     now
       .find('bridge_exceptions_oldest_seconds')

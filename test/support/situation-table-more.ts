@@ -4,6 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { createIdp } from './idp.ts';
 import { eventually } from './eventually.ts';
+import { untilLookedAt, type Place } from './situation.ts';
 import { ANN, type Situation } from './situation-table.ts';
 import { TOKEN } from './build-bridge.ts';
 
@@ -31,6 +32,9 @@ const eventsTo = (endpoint: string) => ({
 let otherTenant: Sandbox | undefined;
 let formerTarget: Sandbox | undefined;
 const AWAY = /Redis at 127\.0\.0\.1:\d+ does not answer/;
+
+const untilStatusSays = (place: Place, words: string) =>
+  eventually(`status says: ${words}`, async () => (await place.commands.run('status')).text.includes(words));
 
 export const MORE_SITUATIONS: Situation[] = [
   {
@@ -79,6 +83,32 @@ export const MORE_SITUATIONS: Situation[] = [
     plan: /no changes/,
     explain: /as desired/,
     doctor: /✘ redis: Redis may evict keys \([^)]*\)/,
+  },
+  {
+    ...REDIS,
+    name: 'Redis came back empty',
+    cause: async (place) => {
+      await untilLookedAt(place);
+      await place.redis.flushall();
+      await untilStatusSays(place, 'came back empty');
+    },
+    status: /Redis came back empty: .* are lost/,
+    plan: /no changes/,
+    explain: /No person and no group is known as/,
+    doctor: /✘ fleet: Redis came back empty: .* are lost/,
+  },
+  {
+    ...REDIS,
+    name: 'Redis came back with older data',
+    cause: async (place) => {
+      await untilLookedAt(place);
+      await place.redis.set(await place.key(':dataSeen'), String(Date.now() - 60_000));
+      await untilStatusSays(place, 'older data');
+    },
+    status: /on hold .*/,
+    plan: /on hold .*/,
+    explain: /as desired/,
+    doctor: /on hold .*/,
   },
   {
     ...REDIS,

@@ -145,6 +145,15 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   return place;
 }
 
+/** Waits until the service has looked at the data in Redis (`dataSeen` of keys.ts), as it does every five seconds. */
+export async function untilLookedAt(place: Place): Promise<void> {
+  const start = Date.now();
+  await eventually('the service has looked at the data', async () => {
+    const seen = await place.redis.get(await place.key(':dataSeen'));
+    return Number(seen) > start;
+  });
+}
+
 /** A client connects anew within this time. */
 const RECONNECT_MS = 4000;
 

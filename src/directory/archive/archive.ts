@@ -40,7 +40,7 @@ const IS_LARGE = /:(users|groups|links:[^:]*)$/;
 
 /** Keys that the service writes before anything was pushed. A connection that has only these counts as empty. */
 const WITHOUT_DATA =
-  /^(hold:|tenant:|mapped:|run:|reconcile:|acts|tokens$|tokenUses$|proofTurn$|proofLast$|logChecks$)/;
+  /^(hold:|dataSeen$|tenant:|mapped:|run:|reconcile:|acts|tokens$|tokenUses$|proofTurn$|proofLast$|logChecks$)/;
 
 export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
   const { redis, scripts, keys } = deps;
@@ -130,7 +130,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
   /** Deletes all data of the connection except holds, the audit log and, unless `tokens` is set, inbound tokens. */
   async function clear({ tokens }: { tokens: boolean }): Promise<void> {
     const stays = (name: string): boolean =>
-      /^(hold:|acts)/.test(name) || (!tokens && /^(tokens|tokenUses)$/.test(name));
+      /^(hold:|dataSeen$|acts)/.test(name) || (!tokens && /^(tokens|tokenUses)$/.test(name));
     const names: string[] = [];
     for await (const name of allKeys()) if (!stays(name)) names.push(keys.key(name));
     hasActs = (await redis.exists(keys.key('acts'))) === 1;

@@ -50,7 +50,8 @@ export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { pre
      * @returns false when the data is refused already, because an earlier restore has not ended
      */
     beginRestore: async (time: string): Promise<boolean> => (await redis.setnx(restoring, time)) === 1,
-    endRestore: async (): Promise<void> => void (await redis.del(restoring)),
+    /** Also ends the finding that Redis came back empty (fleet-store.ts). */
+    endRestore: async (): Promise<void> => void (await redis.del(restoring, keys.key('emptied'))),
   };
 }
 

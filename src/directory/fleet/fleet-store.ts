@@ -72,6 +72,8 @@ export interface FleetView {
   versionsDifferSince: number | null;
   /** Time since which processes with different settings run (`announced`), Unix milliseconds; null: all have the same. */
   settingsDifferSince: number | null;
+  /** Redis came back empty within the last day: time of the last data that a process saw before, as ISO 8601; null: no. */
+  emptiedAfter: string | null;
 }
 
 /** Interval of beats. */
@@ -82,6 +84,8 @@ export const SILENT_MS = 15_000;
 export const FORGET_MS = 120_000;
 /** Largest number of stored processes; further ones are not listed. */
 const MOST_PROCESSES = 200;
+/** Seconds for which the fleet tells that Redis came back empty; a restore ends it earlier. */
+const EMPTIED_S = 86_400;
 
 export type FleetStore = ReturnType<typeof createFleetStore>;
 
@@ -116,10 +120,15 @@ export function createFleetStore(
     await redis.hdel(keys.key('processes'), id);
   }
 
+  /** Notes that Redis came back empty. @param after time of the last data that a process saw before, ISO 8601 */
+  async function noteEmptied(after: string): Promise<void> {
+    await redis.set(keys.key('emptied'), after, 'EX', EMPTIED_S);
+  }
+
   /** Returns the fleet; a silent process is left out when another one has taken its place. */
   async function read(): Promise<FleetView> {
-    // `''` for `versionsSince` or `settingsSince`: the processes do not differ.
-    const [now, processes, lastBeats, versionsSince, settingsSince] = await scripts.values(
+    // `''` for `versionsSince` or `settingsSince`: the processes do not differ; for `emptied`: Redis did not come back empty.
+    const [now, processes, lastBeats, versionsSince, settingsSince, emptied] = await scripts.values(
       'read_fleet',
       keys.base,
       {},
@@ -137,10 +146,11 @@ export function createFleetStore(
       ),
       versionsDifferSince: versionsSince === '' ? null : Number(versionsSince),
       settingsDifferSince: settingsSince === '' ? null : Number(settingsSince),
+      emptiedAfter: emptied === '' ? null : String(emptied),
     };
   }
 
-  return { beat, leave, read };
+  return { beat, leave, noteEmptied, read };
 }
 
 /** Returns the processes whose beats are not overdue. */

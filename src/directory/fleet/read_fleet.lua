@@ -3,7 +3,8 @@
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV {}
 -- RETURN {"read", time of Redis, [id of a process, beat, ...], [duty, beat, ...], time since which versions differ, or "", the
---        same for settings}; a beat is its time, a space and the facts of the process as JSON
+--        same for settings, time of the last data before Redis came back empty, or ""}; a beat is its time, a space and the facts
+--        of the process as JSON
 return {
   'read',
   clock(),
@@ -11,4 +12,5 @@ return {
   redis.call('HGETALL', key('lastBeats')),
   redis.call('GET', key('versionsDifferSince')) or '',
   redis.call('GET', key('settingsDifferSince')) or '',
+  redis.call('GET', key('emptied')) or '',
 }

@@ -1,5 +1,5 @@
-// Stores the hold of a target, which stops all writes to the target: by an operator, or by a reconcile run that found another
-// tenant at the target's address.
+// Stores the hold of a target, which stops all writes to the target: by an operator, by a reconcile run that found another
+// tenant at the target's address, or because Redis came back with older data (redis/older-data.ts).
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
@@ -57,12 +57,12 @@ export function createOperatorHold(
     return tag === 'released';
   }
 
-  /** Ends a hold because of another tenant; an operator's hold that waited beneath it (hold.lua) is in force again. */
+  /** Ends a hold because of another tenant; an operator's hold that waited beneath it (lua/holds.lua) is in force again. */
   async function endTenantHold(): Promise<void> {
     await scripts.run('release_hold', keys.base, { target, tenant: true });
   }
 
-  /** Returns the hold in force; undefined: none. An operator's hold beneath it (hold.lua: `operator`) is left out. */
+  /** Returns the hold in force; undefined: none. An operator's hold beneath it (lua/holds.lua: `operator`) is left out. */
   async function onHold(): Promise<Hold | undefined> {
     const text = await redis.get(name);
     if (text === null) return undefined;

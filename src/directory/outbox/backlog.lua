@@ -3,7 +3,7 @@
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, kinds, exceptions (reasons of exceptions) }
 -- RETURN {"backlog", time of Redis, number of marks without those behind a held change (BEHIND_HELD), number of delivered marks,
---        number of dead letters, time of the oldest change that is not applied (or ''), hold (JSON as hold.lua stores it, or
+--        number of dead letters, time of the oldest change that is not applied (or ''), hold (JSON as lua/holds.lua stores it, or
 --        ''), last run (JSON, or ''), time of the last successful run (or ''), held changes of each kind, [action of reconcile
 --        runs, number of its writes, ...], waiting marks of each priority, [number of exceptions, time of the oldest or ''] of
 --        each reason, marks that are due now, load (read_load of lua/load.lua), number of consecutive runs that failed or did

@@ -1,5 +1,5 @@
 // Reads the exceptions of a target: resources that differ from the desired state until a person acts, and a hold of the target. The
-// writers are hold.lua and the scripts with lua/exceptions.lua: ends of syncs (ack_dirty), the guard (guard_take, guard_move),
+// writers are lua/holds.lua and the scripts with lua/exceptions.lua: ends of syncs (ack_dirty), the guard (guard_take, guard_move),
 // dropped dead letters (dismiss), new and removed links (adopt_link, forget_link, forget_links), forget_person, and pushes that
 // take a held change back (lua/guard_items.lua).
 import type { Redis } from 'ioredis';

@@ -20,7 +20,7 @@ import { CLOCK_ADVICE, clockOff, findingFor, type DoctorFinding } from '../docto
  * `redisRefuses`: Redis takes no writes, so no process can announce itself, and nothing is known about the others. `redisUnsafe`:
  * Redis has a fault that `checkStore` finds, such as an eviction policy, so every `/readyz` answers 503 and a load balancer sends
  * no process a push. `noProcess`: no process runs; it replaces the three findings after it. `targetRemoved`: the settings have
- * lost a target, and accounts stay there.
+ * lost a target, and accounts stay there. `dataLost`: Redis came back empty.
  */
 export const FLEET_FINDINGS = [
   'redisRefuses',
@@ -33,6 +33,7 @@ export const FLEET_FINDINGS = [
   'versionsDiffer',
   'settingsDiffer',
   'targetRemoved',
+  'dataLost',
 ] as const;
 export type FleetFindingKind = (typeof FLEET_FINDINGS)[number];
 
@@ -107,11 +108,20 @@ export function judgeFleet(
       ...silentProcesses(processes.filter(({ silent }) => silent)),
       ...differentVersions(running, view),
       ...differentSettings(running, view),
+      ...(view.emptiedAfter === null ? [] : [lostData(view.emptiedAfter)]),
       // An operator has accepted what stays at a kept target.
       ...removed.filter(({ isKept }) => !isKept).map(removedTarget),
     ],
   };
 }
+
+/** Returns the finding that Redis came back empty. @param after time of the last data before, ISO 8601 */
+const lostData = (after: string): FleetFinding =>
+  toError(
+    'dataLost',
+    `Redis came back empty: people, links, tokens and decisions of up to ${after} are lost`,
+    'Restore a backup (docs/restore.md), or let each identity provider run a full cycle. A restore ends this finding, or a day.',
+  );
 
 /** For each missing duty the finding, and its words after `no`: `name` before the first process with this duty ran, `had` afterwards. */
 const MISSING = {

@@ -115,6 +115,10 @@ export const SITUATIONS: Record<string, Situation> = {
     changes: { '+bridge_fleet_findings{instance="1",finding="redisUnsafe"}': '0x500 1x100' },
     fires: ['ScimBridgeRedisUnsafe'],
   },
+  'Redis came back empty': {
+    changes: { '+bridge_fleet_findings{instance="1",finding="dataLost"}': '0x500 1x100' },
+    fires: ['ScimBridgeDataLost'],
+  },
   'Redis needs half a second': { changes: { redis_latency: '0.5x600' }, fires: ['ScimBridgeRedisSlow'] },
   'deactivations take minutes': {
     changes: { 'deactivation le="1"': '0x600', 'deactivation le="60"': '0x600' },

@@ -29,6 +29,7 @@ const view = (processes: FleetProcess[], change: Partial<FleetView> = {}): Fleet
   lastBeats: Object.fromEntries(['api', 'worker', 'scheduler'].map((duty) => [duty, silent('all')])),
   versionsDifferSince: null,
   settingsDifferSince: null,
+  emptiedAfter: null,
   ...change,
 });
 const kinds = (of: FleetView, isScheduled = true): string[] =>

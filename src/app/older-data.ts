@@ -1,0 +1,30 @@
+// Watches whether Redis comes back empty or with older data while the service runs (docs/redis.md).
+import type { DesiredState } from '../directory/desired-state.ts';
+import { createFleetStore } from '../directory/fleet/fleet-store.ts';
+import { isStoreUnavailable } from '../directory/redis/connection.ts';
+import { checkEachBeat } from './each-beat.ts';
+import type { Parts } from './parts.ts';
+
+/**
+ * Older data puts the targets of the connection on hold; an empty Redis is announced to the fleet. Resolves after the first look at
+ * the data. A process that starts together with Redis has seen no data before, and notices nothing.
+ */
+export async function watchForOlderData(parts: Parts, states: readonly DesiredState[]): Promise<void> {
+  const { logger, config } = parts;
+  const fleet = createFleetStore(parts, config.redis);
+  for (const { connection, olderData } of states) {
+    const check = async (): Promise<void> => {
+      try {
+        const { loss, until } = await olderData.check();
+        if (loss === 'whole') return;
+        logger.error({ connection, until, loss }, 'Redis came back without changes up to this time');
+        if (loss === 'empty') await fleet.noteEmptied(until);
+      } catch (error) {
+        if (isStoreUnavailable(error)) return;
+        logger.warn({ connection, reason: (error as Error).message }, 'age of the stored data not checked');
+      }
+    };
+    await check();
+    checkEachBeat(parts, `age of the data of ${connection}`, check);
+  }
+}

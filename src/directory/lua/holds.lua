@@ -1,0 +1,33 @@
+-- Holds of targets. While a target is on hold, no marks are delivered to the queue, and running syncs lose their lease before
+-- their next step. `hold:<target>` has the order as JSON: since, by, note. If an operator and a reconcile run hold the target, the
+-- hold of the run is in force, because a release by the operator would let syncs write to the other tenant. The order then keeps
+-- name and note of the operator in `operator` and `operatorNote`.
+
+-- Number of leases that one command deletes: one command for many costs less than many commands.
+local LEASES_AT_ONCE = 1000
+
+-- Holds a target. Returns false if another hold of the same kind is in force. `by`: name of the holder; 'reconcile': a reconcile run.
+local function hold_target(target, by, note)
+  local hold = key('hold', target)
+  local order = { since = clock(), by = by, note = note }
+  local stored = redis.call('GET', hold)
+  if stored then
+    local former = cjson.decode(stored)
+    if by == 'reconcile' and former.by ~= 'reconcile' then
+      order.since, order.operator, order.operatorNote = former.since, former.by, former.note
+    elseif by ~= 'reconcile' and former.by == 'reconcile' and not former.operator then
+      order = { since = former.since, by = former.by, note = former.note, operator = by, operatorNote = note }
+    else
+      return false
+    end
+  end
+  redis.call('SET', hold, cjson.encode(order))
+  -- `inflight` has the refs whose sync may be running.
+  local leases = {}
+  for index, ref in ipairs(redis.call('ZRANGE', key('inflight', target), 0, -1)) do
+    leases[(index - 1) % LEASES_AT_ONCE + 1] = key('lease', target .. ':' .. ref)
+    if #leases == LEASES_AT_ONCE then redis.call('DEL', unpack(leases)); leases = {} end
+  end
+  if #leases > 0 then redis.call('DEL', unpack(leases)) end
+  return true
+end

@@ -1,0 +1,18 @@
+-- Finds out whether Redis came back with less data than a process has seen, and holds the targets if the data is older: syncs and
+-- reconcile runs would write a former state, for example open the account of somebody who has left. `dataSeen` has the last time
+-- at which any process asked; this process has remembered the reply to its last call.
+-- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
+-- ARGV { targets, seen (the time that the last call returned, 0: it is the first), mostLostMs (a smaller loss is none), by and
+--        note (of the holds), sequence (that the last call returned) }
+-- RETURN {"whole" | "older" | "empty", time, value of `sequence`}; empty: all data is lost, and no target is held
+-- NEEDS holds
+local name = key('dataSeen')
+local stored = tonumber(redis.call('GET', name) or 0)
+-- The larger time is kept, because the clock of Redis may have been put back.
+local seen = math.max(clock(), stored)
+redis.call('SET', name, string.format('%d', seen))
+local sequence = tonumber(redis.call('GET', key('sequence')) or 0)
+if stored == 0 then return { sequence < p.sequence and 'empty' or 'whole', seen, sequence } end
+if p.seen - stored <= p.mostLostMs then return { 'whole', seen, sequence } end
+for _, target in ipairs(p.targets) do hold_target(target, p.by, p.note) end
+return { 'older', seen, sequence }
