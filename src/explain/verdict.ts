@@ -34,6 +34,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   // A mark whose request is `rejection:<approval id>` comes from a decision: its sync only notes the rejection.
   if (mark?.request.startsWith('rejection:') && condition?.reason === 'Rejected') return 'leftAlone';
   if (mark && isMadeOnHold(facts)) return 'asDesired';
+  if (mark && hold && isChangedByOthersAlone(facts)) return 'differs';
   // A pending change does not move while the target is on hold or fails, or no worker runs.
   if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';
   // Nothing removes the person from a refused group, for which other changes of the person wait, before somebody acts.
@@ -64,11 +65,23 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
 }
 
 /** Returns whether somebody made the pending change at the platform while the target is on hold, so that nothing of it is left. */
-const isMadeOnHold = ({ condition, hold, memberships, platform }: ExplainedFacts): boolean =>
-  hold !== null &&
-  condition === null &&
-  platform?.state === 'equal' &&
-  platform.leftByPolicy.length === 0 &&
+const isMadeOnHold = (facts: ExplainedFacts): boolean =>
+  facts.hold !== null &&
+  facts.condition === null &&
+  facts.platform?.state === 'equal' &&
+  facts.platform.leftByPolicy.length === 0 &&
+  hasNoPendingMembership(facts);
+
+/** Returns whether the pending sync writes nothing: all was written before, and no reconcile has noted what others changed since. */
+const isChangedByOthersAlone = (facts: ExplainedFacts): boolean =>
+  facts.condition === null &&
+  facts.inScope === true &&
+  facts.platform?.state === 'differs' &&
+  facts.suspectedDrift.length === 0 &&
+  facts.values.every(({ state }) => isSettledValue(state)) &&
+  hasNoPendingMembership(facts);
+
+const hasNoPendingMembership = ({ memberships }: ExplainedFacts): boolean =>
   memberships.every(({ state }) => state !== 'toAdd' && state !== 'toRemove');
 
 /** Returns whether the settings protect the user. After a change of settings, the condition `Protected` follows with a sync. */

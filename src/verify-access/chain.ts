@@ -1,16 +1,14 @@
 // Builds the report of verify-access: four stages (push, stored, applied, visible), each with a time and a sentence. Pure.
-import { isAwaitingDecision } from '../directory/outbox/links.ts';
 import { CHAIN, type AccessReport, type AccessResult, type ChainLink, type QueryOutcome } from './report.ts';
-import { mayBeActive } from '../sync/user/account-state.ts';
 import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
-import { waitingText } from './desired-access.ts';
 import { becauseOf, unmanagedText } from './differing-reasons.ts';
 import type { Facts } from './facts.ts';
 import { isoTime } from '../support/sources.ts';
 import { besideDesiredText } from './left-alone.ts';
 import { defaultNotes } from './security-context.ts';
 import type { Visibility } from './visibility.ts';
+import { isChangeWaiting, isDecisionMoot } from './waiting-change.ts';
 
 /** Returns the report for an unknown name; its chain fails at `push`. */
 export function nobody(asked: string): AccessReport {
@@ -74,7 +72,7 @@ function acceptedLinks(facts: Facts): ChainLink[] {
 
 /** Returns the third stage: whether the account at the platform is as desired. */
 function appliedLink(facts: Facts): ChainLink {
-  const { writes, link, wanted, isMarked, differences, readTookMs: tookMs } = facts;
+  const { writes, link, wanted, differences, readTookMs: tookMs } = facts;
   const at = writes.ofPushAt ?? writes.newestAt ?? link.writtenAt;
   const times = {
     // A write before the push did not apply it.
@@ -84,13 +82,7 @@ function appliedLink(facts: Facts): ChainLink {
     tookMs,
   };
   const because = becauseOf(facts);
-  // A mark may be older than the closing, such as that of a restore. Values that wait for the decision are still to be written.
-  const isAllMade =
-    wanted.kind === 'closed' &&
-    facts.reading?.view.active === false &&
-    isDecisionMoot(facts) &&
-    waitingText(wanted, facts.reading) === undefined;
-  if (isMarked && !isAllMade)
+  if (isChangeWaiting(facts))
     return { stage: 'applied', ok: false, ...times, detail: `a change waits to be applied${because}` };
   // A call failed before the account was read.
   if (facts.fault?.at === 'platform' && !facts.reading) {
@@ -113,13 +105,6 @@ function appliedLink(facts: Facts): ChainLink {
       : `read back: active, ${counted(facts.reading?.view.groups.length ?? 0, 'group')}, every ${desiredWords(facts)}${unmanagedText(facts)}`;
   return { stage: 'applied', ok: true, ...times, detail };
 }
-
-/**
- * Returns whether a decision about a closed or missing account is not needed any more: by the link the account is open, so others
- * made the change, or, after a restore, the bridge itself between backup and restore.
- */
-const isDecisionMoot = ({ link }: Facts): boolean =>
-  isAwaitingDecision(link.condition) && link.id !== undefined && mayBeActive(link);
 
 /** Tells of a closed account. It gives no access, also while its deletion is not carried out. */
 function closedText(facts: Facts, why: string): string {

@@ -167,6 +167,15 @@ export function waitingText(wanted: DesiredAccess, reading: Reading | undefined)
   return names.length === 0 ? undefined : waitsText(names);
 }
 
+/** Returns whether an account that must be inactive is so, with every value and group that an inactive account keeps. */
+export const isInactiveAsDesired = (wanted: DesiredAccess, reading: Reading): boolean =>
+  !reading.view.active &&
+  wanted.kind === 'closed' &&
+  wanted.desired !== undefined &&
+  valueDifferences(wanted.desired, reading).length === 0 &&
+  missingIn(wanted.groups, reading.groups).length === 0 &&
+  stillIn(wanted.leaving, reading).length === 0;
+
 const folded = (names: readonly string[]): string[] => [...new Set(names.map(fold))].sort();
 
 /**

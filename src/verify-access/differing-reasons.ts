@@ -2,6 +2,7 @@
 import { deletionText } from '../directory/outbox/condition-text.ts';
 import { otherwiseCalled, refusedGroups, stillIn, waitingText, type LeavingGroup } from './desired-access.ts';
 import type { Facts } from './facts.ts';
+import { isChangeWaiting } from './waiting-change.ts';
 
 /** Returns the rest of a sentence about an account that the bridge does not manage; '' for a managed one. */
 export const unmanagedText = ({ unlinked }: Facts): string =>
@@ -44,7 +45,7 @@ export function becauseOf(facts: Facts): string {
   ].filter((text) => text !== undefined);
   if (causes.length > 0) return `: ${causes.join('; ')}`;
   const command = `scim-bridge explain ${facts.person.ref}`;
-  return facts.isMarked
+  return isChangeWaiting(facts)
     ? `: ${command} tells what the change waits for`
     : `: no reason is stored, and ${command} tells more`;
 }

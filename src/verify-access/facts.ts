@@ -20,8 +20,10 @@ export interface Facts {
   link: Link;
   /** Whether the settings delete the account of a leaver after its deactivation. */
   deletesLeavers: boolean;
-  /** Whether the user has a mark, so that a change is not applied yet. */
+  /** Whether the user has a mark, so that a sync is to come. */
   isMarked: boolean;
+  /** Names of values that a reconcile saw to differ at the platform; the sync that is to come writes them. */
+  suspectedDrift: readonly string[];
   /** Text about the hold of the target, which stops all writes; undefined: the target is not on hold. */
   hold: string | undefined;
   writes: LastWrites;

@@ -101,9 +101,9 @@ async function checkAccess(
 ): Promise<AccessReport> {
   const { clock, links, outbox, target } = scope;
   const startedMs = clock.now();
-  const [stored, isMarked, hold, writes, desired] = await Promise.all([
+  const [stored, { mark, suspectedDrift }, hold, writes, desired] = await Promise.all([
     links.get(target.name, person.ref),
-    outbox.isMarked(person.ref),
+    outbox.resourceStatus(person.ref),
     outbox.guardStore.onHold(),
     lastWrites(scope, person.ref, pushedAt({ person })),
     desiredAccessOf(scope, person),
@@ -170,7 +170,8 @@ async function checkAccess(
       person,
       wanted,
       link,
-      isMarked,
+      isMarked: mark !== null,
+      suspectedDrift,
       hold: hold && holdText(scope, hold),
       writes,
       deletesLeavers: outbox.deletesLeavers,

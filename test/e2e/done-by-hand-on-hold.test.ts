@@ -91,3 +91,41 @@ test('on hold somebody closes the account of a held leaver → after the release
   expect(await words('approvals', 'list')).toBe('The guard holds nothing.');
   expect(await words('plan')).toContain(EQUAL);
 }, 60_000);
+
+const access = async (name: string) => {
+  const { code, text } = await place.commands.run('verify-access', name);
+  return { code, text: text.replaceAll(/\s+/g, ' ') };
+};
+
+test('on hold the source deactivates a person and somebody closes the account by hand → verify-access exits 0 and says that the account is closed', async () => {
+  await place.commands.run('hold');
+  await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false });
+  expect(await access(BOB)).toMatchObject({ code: 2, text: expect.stringContaining('a change waits') });
+  await setActiveByHand(BOB, false);
+  const closed = await access(BOB);
+  expect(closed.code).toBe(0);
+  expect(closed.text).toContain('the account is closed, as it should be: inactive at the source');
+}, 60_000);
+
+test('on hold the source takes a deactivation back and somebody closes the account by hand → verify-access and explain tell a difference and no waiting change, until a reconcile orders the repair', async () => {
+  await place.commands.run('hold');
+  for (const value of [false, true])
+    await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value });
+  await setActiveByHand(BOB, false);
+  const told = await access(BOB);
+  expect(told.code).toBe(2);
+  expect(told.text).toContain('differs at the platform: active: on hold by');
+  expect(told.text).not.toContain('a change waits');
+  expect(await verdict(BOB)).toMatchObject({ verdict: 'differs' });
+  await place.commands.run('release');
+  await place.idle();
+  // The sync of the mark writes nothing.
+  expect((await place.platform.user(BOB))?.active).toBe(false);
+  await place.commands.run('hold');
+  await place.commands.run('reconcile', '--yes');
+  expect((await access(BOB)).text).toContain('a change waits to be applied: on hold by');
+  expect(await verdict(BOB)).toMatchObject({ verdict: 'stopped' });
+  await place.commands.run('release');
+  await place.idle();
+  expect((await place.platform.user(BOB))?.active).toBe(true);
+}, 60_000);
