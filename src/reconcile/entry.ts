@@ -166,6 +166,13 @@ export const isDrift = ({ attribution }: PlanEntry): boolean =>
   attribution.cause === 'write did not stick' ||
   attribution.cause === 'changed after the backup';
 
+/** Reason of the addition of a member whom somebody took out of the group at the platform. */
+export const TAKEN_OUT = 'member at the source, taken out at the platform';
+
+/** Returns whether somebody took the member of the entry out of the group at the platform. */
+export const isTakenOut = ({ action, reason }: PlanEntry): boolean =>
+  action === 'addMember' && reason.startsWith(TAKEN_OUT);
+
 /** Returns whether a push or a restore has marked the resource of the entry, so that no run has to mark it. */
 export const isPending = ({ attribution }: PlanEntry): boolean =>
   attribution.cause === 'source changed' || attribution.cause === 'restored from a backup';

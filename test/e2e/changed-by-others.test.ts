@@ -8,13 +8,14 @@ const PEOPLE = ['ann', 'ben', 'cho'].map((name) => `${name}@acme.example`);
 const [ANN = '', BEN = '', CHO = ''] = PEOPLE;
 
 const ids: string[] = [];
+let north: string;
 let place: Place;
 beforeAll(async () => {
   const country = { type: 'string', from: 'addresses[type eq "work"].country' };
   place = await openPlace({ target: { attributes: { country } } });
   const addresses = [{ type: 'work', country: 'PT' }];
   for (const name of PEOPLE) ids.push(await place.idp.createUser(name, { addresses }));
-  await place.idp.createGroup('north', ids.slice(0, 2));
+  north = await place.idp.createGroup('north', ids.slice(0, 2));
   await place.idp.createGroup('secret', ids.slice(0, 1));
   await place.idle();
   await run(place, 'reconcile', '--yes');
@@ -58,6 +59,42 @@ test('explain and plan report a membership that others removed, and sync of the 
   expect(await membersOf('north')).toEqual([ANN, BEN]);
   expect(await explained(BEN)).toContain('is at main as desired');
 }, 30_000);
+
+test('a reconcile on hold orders a membership that others removed → plan names the platform as its cause until it is written or pushed anew, and the source as the cause of a membership pushed meanwhile', async () => {
+  const push = (op: 'add' | 'remove', index: number) => {
+    const value = ids[index];
+    return place.idp.patch(
+      `/Groups/${north}`,
+      op === 'add'
+        ? { op, path: 'members', value: [{ value }] }
+        : { op, path: `members[value eq "${value}"]` },
+    );
+  };
+  const planned = async (): Promise<string> =>
+    (await place.commands.run('plan')).text.replaceAll(/\s+/g, ' ');
+  const byOthers =
+    'addMember person ben@acme.example in north member at the source, taken out at the platform (platform changed by';
+  await changeMembers('north', 'remove');
+  await run(place, 'hold');
+  expect((await place.commands.run('reconcile', '--yes')).text).toContain('the target was on hold');
+  expect(await planned()).toContain(byOthers);
+  await push('add', 2);
+  const both = await planned();
+  expect(both).toContain(byOthers);
+  expect(both).toContain('addMember person cho@acme.example in north: member at the source (source changed)');
+  expect((await place.commands.run('reconcile', '--yes')).text).toContain('the target was on hold');
+  expect(await planned()).toContain(byOthers);
+  await push('remove', 1);
+  await push('add', 1);
+  expect(await planned()).toContain(
+    'addMember person ben@acme.example in north: member at the source (source changed)',
+  );
+  await run(place, 'release');
+  await place.idle();
+  expect(await membersOf('north')).toEqual([ANN, BEN, CHO]);
+  await push('remove', 2);
+  await place.idle();
+}, 60_000);
 
 test('others delete a group → explain of a member says that the group is gone, and sync of this member creates it with all members', async () => {
   const { groups } = await place.platform.state();

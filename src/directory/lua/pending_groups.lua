@@ -70,6 +70,9 @@ local function set_pending_at(target, group, users, sign, absence)
     list[#list + 1] = user
   end
   call_with('HSET', pending_members, signs)
+  -- This change is newer than the comparison that found a member taken out at the platform.
+  local taken_out = key('takenOutMembers', target .. ':' .. group)
+  if redis.call('EXISTS', taken_out) == 1 then call_with('SREM', taken_out, users) end
   if #unsent > 0 then call_with('SADD', key('unsentMembers', target .. ':' .. group), unsent) end
   if #others > 0 then call_with('SREM', key('unsentMembers', target .. ':' .. group), others) end
   for place, user in ipairs(users) do

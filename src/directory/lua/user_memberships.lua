@@ -9,6 +9,7 @@ local function drop_grants(target, user)
       redis.call('HDEL', pending_groups, group)
       redis.call('HDEL', key('pendingMembers', target .. ':' .. group), user)
       redis.call('SREM', key('unsentMembers', target .. ':' .. group), user)
+      redis.call('SREM', key('takenOutMembers', target .. ':' .. group), user)
     end
   end
 end

@@ -20,7 +20,9 @@ local pending_members = key('pendingMembers', p.target .. ':' .. p.group)
 local is_removal = p.sign == TO_REMOVE
 local kept_sign = is_removal and ({ kept = KEPT_REMOVAL, unseen = UNCONFIRMED_REMOVAL })[p.ending]
 if p.ending == 'unseen' then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
-if p.sign == TO_ADD then call_with('SREM', key('unsentMembers', p.target .. ':' .. p.group), p.users) end
+for _, family in ipairs(p.sign == TO_ADD and { 'unsentMembers', 'takenOutMembers' } or {}) do
+  call_with('SREM', key(family, p.target .. ':' .. p.group), p.users)
+end
 local cleared = 0
 for _, user in ipairs(p.users) do
   local sign = redis.call('HGET', pending_members, user)

@@ -21,6 +21,8 @@ export interface Drift {
   observed: Record<string, unknown>;
   /** Members that only the source has. */
   add: string[];
+  /** Members of `add` whom somebody took out at the platform. */
+  takenOut?: string[];
   /** Members that only the platform has. */
   remove: string[];
   /** Members that the platform's group does not have any more. Their pending, held or rejected removals end. */

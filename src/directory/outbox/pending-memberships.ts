@@ -56,6 +56,10 @@ export function createPendingMemberships(
   const unconfirmedRemovals = async (group: string): Promise<string[]> =>
     [...(await signsOf(group))].flatMap(([member, sign]) => (isUnconfirmed(sign) ? [member] : []));
 
+  /** Returns the ids of the users whose addition is pending because somebody took them out at the platform. */
+  const takenOutMembers = async (group: string): Promise<Set<string>> =>
+    new Set(await redis.smembers(keys.key('takenOutMembers', `${target}:${group}`)));
+
   /**
    * Returns whether memberships of these users may be added now: each is linked, its attributes are applied, and no removal
    * is pending.
@@ -93,5 +97,5 @@ export function createPendingMemberships(
     return pendingGroups.filter(([, sign]) => sign === MEMBERSHIP_SIGN.toRemove).map(([group]) => group);
   }
 
-  return { pendingMembers, unconfirmedRemovals, readiness, pendingRemovals };
+  return { pendingMembers, unconfirmedRemovals, takenOutMembers, readiness, pendingRemovals };
 }

@@ -29,6 +29,7 @@ local function drop_pending(target)
   for _, group in ipairs(redis.call('HKEYS', pending)) do
     redis.call('HDEL', key('pendingMembers', target .. ':' .. group), p.id)
     redis.call('SREM', key('unsentMembers', target .. ':' .. group), p.id)
+    redis.call('SREM', key('takenOutMembers', target .. ':' .. group), p.id)
     held = held + drop_item(target, 'Group:' .. group, 'removeMembers', p.id).guardHeld
     mark_at(target, 'Group:' .. group, EDIT, clock())
   end

@@ -4,7 +4,7 @@ import { parseRef, type Ref } from '../../directory/records.ts';
 import { unmanagedName } from '../../directory/member-names.ts';
 import { changeText, type Destruction } from '../../directory/guard/held-changes.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../../guard/judge.ts';
-import { isChange, needsMark, needsNoPermission, type PlanEntry } from '../entry.ts';
+import { isChange, isTakenOut, needsMark, needsNoPermission, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { countsOf, type Plan } from '../plan.ts';
 import { groupsWithEndedHold } from '../unwritten/left-by-settings.ts';
@@ -125,7 +125,10 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
       if (value !== undefined) drift.observed[name] = value;
     }
     const member = memberName(entry);
-    if (member !== undefined) drift[entry.action === 'removeMember' ? 'remove' : 'add'].push(member);
+    if (member !== undefined) {
+      drift[entry.action === 'removeMember' ? 'remove' : 'add'].push(member);
+      if (isTakenOut(entry)) (drift.takenOut ??= []).push(member);
+    }
     // One urgent entry makes the whole note urgent.
     if (entry.action === 'deactivate') drift.priority = 'deactivation';
   }

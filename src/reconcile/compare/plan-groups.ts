@@ -6,7 +6,7 @@ import { unmanagedName } from '../../directory/member-names.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import { notedLeavers } from '../../sync/group/left-members.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
-import { absenceOf, leftBy, ownCause, type Basis, type Cause, type PlanEntry } from '../entry.ts';
+import { absenceOf, leftBy, ownCause, TAKEN_OUT, type Basis, type Cause, type PlanEntry } from '../entry.ts';
 
 export interface Member {
   /** Null: an unmanaged account. */
@@ -53,8 +53,11 @@ export interface GroupCase {
   unconfirmed: ReadonlySet<string>;
   /** Members of the group that is to be adopted whom the source does not have and the settings do not leave there. */
   surplusThere?: Member[] | undefined;
-  /** Pending memberships with their signs (pending membership in docs/glossary.md), and the refusal of the member's own last sync. */
-  pending: { member: Member; sign: string; refusal?: Condition | undefined }[];
+  /**
+   * Pending memberships with their signs (pending membership in docs/glossary.md), and the refusal of the member's own last sync.
+   * `isTakenOut`: no push ordered the addition, but a comparison that found the member taken out at the platform.
+   */
+  pending: { member: Member; sign: string; refusal?: Condition | undefined; isTakenOut?: boolean }[];
 }
 
 export interface GroupRules {
@@ -195,7 +198,7 @@ function existence(group: GroupCase, { policy, now }: GroupRules): PlanEntry[] {
 function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   const isMade = group.observed === undefined && !group.namesake;
   const pending = isMade ? group.pending.filter(({ sign }) => sign === '+') : group.pending;
-  return pending.map(({ member, sign, refusal }) => {
+  return pending.map(({ member, sign, refusal, isTakenOut }) => {
     if (sign !== '+') {
       return {
         // The cause `source changed` means that a sync is to come. For a kept removal (`r`) of a group without a mark none is, so
@@ -214,12 +217,12 @@ function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
     }
     const waits = group.takenBy ? WAITS_FOR_GROUP : refusal && `${WAITS_FOR_USER} (${refusal.reason})`;
     return {
-      ...base(group, 'source changed', waits ? 'report' : 'apply'),
+      ...base(group, isTakenOut ? 'platform changed' : 'source changed', waits ? 'report' : 'apply'),
       action: 'addMember',
       member,
       before: { member: false },
       after: { member: true },
-      reason: `member at the source${waits ?? ''}`,
+      reason: `${isTakenOut ? TAKEN_OUT : 'member at the source'}${waits ?? ''}`,
     };
   });
 }
@@ -260,7 +263,7 @@ function differingMembers(group: GroupCase, { policy, members }: GroupRules): Pl
       ? 'member at the source, whose account is gone at the platform'
       : isUnwritten
         ? 'member at the source'
-        : 'member at the source, taken out at the platform',
+        : TAKEN_OUT,
   }));
   const removed = surplus.map((member): PlanEntry => {
     const isUnnoticed = member.ref !== null && (group.isLost || isLeaver(member));

@@ -148,7 +148,8 @@ async function verifyGroup(
       : await doneOfGroup(scan, ref, { signs, isDeleted, marked, observed: present, isRead, most: mostDone });
   const done = new Set(doneItems.map(({ subject }) => subject));
   const candidate = namesake?.id ?? (isMissing ? strangers?.taken.get(fold(wantedName)) : undefined);
-  const pending = await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user))));
+  const takenOut = signs.size > 0 ? await outbox.takenOutMembers(id) : new Set<string>();
+  const pending = await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user))), takenOut);
   const unlooked = new Set<Ref | null>(doneUnread.map((user) => refOf('User', user)));
   const toLookUp = pending.filter(({ member }) => !unlooked.has(member.ref));
   const { found: pendingDone, unread: pendingUnread } =

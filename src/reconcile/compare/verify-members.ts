@@ -117,8 +117,15 @@ export async function lookForLeavers(
 /** Returns the userName that the bridge last wrote or read. */
 const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 
-/** Returns the pending memberships of a group, without additions of users who are out of scope. */
-export async function pendingOf(scan: ScanResult, signs: Map<string, string>): Promise<GroupCase['pending']> {
+/**
+ * Returns the pending memberships of a group, without additions of users who are out of scope.
+ * @param takenOut ids of the members whom a comparison found taken out at the platform
+ */
+export async function pendingOf(
+  scan: ScanResult,
+  signs: Map<string, string>,
+  takenOut: ReadonlySet<string>,
+): Promise<GroupCase['pending']> {
   const users = [...signs.keys()].filter((user) => !isUnmanaged(user));
   const observed = await scan.scope.drifts.readLinks(users.map((user) => refOf('User', user)));
   return observed.flatMap(({ ref, text, marked }) => {
@@ -128,7 +135,7 @@ export async function pendingOf(scan: ScanResult, signs: Map<string, string>): P
     const isOut = link.departed || (link.id === undefined && !marked && !link.condition);
     if (sign === '+' && isOut) return [];
     const member = { ref, platformId: link.id ?? null, name: nameOf(link) };
-    return [{ member, sign, refusal: refusalOf(link, marked) }];
+    return [{ member, sign, refusal: refusalOf(link, marked), isTakenOut: takenOut.has(parseRef(ref).id) }];
   });
 }
 
