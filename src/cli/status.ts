@@ -7,7 +7,12 @@ import type { DriftCount } from '../directory/outbox/runs.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { listExceptions, type ExceptionView } from '../ops/approvals/exceptions.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
-import { EXCEPTION_WORDS, withoutGuardHolds, exceptionTotalText } from '../reconcile/text/exception-words.ts';
+import {
+  asOfSync,
+  EXCEPTION_WORDS,
+  withoutGuardHolds,
+  exceptionTotalText,
+} from '../reconcile/text/exception-words.ts';
 import { failingText } from '../ops/status/failing.ts';
 import { proofSummary } from '../ops/doctor/proof-findings.ts';
 import { fleetText, processText, type FleetReport } from '../ops/status/fleet.ts';
@@ -143,7 +148,7 @@ function print(
   );
   for (const { kind, name, reason, since, message } of named)
     say(
-      `    ${kind === 'Group' ? 'group ' : ''}${name} ${EXCEPTION_WORDS[reason]} since ${since}: ${withoutGuardHolds(message)}`,
+      `    ${kind === 'Group' ? 'group ' : ''}${name} ${EXCEPTION_WORDS[reason]} since ${since}${asOfSync(reason)}: ${withoutGuardHolds(message)}`,
     );
   if (named.length < exceptions.total) say(`    … and ${exceptions.total - named.length} more`);
 }

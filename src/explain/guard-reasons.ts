@@ -178,8 +178,8 @@ export function isDoneByHand({ kind, memberships, platform, guard }: ExplainedFa
   const undone = guard.filter(({ state }) => state !== 'approved').length;
   const isPending = ({ state }: (typeof memberships)[number]): boolean =>
     state === 'toAdd' || state === 'toRemove';
-  const pending = kind === 'Group' ? memberships.filter(isPending).length : 0;
-  return platform !== null && platform.done > 0 && platform.done >= Math.max(undone, pending);
+  const hasOthers = kind === 'Group' && memberships.some(isPending);
+  return platform !== null && platform.done > 0 && platform.done >= undone && !hasOthers;
 }
 
 /** Returns the summary of a resource whose held and rejected changes somebody made at the platform. */

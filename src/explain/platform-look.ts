@@ -107,10 +107,7 @@ export async function lookAtPlatform(
     // Done: changes that wait for a decision or were rejected, but that somebody has already made at the platform.
     const found = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
     const { held, rejected } = found?.get(ref) ?? { held: 0, rejected: 0 };
-    const items = compared.done?.items ?? [];
-    const verdicts = await scope.outbox.guardStore.verdictsOn(items);
-    // A removal without a verdict of its own is decided with the account of the member, so it counts as pending.
-    const left = items.flatMap((item, at) => (verdicts[at] === undefined ? (removedUser(item) ?? []) : []));
+    const left = (compared.done?.items ?? []).flatMap((item) => removedUser(item) ?? []);
     // Returns the name of the other side of a membership: of a person the group, also in the entry that creates the group again; of
     // a group the member, whose platform id stands for a missing name.
     const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>

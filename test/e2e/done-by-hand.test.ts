@@ -88,7 +88,7 @@ test('a held deactivation of a leaver whose account was activated by hand ends w
   await setActive(true);
   await place.commands.run('reconcile');
   await place.idle();
-  expect(await outputOf('exceptions')).toContain('held by the guard: the deactivation');
+  expect(await outputOf('exceptions')).toContain('held by the guard, as of the last sync: the deactivation');
   await setActive(false);
   await expectEnded(ANN);
 }, 30_000);
@@ -116,9 +116,15 @@ test.each(['held', 'rejected'])(
       });
     await takeOut(ANN);
     expect(await outputOf('plan')).toContain(DONE_IN[state]);
-    expect(await outputOf('explain', 'crew', '--all')).toContain(
-      '1 change of these is done at the platform already',
-    );
+    const explainedGroup = await outputOf('explain', 'crew', '--all');
+    expect(explainedGroup).toContain('1 change of these is done at the platform already');
+    // The platform shows that Ann is not in the group any more.
+    expect(explainedGroup).toContain('1 member still to be removed');
+    expect(explainedGroup).toContain(`- ${BOB} (`);
+    expect(explainedGroup).not.toContain(`- ${ANN} (`);
+    if (state === 'held')
+      for (const command of ['status', 'exceptions'])
+        expect(await outputOf(command)).toMatch(/held by the guard.*, as of the last sync: the removal/);
     const explained = await outputOf('explain', ANN, '--all');
     expect(explained).toContain('as desired: active, in 0 groups');
     expect(explained).toContain('At the platform it is not in crew: the next reconcile takes');

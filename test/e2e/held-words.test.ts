@@ -15,10 +15,10 @@ beforeAll(async () => {
 afterAll(() => place.stop());
 
 test.each([
-  [['status'], /held by the guard since \S+: the deactivation$/m],
+  [['status'], /held by the guard since \S+, as of the last sync: the deactivation$/m],
   [['plan'], /held by the guard since \S+, the deactivation$/m],
   [['log'], /held by the guard {2}the deactivation/],
-  [['exceptions'], /held by the guard: the deactivation\. /],
+  [['exceptions'], /held by the guard, as of the last sync: the deactivation\. /],
   [['explain', ANN, '--all'], /Held: the deactivation\.[^]*held by the guard, as above/],
 ])('the output of %j says only once that the guard holds a change', async (args, words) => {
   const { text } = await place.commands.run(...args);

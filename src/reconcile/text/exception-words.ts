@@ -20,6 +20,13 @@ export const EXCEPTION_WORDS: Record<ExceptionReason, string> = {
 /** Returns the message without the start "the guard holds ", for a text that has named the guard already. */
 export const withoutGuardHolds = (message: string): string => message.replace(/^the guard holds /, '');
 
+/**
+ * Returns the words behind those of a held change, '' for other reasons. The guard does not read the platform: until the next sync or
+ * reconcile, a removal stays in its list whose member somebody took out of the group by hand.
+ */
+export const asOfSync = (reason: ExceptionReason): string =>
+  reason === 'Held' ? ', as of the last sync' : '';
+
 /** Returns the counts in words, such as `2 rejected, 1 protected`; '' when there is no exception. */
 const exceptionCountsText = (counts: Pick<ExceptionCounts, ExceptionReason>): string =>
   EXCEPTION_REASONS.filter((reason) => counts[reason] > 0)
