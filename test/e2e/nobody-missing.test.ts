@@ -191,6 +191,18 @@ describe('when every user was synced', () => {
     60_000,
   );
 
+  test('a reconcile restores the lost link of one person whose account the former run found equal', async () => {
+    await rec.run();
+    await redis.hdel(key('links'), `User:${ids[0]}`);
+    const { coverage } = rec.scopes[0]?.scope ?? {};
+    await expect(coverage?.read('User')).resolves.toMatchObject({ linked: PEOPLE - 1, missing: 1 });
+    const { coverage: planned, counts } = await rec.plan();
+    expect(planned.users).toMatchObject({ linked: PEOPLE - 1, missing: 1 });
+    expect(counts).toMatchObject({ adopt: 1 });
+    await afterOneRun(rec, bridge.platform);
+    await expect(faultsAt(bridge.platform, everybodyInPortugal)).resolves.toEqual([]);
+  }, 60_000);
+
   test('a reconcile fills a tenant that was emptied', async () => {
     const { users, groups } = await bridge.platform.state();
     for (const { scimId, userName } of users)
