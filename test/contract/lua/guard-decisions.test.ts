@@ -162,6 +162,19 @@ it('an approval that is too old cannot be approved; its changes are judged anew,
   await expect(rig.guardStore.take(deactivations(3), guard(2))).resolves.toEqual(['allowed']);
 });
 
+it.each([
+  { limit: 1, verdict: 'held' },
+  { limit: 2, verdict: 'allowed' },
+] as const)(
+  'two changes whose approval expired are judged together: under a limit of $limit each is $verdict',
+  async ({ limit, verdict }) => {
+    await rig.guardStore.take(deactivations(1, 2), guard(0));
+    await passTime(rig.store, 73 * HOUR);
+    await expect(rig.guardStore.take(deactivations(1), guard(limit))).resolves.toEqual([verdict]);
+    await expect(rig.guardStore.take(deactivations(2), guard(limit))).resolves.toEqual([verdict]);
+  },
+);
+
 it('55 rejections in force are all listed; once they are withdrawn, the list of decisions has at most 50 entries', async () => {
   const MANY = 55;
   await rig.guardStore.take(deactivations(...range(0, MANY)), guard(0));
