@@ -37,9 +37,21 @@ export function expiryText(expiresAt: string, now: number): string {
   const left = Date.parse(expiresAt) - now;
   if (left <= 0)
     return `expired ${expiresAt}: it cannot be decided any more, the guard judges its changes anew`;
-  const hours = Math.floor(left / HOUR_MS);
-  const time = hours > 0 ? `${hours} h` : `${Math.floor(left / 60_000)} min`;
-  return `expires ${expiresAt} (in ${time}), then the guard judges its changes anew`;
+  return `expires ${expiresAt} (in ${leftText(left)}), then the guard judges its changes anew`;
+}
+
+/** Returns a time until an end in words. */
+const leftText = (ms: number): string =>
+  ms >= HOUR_MS ? `${Math.floor(ms / HOUR_MS)} h` : `${Math.floor(ms / 60_000)} min`;
+
+/** Returns how many changes of an approval are not written, and when it ends or ended; undefined: all are, or it is no approval. */
+export function unwrittenText({ expiresAt, unwritten, total }: Approval, now: number): string | undefined {
+  if (unwritten === undefined || expiresAt === undefined) return undefined;
+  const left = Date.parse(expiresAt) - now;
+  const share = `${unwritten} of ${total}`;
+  return left > 0
+    ? `not written yet: ${share}; the approval ends ${expiresAt} (in ${leftText(left)}), then the guard judges anew what is not written`
+    : `not written before the approval ended ${expiresAt}: ${share}; the guard judges them anew, and scim-bridge approvals list shows what it holds`;
 }
 
 /** Prints an approval without its changes. */
@@ -52,6 +64,8 @@ export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }
   else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
   const left = stillRejectedText(approval);
   if (left !== undefined) say(`  ${left}`);
+  const unwritten = unwrittenText(approval, now);
+  if (unwritten !== undefined) say(`  ${unwritten}`);
   if (selection !== undefined) say(`  ${selection}`);
   if (note !== undefined) say(`  note: ${note}`);
   for (const first of approval.firstApprovals ?? []) say(`  ${firstText(first)}`);

@@ -27,6 +27,7 @@ import {
   printApproval,
   printChanges,
   stillRejectedText,
+  unwrittenText,
 } from './approval-view.ts';
 import { confirm } from './confirm.ts';
 import { withStore } from './store.ts';
@@ -286,7 +287,7 @@ function dates(approval: Approval): string {
   const { openedAt, expiresAt, at, by, selection, note } = approval;
   // `at`: time of the decision. A held approval has none, and has an expiry.
   if (at === undefined) return `opened ${openedAt}, ${expiryText(expiresAt ?? '', Date.now())}`;
-  return [`${at} by ${by}`, stillRejectedText(approval), selection, note]
+  return [`${at} by ${by}`, stillRejectedText(approval), unwrittenText(approval, Date.now()), selection, note]
     .filter((part) => part !== undefined)
     .join('; ');
 }

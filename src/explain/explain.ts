@@ -180,7 +180,9 @@ async function explainAt(
     deadLetterSince: status.blockedSince === null ? null : isoTime(status.blockedSince),
     mark: markOf(status),
     lookAgainAt: status.alarmAt === null || isDecided ? null : isoTime(status.alarmAt),
-    guard: status.guard,
+    guard: status.guard.map(({ approvedUntil, ...change }) =>
+      approvedUntil === undefined ? change : { ...change, until: isoTime(approvedUntil) },
+    ),
     approval: approval ? `${scope.connection}.${approval.id}` : null,
     rejections: await rejectionsOf(scope, found, status.guard, memberships),
     firstApprovals: approval ? await firstApprovalsOf(scope, found, status.guard, memberships) : [],

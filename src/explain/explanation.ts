@@ -202,8 +202,16 @@ export interface Explanation {
     /** Names of pushed groups that are members; groups in groups are not written. */
     nestedGroups: string[];
   } | null;
-  /** Changes that a person can decide or has decided; `subject`: id of the member, or name of the attribute; null for others. */
-  guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
+  /**
+   * Changes that a person can decide or has decided; `subject`: id of the member, or name of the attribute; null for others.
+   * `until`: end of an approval.
+   */
+  guard: {
+    kind: DestructiveKind;
+    subject: string | null;
+    state: 'held' | 'approved' | 'rejected';
+    until?: string;
+  }[];
   /** Id (`<connection>.<list>`) of the open approval of held changes of the resource or its memberships; null: none is held. */
   approval: string | null;
   /** The newest rejection of the resource's own changes (`group` null), and of a person's removal from each group (its name). */

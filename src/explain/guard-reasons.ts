@@ -37,6 +37,14 @@ export const guardReasons = ({ guard, kind }: ExplainedFacts): string[] =>
     return words.length === 0 ? [] : [`${capital(state)}, of what the guard judged: ${words.join(', ')}.`];
   });
 
+/** Returns a sentence about the end of the approval of changes that are not written yet; undefined: there are none. */
+export function approvalEndReason({ guard }: ExplainedFacts): string | undefined {
+  const ends = guard.flatMap(({ until }) => until ?? []).sort();
+  return ends[0] === undefined
+    ? undefined
+    : `The approval ends ${ends[0]}: the guard judges anew what is not written by then, and may hold it again.`;
+}
+
 /** Returns a sentence with the held changes and the id of the approval that covers them; undefined: nothing is held. */
 export function approvalReason({
   approval,

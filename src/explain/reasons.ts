@@ -10,6 +10,7 @@ import {
   approvalReason,
   deletionReason,
   firstApprovalReasons,
+  approvalEndReason,
   guardReasons,
   isDoneByHand,
   leftReason,
@@ -52,6 +53,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     failingReason(facts, summary),
     // Numbers follow the advice, because a page that is short of room leaves out the last reasons.
     ...(isDone || isToldByCondition(facts) ? [] : guardReasons(facts)),
+    approvalEndReason(facts),
     membershipReason(facts),
     noLongerWanted(facts),
     partlyDone(facts),

@@ -14,6 +14,7 @@ import type { SyncOutcome } from './outcome.ts';
 export const openGate = (): Gate => ({
   refused: [],
   unasked: [],
+  isHeldAgain: false,
   faults: [],
   followers: 0,
   isLastAdministrator: false,
@@ -36,7 +37,8 @@ export async function permit(
 ): Promise<Permission[]> {
   const { gate, outbox, target, work } = context;
   const items = wishes.map((wish) => ({ ...wish, ref: work.ref }));
-  const permissions = await outbox.guardStore.take(items, target.policy.guard, options);
+  const onHeldAgain = (): void => void (gate.isHeldAgain = true);
+  const permissions = await outbox.guardStore.take(items, target.policy.guard, { ...options, onHeldAgain });
   for (const [index, permission] of permissions.entries()) {
     const item = items[index];
     if (item && permission !== 'allowed') gate.refused.push({ item, permission });
@@ -90,7 +92,9 @@ export function ended(
   if (!why) return { kind: 'synced', writes, ...rest };
   if (gate.isLeaver) why.isLeaver = true;
   const isHeld = gate.followers > 0 || gate.refused.some(({ permission }) => permission === 'held');
-  return { kind: isHeld ? 'held' : 'synced', writes, condition: why, ...rest };
+  return isHeld
+    ? { kind: 'held', writes, condition: why, ...rest, isHeldAgain: gate.isHeldAgain }
+    : { kind: 'synced', writes, condition: why, ...rest };
 }
 
 /** Returns whether the guard refused a write of this kind. */

@@ -15,8 +15,18 @@ export type SyncOutcome =
       /** Time at which the resource is synced again even if nothing changes, such as a delayed deletion; Unix milliseconds. */
       alarmAt?: number;
     }
-  /** The target is as desired except for held changes. A decision or a new push marks the resource again. */
-  | { kind: 'held'; writes: number; condition: Condition; dropGrants?: boolean; alarmAt?: number }
+  /**
+   * The target is as desired except for held changes. A decision or a new push marks the resource again. `isHeldAgain`: one of
+   * them was approved or held before, and that has expired.
+   */
+  | {
+      kind: 'held';
+      writes: number;
+      condition: Condition;
+      dropGrants?: boolean;
+      alarmAt?: number;
+      isHeldAgain?: boolean;
+    }
   /**
    * The rest follows later. `for`: a user waits for its removals from groups, or before the activation for its memberships; a
    * group waits for syncs of its members, or a short time for further ones, so that one PATCH adds them together. The resource becomes due after `afterMs`

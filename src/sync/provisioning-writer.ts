@@ -146,6 +146,13 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
     return isClosed && !written.has('deactivate') ? ['the deactivation', ...made] : made;
   }
 
+  function onHeld({ condition, isHeldAgain }: SyncOutcome & { kind: 'held' }): void {
+    const { reason, message } = condition;
+    if (isHeldAgain)
+      lines.push({ action: 'none', status: 'held', reason, message: `${message}${HELD_AGAIN}` });
+    else if (isNew(condition)) lines.push({ action: 'none', status: 'held', reason, message });
+  }
+
   function onLater({ condition }: SyncOutcome & { kind: 'later' }): void {
     // `NotApplied`: the platform may carry the next attempt out. The other conditions of this outcome need an operator.
     const status = condition?.reason === 'NotApplied' ? 'retry' : 'failure';
@@ -213,8 +220,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
       else if (outcome.kind === 'later') onLater(outcome);
       else if (outcome.kind === 'blocked')
         lines.push({ ...failure, status: 'failure', ...why(outcome.condition) });
-      else if (outcome.kind === 'held' && isNew(outcome.condition))
-        lines.push({ action: 'none', status: 'held', ...why(outcome.condition) });
+      else if (outcome.kind === 'held') onHeld(outcome);
     },
     append: () => {
       work.logEntries.push(...lines.map((each) => toEntry(work, each, known.condition)));
@@ -222,6 +228,9 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
     },
   };
 }
+
+/** End of the message about a hold after which the change waits for a decision under a new id. */
+const HELD_AGAIN = ', anew: an earlier approval or hold ended before the change was written';
 
 /** Returns the remark of a write whose answer did not arrive. */
 const seenLater = (state: 'gone' | 'there'): Why => ({

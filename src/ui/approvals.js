@@ -68,6 +68,7 @@ const decision = (approval) =>
         ago(approval.at),
       ),
       stillRejected(approval),
+      unwritten(approval),
       h('code', {}, approval.id),
       approval.selection && h('p', { class: 'soft' }, approval.selection),
       approval.note && h('p', { class: 'soft' }, `Note: ${approval.note}`),
@@ -78,6 +79,18 @@ const decision = (approval) =>
 /** Tells how many changes of a rejection are still rejected, with the words of the command. */
 const stillRejected = ({ stillRejected: left, total }) =>
   left !== undefined && h('p', { class: 'soft' }, `still rejected: ${left} of ${total}`);
+
+/** Tells how many changes of an approval are not written, and when it ends; the guard then judges them anew. */
+const unwritten = ({ unwritten: left, total, expiresAt }) =>
+  left !== undefined &&
+  h(
+    'p',
+    { class: 'soft' },
+    `not written: ${left} of ${total}; the approval `,
+    Date.parse(expiresAt) > Date.now() ? 'ends ' : 'ended ',
+    ago(expiresAt),
+    ', and the guard judges anew what is not written by then',
+  );
 
 /** Returns words about the end of held changes. An expired list may be shown until the guard has judged its changes anew. */
 const expiry = (expiresAt) =>
@@ -102,6 +115,7 @@ function details(approval, redraw) {
       h('code', {}, id),
     ),
     stillRejected(approval),
+    unwritten(approval),
     selection && h('p', {}, selection),
     note && h('p', {}, `Note: ${note}`),
     (approval.firstApprovals ?? []).map((first) => firstApproval(first, redraw)),

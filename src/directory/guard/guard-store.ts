@@ -21,6 +21,11 @@ import { createOperatorHold } from './operator-hold.ts';
 /** Verdict about a destructive write: it may be sent, it waits for an operator, or an operator rejected it. */
 export type Permission = 'allowed' | 'held' | 'rejected';
 
+/** Reply of guard_take.lua about one item. `heldAgain`: held anew, because an earlier approval or hold has expired. */
+type Verdict = Permission | 'heldAgain';
+
+const toPermission = (verdict: Verdict): Permission => (verdict === 'heldAgain' ? 'held' : verdict);
+
 /** Decision about the removal of a member: see guard_leavers.lua. */
 type MemberDecision = 'stays' | 'follows' | 'waits';
 
@@ -71,13 +76,14 @@ export function createGuardStore(
 
   /**
    * Asks for destructive writes; those that are not allowed are held.
-   * @param options.whole the items without an earlier verdict are allowed together or not at all; the others keep their verdict
+   * @param options `whole`: the items without an earlier verdict are allowed together or not at all; the others keep their
+   *   verdict. `onHeldAgain` is called if an item is held whose earlier approval or hold has expired
    * @returns permissions in the order of `items`
    */
   async function take(
     items: Destruction[],
     settings: GuardSettings,
-    { whole = false } = {},
+    { whole = false, onHeldAgain }: { whole?: boolean; onHeldAgain?: () => void } = {},
   ): Promise<Permission[]> {
     if (items.length === 0) return [];
     const { windowMs } = settings;
@@ -89,14 +95,16 @@ export function createGuardStore(
       }),
     );
     const args = { allowances, windowMs, whole };
-    return items.length <= TAKE_PORTION ? run(items, args) : takeMany(items, args);
+    const found = await (items.length <= TAKE_PORTION ? run(items, args) : takeMany(items, args));
+    if (found.includes('heldAgain')) onHeldAgain?.();
+    return found.map(toPermission);
   }
 
   /**
    * Asks for very many writes with several short scripts. All are counted first, so that each portion is judged by the
    * total. A change that another sync asks for in between counts only for the portions after it.
    */
-  async function takeMany(items: Destruction[], args: object): Promise<Permission[]> {
+  async function takeMany(items: Destruction[], args: object): Promise<Verdict[]> {
     const portions = inPortions(items, TAKE_PORTION);
     const counts: number[][] = [];
     // With `whole`, an earlier refusal of one item is the verdict for all undecided items. `rejected` precedes `held`.
@@ -108,31 +116,31 @@ export function createGuardStore(
       counts.push(count as number[]);
       if (found !== '' && stop !== 'rejected') stop = found as Permission;
     }
-    const permissions: Permission[] = [];
+    const verdicts: Verdict[] = [];
     for (const [index, portion] of portions.entries()) {
       // Earlier portions are already in the window, so only later ones are added.
       const rest = counts.slice(index + 1);
       const later = DESTRUCTIVE_KINDS.map((_, kind) =>
         rest.reduce((sum, count) => sum + (count[kind] ?? 0), 0),
       );
-      permissions.push(...(await run(portion, { ...args, later, stop })));
+      verdicts.push(...(await run(portion, { ...args, later, stop })));
     }
-    return permissions;
+    return verdicts;
   }
 
   /** Holds the changes of a plan that exceed the limit, before any of them is marked. */
   async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
     const permissions: Permission[] = [];
     for (const portion of inPortions(items, HOLD_PORTION))
-      permissions.push(...(await run(portion, { allowances: NOTHING_ALLOWED, windowMs })));
+      permissions.push(...(await run(portion, { allowances: NOTHING_ALLOWED, windowMs })).map(toPermission));
     return permissions;
   }
 
   /** Holds one change regardless of counts and approvals, for example the deactivation of the last administrator. */
   async function holdBack(item: Destruction, windowMs: number): Promise<Permission> {
     const args = { allowances: NOTHING_ALLOWED, windowMs, always: true };
-    const [permission = 'held'] = await run([item], args);
-    return permission;
+    const [verdict = 'held'] = await run([item], args);
+    return toPermission(verdict);
   }
 
   /** Returns users with a pending or recent deactivation; some may be active again. */
@@ -175,10 +183,10 @@ export function createGuardStore(
     return scripts.values('guard_take', keys.base, { ...common, ...args, items: wire });
   }
 
-  /** Judges items with one script. @returns permissions in the order of the items */
-  async function run(items: Destruction[], args: object): Promise<Permission[]> {
+  /** Judges items with one script. @returns verdicts in the order of the items */
+  async function run(items: Destruction[], args: object): Promise<Verdict[]> {
     const [verdicts] = await judge(items, args);
-    return verdicts as Permission[];
+    return verdicts as Verdict[];
   }
 
   /** Returns the decision about the removal of each user from a group, in the order of `users`. */
@@ -220,28 +228,38 @@ export function createGuardStore(
     return dropped;
   }
 
-  /** Returns for each change whether it is in a list of its kind; reads in portions. @param family of the Redis keys of these lists */
-  async function areIn(family: string, items: Destruction[]): Promise<boolean[]> {
-    const found: boolean[] = [];
+  /** Returns the score of each change in the list of its kind; reads in portions. @param family of the Redis keys of these lists */
+  async function placesIn(family: string, items: Destruction[]): Promise<(string | null)[]> {
+    const found: (string | null)[] = [];
     for (const portion of inPortions(items, TAKE_PORTION)) {
       const places = await Promise.all(
         portion.map(({ kind, ref, subject }) =>
           redis.zscore(sets(family, kind), subject === undefined ? ref : `${ref} ${subject}`),
         ),
       );
-      found.push(...places.map((place) => place !== null));
+      found.push(...places);
     }
     return found;
   }
+
+  /** Returns for each change whether it is in the list of its kind. */
+  const areIn = async (family: string, items: Destruction[]): Promise<boolean[]> =>
+    (await placesIn(family, items)).map((place) => place !== null);
 
   const areHeld = (items: Destruction[]): Promise<boolean[]> => areIn('guardHeld', items);
 
   const areRejected = (items: Destruction[]): Promise<boolean[]> => areIn('guardRejected', items);
 
-  /** Returns for each change whether it needs no permission: an operator approved it, or it is counted already. */
+  /** Returns for each change whether it needs no permission: an approval of it has not ended, or it is counted already. */
   async function arePermitted(items: Destruction[]): Promise<boolean[]> {
-    const [approved, used] = await Promise.all([areIn('guardApproved', items), areIn('guardUsed', items)]);
-    return items.map((_, index) => approved[index] === true || used[index] === true);
+    const [[seconds = 0], approvedUntil, used] = await Promise.all([
+      redis.time(),
+      placesIn('guardApproved', items),
+      areIn('guardUsed', items),
+    ]);
+    return items.map(
+      (_, index) => Number(approvedUntil[index]) > Number(seconds) * 1000 || used[index] === true,
+    );
   }
 
   /** Returns for each change whether it was rejected or is held; undefined: neither, or its approval has expired. */

@@ -58,7 +58,8 @@ end
 -- The number is the score of the changes that this decision rejects, so that its id takes back these alone.
 local number = next_number()
 local decision = { serial = p.serial, upTo = p.upTo, part = p.part, number = tonumber(number), action = p.action, at = now,
-  by = p.by, note = p.note, selection = p.selection, kinds = {}, items = items }
+  by = p.by, note = p.note, selection = p.selection, kinds = {}, items = items,
+  approvedUntil = p.action == 'approve' and now + p.expiryMs or nil }
 for index, kind in ipairs(p.kinds) do
   decision.kinds[kind] = counts[index]
   -- An approval of the whole list ends the window: what was written before it no longer counts towards the limit.

@@ -8,7 +8,8 @@
 --        counting (true: counts the items, and judges none of them),
 --        later: counted items of later portions, a number for each of `kinds`, kinds,
 --        stop (held|rejected: a verdict of another portion, by which `whole` allows none) }
--- RETURN {"judged", [allowed|held|rejected of each item]}
+-- RETURN {"judged", [allowed|held|heldAgain|rejected of each item]}; heldAgain: held anew, because an earlier approval or hold of
+--          the item has expired
 --        | {"counted", [items of each of `kinds` without an earlier verdict], held|rejected: verdict of an item, or ''}
 -- NEEDS exceptions, marks, numbers
 local now = clock()
@@ -21,6 +22,9 @@ local is_expired = expires and expires <= now
 if is_expired then serial = nil end
 
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
+
+-- Names of the items whose earlier approval or hold has expired.
+local expired = {}
 
 -- Returns the verdict of an earlier decision or count; nil: the item is to be judged. `name`: 'ref' or 'ref subject' of the
 -- item, by which the lists of its kind have it.
@@ -44,6 +48,7 @@ local function decided(kind, name)
     return 'held'
   end
   redis.call('ZREM', sets('guardHeld', kind), name)
+  expired[name] = approved_until > 0 or place > 0
 end
 
 -- Returns whether `more` changes of a kind fit into its allowance, next to those that were allowed in the window and that are
@@ -120,7 +125,7 @@ for index, item in ipairs(p.items) do
     verdicts[index] = 'allowed'
     redis.call('ZADD', sets('guardUsed', kind), now, names[index])
   else
-    verdicts[index] = 'held'
+    verdicts[index] = expired[names[index]] and 'heldAgain' or 'held'
     hold(kind, ref, subject, names[index])
   end
 end

@@ -49,6 +49,14 @@ export const idOfList = (
 export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspace }, target: string) {
   const sets = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
 
+  /** Returns how many changes of an approval are neither written nor taken back. @param approvedUntil as of its `Decision` */
+  async function countUnwritten(approvedUntil: number): Promise<number> {
+    const ofKinds = DESTRUCTIVE_KINDS.map((kind) =>
+      redis.zcount(sets('guardApproved', kind), approvedUntil, approvedUntil),
+    );
+    return (await Promise.all(ofKinds)).reduce((sum, each) => sum + each, 0);
+  }
+
   /** Returns the counts of a list. */
   async function countOf(list: ChangeList): Promise<Pick<HeldChanges, 'kinds' | 'total'>> {
     const found = await Promise.all(
@@ -140,7 +148,7 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     return found.flat();
   }
 
-  return { countOf, open, pages, heldRefs, stillIn };
+  return { countOf, countUnwritten, open, pages, heldRefs, stillIn };
 }
 
 /** First and last score; scores are whole numbers. */

@@ -20,6 +20,8 @@ export interface Decision {
   action: 'approve' | 'reject' | 'withdraw';
   /** Unix milliseconds of Redis. */
   at: number;
+  /** Of an approval: time at which its right to write the changes ends, Unix milliseconds of Redis. */
+  approvedUntil?: number;
   /** Name of the operator. */
   by: string;
   /** Remark of the operator. */

@@ -39,8 +39,16 @@ export interface ResourceStatus {
   pendingMemberships: Map<string, PendingSign>;
   /** Written removals that no answer or read has shown yet, named as in `pendingMemberships`. */
   unconfirmedRemovals: string[];
-  /** Changes of the resource that an operator can decide or has decided; a change that is to be judged anew is left out. */
-  guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
+  /**
+   * Changes of the resource that an operator can decide or has decided; a change that is to be judged anew is left out.
+   * `approvedUntil`: time at which the approval ends, Unix milliseconds.
+   */
+  guard: {
+    kind: DestructiveKind;
+    subject: string | null;
+    state: 'held' | 'approved' | 'rejected';
+    approvedUntil?: number;
+  }[];
 }
 
 /** Reads all facts of a resource at a target. */
@@ -129,12 +137,15 @@ async function guardState(
   const subject = item.slice(space + 1) || null;
   const field = subject === null ? ref : `${ref} ${subject}`;
   const placeIn = (family: string) => redis.zscore(keys.key(family, `${target}:${kind}`), field);
-  const [held, approved, rejected] = await Promise.all([
+  const [held, approved, rejected, [seconds = 0]] = await Promise.all([
     placeIn('guardHeld'),
     placeIn('guardApproved'),
     placeIn('guardRejected'),
+    redis.time(),
   ]);
   if (held !== null && Number(held) > openSerial) return { kind, subject, state: 'held' };
-  if (approved !== null) return { kind, subject, state: 'approved' };
+  // A change keeps the entry of an approval that ended before its write (approval-lookup.ts), so it may be rejected since.
+  const approvedUntil = Number(approved ?? 0);
+  if (approvedUntil > Number(seconds) * 1000) return { kind, subject, state: 'approved', approvedUntil };
   return rejected === null ? undefined : { kind, subject, state: 'rejected' };
 }

@@ -35,6 +35,11 @@ const approvalFields = {
     ...integerField,
     description: 'Number of changes of a rejection that are still rejected; absent for other states.',
   }),
+  unwritten: omittable({
+    ...integerField,
+    description:
+      'Number of changes of an approval that are not written; absent for none. After `expiresAt` the guard judges them anew.',
+  }),
   firstApprovals: omittable({
     ...arrayOf(
       objectOf<WaitingApproval>()({

@@ -205,6 +205,10 @@ export const explanationSchema: JsonSchema = {
         kind: { enum: DESTRUCTIVE_KINDS },
         subject: nullable('string'),
         state: { enum: ['held', 'approved', 'rejected'] },
+        until: omittable({
+          ...dateTime,
+          description: 'End of the approval of a change that is not written yet.',
+        }),
       }),
     ),
     approval: described(nullable('string'), 'Id of the approval that covers the held changes.'),

@@ -21,6 +21,7 @@ export interface Approval {
   state: 'held' | 'approved' | 'rejected' | 'withdrawn';
   /** ISO 8601, while it is held. */
   openedAt?: string;
+  /** ISO 8601: end of held changes, and of an approval with changes that are not written. */
   expiresAt?: string;
   /** Time of the decision, ISO 8601; absent while it is held. */
   at?: string;
@@ -34,6 +35,11 @@ export interface Approval {
   total: number;
   /** Number of changes of a rejection that still stand: not withdrawn, not approved, and still wanted by the source. */
   stillRejected?: number;
+  /**
+   * Number of changes of an approval that are not written, and that the source has not taken back; absent: none. After `expiresAt`
+   * the guard judges them anew, so they may be held under another id.
+   */
+  unwritten?: number;
   /** Approvals of one person where two have to approve, the oldest first. */
   firstApprovals?: WaitingApproval[];
 }
@@ -103,6 +109,10 @@ export async function approvalsAt(
     const { total } = await outbox.guardStore.countOf(list);
     return { stillRejected: total, ...firstsOf('guardRejected', id) };
   };
+  const unwritten = async ({ approvedUntil }: Decision): Promise<Partial<Approval>> => {
+    const count = approvedUntil === undefined ? 0 : await outbox.guardStore.countUnwritten(approvedUntil);
+    return count === 0 ? {} : { unwritten: count, expiresAt: isoTime(approvedUntil ?? 0) };
+  };
   const toFound = async (decision: Decision): Promise<FoundApproval> => {
     const { id, action, at, by, note, selection, kinds, items } = decision;
     return {
@@ -120,7 +130,7 @@ export async function approvalsAt(
         ...(selection === undefined ? {} : { selection }),
         kinds,
         total: sumOf(kinds),
-        ...(action === 'reject' ? await rejection(decision) : {}),
+        ...(action === 'reject' ? await rejection(decision) : await unwritten(decision)),
       },
     };
   };

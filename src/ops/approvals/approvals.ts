@@ -235,9 +235,11 @@ export async function decideApproval(
 }
 
 /** Returns the message of the outcome `settled`: when and by which operator the list was decided. */
-function settledText({ id, state, at, by }: Approval, action: Decision['action']): string {
+function settledText({ id, state, at, by, unwritten }: Approval, action: Decision['action']): string {
   const when = `${at === undefined ? '' : ` at ${at}`}${by === undefined ? '' : ` by ${by}`}`;
-  return `Approval ${id} was ${state}${when}: nothing of it is left to ${action}.`;
+  const others =
+    unwritten === undefined ? '' : ` Not written: ${unwritten}, see scim-bridge approvals show ${id}.`;
+  return `Approval ${id} was ${state}${when}: nothing of it is left to ${action}.${others}`;
 }
 
 /** Returns the message of the outcome `settled` for held changes: none of them was rejected. First approvals may wait. */
