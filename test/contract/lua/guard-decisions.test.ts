@@ -175,6 +175,22 @@ it.each([
   },
 );
 
+it('an approved change that is not written within 72 hours needs a permission again, and counts as unwritten', async () => {
+  await rig.guardStore.take(deactivations(1, 2), guard(0));
+  await rig.decide('approve');
+  await expect(rig.guardStore.arePermitted(deactivations(1, 2))).resolves.toEqual([true, true]);
+  await rig.guardStore.endSync(user(2), []);
+  const [decision] = await rig.guardStore.decisions();
+  await expect(rig.guardStore.countUnwritten(decision?.approvedUntil ?? 0)).resolves.toBe(1);
+  await passTime(rig.store, 73 * HOUR);
+  await expect(rig.guardStore.arePermitted(deactivations(1))).resolves.toEqual([false]);
+  let heldAgain = 0;
+  const onHeldAgain = (): void => void heldAgain++;
+  await expect(rig.guardStore.take(deactivations(1), guard(0), { onHeldAgain })).resolves.toEqual(['held']);
+  await rig.guardStore.take(deactivations(1), guard(0), { onHeldAgain });
+  expect(heldAgain).toBe(1);
+});
+
 it('55 rejections in force are all listed; once they are withdrawn, the list of decisions has at most 50 entries', async () => {
   const MANY = 55;
   await rig.guardStore.take(deactivations(...range(0, MANY)), guard(0));

@@ -22,13 +22,15 @@ export const deactivations = (...numbers: number[]): Destruction[] =>
 export const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, index) => from + index);
 
-/** Moves the counted changes and the end of the open approval into the past by `ms`. */
+/** Moves the counted changes, and the ends of the open approval and of approvals that were given, into the past by `ms`. */
 export async function passTime({ redis, keys }: Store, ms: number): Promise<void> {
-  for (const kind of DESTRUCTIVE_KINDS) {
-    const used = keys.key('guardUsed', `main:${kind}`);
-    const counted = await redis.zrange(used, '0', '-1', 'WITHSCORES');
-    for (let index = 0; index < counted.length; index += 2) {
-      await redis.zadd(used, Number(counted[index + 1]) - ms, counted[index] ?? '');
+  const lists = DESTRUCTIVE_KINDS.flatMap((kind) =>
+    ['guardUsed', 'guardApproved'].map((family) => keys.key(family, `main:${kind}`)),
+  );
+  for (const list of lists) {
+    const timed = await redis.zrange(list, '0', '-1', 'WITHSCORES');
+    for (let index = 0; index < timed.length; index += 2) {
+      await redis.zadd(list, Number(timed[index + 1]) - ms, timed[index] ?? '');
     }
   }
   const approval = keys.key('guardApproval', 'main');
