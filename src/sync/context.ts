@@ -58,8 +58,11 @@ export interface SyncContext {
   isCombinedPatchRefused?: boolean;
   /** Number of writes that the platform answered with success. */
   writes: number;
-  /** The last write that failed, such as `delete user`, with its error. */
-  failedWrite?: { operation: string; error: unknown };
+  /**
+   * The last write that failed, such as `delete user`, with its error. `members`: the members that the write would have added or
+   * removed, in the form of LinkedMember.user (group/member-writes.ts).
+   */
+  failedWrite?: { operation: string; error: unknown; members?: readonly string[] };
   /** Saves the link and extends the lease; called after every step that must not be lost. */
   save(options?: SaveOptions): Promise<void>;
   /**

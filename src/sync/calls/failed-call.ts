@@ -1,8 +1,11 @@
 // Converts a failed call of a sync to its outcome: tried again after a time, or a dead letter.
 import type { Condition } from '../../directory/outbox/links.ts';
+import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { LeaseLost } from '../../directory/outbox/work.ts';
+import { refOf } from '../../directory/records.ts';
 import { PlatformError, PlatformResponse } from '../../platform/errors.ts';
 import { backoffMs } from '../../support/backoff.ts';
+import { counted } from '../../support/counted.ts';
 import { answersOtherwise } from './absence.ts';
 import { condition as toCondition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
@@ -49,9 +52,10 @@ export async function outcomeOfError(
   const mayBeProxy =
     verdict.kind === 'refused' && mayBeTransient(error) && !(await answersOtherwise(context, error));
   if (verdict.kind === 'refused' && !mayBeProxy) {
-    const condition = toCondition(context, verdict.reason, verdict.message, verdict.status);
-    const { failedWrite } = context;
-    const write = failedWrite?.error === error ? WITHOUT_VALUE.get(failedWrite.operation) : undefined;
+    const failedWrite = context.failedWrite?.error === error ? context.failedWrite : undefined;
+    const message = `${await membersText(context, failedWrite)}${verdict.message}`;
+    const condition = toCondition(context, verdict.reason, message, verdict.status);
+    const write = failedWrite && WITHOUT_VALUE.get(failedWrite.operation);
     return { kind: 'blocked', writes, condition: { ...condition, ...(write && { write }) } };
   }
   // `pauseMs` pauses all calls to the target; 0: only this resource waits.
@@ -69,4 +73,17 @@ export async function outcomeOfError(
     'platform failed, trying again',
   );
   return { kind: 'later', writes, afterMs };
+}
+
+/** Returns the start of the message about a refused change of members, which names the first of them; '' for another write. */
+async function membersText(
+  { links, outbox, target }: SyncContext,
+  { operation, members: [first, ...others] = [] }: Partial<NonNullable<SyncContext['failedWrite']>> = {},
+): Promise<string> {
+  if (first === undefined) return '';
+  const name = isUnmanaged(first)
+    ? ((await outbox.unmanagedNames.namesOf([first])).get(first) ?? `the account ${unmanagedId(first)}`)
+    : ((await links.get(target.name, refOf('User', first))).core?.userName ?? first);
+  const rest = others.length > 0 ? ` and ${counted(others.length, 'other')}` : '';
+  return `the platform refuses the ${operation === 'add members' ? 'addition' : 'removal'} of ${String(name)}${rest}: `;
 }

@@ -76,6 +76,9 @@ export async function writeMembers(
     const mayBeAboutOne = isStatus(error, 400, 404, 413);
     // A 404 may be about the group itself. For a single member, `handleRefused` finds out.
     const isAboutGroup = isGone(error) && members.length > 1 && (await groupIsGone(context));
+    const { failedWrite } = context;
+    if (failedWrite && failedWrite.error === error && !isAboutGroup)
+      failedWrite.members = members.map(({ user }) => user);
     if (!mayBeAboutOne || isAboutGroup) throw error;
     if (members.length === 1) {
       await handleRefused(context, members[0] as LinkedMember, error);

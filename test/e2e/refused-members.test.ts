@@ -1,0 +1,65 @@
+// Tests that every command names the members whose addition to a group, or removal from it, the platform refuses.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const [ANN, BOB, CID] = ['ann@acme.example', 'bob@acme.example', 'cid@acme.example'] as const;
+
+let place: Place;
+let ids: string[];
+let team: string;
+beforeAll(async () => {
+  place = await openPlace({});
+  ids = [];
+  for (const name of [ANN, BOB, CID]) ids.push(await place.idp.createUser(name));
+  team = await place.idp.createGroup('Team');
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+/** Lets the platform answer each change of the group with this status. */
+async function refuse(status: number): Promise<void> {
+  const path = `/Groups/${(await place.platform.group('Team'))?.scimId ?? ''}`;
+  const rules = [{ method: 'PATCH', path, status5xx: { share: 1, status } }];
+  await place.platform.control('PATCH', '/faults', { rules });
+}
+
+const setMembers = async (members: string[]): Promise<void> => {
+  await place.idp.send('PUT', `/Groups/${team}`, {
+    displayName: 'Team',
+    members: members.map((value) => ({ value })),
+  });
+  await place.idle();
+};
+
+/** Returns the text of each command that tells of the dead letter, without line breaks. */
+async function told(): Promise<string[]> {
+  const texts = [];
+  for (const words of [['dead-letters', 'list'], ['explain', 'Team'], ['plan'], ['log']])
+    texts.push((await place.commands.run(...words)).text.replaceAll(/\s+/g, ' '));
+  return texts;
+}
+
+test('the platform refuses new members of a group one by one → dead-letters list, explain, plan and log name the first of them', async () => {
+  await refuse(400);
+  await setMembers(ids.slice(0, 2));
+  for (const text of await told())
+    expect(text).toContain(`the platform refuses the addition of ${ANN}: Injected fault`);
+}, 60_000);
+
+test('the platform forbids a change of several members → the dead letter names the first of them and counts the others', async () => {
+  await refuse(403);
+  await setMembers(ids);
+  for (const text of await told())
+    expect(text).toMatch(
+      /the platform refuses the addition of (ann|bob|cid)@acme\.example and 2 others: Injected fault/,
+    );
+}, 60_000);
+
+test('the platform refuses to remove the only member of a group → the dead letter names the member', async () => {
+  await place.platform.control('PATCH', '/faults', { rules: [] });
+  await setMembers(ids.slice(2));
+  await refuse(400);
+  await setMembers([]);
+  for (const text of await told())
+    expect(text).toContain(`the platform refuses the removal of ${CID}: Injected fault`);
+}, 60_000);
