@@ -1,10 +1,7 @@
 // Defines the command approvals, which lists the changes that the guard holds and decides about them.
 import { Option, type Command } from 'commander';
 import type { Decision } from '../directory/guard/stored-decisions.ts';
-import type { TargetConfig } from '../config/schema/target.ts';
-import type { DesiredState } from '../directory/desired-state.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
-import { parseRef, type Ref } from '../directory/records.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import {
   decideApproval,
@@ -15,9 +12,17 @@ import {
 } from '../ops/approvals/approvals.ts';
 import type { Approval } from '../ops/approvals/approval-lookup.ts';
 import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
-import { listExceptions } from '../ops/approvals/exceptions.ts';
 import { HELD_CAUSES, type HeldCause } from '../ops/approvals/held-change.ts';
 import { counted } from '../support/counted.ts';
+import {
+  EXAMPLES,
+  MOST_CHANGES,
+  groupsToDelete,
+  heldAgainText,
+  isSomeByFormerSettings,
+  isSomeHeld,
+  lastAdministrators,
+} from './approval-consequences.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import {
@@ -53,10 +58,6 @@ interface Flags extends OperatorFlags, SelectionFlags {
 
 /** Number of changes that show prints without --limit. */
 const DEFAULT_LIMIT = 100;
-/** Largest number of changes that one read returns. */
-const MOST_CHANGES = 1000;
-/** Number of changes that are printed before a question. */
-const EXAMPLES = 20;
 /** Largest value of --offset. */
 const MOST_OFFSET = 1e9;
 
@@ -70,17 +71,21 @@ export function approvalsCommand(program: Command, cli: Cli): void {
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
-      const all = await withStore(config, (states) =>
-        listApprovals(states, (target) => config.targets[target]),
-      );
-      const found = all.filter(({ state }) => flags.all || state === 'held');
-      if (flags.json) sayJson(found);
-      else if (found.length === 0) say('The guard holds nothing.');
-      else
+      const settingsOf = (target: string) => config.targets[target];
+      await withStore(config, async (states) => {
+        const all = await listApprovals(states, settingsOf);
+        const found = all.filter(({ state }) => flags.all || state === 'held');
+        if (flags.json) return sayJson(found);
+        if (found.length === 0) say('The guard holds nothing.');
         for (const approval of found) {
           say(`${approval.id}  ${approval.state}  ${approvalCounts(approval)}  ${dates(approval)}`);
           for (const first of approval.firstApprovals ?? []) say(`  ${firstText(first)}`);
+          if (await isSomeByFormerSettings(states, approval, settingsOf))
+            say(
+              `  the settings have changed since the guard held some of these changes: scim-bridge approvals show ${approval.id} names them`,
+            );
         }
+      });
     });
 
   withSelection(group.command('show <id>'))
@@ -168,7 +173,10 @@ export function approvalsCommand(program: Command, cli: Cli): void {
             say(
               `Noted: the first approval of ${counted(decided.items, 'change')}, by ${actor.by}. Nothing is written before a second person approves ${decided.id}.`,
             );
-          else if (decided.kind === 'retracted') say(`Withdrawn: the first approval of ${decided.id}.`);
+          else if (decided.kind === 'retracted')
+            say(
+              `Withdrawn: the first approval of ${decided.id}.${approval.state === 'rejected' ? ' The changes stay rejected.' : ''}`,
+            );
           else {
             const what = decided.items === 0 ? 'no change of this list fits' : approvalCounts(decided);
             say(`${DONE[action]}: ${decided.items} of ${id} (${what}).`);
@@ -201,51 +209,6 @@ function afterwards(action: Decision['action'], items: number, remaining: number
   if (remaining === 0) return `No more changes are held at ${target}.`;
   return `${counted(remaining, 'change')} ${remaining === 1 ? 'is' : 'are'} still held at ${target}.`;
 }
-
-/** Returns the names of the last administrators whose deactivation an order approves; of many, the first EXAMPLES. */
-async function lastAdministrators(
-  states: readonly DesiredState[],
-  approval: Approval,
-  settingsOf: (target: string) => TargetConfig | undefined,
-  selection: ChangeSelection,
-): Promise<string[]> {
-  const { connection, target, id } = approval;
-  const cause = 'lastAdministrator';
-  // Two short ways, because there is seldom a last administrator: the order does not select them, or none is held.
-  if (selection.causes?.includes(cause) === false) return [];
-  const filter = { connection, target, reason: 'LastAdministrator', limit: 1 } as const;
-  if ((await listExceptions(states, filter)).length === 0) return [];
-  const only = { ...selection, causes: [cause] as const };
-  const found = await previewDecision(states, id, settingsOf, 'approve', only, EXAMPLES);
-  return found?.items.map(({ name }) => name) ?? [];
-}
-
-/** Returns the groups whose deletion an order approves, among the first `MOST_CHANGES` deletions of the order. */
-async function groupsToDelete(
-  states: readonly DesiredState[],
-  approval: Approval,
-  settingsOf: (target: string) => TargetConfig | undefined,
-  selection: ChangeSelection,
-): Promise<Ref[]> {
-  if (approval.kinds.delete === 0 || selection.kinds?.includes('delete') === false) return [];
-  const only = { ...selection, kinds: ['delete'] as const };
-  const found = await previewDecision(states, approval.id, settingsOf, 'approve', only, MOST_CHANGES);
-  return found?.items.map(({ ref }) => ref).filter((ref) => parseRef(ref).kind === 'Group') ?? [];
-}
-
-/** Returns whether the guard still holds a change of some of these groups: the removal of a member, if their deletion is approved. */
-async function isSomeHeld(
-  states: readonly DesiredState[],
-  { connection, target }: Approval,
-  groups: readonly Ref[],
-): Promise<boolean> {
-  const outbox = states.find((state) => state.connection === connection)?.outboxes.get(target);
-  const found = outbox ? await Promise.all(groups.map((ref) => outbox.exceptionOf(ref))) : [];
-  return found.some((exception) => exception?.reason === 'Held');
-}
-
-const heldAgainText = (name: string): string =>
-  `The account of ${name} is closed only if another active administrator is left at the platform: else the guard holds it again at once, see scim-bridge explain ${name}.`;
 
 /** First word of the line about a decision. */
 const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };

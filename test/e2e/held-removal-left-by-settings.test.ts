@@ -105,8 +105,12 @@ test.each([
   async (_, settings) => {
     const changed =
       'the settings have changed since the guard held it: the next reconcile, or scim-bridge sync';
+    const listed =
+      /the settings have changed since the guard held some of these changes: scim-bridge approvals show \S+ names/;
     expect(await words('exceptions')).not.toContain(changed);
+    expect(await words('approvals', 'list')).not.toMatch(listed);
     await moveUnder(settings);
+    expect(await words('approvals', 'list')).toMatch(listed);
     for (const command of [['plan'], ['exceptions'], ['status'], ['explain', 'ops']])
       expect(await words(...command)).toContain(changed);
     expect(await words('explain', 'ops')).toContain('unless the present settings do not want it any more');

@@ -76,7 +76,11 @@ export function createDecisions(
   const { redis, scripts, keys } = deps;
   const { target } = common;
   const held = createHeldChanges(deps, target);
-  const firsts = createFirstApprovals(deps, common, held);
+  const firsts = createFirstApprovals(deps, common, {
+    ...held,
+    // `withdraw`: for `approve` the id of a list that is open means the held changes.
+    rejectedListOf: (id) => listOf('withdraw', id),
+  });
   const storedDecisions = createStoredDecisions(deps, common);
 
   /** Returns the currently held changes; undefined when there are none. */

@@ -91,7 +91,10 @@ const folded = (name: string): string =>
 export function createFirstApprovals(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
   { target, expiryMs }: { target: string; expiryMs: number },
-  held: Pick<ReturnType<typeof createHeldChanges>, 'countOf' | 'stillIn'>,
+  held: Pick<ReturnType<typeof createHeldChanges>, 'countOf' | 'stillIn'> & {
+    /** Returns the changes that are still rejected under an id; undefined: no rejection has the id. */
+    rejectedListOf: (id: string) => Promise<ChangeList | undefined>;
+  },
 ) {
   const name = keys.key('guardFirst', target);
   const fieldOf = ({ source, id }: Pick<FirstApproval, 'source' | 'id'>): string => `${source} ${id}`;
@@ -123,12 +126,14 @@ export function createFirstApprovals(
   }
 
   /**
-   * Returns whether a change that the first person saw is still held. A change that was decided or taken back by the source
-   * does not count: if it is held again, it has another place in the list.
+   * Returns whether a change that the first person saw is still held, or still rejected. A change that was decided or taken back by
+   * the source does not count: if it is held or rejected again, it has another place in the list, or another rejection.
    */
   async function hasChanges(first: FirstApproval): Promise<boolean> {
-    if (first.source === 'guardRejected') return true;
-    const list = heldListOf(first);
+    // The id of a first approval of a part ends with the digest of the choice, which no rejection has.
+    const listId = first.storedChoice ? first.id.replace(/~[0-9a-f]+$/, '') : first.id;
+    const list = first.source === 'guardHeld' ? heldListOf(first) : await held.rejectedListOf(listId);
+    if (!list) return false;
     if (!first.storedChoice) return (await held.countOf(list)).total > 0;
     for await (const page of chosenOf(first.storedChoice))
       if ((await held.stillIn(list, page)).length > 0) return true;

@@ -144,11 +144,11 @@ export async function previewDecision(
   const { state, outbox } = found;
   const approval = withPresentFirsts(found.approval, settingsOf);
   const isWhole = selectionText(selection) === undefined;
-  const retracted = action === 'withdraw' && isWhole ? await firstOf(found) : undefined;
+  const retracted = action === 'withdraw' && isWhole ? await firstOf(found, settingsOf) : undefined;
   // A first approval has a list of its own. For every other order the action, and the decisions made meanwhile, tell which list
   // the id means now: held changes, or those that are still rejected.
-  const list =
-    found.first || retracted ? found.list : await outbox.guardStore.listOf(action, withinTarget(approval));
+  const own = found.first || retracted ? found.list : undefined;
+  const list = own ?? (await outbox.guardStore.listOf(action, withinTarget(approval)));
   if (!list) return { approval, count: 0, items: [] };
   const select = await selectorOf(found, selection);
   const { items, matching } = await readPage({ ...found, list }, select, { offset: 0, limit: most });
@@ -169,7 +169,8 @@ export async function decideApproval(
 ): Promise<DecisionOutcome> {
   const found = await findApproval(states, id);
   if (!found) return { kind: 'unknown' };
-  const { approval, state, outbox, first } = found;
+  const { state, outbox, first } = found;
+  const approval = withPresentFirsts(found.approval, settingsOf);
   const selectedText = selectionText(selection);
   const needsTwo = approversOf(settingsOf, approval) > 1;
   // The first approval that this order completes.
@@ -181,9 +182,13 @@ export async function decideApproval(
     const named = { act, ...actor, target: approval.target, subject: approval.id, count };
     return note === '' ? named : { ...named, note };
   };
-  // `withdraw` of held changes takes a first approval back. `withdraw` of a decision goes on below.
-  const retracted = action === 'withdraw' && selectedText === undefined ? await firstOf(found) : undefined;
-  if (retracted && (await outbox.guardStore.firstApprovals.withdraw(retracted))) {
+  // A first approval is taken back before the rejection with the same id: the order must not let changes be written that the caller
+  // only no longer approves. `withdraw` of a decision without first approval goes on below.
+  const retracted =
+    action === 'withdraw' && selectedText === undefined ? await firstOf(found, settingsOf) : undefined;
+  if (retracted) {
+    // Another operator completed it, or took it back.
+    if (!(await outbox.guardStore.firstApprovals.withdraw(retracted))) return { kind: 'unknown' };
     const note = `the first approval, by ${retracted.by}`;
     await state.acts.record(recordOf('withdraw', retracted.total, note));
     return { kind: 'retracted', id: approval.id, items: retracted.total };
@@ -268,15 +273,15 @@ export async function rejectionsInForce(
   );
 }
 
-/** Returns the first approval with the id of held changes; undefined: there is none, or the list was decided. */
-const firstOf = async ({
-  approval,
-  outbox,
-  first,
-}: FoundApproval): Promise<StoredFirstApproval | undefined> =>
-  approval.state === 'held'
-    ? (first ?? outbox.guardStore.firstApprovals.find(withinTarget(approval), 'guardHeld'))
-    : undefined;
+/** Returns the first approval with the id of an approval; undefined: there is none, or the present settings let one person decide. */
+async function firstOf(
+  { approval, outbox, first }: FoundApproval,
+  settingsOf: SettingsOf,
+): Promise<StoredFirstApproval | undefined> {
+  if (approversOf(settingsOf, approval) < 2) return undefined;
+  const source = approval.state === 'held' ? 'guardHeld' : 'guardRejected';
+  return first ?? outbox.guardStore.firstApprovals.find(withinTarget(approval), source);
+}
 
 /** Adds to each change of a page the time since when its resource differs. */
 const withTimes = async ({ exceptionOf }: Outbox, items: HeldChange[]): Promise<HeldChange[]> =>

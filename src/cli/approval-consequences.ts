@@ -1,0 +1,71 @@
+// Finds what the command approvals tells of held changes before and after an approval: last administrators, deletions of groups, and
+// changes that were held under other settings.
+import type { TargetConfig } from '../config/schema/target.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
+import { previewDecision } from '../ops/approvals/approvals.ts';
+import type { Approval } from '../ops/approvals/approval-lookup.ts';
+import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
+import { listExceptions } from '../ops/approvals/exceptions.ts';
+
+/** Number of changes that are printed before a question. */
+export const EXAMPLES = 20;
+/** Largest number of changes that one read returns. */
+export const MOST_CHANGES = 1000;
+
+/** Returns the names of the last administrators whose deactivation an order approves; of many, the first EXAMPLES. */
+export async function lastAdministrators(
+  states: readonly DesiredState[],
+  approval: Approval,
+  settingsOf: (target: string) => TargetConfig | undefined,
+  selection: ChangeSelection,
+): Promise<string[]> {
+  const { connection, target, id } = approval;
+  const cause = 'lastAdministrator';
+  // Two short ways, because there is seldom a last administrator: the order does not select them, or none is held.
+  if (selection.causes?.includes(cause) === false) return [];
+  const filter = { connection, target, reason: 'LastAdministrator', limit: 1 } as const;
+  if ((await listExceptions(states, filter)).length === 0) return [];
+  const only = { ...selection, causes: [cause] as const };
+  const found = await previewDecision(states, id, settingsOf, 'approve', only, EXAMPLES);
+  return found?.items.map(({ name }) => name) ?? [];
+}
+
+/** Returns the groups whose deletion an order approves, among the first `MOST_CHANGES` deletions of the order. */
+export async function groupsToDelete(
+  states: readonly DesiredState[],
+  approval: Approval,
+  settingsOf: (target: string) => TargetConfig | undefined,
+  selection: ChangeSelection,
+): Promise<Ref[]> {
+  if (approval.kinds.delete === 0 || selection.kinds?.includes('delete') === false) return [];
+  const only = { ...selection, kinds: ['delete'] as const };
+  const found = await previewDecision(states, approval.id, settingsOf, 'approve', only, MOST_CHANGES);
+  return found?.items.map(({ ref }) => ref).filter((ref) => parseRef(ref).kind === 'Group') ?? [];
+}
+
+/** Returns whether the guard still holds a change of some of these groups: the removal of a member, if their deletion is approved. */
+export async function isSomeHeld(
+  states: readonly DesiredState[],
+  { connection, target }: Approval,
+  groups: readonly Ref[],
+): Promise<boolean> {
+  const outbox = states.find((state) => state.connection === connection)?.outboxes.get(target);
+  const found = outbox ? await Promise.all(groups.map((ref) => outbox.exceptionOf(ref))) : [];
+  return found.some((exception) => exception?.reason === 'Held');
+}
+
+export const heldAgainText = (name: string): string =>
+  `The account of ${name} is closed only if another active administrator is left at the platform: else the guard holds it again at once, see scim-bridge explain ${name}.`;
+
+/** Returns whether the settings of the target changed since the guard held some of the first `MOST_CHANGES` changes of an approval. */
+export async function isSomeByFormerSettings(
+  states: readonly DesiredState[],
+  { id, state }: Approval,
+  settingsOf: (target: string) => TargetConfig | undefined,
+): Promise<boolean> {
+  if (state !== 'held') return false;
+  const found = await previewDecision(states, id, settingsOf, 'approve', {}, MOST_CHANGES);
+  return found?.items.some(({ reason }) => isHeldByFormerSettings(reason)) ?? false;
+}

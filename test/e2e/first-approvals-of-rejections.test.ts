@@ -1,0 +1,79 @@
+// Tests the first of two approvals of rejected changes: when it ends, and how an operator takes it back.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const NAMES = ['ann@acme.example', 'bob@acme.example', 'cid@acme.example'] as const;
+const [ANN, BOB] = NAMES;
+
+let place: Place;
+/** Id of the rejection of three deactivations. */
+let id: string;
+beforeEach(async () => {
+  const guard = { approvers: 2, deactivate: { count: 0, percent: 0 } };
+  place = await openPlace({ target: { guard } });
+  const ids: string[] = [];
+  for (const name of NAMES) ids.push(await place.idp.createUser(name));
+  await place.idle();
+  for (const user of ids)
+    await place.idp.patch(`/Users/${user}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await decide('reject', id);
+}, 60_000);
+afterEach(() => place.stop());
+
+/** Gives an order under a name of an operator, which is another one for each approval. */
+async function decide(action: string, approval: string, ...options: string[]) {
+  const answer = await place.commands.run('approvals', action, approval, '--yes', ...options);
+  await place.idle();
+  return answer;
+}
+const list = async (): Promise<string> => (await place.commands.run('approvals', 'list', '--all')).text;
+const standing = async (): Promise<number> =>
+  (await place.commands.run('approvals', 'list', '--all', '--json')).json.find(
+    ({ state }: { state: string }) => state === 'rejected',
+  ).stillRejected;
+
+/** Approves a part of the rejection as the first person. @returns id of the first approval */
+async function approveFirst(...names: string[]): Promise<string> {
+  const persons = names.flatMap((name) => ['--person', name]);
+  const { json } = await decide('approve', id, ...persons, '--by', 'eva', '--json');
+  expect(json.outcome).toBe('noted');
+  return json.id;
+}
+
+test('a rejected change has a first approval, and its rejection is withdrawn → approvals list does not name the first approval any more, and a second person cannot complete it', async () => {
+  const first = await approveFirst(ANN);
+  const second = await approveFirst();
+  expect(await list()).toContain(`a second person approves ${first}`);
+  await decide('withdraw', id, '--person', ANN, '--person', BOB);
+  // One of three changes is still rejected, and the first approval of all of them covers that one.
+  expect(await list()).not.toContain(first);
+  expect(await list()).toContain(`a second person approves ${second}`);
+  expect((await decide('approve', first, '--by', 'fay')).code).toBe(1);
+  await decide('withdraw', id, '--person', NAMES[2]);
+  expect(await list()).toContain('still rejected: 0 of 3');
+  expect(await list()).not.toContain('a second person');
+}, 60_000);
+
+test('withdraw of the first approval of a part of a rejection → the first approval is taken back, and all changes stay rejected', async () => {
+  const first = await approveFirst(ANN);
+  const { code, text } = await decide('withdraw', first);
+  expect([code, text]).toEqual([0, `Withdrawn: the first approval of ${first}. The changes stay rejected.`]);
+  expect(await standing()).toBe(3);
+  expect(await list()).not.toContain('a second person');
+}, 60_000);
+
+test('withdraw of a rejection with a first approval of the same id → the first withdraw takes the first approval back, and the next one withdraws the rejection', async () => {
+  expect(await approveFirst()).toBe(id);
+  expect((await decide('withdraw', id)).text).toContain('The changes stay rejected.');
+  expect(await standing()).toBe(3);
+  expect((await decide('withdraw', id)).text).toContain(`Withdrawn: 3 of ${id}`);
+  expect(await standing()).toBe(0);
+}, 60_000);
+
+test('the settings need one approver only → withdraw of a rejection with a first approval withdraws the rejection', async () => {
+  await approveFirst();
+  await place.change(({ targets }) => Object.assign(targets.main.guard ?? {}, { approvers: 1 }));
+  expect((await decide('withdraw', id)).text).toContain(`Withdrawn: 3 of ${id}`);
+}, 60_000);
