@@ -42,7 +42,7 @@
  * | groupsSeen:<t> | hash | ref → the platform's time of change when a group's members were found equal |
  * | pendingMembers:<t>:<group>, pendingGroups:<t>:<user> | hash | memberships still to be added (+) or removed (-), and removals that are not written, because they were rejected or the user is protected (r), and removals that were written and not seen yet (u); a field `@<platform id>` of pendingMembers is an unmanaged member (member-names.ts) |
  * | unmanagedNames:<t> | zset | `@<platform id> userName` of unmanaged members whose removal was judged or written, by time; for a month (unmanaged-names.ts) |
- * | unsentMembers:<t>:<group> | set | users whose addition to the group is pending and was never sent, or was refused: if the source removes them again, nothing is written (lua/pending_groups.lua) |
+ * | unsentMembers:<t>:<group> | set | users whose addition to the group was never sent, or was refused: it is pending, or the policy `create-only` left it out; if the source removes them again, nothing is written (lua/pending_groups.lua) |
  * | takenOutMembers:<t>:<group> | set | users whose addition to the group is pending because a comparison found that somebody took the user out at the platform (apply_drift.lua) |
  * | blocked:<t> | zset | dead letters: refs by time |
  * | exceptions:<t>:<reason> | zset | refs that differ from the desired state until a person acts, by time (exceptions.ts) |

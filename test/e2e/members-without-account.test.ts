@@ -93,7 +93,7 @@ test('under the policy create-only, explain and sync of a person say that no acc
   expect(await told('sync', ANN)).toEqual([
     0,
     expect.stringMatching(
-      /nothing to do: its account is gone .*; the policy of the target makes no account anew/,
+      /nothing to do: its account is gone .*; policy create-only leaves it, so no account is made anew/,
     ),
   ]);
   expect(await place.platform.user(ANN)).toBeUndefined();

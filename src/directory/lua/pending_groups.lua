@@ -1,6 +1,7 @@
 -- Keeps pending memberships: memberships that are not yet written at a target. A membership has a sign (signs.lua):
 -- `pendingMembers` has the signs by group and user, `pendingGroups` the same signs by user and group. An unmanaged member is in
--- `pendingMembers` only. `unsentMembers` has the users of a group whose addition is pending and was never sent to the platform.
+-- `pendingMembers` only. `unsentMembers` has the users of a group whose addition was never sent to the platform: it is
+-- pending, or the policy `create-only` left it out (then it has no sign).
 -- `key`, `clock` and `p`: keys.lua.
 -- NEEDS guard_items, marks, signs, spread
 
@@ -19,7 +20,7 @@ local function end_removal(target, group, user)
   for _, other in ipairs(waiting) do mark_at(target, 'Group:' .. other, EDIT, now) end
 end
 
--- Ends the pending additions that were never sent to the platform, because the source removes these users from the group: the
+-- Ends the additions that were never sent to the platform, because the source removes these users from the group: the
 -- platform does not have the members, so there is nothing to remove. Returns the other users. Only for a group that the bridge
 -- created (`o` of its link is `c`, link.ts) is it known that the platform has no other members: an adopted one may have had them.
 -- Comparisons read the group again (`groupsSeen`), because a hand may have added the member meanwhile.
@@ -33,8 +34,8 @@ local function end_unsent(target, group, users)
   if not is_created then return users end
   local pending_members, others = key('pendingMembers', target .. ':' .. group), {}
   for _, user in ipairs(users) do
-    local is_unsent = redis.call('SREM', unsent, user) == 1
-    if is_unsent and redis.call('HGET', pending_members, user) == TO_ADD then
+    local is_unsent, sign = redis.call('SREM', unsent, user) == 1, redis.call('HGET', pending_members, user)
+    if is_unsent and (not sign or sign == TO_ADD) then
       redis.call('HDEL', pending_members, user)
       redis.call('HDEL', key('pendingGroups', target .. ':' .. user), group)
       redis.call('HDEL', key('groupsSeen', target), 'Group:' .. group)

@@ -7,6 +7,8 @@
 --      ending 'kept': removals that are not written become kept ones (lua/signs.lua)
 --      ending 'unseen': written, but the answer does not show it. Removals become unconfirmed ones, for which the next reconcile
 --      reads the members; after additions it does so if the platform tells times of change
+--      ending 'left': the policy leaves these changes out. Additions that were never sent stay in `unsentMembers`, and the next
+--      reconcile reads the members if the platform tells times of change
 --      ending 'moot': there is nothing to remove, so removals end with the guard's decisions about them
 -- RETURN {"cleared", number of pending memberships} | {"fenced"}: the lease was lost
 -- NEEDS log, pending_groups
@@ -19,8 +21,9 @@ redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 local pending_members = key('pendingMembers', p.target .. ':' .. p.group)
 local is_removal = p.sign == TO_REMOVE
 local kept_sign = is_removal and ({ kept = KEPT_REMOVAL, unseen = UNCONFIRMED_REMOVAL })[p.ending]
-if p.ending == 'unseen' then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
-for _, family in ipairs(p.sign == TO_ADD and { 'unsentMembers', 'takenOutMembers' } or {}) do
+if p.ending == 'unseen' or p.ending == 'left' then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
+local ended_families = p.ending == 'left' and { 'takenOutMembers' } or { 'unsentMembers', 'takenOutMembers' }
+for _, family in ipairs(p.sign == TO_ADD and ended_families or {}) do
   call_with('SREM', key(family, p.target .. ':' .. p.group), p.users)
 end
 local cleared = 0

@@ -60,6 +60,18 @@ export function createPendingMemberships(
   const takenOutMembers = async (group: string): Promise<Set<string>> =>
     new Set(await redis.smembers(keys.key('takenOutMembers', `${target}:${group}`)));
 
+  /** Returns the ids of the users whose addition to the group was never sent: pending ones, and those that the policy left out. */
+  const unsentMembers = (group: string): Promise<string[]> =>
+    redis.smembers(keys.key('unsentMembers', `${target}:${group}`));
+
+  /** Returns those of the groups to which the addition of the user was never sent (`unsentMembers`). */
+  async function unsentGroups(user: string, groups: readonly string[]): Promise<string[]> {
+    const are = await Promise.all(
+      groups.map((group) => redis.sismember(keys.key('unsentMembers', `${target}:${group}`), user)),
+    );
+    return groups.filter((_, index) => are[index] === 1);
+  }
+
   /**
    * Returns whether memberships of these users may be added now: each is linked, its attributes are applied, and no removal
    * is pending.
@@ -97,5 +109,13 @@ export function createPendingMemberships(
     return pendingGroups.filter(([, sign]) => sign === MEMBERSHIP_SIGN.toRemove).map(([group]) => group);
   }
 
-  return { pendingMembers, unconfirmedRemovals, takenOutMembers, readiness, pendingRemovals };
+  return {
+    pendingMembers,
+    unconfirmedRemovals,
+    takenOutMembers,
+    unsentMembers,
+    unsentGroups,
+    readiness,
+    pendingRemovals,
+  };
 }

@@ -238,14 +238,15 @@ export function createWork(
    * Clears pending memberships of a group.
    * @param ending `kept`: removals that were rejected or are of protected users get the sign `r` and are not cleared. `unseen`:
    *   the answer does not show the write, so removals get the sign `u`, and the next reconcile reads the members. `moot`:
-   *   removals end with the guard's decisions about them, because there is nothing to remove
+   *   removals end with the guard's decisions about them, because there is nothing to remove. `left`: the policy leaves these
+   *   additions out, and those that were never sent stay known as such (`unsentMembers`)
    * @throws LeaseLost
    */
   async function ackMembers(
     work: DueWork,
     sign: '+' | '-',
     users: string[],
-    ending?: 'kept' | 'unseen' | 'moot',
+    ending?: 'kept' | 'unseen' | 'moot' | 'left',
   ): Promise<void> {
     const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
     const [tag] = await runFor(work, 'ack_members', { ...args, ending });

@@ -20,5 +20,5 @@ export function withGone(end: SyncEnd, look: ComparedOne | null): SyncEnd {
   if (!unmade || end.outcome === undefined) return end;
   return unmade.action === 'conflict'
     ? { outcome: 'needsPerson', message: unmade.reason }
-    : { ...end, message: `${unmade.reason}; the policy of the target makes no account anew` };
+    : { ...end, message: `${unmade.reason}, so no account is made anew` };
 }

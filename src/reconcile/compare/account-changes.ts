@@ -15,13 +15,13 @@ export function accountChanges(
   rules: TargetRules,
 ): PlanEntry[] {
   const applied = desiredFromLink(user.link);
-  const cause = ownCause(user);
+  // `create-only` writes nothing more to a completed account.
+  const frozen = rules.policy.policy === 'create-only' && user.link.making !== true;
+  const cause = frozen && !user.marked ? 'not applied' : ownCause(user);
   const causeOf = ({ name }: Difference): Cause =>
     sameValue(desiredValue(applied, name) ?? null, desiredValue(wanted, name) ?? null)
       ? 'platform changed'
       : cause;
-  // `create-only` writes nothing more to a completed account.
-  const frozen = rules.policy.policy === 'create-only' && user.link.making !== true;
   const toEntry = (difference: Difference, change: Change): PlanEntry => {
     const isReported = frozen || (change.action === 'deactivate' && rules.policy.policy !== 'sync');
     return {

@@ -4,7 +4,7 @@ import { parseLink, type Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import { mapBounded } from '../../support/bounded.ts';
-import { leftBy, NO_BASIS, type PlanEntry } from '../entry.ts';
+import { isChange, leftBy, NO_BASIS, type PlanEntry } from '../entry.ts';
 import {
   beyond,
   readMembership,
@@ -182,9 +182,15 @@ async function madeAgain(
     user,
   );
   const reason = 'member at the source; the group is made with all its members';
+  // The policy `create-only` makes no group anew.
+  const left = `member at the source; the group is gone at the platform${leftBy(scan.scope.target.policy)}`;
   return [
     ...made,
-    ...memberships.map((entry) => ({ ...entry, reason, ...(entry.ref && { follows: entry.ref }) })),
+    ...memberships.map((entry) =>
+      isChange(entry)
+        ? { ...entry, reason, ...(entry.ref && { follows: entry.ref }) }
+        : { ...entry, reason: left },
+    ),
   ];
 }
 
@@ -202,6 +208,7 @@ export async function managedEntries(
   const unwrittenSince = await scope.runs.unwrittenSince();
   const ids = groups.map(({ ref }) => parseRef(ref).id);
   const records = new Map((await scope.directory.getMany('Group', ids)).map((each) => [each.id, each]));
+  const unsent = new Set(await scope.outbox.unsentGroups(parseRef(user).id, ids));
   const member = { ref: user, platformId: link.id ?? null, name: String(link.core?.userName ?? '') };
   return groups.flatMap(({ ref, text, marked }) => {
     const record = records.get(parseRef(ref).id);
@@ -233,6 +240,7 @@ export async function managedEntries(
         isDeleted: false,
         wantedName: name,
         unconfirmed: new Set(unconfirmed.has(parseRef(ref).id) ? [parseRef(user).id] : []),
+        unsent: new Set(unsent.has(parseRef(ref).id) ? [parseRef(user).id] : []),
         pending: [],
         // The desired name is passed as the observed one too, so that only memberships can differ.
         observed: { id: group.id ?? '', displayName: name },

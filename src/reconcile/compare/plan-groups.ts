@@ -51,6 +51,8 @@ export interface GroupCase {
   members?: MemberDifferences | undefined;
   /** Names (member-names.ts) of members whose removal was written and that no answer or read has confirmed. */
   unconfirmed: ReadonlySet<string>;
+  /** Ids of the users whose addition was never sent to the platform (`unsentMembers` in directory/keys.ts). */
+  unsent: ReadonlySet<string>;
   /** Members of the group that is to be adopted whom the source does not have and the settings do not leave there. */
   surplusThere?: Member[] | undefined;
   /**
@@ -139,13 +141,19 @@ function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
   };
 }
 
+/** Returns whether the policy leaves the group as it is: `create-only` writes only to a group that the bridge is making. */
+const isFrozen = ({ link, namesake }: GroupCase, { policy }: GroupRules): boolean =>
+  policy.policy === 'create-only' &&
+  link.making !== true &&
+  (link.id !== undefined || namesake !== undefined);
+
 /** Returns the entries that create, adopt, relink or rename the group; none if it is there under the desired name. */
-function existence(group: GroupCase, { policy, now }: GroupRules): PlanEntry[] {
+function existence(group: GroupCase, rules: GroupRules): PlanEntry[] {
+  const { policy, now } = rules;
   const { link, namesake, observed, wantedName = '' } = group;
   const after = { displayName: wantedName };
-  const isComplete = link.id !== undefined && link.making !== true;
-  // `create-only` writes nothing more to a completed group.
-  const frozen = policy.policy === 'create-only' && isComplete;
+  const frozen = link.id !== undefined && isFrozen(group, rules);
+  const left = frozen ? leftBy(policy) : '';
   if (link.id === undefined || observed === undefined) {
     // No run writes a conflict, whatever its effect (isNotice in entry.ts).
     if (group.takenBy !== undefined)
@@ -158,7 +166,15 @@ function existence(group: GroupCase, { policy, now }: GroupRules): PlanEntry[] {
       after,
     };
     const lost = isGone ? `${absence.reason}; ` : '';
-    if (!namesake) return [{ ...common, action: 'create', before: null, reason: `${lost}it is made` }];
+    if (!namesake)
+      return [
+        {
+          ...common,
+          action: 'create',
+          before: null,
+          reason: frozen ? `${absence.reason}${left}` : `${lost}it is made`,
+        },
+      ];
     const found = { ...common, before: { id: link.id ?? null, displayName: namesake.name } };
     if (policy.adopt !== 'exact') {
       const reason = `${lost}a group of this name exists and adopt is ${policy.adopt}`;
@@ -189,13 +205,14 @@ function existence(group: GroupCase, { policy, now }: GroupRules): PlanEntry[] {
       action: 'update',
       before: { displayName: observed.displayName },
       after,
-      reason: RENAMED,
+      reason: `${RENAMED}${left}`,
     },
   ];
 }
 
 /** Returns the entries of pending memberships. A group that is made has no member to be removed. */
-function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
+function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
+  const { policy } = rules;
   const isMade = group.observed === undefined && !group.namesake;
   const pending = isMade ? group.pending.filter(({ sign }) => sign === '+') : group.pending;
   return pending.map(({ member, sign, refusal, isTakenOut }) => {
@@ -215,7 +232,10 @@ function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
         reason: `no member at the source any more${leftBy(policy)}`,
       };
     }
-    const waits = group.takenBy ? WAITS_FOR_GROUP : refusal && `${WAITS_FOR_USER} (${refusal.reason})`;
+    const left = isFrozen(group, rules) ? leftBy(policy) : undefined;
+    const waits = group.takenBy
+      ? WAITS_FOR_GROUP
+      : (left ?? (refusal && `${WAITS_FOR_USER} (${refusal.reason})`));
     return {
       ...base(group, isTakenOut ? 'platform changed' : 'source changed', waits ? 'report' : 'apply'),
       action: 'addMember',
@@ -246,24 +266,30 @@ function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
 }
 
 /** Returns the entries of members that the platform lacks, and of members that only the platform has. */
-function differingMembers(group: GroupCase, { policy, members }: GroupRules): PlanEntry[] {
+function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
+  const { policy, members } = rules;
   const { missing = [], gone, surplus = [] } = group.members ?? {};
-  // `create-only` writes nothing more to a completed group.
-  const frozen = policy.policy === 'create-only' && group.link.making !== true;
-  const isUnwritten = group.isLost || (group.isBack && group.link.departed === true);
+  const frozen = isFrozen(group, rules);
+  // `adopting`: the members of an adopted group are not complete yet, and `create-only` completes none.
+  const isIncomplete =
+    group.isLost || (group.isBack && group.link.departed === true) || group.link.adopting === true;
+  const isUnwritten = ({ ref }: Member): boolean =>
+    isIncomplete || (ref !== null && group.unsent.has(parseRef(ref).id));
   const isLeaver = isLeaverOf(group);
   const isUnconfirmed = isUnconfirmedOf(group);
   const added = missing.map((member): PlanEntry => ({
-    ...base(group, isUnwritten ? 'not applied' : 'platform changed', frozen ? 'report' : 'apply'),
+    ...base(group, isUnwritten(member) ? 'not applied' : 'platform changed', frozen ? 'report' : 'apply'),
     action: 'addMember',
     member,
     before: { member: false },
     after: { member: true },
-    reason: gone?.has(member.ref)
-      ? 'member at the source, whose account is gone at the platform'
-      : isUnwritten
-        ? 'member at the source'
-        : TAKEN_OUT,
+    reason: `${
+      gone?.has(member.ref)
+        ? 'member at the source, whose account is gone at the platform'
+        : isUnwritten(member)
+          ? 'member at the source'
+          : TAKEN_OUT
+    }${frozen ? leftBy(policy) : ''}`,
   }));
   const removed = surplus.map((member): PlanEntry => {
     const isUnnoticed = member.ref !== null && (group.isLost || isLeaver(member));

@@ -13,6 +13,7 @@ import {
 import {
   absenceOf,
   isProtected,
+  leftBy,
   markNeedsNoPermission,
   ownCause,
   type PlanEntry,
@@ -132,6 +133,7 @@ function missingAccount(user: UserCase, wanted: DesiredAccount, rules: TargetRul
   const { namesake, takenBy } = user;
   if (takenBy !== undefined) return [taken(user, createdValues(wanted), takenBy)];
   const effect = policy.policy === 'create-only' ? 'report' : 'apply';
+  const left = effect === 'report' ? leftBy(policy) : '';
   // No push takes an account away, also if a mark is pending, such as that of a restore.
   const common = { ...sharedFields(user, 'platform changed'), effect } as const;
   const { cause, reason: absence } = absenceOf(user.link, rules.now, 'its account is gone at the platform');
@@ -141,12 +143,12 @@ function missingAccount(user: UserCase, wanted: DesiredAccount, rules: TargetRul
     const reason = 'its account is gone and another one carries its name';
     return isAdopted(namesake, policy)
       ? [
-          { ...common, action: 'relink', before, after, reason },
+          { ...common, action: 'relink', before, after, reason: `${reason}${left}` },
           ...(effect === 'apply' ? adoptedChanges(user, wanted, rules) : []),
         ]
       : [{ ...common, action: 'conflict', before, after, reason: `${reason}; adopt is ${policy.adopt}` }];
   }
-  return [{ ...common, ...created(wanted, absence), attribution: { cause } }];
+  return [{ ...common, ...created(wanted, `${absence}${left}`), attribution: { cause } }];
 }
 
 /**

@@ -183,6 +183,7 @@ async function verifyGroup(
       : await takenElsewhereText(scan, 'Group', candidate),
     members: differing && { ...differing, surplus: [...differing.surplus, ...unlisted] },
     unconfirmed: new Set(unconfirmed),
+    unsent: new Set(await outbox.unsentMembers(id)),
     surplusThere: present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs }),
     // An unmanaged member has the ref null, which `madeThere` never contains.
     pending: pending.filter(

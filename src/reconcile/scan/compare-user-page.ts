@@ -97,8 +97,10 @@ export async function compareUserPage(
       return;
     }
     const isUnknown = !link.departed && hasUnknownValue(link, types, (name) => user[EXTENSION]?.[name]);
-    // `leftOpen`: the account should be closed, and the policy of the target closed none, so the link is not the desired state.
-    if (mapsAll || holder.marked || link.leftOpen || isUnknown) toMap.push({ holder, link, user });
+    // The policy of the target leaves differences, so the link is not the desired state: `create-only` those of all values, the
+    // others an account that should be closed (`leftOpen`).
+    const isLeft = link.leftOpen ?? (!link.departed && scan.scope.target.policy.policy === 'create-only');
+    if (mapsAll || holder.marked || isLeft || isUnknown) toMap.push({ holder, link, user });
     else {
       const found = differences(desiredFromLink(link), user, link, types, scan.visibility);
       if (found.length > 0)

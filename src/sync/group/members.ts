@@ -242,12 +242,16 @@ export const leaving = (pending: PendingMembers): string[] =>
 /**
  * Drops the pending additions and removals of members, or only those of one sign, because they will not be written and no
  * user must wait for them. Kept removals (`r`) stay.
+ * @param ending `left`: the policy leaves the additions out, so a comparison tells that they were never written
  */
-export async function dropPendingMembers(context: SyncContext, only?: '+' | '-'): Promise<void> {
+export async function dropPendingMembers(
+  context: SyncContext,
+  { only, ending }: { only?: '+' | '-'; ending?: 'left' } = {},
+): Promise<void> {
   const pending = await context.outbox.pendingMembers(context.work.id);
   for (const sign of [MEMBERSHIP_SIGN.toAdd, MEMBERSHIP_SIGN.toRemove]) {
     if (only !== undefined && sign !== only) continue;
     const users = membersWithSign(pending, sign);
-    if (users.length > 0) await context.outbox.ackMembers(context.work, sign, users);
+    if (users.length > 0) await context.outbox.ackMembers(context.work, sign, users, ending);
   }
 }

@@ -58,7 +58,7 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   // `create-only` writes nothing more to a completed group.
   if (policy.policy === 'create-only' && !link.making) {
     await noteLeavers(context);
-    await dropPendingMembers(context);
+    await dropPendingMembers(context, { ending: 'left' });
     // A temporary name (taken-name.ts) is replaced under this policy too.
     const waiting = nameBehind(context) === undefined ? undefined : await renameGroup(context, name);
     return waiting ?? { kind: 'synced', writes: context.writes };
@@ -74,7 +74,7 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   // Other policies remove no member, so the link notes the members who should leave.
   if (policy.policy !== 'sync') {
     await noteLeavers(context);
-    await dropPendingMembers(context, MEMBERSHIP_SIGN.toRemove);
+    await dropPendingMembers(context, { only: MEMBERSHIP_SIGN.toRemove });
   }
   const added = await addMembers(context, pending);
   const { coalesceMs, underWay } = added; // `addMembers` waits for accounts of more members, to add them in one call
