@@ -13,6 +13,8 @@ export interface ExpectedGroup {
   /** Undefined: the group is not linked yet. */
   platformId: string | undefined;
   name: string;
+  /** Whether the group exists, the bridge has completed it, and no change of it waits; absent: not known. */
+  isComplete?: boolean;
   /** A sentence about the refusal of the group's last sync, after which nothing writes a membership; undefined: there is none. */
   refused?: string | undefined;
 }

@@ -66,8 +66,9 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
   const groups = named.map(({ name }, index): ExpectedGroup => {
     const group = found[index];
     // The empty text gives an empty link: the group is not linked.
-    const { id: platformId } = parseLink(group?.text ?? '');
-    return { name, platformId, refused: group && refusedText(group, name) };
+    const { id: platformId, making } = parseLink(group?.text ?? '');
+    const isComplete = platformId !== undefined && making !== true && group?.marked !== true;
+    return { name, platformId, isComplete, refused: group && refusedText(group, name) };
   });
   if (!desired.inScope)
     return { kind: 'closed', why: 'out of the scope of this target', groups, leaving, closing };
@@ -136,7 +137,7 @@ export const otherwiseCalled = (
 
 /** Returns why groups that differ from the wanted ones are not written: the platform refused their last sync. */
 export function refusedGroups(wanted: DesiredAccess, reading: Reading | undefined): string[] {
-  const missing = reading ? missingIn(wanted.groups, reading.groups) : wanted.groups;
+  const missing = missingGroups(wanted, reading);
   const renamed = new Set((reading ? otherwiseCalled(wanted, reading) : []).map(({ name }) => name));
   return wanted.groups.flatMap((group) =>
     group.refused !== undefined && (missing.includes(group) || renamed.has(group.name))
@@ -144,6 +145,10 @@ export function refusedGroups(wanted: DesiredAccess, reading: Reading | undefine
       : [],
   );
 }
+
+/** Returns the wanted groups that the account is not in; all of them without an account. */
+export const missingGroups = (wanted: DesiredAccess, reading: Reading | undefined): ExpectedGroup[] =>
+  reading ? missingIn(wanted.groups, reading.groups) : wanted.groups;
 
 /** Returns the groups that the account should be in and is not. A group that is not linked yet is recognised by its name. */
 const missingIn = (wanted: readonly ExpectedGroup[], present: readonly ActualGroup[]): ExpectedGroup[] =>

@@ -1,6 +1,13 @@
 // Gives the reasons for which the account of a user differs from the desired one, as words of verify-access. Pure.
 import { deletionText } from '../directory/outbox/condition-text.ts';
-import { otherwiseCalled, refusedGroups, stillIn, waitingText, type LeavingGroup } from './desired-access.ts';
+import {
+  missingGroups,
+  otherwiseCalled,
+  refusedGroups,
+  stillIn,
+  waitingText,
+  type LeavingGroup,
+} from './desired-access.ts';
 import type { Facts } from './facts.ts';
 import { isChangeWaiting } from './waiting-change.ts';
 
@@ -11,7 +18,7 @@ export const unmanagedText = ({ unlinked }: Facts): string =>
 /**
  * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `. Causes are the condition of the user,
  * a deactivation that waits or was rejected, removals from groups that are not written yet, groups with another name, refused
- * groups, and a hold of the target. Without a known cause the text names the command that tells more.
+ * groups, the policy of the target, and a hold of the target. Without a known cause the text names the command that tells more.
  */
 export function becauseOf(facts: Facts): string {
   const { link, wanted, reading, unlinked, hold } = facts;
@@ -41,6 +48,7 @@ export function becauseOf(facts: Facts): string {
     ...leaving.map(leavingText),
     ...renaming.map(renamingText),
     ...refused,
+    leftByPolicyText(facts),
     hold,
   ].filter((text) => text !== undefined);
   if (causes.length > 0) return `: ${causes.join('; ')}`;
@@ -48,6 +56,27 @@ export function becauseOf(facts: Facts): string {
   return isChangeWaiting(facts)
     ? `: ${command} tells what the change waits for`
     : `: no reason is stored, and ${command} tells more`;
+}
+
+/**
+ * Returns that the policy of the target leaves the difference; undefined: it may be written, because a change waits, the account
+ * or a group is not complete, or the policy writes it.
+ */
+function leftByPolicyText({
+  differences,
+  isMarked,
+  link,
+  policy,
+  wanted,
+  reading,
+}: Facts): string | undefined {
+  if (isMarked || link.id === undefined || link.making || link.condition) return undefined;
+  const hasGroups = differences.some(({ name }) => name === 'groups');
+  const missing = hasGroups ? missingGroups(wanted, reading) : [];
+  if (policy === 'create-only' && missing.every(({ isComplete }) => isComplete))
+    return 'the policy create-only changes no account or group that exists';
+  const isOnlyOpen = differences.every(({ name, desired }) => name === 'active' && desired === false);
+  return policy === 'upsert-only' && isOnlyOpen ? 'the policy upsert-only closes no account' : undefined;
 }
 
 /** Reasons of conditions whose message is only the answer of the platform. */

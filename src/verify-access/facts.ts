@@ -1,6 +1,7 @@
 // Defines the facts about one user at one target from which the report of verify-access is made.
 import type { Link } from '../directory/outbox/links.ts';
 import type { FoundResource } from '../ops/find.ts';
+import type { SyncPolicy } from '../sync/target.ts';
 import type { Reading } from './account.ts';
 import type { DesiredAccess } from './desired-access.ts';
 import type { LastWrites } from './last-write.ts';
@@ -24,6 +25,8 @@ export interface Facts {
   isMarked: boolean;
   /** Names of values that a reconcile saw to differ at the platform; the sync that is to come writes them. */
   suspectedDrift: readonly string[];
+  /** The policy of the target: `create-only` and `upsert-only` leave differences. */
+  policy: SyncPolicy['policy'];
   /** Text about the hold of the target, which stops all writes; undefined: the target is not on hold. */
   hold: string | undefined;
   writes: LastWrites;

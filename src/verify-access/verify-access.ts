@@ -172,6 +172,7 @@ async function checkAccess(
       link,
       isMarked: mark !== null,
       suspectedDrift,
+      policy: target.policy.policy,
       hold: hold && holdText(scope, hold),
       writes,
       deletesLeavers: outbox.deletesLeavers,
