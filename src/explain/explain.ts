@@ -12,6 +12,7 @@ import { parseRef, type Ref } from '../directory/records.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
 import { firstApprovalsOf, rejectionsOf } from './decided.ts';
+import { withLeftByPolicy } from './left-by-policy.ts';
 import { lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
 import { formerRecordText, takeoverText } from './former-record.ts';
@@ -91,13 +92,13 @@ async function explainAt(
   const link = await withPresentCondition(outbox, found.ref, storedLink, status);
   const detail =
     found.kind === 'User' ? await userDetail(scope, found, link) : groupDetail(scope, found, link);
-  const related =
+  const known =
     found.kind === 'User'
       ? { memberships: await membershipsOfUser(scope, found, status), members: null }
       : await membershipsOfGroup(scope, found, status);
   const isHeld =
     status.guard.some(({ state }) => state === 'held') ||
-    related.memberships.some(({ condition }) => condition === 'Held');
+    known.memberships.some(({ condition }) => condition === 'Held');
   const approval = isHeld ? await outbox.guardStore.open() : undefined;
   // No comparison reads a group that the settings leave out.
   const isLeftOut = found.kind === 'Group' && detail.inScope === false;
@@ -111,10 +112,11 @@ async function explainAt(
   const seen =
     (readPlatform ?? (isSettled || mayBeDone)) && !isLeftOut && link.id !== undefined
       ? await lookAtPlatform(scope, found.ref, {
-          members: related.members?.desired ?? 0,
+          members: known.members?.desired ?? 0,
           values: detail.values,
         })
       : null;
+  const related = await withLeftByPolicy(scope, found, status, known, seen?.leftOut);
   const isAsDesired = seen?.isAsDesired ?? false;
   const isDone = isLetterDone(status, { ...detail, ...related, isAsDesired, link });
   // The condition of a dead letter explains its differences already.

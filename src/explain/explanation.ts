@@ -141,6 +141,8 @@ export interface Explanation {
     leftOutGroups: string[];
     /** Groups of a person, or members of a group, that stay against the source because of the policy of the target. */
     leftByPolicy: string[];
+    /** Number of all differences that stay because of the policy of the target, also those of `leftByPolicy`. */
+    leftDifferences: number;
     /** Sentences about mapped attributes whose value the person has only by the default of the definition. */
     defaults: string[];
     /** Number of held or rejected changes that the platform has already. */
@@ -194,6 +196,8 @@ export interface Explanation {
     desired: number;
     /** Desired members whose memberships the bridge does not write: protected, or out of the scope of the target. */
     leftAlone: number;
+    /** Desired members whom the policy `create-only` leaves out, because the group was complete before they joined it. */
+    leftOutByPolicy: number;
     /** Numbers of memberships that the platform still has to gain or to lose. */
     toAdd: number;
     toRemove: number;

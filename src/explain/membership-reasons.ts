@@ -47,6 +47,18 @@ export function leftAloneReason({ members }: ExplainedFacts): string | undefined
   return `The source has ${counted(members.leftAlone, 'member')} more, whose memberships the bridge does not write: protected, or outside users.scope.`;
 }
 
+const isLeftOut = ({ state, condition }: MembershipState): boolean =>
+  state === 'notForTarget' && condition === 'LeftByPolicy';
+
+/** Returns a sentence about memberships of the source that the policy leaves out; undefined: none. */
+export function leftOutByPolicyReason({ kind, members, memberships }: ExplainedFacts): string | undefined {
+  const left = members?.leftOutByPolicy ?? memberships.filter(isLeftOut).length;
+  if (left === 0) return undefined;
+  return kind === 'User'
+    ? `The source wants it in ${counted(left, 'group')} more, which the policy leaves out.`
+    : `The source has ${counted(left, 'member')} more, whom the policy leaves out.`;
+}
+
 /** Returns a sentence about members that the bridge cannot write yet, because no push created them; undefined: none. */
 export function unknownMembersReason({ members }: ExplainedFacts): string | undefined {
   if (!members || members.unknown.length === 0) return undefined;

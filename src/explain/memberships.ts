@@ -17,7 +17,7 @@ import type { Explanation, MembershipState } from './explanation.ts';
 import { isoTime } from '../support/sources.ts';
 
 /** Largest number of pending members that are described. */
-const SHOWN_MEMBERS = 100;
+export const SHOWN_MEMBERS = 100;
 /** Largest number of members whose links are read, to see whether the bridge leaves them out of the group. */
 const MOST_READ = 1000;
 
@@ -86,7 +86,9 @@ export async function membershipsOfUser(
     // The person is in the group under the name that the group has by its link. Somebody may have renamed the group since its
     // last sync: explain.ts corrects the state when the platform shows the desired name.
     const still = `${STILL_CALLED}${former} at the platform as of its last sync, so the person has the access of that name${cause.because === undefined ? '' : `: ${cause.because}`}`;
-    return { ...other, state: 'toAdd', ...cause, because: still };
+    // The policy `create-only` renames no group that the bridge has completed.
+    const left = target.policy.policy === 'create-only' && !link.making ? { condition: 'LeftByPolicy' } : {};
+    return { ...other, state: 'toAdd', ...left, ...cause, because: still };
   });
 }
 
@@ -159,6 +161,7 @@ export async function membershipsOfGroup(
   const added = signs.filter(([, sign]) => sign === '+');
   const members = {
     desired: users.length,
+    leftOutByPolicy: 0,
     leftAlone: users.filter((user) => observed.has(refOf('User', user)) && outsideOf(user)).length,
     toAdd: added.filter(([user]) => !observed.has(refOf('User', user)) || !outsideOf(user)).length,
     toRemove: signs.length - added.length,

@@ -2,6 +2,7 @@
 import type { AttributeState, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { doneBy } from './guard-reasons.ts';
 import { timelineLines } from './timeline-lines.ts';
+import { counted } from '../support/counted.ts';
 import { redisRefusalOf } from './pending-reasons.ts';
 
 const SIGNS: Record<ExplanationVerdict, string> = {
@@ -111,13 +112,19 @@ function linkText({
       ? `, read now: changed there ${doneBy({ restored })}`
       : isDone || (leftByHand.length > 0 && !platform?.accountGone)
         ? `, read now: a removal ${kind === 'User' ? 'from a group' : 'of a member'} is done there already`
-        : `, read now: ${platform?.accountGone ? 'it does not exist any more' : 'as last written'}`;
+        : `, read now: ${platform?.accountGone ? 'it does not exist any more' : leftText(platform)}`;
   const unread = redisRefusalOf(fleet) ? ', it was not read now' : ', it could not be read now';
   const read = { equal, differs: '', unread };
   const look = platform ? read[platform.state] : '';
   const marked = mark ? `; ${MARK_WORDS[mark.state]}` : '';
   return `${known.join(', ')}${look}; policy ${policy.policy}, adopt ${policy.adopt}, leavers: ${policy.deprovision}${marked}`;
 }
+
+/** Returns the state of what the platform showed, with the number of the differences that the policy leaves. */
+const leftText = (platform: Explanation['platform']): string =>
+  platform?.leftDifferences
+    ? `${counted(platform.leftDifferences, 'difference')} left by the policy`
+    : 'as last written';
 
 const MARK_WORDS = {
   due: 'a change waits',
@@ -157,5 +164,5 @@ const membershipLines = (
 /** Returns the title of a group's members, with their numbers. */
 const membersTitle = ({ members }: Explanation): string =>
   members
-    ? `Members not equal yet (${members.desired} desired, ${members.toAdd} to add, ${members.toRemove} to remove)`
+    ? `Members not equal yet (${members.desired} desired, ${members.toAdd} to add, ${members.toRemove} to remove${members.leftOutByPolicy > 0 ? `, ${members.leftOutByPolicy} left out` : ''})`
     : 'Members not equal yet';

@@ -41,6 +41,11 @@ interface PlatformLook {
    * to be called otherwise; of a group the members.
    */
   pendingDone: readonly Ref[];
+  /**
+   * Memberships that the platform lacks and that the policy leaves out: of a person the groups, of a group the members. Undefined:
+   * not compared.
+   */
+  leftOut: readonly Ref[] | undefined;
   /** Whether nothing at all differs; a difference that no run changes counts too. */
   isAsDesired: boolean;
 }
@@ -72,6 +77,7 @@ export async function lookAtPlatform(
       addedByOthers: [],
       leftOutGroups: [],
       leftByPolicy: [],
+      leftDifferences: 0,
       defaults: [],
       done: 0,
       toBeHeld: 0,
@@ -80,6 +86,7 @@ export async function lookAtPlatform(
     },
     values,
     pendingDone: [],
+    leftOut: undefined,
     isAsDesired: false,
   });
   // An open breaker delays the first call until a probe is due, within the same time limit.
@@ -143,9 +150,8 @@ export async function lookAtPlatform(
     const addedByOthers =
       groupsLeftAlone?.map(({ name }) => name) ?? namesOf(({ reason }) => reason !== LEFT_OUT);
     const leftOutGroups = namesOf(({ reason }) => reason === LEFT_OUT);
-    const stays = entries.filter(
-      (entry) => entry.action === 'removeMember' && isLeftBy(scope.target.policy, entry),
-    );
+    const isLeft = (entry: PlanEntry): boolean => isLeftBy(scope.target.policy, entry);
+    const stays = entries.filter((entry) => entry.action === 'removeMember' && isLeft(entry));
     const leftByPolicy = stays.map((entry) => otherSide(entry) ?? '');
     const own = entries.filter((entry) => entry.ref === ref);
     const observed = isPerson
@@ -162,6 +168,7 @@ export async function lookAtPlatform(
         addedByOthers,
         leftOutGroups,
         leftByPolicy,
+        leftDifferences: entries.filter(isLeft).length,
         // The explanation does without definitions that could not be read.
         defaults:
           Array.isArray(definitions) && hasAccount(own)
@@ -174,6 +181,12 @@ export async function lookAtPlatform(
       },
       values: observed,
       pendingDone: [...(compared.pendingDone ?? []), ...(compared.asNamed ?? []), ...left],
+      leftOut:
+        members > COMPARED_MEMBERS
+          ? undefined
+          : entries
+              .filter((entry) => entry.action === 'addMember' && isLeft(entry))
+              .flatMap(({ ref: group, member }) => (isPerson ? group : member?.ref) ?? []),
       isAsDesired: notCompared === 0 && entries.every(({ action }) => action === 'unmanaged'),
     };
   } catch (error) {

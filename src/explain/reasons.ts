@@ -22,6 +22,7 @@ import {
 import {
   failingReason,
   leftAloneReason,
+  leftOutByPolicyReason,
   membershipReason,
   nestedReason,
   unknownMembersReason,
@@ -62,6 +63,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     ...valueReasons(facts, summary),
     ...platformReasons(facts),
     leftAloneReason(facts),
+    leftOutByPolicyReason(facts),
     suspectedDrift.length > 0 &&
       `A comparison saw these to differ at the platform: ${someOf(suspectedDrift)}.`,
     unknownMembersReason(facts),

@@ -53,9 +53,11 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
     return isKeptByPolicy(facts) ? 'leftAlone' : 'differs';
   }
   const waiting = facts.memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
-  // A membership that the policy leaves in place against the source gives access, so the resource is not as desired.
-  if (waiting.length === 0)
-    return (facts.platform?.leftByPolicy ?? []).length > 0 ? 'leftAlone' : 'asDesired';
+  // A difference that the policy leaves may give access against the source, so the resource is not as desired.
+  const isLeft =
+    (facts.platform?.leftDifferences ?? 0) > 0 ||
+    facts.memberships.some((each) => each.condition === 'LeftByPolicy');
+  if (waiting.length === 0) return isLeft ? 'leftAlone' : 'asDesired';
   // Memberships that no condition stops are written by the syncs of groups.
   const isStopped = waiting.some((each) => each.condition === undefined) && (hold ?? breaker ?? noWorker);
   if (isStopped) return 'stopped';
@@ -69,7 +71,7 @@ const isMadeOnHold = (facts: ExplainedFacts): boolean =>
   facts.hold !== null &&
   facts.condition === null &&
   facts.platform?.state === 'equal' &&
-  facts.platform.leftByPolicy.length === 0 &&
+  facts.platform.leftDifferences === 0 &&
   hasNoPendingMembership(facts);
 
 /** Returns whether the pending sync writes nothing: all was written before, and no reconcile has noted what others changed since. */
@@ -105,7 +107,7 @@ function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
 }
 
 /** Reasons of conditions that an operator or the settings caused on purpose. */
-const LEFT_ALONE = new Set(['Rejected', 'Protected', 'OutOfScope']);
+const LEFT_ALONE = new Set(['Rejected', 'Protected', 'OutOfScope', 'LeftByPolicy']);
 
 /** Returns whether the platform or a conflict stops the other resource of a membership, so that a person has to look at it. */
 export const needsPerson = ({ condition }: MembershipState): boolean =>

@@ -66,6 +66,10 @@ const platform = nullOr(
       arrayOf(textField),
       'Groups of a person, or members of a group, that stay against the source because of the policy.',
     ),
+    leftDifferences: described(
+      integerField,
+      'Number of all differences that stay because of the policy, also those of `leftByPolicy`.',
+    ),
     defaults: described(
       arrayOf(textField),
       'Sentences about mapped attributes whose value the person has only by the default of the definition.',
@@ -190,6 +194,10 @@ export const explanationSchema: JsonSchema = {
       objectOf<Part<'members'>>()({
         desired: integerField,
         leftAlone: described(integerField, 'Desired members that are protected or out of scope.'),
+        leftOutByPolicy: described(
+          integerField,
+          'Desired members whom the policy create-only leaves out, because the group was complete before they joined it.',
+        ),
         toAdd: integerField,
         toRemove: integerField,
         unknown: arrayOf(textField),
