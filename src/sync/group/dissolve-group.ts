@@ -42,8 +42,9 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   if (link.id !== undefined && target.policy.policy !== 'sync' && !isGoneThere) {
     link.departed = true;
     link.leavers ??= [];
-    await noteLeavers(context);
-    await dropPendingMembers(context);
+    const pending = await context.outbox.pendingMembers(context.work.id);
+    await noteLeavers(context, pending);
+    await dropPendingMembers(context, pending);
     // A group that stays must not keep a temporary name: it is blocked until an operator chooses a name.
     return (await temporaryNameLeft(context, DELETED)) ?? { kind: 'synced', writes: context.writes };
   }
@@ -63,9 +64,9 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   }
   if (isGoneThere) noteDeleted(context, 'delete group');
   if (link.deleting) await logLostMembers(context);
-  await dropPendingMembers(context);
-  // The group is gone or has no managed member left, so kept (`r`) and unconfirmed removals have nothing to remove.
   const { outbox, work } = context;
+  await dropPendingMembers(context, await outbox.pendingMembers(work.id));
+  // The group is gone or has no managed member left, so kept (`r`) and unconfirmed removals have nothing to remove.
   const rejected = membersWithSign(await outbox.pendingMembers(work.id), MEMBERSHIP_SIGN.keptRemoval);
   const removed = [...rejected, ...(await outbox.unconfirmedRemovals(work.id))];
   // As removals (`-`) were written, also kept and unconfirmed ones end (ack_members.lua).

@@ -5,7 +5,7 @@ import { type Link, platformIdOf } from '../../directory/outbox/links.ts';
 import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
 import { parseRef, refOf } from '../../directory/records.ts';
 import type { SyncContext } from '../context.ts';
-import { membersWithSign } from './members.ts';
+import { membersWithSign, type PendingMembers } from './members.ts';
 
 /**
  * Most leavers that the link of a group out of scope lists. With more, the list is dropped: on its return the group loses every
@@ -18,14 +18,15 @@ const MOST_UNDER_POLICY = 10_000;
 /**
  * Notes in the link that the group is out of scope, and lists its leavers. If removals are pending, the link is saved at once,
  * because the caller then drops them.
+ * @param pending the pending members of the group
  */
-export async function leave(context: SyncContext): Promise<void> {
+export async function leave(context: SyncContext, pending: PendingMembers): Promise<void> {
   const { link } = context;
   // Undefined: the list of a group that was out of scope before was dropped, and stays so.
   const before = link.departed ? link.leavers : (link.leavers ?? []);
   link.departed = true;
   if (before === undefined) return;
-  const removed = [...(await pendingLeavers(context)).values()];
+  const removed = [...(await pendingLeavers(context, pending)).values()];
   const leavers = [...new Set([...before, ...removed])];
   if (leavers.length > MOST_OUT_OF_SCOPE) delete link.leavers;
   else link.leavers = leavers;
@@ -36,10 +37,11 @@ export async function leave(context: SyncContext): Promise<void> {
  * Returns the managed users whose removal from the group is pending: user id → entry of the list. The entry of a user with an
  * account is `@<platform id>`, because a later record of the person may take the account over; without an account it is the id.
  */
-async function pendingLeavers({ links, outbox, target, work }: SyncContext): Promise<Map<string, string>> {
-  const users = membersWithSign(await outbox.pendingMembers(work.id), MEMBERSHIP_SIGN.toRemove).filter(
-    (user) => !isUnmanaged(user),
-  );
+async function pendingLeavers(
+  { links, target }: SyncContext,
+  pending: PendingMembers,
+): Promise<Map<string, string>> {
+  const users = membersWithSign(pending, MEMBERSHIP_SIGN.toRemove).filter((user) => !isUnmanaged(user));
   const found = await links.getMany(
     target.name,
     users.map((user) => refOf('User', user)),
@@ -86,8 +88,8 @@ export async function takeUpLeavers(context: SyncContext): Promise<void> {
 }
 
 /** Logs the members with a pending removal, and adds them to the list of leavers. The caller then drops the removals. */
-export async function noteLeavers(context: SyncContext): Promise<void> {
-  const removed = await pendingLeavers(context);
+export async function noteLeavers(context: SyncContext, pending: PendingMembers): Promise<void> {
+  const removed = await pendingLeavers(context, pending);
   if (removed.size === 0) return;
   const { policy } = context.target.policy;
   context.provisioning.leftMembers([...removed.keys()], {

@@ -242,13 +242,15 @@ export const leaving = (pending: PendingMembers): string[] =>
 /**
  * Drops the pending additions and removals of members, or only those of one sign, because they will not be written and no
  * user must wait for them. Kept removals (`r`) stay.
+ * @param pending the pending members whom the caller has read: a removal that the source pushes meanwhile is not dropped, because
+ *   nothing has noted the leaver
  * @param ending `left`: the policy leaves the additions out, so a comparison tells that they were never written
  */
 export async function dropPendingMembers(
   context: SyncContext,
+  pending: PendingMembers,
   { only, ending }: { only?: '+' | '-'; ending?: 'left' } = {},
 ): Promise<void> {
-  const pending = await context.outbox.pendingMembers(context.work.id);
   for (const sign of [MEMBERSHIP_SIGN.toAdd, MEMBERSHIP_SIGN.toRemove]) {
     if (only !== undefined && sign !== only) continue;
     const users = membersWithSign(pending, sign);

@@ -25,8 +25,9 @@ export async function syncGroup(context: SyncContext): Promise<SyncOutcome> {
   const name = target.mapping.groupName(displayName);
   if (name === undefined) {
     // The settings leave this group out: pending memberships are dropped, and the group at the platform is not changed.
-    if (link.id !== undefined) await leave(context);
-    await dropPendingMembers(context);
+    const pending = await context.outbox.pendingMembers(work.id);
+    if (link.id !== undefined) await leave(context, pending);
+    await dropPendingMembers(context, pending);
     delete link.adopting;
     const left = await temporaryNameLeft(context, 'the settings leave the group out');
     return left ?? { kind: 'synced', writes: context.writes };
@@ -57,8 +58,9 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   if (link.departed || hasLeaversToRemove) await comeBack(context);
   // `create-only` writes nothing more to a completed group.
   if (policy.policy === 'create-only' && !link.making) {
-    await noteLeavers(context);
-    await dropPendingMembers(context, { ending: 'left' });
+    const pending = await context.outbox.pendingMembers(context.work.id);
+    await noteLeavers(context, pending);
+    await dropPendingMembers(context, pending, { ending: 'left' });
     // A temporary name (taken-name.ts) is replaced under this policy too.
     const waiting = nameBehind(context) === undefined ? undefined : await renameGroup(context, name);
     return waiting ?? { kind: 'synced', writes: context.writes };
@@ -73,8 +75,8 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   }
   // Other policies remove no member, so the link notes the members who should leave.
   if (policy.policy !== 'sync') {
-    await noteLeavers(context);
-    await dropPendingMembers(context, { only: MEMBERSHIP_SIGN.toRemove });
+    await noteLeavers(context, pending);
+    await dropPendingMembers(context, pending, { only: MEMBERSHIP_SIGN.toRemove });
   }
   const added = await addMembers(context, pending);
   const { coalesceMs, underWay } = added; // `addMembers` waits for accounts of more members, to add them in one call
