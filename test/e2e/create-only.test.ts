@@ -95,6 +95,20 @@ test('plan and reconcile count each difference that the policy leaves, and none 
   expect(await told('verify-access', ANN)).toContain('the policy create-only changes no account or group');
 }, 30_000);
 
+test('differences by a changed mapping are in the plan of each run, not only of the first one', async () => {
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: 'chief' });
+  await place.idle();
+  await told('reconcile');
+  await place.change(({ targets: { main } }) => {
+    (main as { attributes?: object }).attributes = {
+      team: { type: 'string', from: 'title', onEmpty: 'keep' },
+    };
+  });
+  const left = 'converged: except 2 differences left alone by the policy create-only';
+  expect(await told('reconcile')).toContain(left);
+  expect(await told('reconcile')).toContain(left);
+}, 30_000);
+
 test('after the policy is sync again, plan says that the membership was never applied', async () => {
   await place.stopApps();
   await place.commands.run('hold', '--by', 'olga');

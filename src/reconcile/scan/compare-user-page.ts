@@ -65,7 +65,9 @@ export async function compareUserPage(
   page: WireUser[],
   mapsAll: boolean,
 ): Promise<void> {
-  const users = mapsAll ? page : await withoutKnownEqual(scan, draft, page);
+  // The policy `create-only` leaves differences of values, so neither a link nor a fingerprint shows the desired state.
+  const isCreateOnly = scan.scope.target.policy.policy === 'create-only';
+  const users = mapsAll || isCreateOnly ? page : await withoutKnownEqual(scan, draft, page);
   if (users.length === 0) return;
   const holders = await scan.scope.drifts.linkedTo(
     'User',
@@ -97,9 +99,8 @@ export async function compareUserPage(
       return;
     }
     const isUnknown = !link.departed && hasUnknownValue(link, types, (name) => user[EXTENSION]?.[name]);
-    // The policy of the target leaves differences, so the link is not the desired state: `create-only` those of all values, the
-    // others an account that should be closed (`leftOpen`).
-    const isLeft = link.leftOpen ?? (!link.departed && scan.scope.target.policy.policy === 'create-only');
+    // `leftOpen`: the account should be closed, and the policy of the target closed none, so the link is not the desired state.
+    const isLeft = link.leftOpen ?? (isCreateOnly && !link.departed);
     if (mapsAll || holder.marked || isLeft || isUnknown) toMap.push({ holder, link, user });
     else {
       const found = differences(desiredFromLink(link), user, link, types, scan.visibility);
