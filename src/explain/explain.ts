@@ -12,7 +12,7 @@ import { parseRef, type Ref } from '../directory/records.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
 import { firstApprovalsOf, rejectionsOf } from './decided.ts';
-import { withLeftByPolicy } from './left-by-policy.ts';
+import { withLeftMemberships } from './left-by-policy.ts';
 import { lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
 import { formerRecordText, takeoverText } from './former-record.ts';
@@ -116,7 +116,7 @@ async function explainAt(
           values: detail.values,
         })
       : null;
-  const related = await withLeftByPolicy(scope, found, status, known, seen?.leftOut);
+  const related = await withLeftMemberships(scope, found, status, known, seen?.leftOut);
   const isAsDesired = seen?.isAsDesired ?? false;
   const isDone = isLetterDone(status, { ...detail, ...related, isAsDesired, link });
   // The condition of a dead letter explains its differences already.

@@ -19,7 +19,7 @@ const LEFT_OUT = {
  * not read, the additions that were never sent tell them.
  * @param seen the groups of the person, or the members, that the platform lacks because of the policy; undefined: it was not read
  */
-export async function withLeftByPolicy<
+export async function withLeftMemberships<
   Related extends Pick<Explanation, 'members'> & { memberships: MembershipState[] },
 >(
   { directory, outbox, target }: ReconcileScope,
