@@ -4,7 +4,7 @@ import { holdAdvice, isTenantHold } from '../directory/guard/operator-hold.ts';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { exceptionTotalText } from '../reconcile/text/exception-words.ts';
-import { checkStore } from '../directory/redis/connection.ts';
+import { checkStore, type StoreFault } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createKeyspace } from '../directory/keys.ts';
 import type { AdminCheck } from '../http/admin/authenticate.ts';
@@ -20,6 +20,9 @@ import { outboxesOf } from './targets.ts';
 /** A relay that has not read its outbox for this long is reported as stalled. */
 const STALLED_RELAY_MS = 60_000;
 
+/** Returns a fault of Redis or of the fleet with its advice, as one text. */
+const withAdvice = ({ message, advice }: StoreFault): string => `${message}. ${advice}`;
+
 /** Returns the router of `/livez`, `/readyz` and `/health`. */
 export function buildHealth(
   parts: Parts,
@@ -34,12 +37,13 @@ export function buildHealth(
 ): ReturnType<typeof createHealthRouter> {
   const { clock, config, redis } = parts;
   // `/readyz` needs no token, and each check writes to Redis. So all requests of one turn share one check.
-  const store = oncePerTurn(async (): Promise<Check> => ({
-    ...(await checkStore(redis, {
+  const store = oncePerTurn(async (): Promise<Check> => {
+    const health = await checkStore(redis, {
       durability: config.redis.durability,
       probe: createKeyspace(config.redis.prefix, 'ready').key('probe'),
-    })),
-  }));
+    });
+    return { ...health, findings: health.findings.map(withAdvice) };
+  });
   // Reports the faults that the last proof of derived data found.
   const dataCheck = async (): Promise<Check> => {
     const last = await Promise.all(states.map(({ proof }) => proof.last()));
@@ -116,7 +120,7 @@ export function buildHealth(
     const { processes, findings } = await readFleet();
     return {
       ok: findings.every(({ level }) => level !== 'error'),
-      findings: findings.map(({ message, advice }) => `${message}. ${advice}`),
+      findings: findings.map(withAdvice),
       processes,
     };
   };

@@ -9,6 +9,7 @@ export {
   readStoreFacts,
   takePulse,
   type StoreFacts,
+  type StoreFault,
   type StoreHealth,
   type StorePulse,
 } from './store-health.ts';

@@ -3,10 +3,16 @@ import { Cluster, type Redis } from 'ioredis';
 import { primariesOf } from './portions.ts';
 import { isDiskRefusal, whyAway } from './why-away.ts';
 
+/** A fault of Redis: a sentence without full stop, and advice with one. */
+export interface StoreFault {
+  message: string;
+  advice: string;
+}
+
 export interface StoreHealth {
   ok: boolean;
-  /** Faults, each with advice; empty when ok. */
-  findings: string[];
+  /** Empty when ok. */
+  findings: StoreFault[];
   version?: string;
 }
 
@@ -36,7 +42,8 @@ export async function checkStore(redis: Redis, expected: StoreExpectations): Pro
     const all = findings.flat();
     return { ok: all.length === 0, findings: all, ...(version ? { version } : {}) };
   } catch (error) {
-    return { ok: false, findings: [`Redis does not answer: ${whyAway(expected.lastError?.() ?? error)}`] };
+    const message = `Redis does not answer: ${whyAway(expected.lastError?.() ?? error)}`;
+    return { ok: false, findings: [{ message, advice: 'Check that it runs, and redis.url or REDIS_URL.' }] };
   }
 }
 
@@ -46,46 +53,46 @@ async function findingsOf(
   info: Map<string, string>,
   { durability }: StoreExpectations,
   named: boolean,
-): Promise<string[]> {
-  const findings: string[] = [];
-  if (info.get('role') !== 'master') findings.push('Redis is a replica: point redis.url at the primary');
+): Promise<StoreFault[]> {
+  const server = named ? `${node.options.host}:${node.options.port}: ` : '';
+  const findings: StoreFault[] = [];
+  const add = (message: string, advice: string): void => {
+    findings.push({ message: `${server}${message}`, advice });
+  };
+  if (info.get('role') !== 'master') add('Redis is a replica', REPLICA_ADVICE);
   const memory = memoryOf(info);
-  if (isFull(memory))
-    findings.push(
-      `Redis takes no writes, because ${fullText(memory)}: raise maxmemory, or remove what else is kept there`,
-    );
+  if (isFull(memory)) add(`Redis takes no writes, because ${fullText(memory)}`, FULL_ADVICE);
   const policy = info.get('maxmemory_policy');
-  if (policy !== 'noeviction') {
-    findings.push(`Redis may evict keys (maxmemory-policy ${policy}): set maxmemory-policy noeviction`);
-  }
+  if (policy !== 'noeviction')
+    add(`Redis may evict keys (maxmemory-policy ${policy})`, 'Set maxmemory-policy noeviction.');
   const refusal = await writeRefusalOf(node, info);
-  if (refusal)
-    // Findings end without the full stop that an advice has.
-    findings.push(`Redis takes no writes, because ${refusal.reason}: ${refusal.advice.slice(0, -1)}`);
+  if (refusal) add(`Redis takes no writes, because ${refusal.reason}`, refusal.advice);
   if (durability === 'always') {
     const synced = (await redisSetting(node, 'appendfsync')) ?? 'unknown: CONFIG is forbidden';
-    if (info.get('aof_enabled') !== '1' || synced !== 'always') {
-      findings.push(
-        `redis.durability is always: set appendonly yes and appendfsync always in Redis (it is ${synced})`,
+    if (info.get('aof_enabled') !== '1' || synced !== 'always')
+      add(
+        `redis.durability is always, and Redis has appendonly ${info.get('aof_enabled') === '1' ? 'yes' : 'no'} and appendfsync ${synced}`,
+        'Set appendonly yes and appendfsync always in Redis.',
       );
-    }
   }
-  if (!named) return findings;
-  return findings.map((finding) => `${node.options.host}:${node.options.port}: ${finding}`);
+  return findings;
 }
 
 /** Returns the faults of the cluster as a whole, and of a test write. */
-async function findingsOfWhole(redis: Redis | Cluster, probe: string | undefined): Promise<string[]> {
+async function findingsOfWhole(redis: Redis | Cluster, probe: string | undefined): Promise<StoreFault[]> {
   if (redis instanceof Cluster) {
     const state = parseInfo(await redis.cluster('INFO')).get('cluster_state');
-    if (state !== 'ok') return [`The cluster is not whole (cluster_state ${state}): see CLUSTER NODES`];
+    if (state !== 'ok')
+      return [{ message: `The cluster is not whole (cluster_state ${state})`, advice: 'See CLUSTER NODES.' }];
   }
   if (probe === undefined) return [];
   try {
     await redis.set(probe, '1', 'PX', PROBE_LIFE_MS);
     return [];
   } catch (error) {
-    return [`Redis takes no writes (${whyAway(error)})`];
+    return [
+      { message: `Redis takes no writes (${whyAway(error)})`, advice: 'See its log and its settings.' },
+    ];
   }
 }
 
@@ -143,13 +150,13 @@ export interface StoreRefusal {
   advice: string;
 }
 
+const REPLICA_ADVICE = 'Point redis.url at the primary.';
 const FULL_ADVICE = 'Raise maxmemory of Redis, or remove what else is kept there.';
 
 /** Returns why Redis takes no writes; undefined when it takes them, or does not answer. */
 export function storeRefusalOf(pulse: StorePulse): StoreRefusal | undefined {
   if (!pulse.up) return undefined;
-  if (pulse.role !== 'master')
-    return { reason: 'it is a replica', advice: 'Point redis.url at the primary.' };
+  if (pulse.role !== 'master') return { reason: 'it is a replica', advice: REPLICA_ADVICE };
   return isFull(pulse.memory) ? { reason: fullText(pulse.memory), advice: FULL_ADVICE } : pulse.refusal;
 }
 

@@ -1,7 +1,7 @@
 // Checks Redis for doctor: it answers, never evicts, is new enough and writes to disk, and its clock agrees.
 import type { StoreFacts, StoreHealth } from '../../directory/redis/connection.ts';
 import { memoryWarning } from '../../directory/redis/store-health.ts';
-import { clockFinding, findingFor, toSentence, type DoctorFinding } from './doctor-finding.ts';
+import { clockFinding, findingFor, type DoctorFinding } from './doctor-finding.ts';
 
 /** Oldest supported version of Redis: major and minor. */
 const OLDEST_REDIS = [6, 2];
@@ -17,14 +17,7 @@ export interface RedisToCheck {
 /** Checks Redis. A Redis that cannot be asked has only the findings of its health. */
 export async function checkRedis({ store, now }: RedisToCheck): Promise<DoctorFinding[]> {
   const health = await store.health();
-  const findings = health.findings.map((finding) => {
-    // A finding of the store has its advice behind the first colon.
-    const colon = finding.indexOf(': ');
-    if (colon < 0) return error(finding, 'See its log and its settings.');
-    if (finding.startsWith('Redis does not answer'))
-      return error(finding, 'Check that it runs, and redis.url or REDIS_URL.');
-    return error(finding.slice(0, colon), toSentence(finding.slice(colon + ': '.length)));
-  });
+  const findings = health.findings.map(({ message, advice }) => error(message, advice));
   const facts = await store.facts().catch(() => undefined);
   if (!facts) return findings;
   if (health.ok) findings.push(ok('a writable primary that never evicts'));

@@ -10,7 +10,7 @@ import {
 } from '../../directory/fleet/fleet-store.ts';
 import { differingFeeds } from '../../directory/fleet/announced-rules.ts';
 import type { RemovedTarget } from '../../directory/fleet/known-targets.ts';
-import type { StoreRefusal } from '../../directory/redis/store-health.ts';
+import type { StoreFault, StoreRefusal } from '../../directory/redis/store-health.ts';
 import { counted } from '../../support/counted.ts';
 import { MOST_NAMED, someOf } from '../../support/sentence-parts.ts';
 import { isoTime } from '../../support/sources.ts';
@@ -71,7 +71,7 @@ const UPDATE_MS = 15 * 60_000;
  * Returns the processes, and the findings about them and about removed targets.
  * @param isScheduled whether the settings have a schedule of reconciles, which a scheduler has to start
  * @param refusal why Redis takes no writes; undefined: it takes them
- * @param faults why no process is ready: faults of Redis with their advice, as `checkStore` returns them; empty: Redis is as required
+ * @param faults why no process is ready: faults of Redis, as `checkStore` returns them; empty: Redis is as required
  * @param removed targets that the settings have lost
  */
 export function judgeFleet(
@@ -84,7 +84,7 @@ export function judgeFleet(
   }: {
     isScheduled: boolean;
     refusal?: StoreRefusal | undefined;
-    faults?: readonly string[];
+    faults?: readonly StoreFault[];
     removed?: readonly RemovedTarget[];
   },
 ): FleetReport {
@@ -166,11 +166,15 @@ function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
 }
 
 /** Returns the finding that every process answers `/readyz` with 503. */
-const redisUnsafe = (faults: readonly string[]): FleetFinding =>
+const redisUnsafe = (faults: readonly StoreFault[]): FleetFinding =>
   toError(
     'redisUnsafe',
-    `no process is ready, so a load balancer sends none a push: ${faults.join('; ')}`,
-    'The runbook has this under "The bridge is not ready, or answers 503".',
+    `no process is ready, so a load balancer sends none a push: ${faults.map(({ message }) => message).join('; ')}`,
+    // The primaries of a cluster may share an advice.
+    [
+      ...new Set(faults.map(({ advice }) => advice)),
+      'The runbook has this under "The bridge is not ready, or answers 503".',
+    ].join(' '),
   );
 
 /** Returns a finding for each of the first silent processes; the last one has the number of the others. */

@@ -4,10 +4,12 @@ import { createConfirmation } from '../../../src/directory/redis/replicas.ts';
 import { systemClock } from '../../../src/support/sources.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
+import { createCommands } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { askHealth } from '../../support/health.ts';
 import { brief, openReconciling } from '../../support/reconciling.ts';
 import { startCluster, type RedisCluster } from '../../support/redis-servers.ts';
+import { settingsFor } from '../../support/settings.ts';
 
 let cluster: RedisCluster;
 let bridge: Bridge;
@@ -117,12 +119,23 @@ test('a reconcile finds and repairs drift when Redis is a cluster', async () => 
   await reconciling.stop();
 });
 
-test('when one cluster node has an eviction policy, the bridge is not ready, and the reason names the node', async () => {
+test('when one cluster node has an eviction policy, the bridge is not ready, and /readyz, doctor and status name the node and the fault', async () => {
   const [, , third] = cluster.nodes;
   await third?.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
   const { status, body } = await ready();
   expect(status).toBe(503);
-  expect(body.findings).toEqual([expect.stringMatching(new RegExp(`:${third?.port}: Redis may evict keys`))]);
+  const fault = `:${third?.port}: Redis may evict keys (maxmemory-policy allkeys-lru)`;
+  const advice = 'Set maxmemory-policy noeviction.';
+  expect(body.findings).toEqual([expect.stringContaining(`${fault}. ${advice}`)]);
+  // Settings have either `url` or `cluster`.
+  const { url: _, ...redis } = bridge.config.redis;
+  const commands = createCommands({ ...settingsFor(bridge.sandbox), redis });
+  try {
+    expect((await commands.run('doctor')).text).toContain(`${fault}. ${advice}`);
+    expect((await commands.run('status')).text).toContain(`${fault}. ${advice} The runbook has this`);
+  } finally {
+    commands.remove();
+  }
   const stranger = await fetch(`http://127.0.0.1:${bridge.app.port}/readyz`);
   expect([stranger.status, await stranger.json()]).toEqual([503, { ok: false }]);
   await third?.client.config('SET', 'maxmemory-policy', 'noeviction');

@@ -74,7 +74,12 @@ test('while Redis takes no writes, the only finding about the fleet is that, bec
 });
 
 test('a fault in the settings of Redis is a finding beside those about the processes, and with no process at all no finding', () => {
-  const faults = ['Redis may evict keys (maxmemory-policy allkeys-lru): set maxmemory-policy noeviction'];
+  const faults = [
+    {
+      message: 'Redis may evict keys (maxmemory-policy allkeys-lru)',
+      advice: 'Set maxmemory-policy noeviction.',
+    },
+  ];
   const kindsOf = (processes: FleetProcess[]): string[] =>
     judgeFleet(view(processes), { isScheduled: true, faults }).findings.map(({ finding }) => finding);
   expect(kindsOf([one('all')])).toEqual(['redisUnsafe']);
