@@ -10,11 +10,11 @@ import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
 import { listExceptions } from '../ops/approvals/exceptions.ts';
 
 /** Number of changes that are printed before a question. */
-export const EXAMPLES = 20;
+export const SHOWN_CHANGES = 20;
 /** Largest number of changes that one read returns. */
 export const MOST_CHANGES = 1000;
 
-/** Returns the names of the last administrators whose deactivation an order approves; of many, the first EXAMPLES. */
+/** Returns the names of the last administrators whose deactivation an order approves; of many, the first SHOWN_CHANGES. */
 export async function lastAdministrators(
   states: readonly DesiredState[],
   approval: Approval,
@@ -28,7 +28,7 @@ export async function lastAdministrators(
   const filter = { connection, target, reason: 'LastAdministrator', limit: 1 } as const;
   if ((await listExceptions(states, filter)).length === 0) return [];
   const only = { ...selection, causes: [cause] as const };
-  const found = await previewDecision(states, id, settingsOf, 'approve', only, EXAMPLES);
+  const found = await previewDecision(states, id, settingsOf, 'approve', only, SHOWN_CHANGES);
   return found?.items.map(({ name }) => name) ?? [];
 }
 

@@ -15,7 +15,7 @@ import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
 import { HELD_CAUSES, type HeldCause } from '../ops/approvals/held-change.ts';
 import { counted } from '../support/counted.ts';
 import {
-  EXAMPLES,
+  SHOWN_CHANGES,
   MOST_CHANGES,
   groupsToDelete,
   heldAgainText,
@@ -148,7 +148,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
         await withStore(config, async (states) => {
           const selection = selectionOf(flags);
           const settingsOf = (target: string) => config.targets[target];
-          const preview = await previewDecision(states, id, settingsOf, action, selection, EXAMPLES);
+          const preview = await previewDecision(states, id, settingsOf, action, selection, SHOWN_CHANGES);
           if (!preview) throw unknownApproval(id);
           const { approval, count, items } = preview;
           await confirm(flags, `Really ${action} ${count} of ${id}?`, () => {
