@@ -8,7 +8,7 @@ import { isChange, isTakenOut, needsMark, needsNoPermission, type PlanEntry } fr
 import type { ReconcileScope } from '../scope.ts';
 import { countsOf, type Plan } from '../plan.ts';
 import { groupsWithEndedHold } from '../unwritten/left-by-settings.ts';
-import { becomesPending, toDestruction } from '../unwritten/unwritten.ts';
+import { becomesPending, isOpenAccount, toDestruction } from '../unwritten/unwritten.ts';
 
 export interface MarkedPlan {
   /** All resources that the plan changes, including those with pending pushes. */
@@ -130,7 +130,7 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
       if (isTakenOut(entry)) (drift.takenOut ??= []).push(member);
     }
     // One urgent entry makes the whole note urgent.
-    if (entry.action === 'deactivate') drift.priority = 'deactivation';
+    if (entry.action === 'deactivate' || isOpenAccount(entry)) drift.priority = 'deactivation';
   }
   return [...drifts.values()];
 }
@@ -139,7 +139,8 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
  * Returns the names for `Link.unsure`: values that the sync has to write although the link says that they are written. Only
  * drift needs such names: other changes have new values, which differ from the link.
  */
-function namesIn({ action, attribution, attribute, platformId, after }: PlanEntry): string[] {
+function namesIn(entry: PlanEntry): string[] {
+  const { action, attribution, attribute, platformId, after } = entry;
   if (attribution.cause === 'mapping changed' || attribution.cause === 'not applied') return [];
   switch (action) {
     case 'deactivate':
@@ -157,6 +158,8 @@ function namesIn({ action, attribution, attribute, platformId, after }: PlanEntr
       // The link still names the deleted object; a write answers 404, and the worker then looks the account up again.
       return Object.keys(after ?? {}).filter((name) => name !== 'active' && name !== 'id');
     case 'delete':
+      // The account was opened again: its sync closes the account before the deletion.
+      return isOpenAccount(entry) ? ['active'] : [];
     case 'adopt':
     case 'defineAttribute':
     case 'addMember':

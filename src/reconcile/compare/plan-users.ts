@@ -2,6 +2,7 @@
 import type { WireUser } from '../../platform/wire.ts';
 import { attributeChanges, coreOperations, observedCore } from '../../sync/diff.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
+import { deletionTime } from '../../sync/user/depart-user.ts';
 import { accountChanges } from './account-changes.ts';
 import {
   changedSinceApplied,
@@ -48,15 +49,16 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
 }
 
 /**
- * Returns whether the next sync of a leaver deletes the account. The account of a departed user is closed; its deletion is still
- * due while a mark is pending, or if the platform refused it.
+ * Returns whether the next sync of a leaver deletes the account. The sync closes an open account and then deletes it. The closed
+ * account of a departed user has no such sync, unless a mark is pending or the platform refused the deletion.
  */
 function isDeletionDue(
-  { link, marked }: UserCase,
+  { link, marked, deletedAt }: UserCase,
   { active }: WireUser,
-  { policy: { policy, users } }: TargetRules,
+  { policy: { policy, users }, now }: TargetRules,
 ): boolean {
-  if (!link.departed) return users.deprovision === 'delete';
+  if (!link.departed || (active !== false && policy === 'sync'))
+    return (deletionTime(users, deletedAt) ?? Infinity) <= now;
   // A conflict is about an account that has to be deleted by hand.
   const isRefused = link.condition?.write === 'delete' && link.condition.reason !== 'Conflict';
   const isDeleted = users.deprovision === 'delete' || (isRefused && users.deleteAfterDays !== null);
@@ -180,12 +182,15 @@ function adoptedChanges(user: UserCase, wanted: DesiredAccount, rules: TargetRul
 
 /** Returns the deletion of a leaver's account; only the policy `sync` deletes. */
 function deletion(user: UserCase, observed: WireUser, { policy }: TargetRules): PlanEntry {
+  const active = observed.active !== false;
+  const isReopened = active && user.link.departed === true && user.link.core?.active === false;
+  const why = user.wanted === undefined ? 'deleted at the source' : 'out of scope';
   return {
-    ...sharedFields(user, ownCause(user)),
+    ...sharedFields(user, isReopened ? 'platform changed' : ownCause(user)),
     action: 'delete',
-    before: { userName: observed.userName, active: observed.active !== false },
+    before: { userName: observed.userName, active },
     after: null,
     effect: policy.policy === 'sync' ? 'apply' : 'report',
-    reason: user.wanted === undefined ? 'deleted at the source' : 'out of scope',
+    reason: isReopened ? `${why}, active again at the platform` : why,
   };
 }

@@ -16,6 +16,8 @@ export interface UserCase {
   marked: boolean;
   /** Desired state mapped from the record; undefined when the source deleted the user. */
   wanted: DesiredAccount | undefined;
+  /** When the source deleted the user, Unix milliseconds; absent: it did not. */
+  deletedAt?: number | undefined;
   /** Undefined: the platform does not have the account. */
   observed: WireUser | undefined;
   /** Attribute values of the value list; undefined when only the SCIM answer was read. */

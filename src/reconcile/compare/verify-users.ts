@@ -71,9 +71,10 @@ async function verifyUser(
 ): Promise<VerifiedResource | undefined> {
   const link = parseLink(text);
   const basis = { version: wanted?.version ?? 0, link: hashOfLink(text) };
-  const common = { ref, link, basis, marked, wanted: wanted?.wanted };
+  const tombstone = wanted ? undefined : await scan.scope.directory.tombstone(parseRef(ref).id);
+  const common = { ref, link, basis, marked, wanted: wanted?.wanted, deletedAt: tombstone?.deletedAt };
   // A resource without record is either deleted at the source, which a tombstone proves, or its record was lost.
-  if (!wanted && !link.departed && !(await scan.scope.drifts.deletedAtSource(parseRef(ref).id))) {
+  if (!wanted && !link.departed && !tombstone) {
     const reason = 'linked, but its desired state is missing in Redis; push it again';
     return { ref, entries: [conflict(common, reason)] };
   }

@@ -10,6 +10,7 @@ import { findUser } from './find-user.ts';
 import { isGone } from '../calls/failures.ts';
 import { ended, permitOne } from '../gate.ts';
 import type { SyncOutcome } from '../outcome.ts';
+import type { SyncPolicy } from '../target.ts';
 import { resumeRemovals } from './protected-user.ts';
 import { withTemporaryName } from '../names/temporary-name.ts';
 
@@ -47,18 +48,23 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   }
   link.departed = true;
   // Only the policy `sync` removes an account.
-  const deleteAt = target.policy.policy === 'sync' ? deletionDue(context) : undefined;
+  const deleteAt =
+    target.policy.policy === 'sync' ? deletionTime(target.policy.users, work.deletedAt) : undefined;
   if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);
   return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
 }
 
-/** Returns the time from which the account is deleted, Unix milliseconds, 0 for at once; undefined: never. */
-function deletionDue({ target, work }: SyncContext): number | undefined {
-  const { deprovision, deleteAfterDays } = target.policy.users;
+/**
+ * Returns the time from which the account of a leaver is deleted, Unix milliseconds, 0 for at once; undefined: never.
+ * @param deletedAt time of the deletion at the source; undefined: the user is out of scope, whose account deleteAfterDays keeps
+ */
+export function deletionTime(
+  { deprovision, deleteAfterDays }: SyncPolicy['users'],
+  deletedAt: number | undefined,
+): number | undefined {
   if (deprovision === 'delete') return 0;
-  // The days count from the deletion at the source (`deletedAt`), so the account of a user out of scope stays.
-  if (deleteAfterDays === null || work.deletedAt === undefined) return undefined;
-  return work.deletedAt + deleteAfterDays * DAY_MS;
+  if (deleteAfterDays === null || deletedAt === undefined) return undefined;
+  return deletedAt + deleteAfterDays * DAY_MS;
 }
 
 /** Deletes the account if the guard allows it, and the account still has the externalId of the link (contract 12.4). */

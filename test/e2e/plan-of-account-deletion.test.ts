@@ -1,0 +1,66 @@
+// Tests accounts of leavers that are open again: plan lists the deletion that follows the closing of the account.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+
+let place: Place;
+afterEach(() => place.stop());
+
+const run = async (...words: string[]): Promise<string> =>
+  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+
+/** Opens a bridge with a person whom the source has deleted. */
+async function openWithLeaver(target: object): Promise<string> {
+  place = await openPlace({ target });
+  const ann = await place.idp.createUser(ANN);
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.idle();
+  return ann;
+}
+
+/**
+ * Expects on hold that plan and the dry run name the deletion, and after the release that a reconcile closes and deletes the account.
+ * The hold keeps the service from its own reconcile after the change of the settings.
+ */
+async function expectDeletion(ann: string): Promise<void> {
+  expect(await run('plan')).toContain('1 to delete');
+  expect(await run('plan')).not.toContain('to deactivate');
+  expect(await run('sync', `User:${ann}`, '--dry-run')).toContain('delete');
+  await place.platform.forgetRequests();
+  await run('release');
+  await run('reconcile', '--yes');
+  await eventually('the account is deleted', async () => (await place.platform.user(ANN)) === undefined);
+  const writes = (await place.platform.writes()).filter(({ path }) => path.includes('/scim/v2/Users/'));
+  expect(writes.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
+}
+
+test.each([
+  ['deprovision: delete', { deprovision: 'delete' }],
+  ['deleteAfterDays: 0', { deleteAfterDays: 0 }],
+])(
+  'the policy upsert-only left the account of a leaver open; it becomes sync with users.%s → plan lists the deletion, and reconcile closes and deletes the account',
+  async (_name, users) => {
+    const ann = await openWithLeaver({ policy: 'upsert-only' });
+    expect(await place.platform.user(ANN)).toMatchObject({ active: true });
+    await run('hold');
+    await place.change(({ targets: { main } }) => Object.assign(main as object, { policy: 'sync', users }));
+    await expectDeletion(ann);
+  },
+  60_000,
+);
+
+test('a person opens the account of a leaver again, and users.deprovision becomes delete → plan lists the deletion, and reconcile closes and deletes the account', async () => {
+  const ann = await openWithLeaver({});
+  const { scimId } = (await place.platform.user(ANN)) ?? {};
+  await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'active', value: true });
+  await run('hold');
+  await place.change(({ targets: { main } }) =>
+    Object.assign(main as object, { users: { deprovision: 'delete' } }),
+  );
+  expect(await run('plan')).toContain('deleted at the source, active again at the platform');
+  await expectDeletion(ann);
+}, 60_000);
