@@ -17,17 +17,22 @@ async function openLoad(target: object) {
   const settings = settingsFor(sandbox, target);
   const commands = createCommands(settings);
   const bridge = await startBridgeProcess(settings);
-  const push = async (count: number): Promise<void> => {
-    const idp = createIdp(bridge.baseUrl, TOKEN);
+  const idp = createIdp(bridge.baseUrl, TOKEN);
+  /** Creates people, and returns their ids in the order of their pushes. */
+  const push = async (count: number): Promise<string[]> => {
+    const ids: string[] = [];
     for (let from = 0; from < count; from += 20)
-      await Promise.all(
-        Array.from({ length: Math.min(20, count - from) }, (_each, index) =>
-          idp.createUser(`person${from + index}@acme.example`),
-        ),
+      ids.push(
+        ...(await Promise.all(
+          Array.from({ length: Math.min(20, count - from) }, (_each, index) =>
+            idp.createUser(`person${from + index}@acme.example`),
+          ),
+        )),
       );
+    return ids;
   };
-  const faults = (body: object): Promise<unknown> =>
-    createPlatformView(sandbox.ready.controlUrl).control('PATCH', '/faults', body);
+  const platform = createPlatformView(sandbox.ready.controlUrl);
+  const faults = (body: object): Promise<unknown> => platform.control('PATCH', '/faults', body);
   const row = async () => (await commands.run('status', '--json')).json[0];
   const load = async () => (await row()).load;
   const stop = async (): Promise<void> => {
@@ -35,7 +40,7 @@ async function openLoad(target: object) {
     commands.remove();
     await sandbox.stop();
   };
-  return { bridge, commands, push, faults, row, load, stop };
+  return { bridge, commands, idp, platform, push, faults, row, load, stop };
 }
 type Load = Awaited<ReturnType<typeof openLoad>>;
 
@@ -99,6 +104,22 @@ testAtRateLimit(
     expect((await scrape(bridge.port)).find('bridge_load_total')).toEqual([]);
   },
   240_000,
+);
+
+testAtRateLimit(
+  'people who are done are changed again during a load → the total of the load counts each of them once',
+  async ({ commands, idp, platform, push, load }) => {
+    const ids = (await push(160)).slice(0, 8);
+    const isThere = async (index: number) => (await platform.user(`person${index}@acme.example`))?.active;
+    await eventually('the first are done', async () => (await isThere(0)) && (await isThere(7)), 30_000);
+    await commands.run('hold');
+    for (const id of ids)
+      await idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Second Name' });
+    const { done, total } = await load();
+    expect(total).toBeLessThanOrEqual(160);
+    expect(done).toBeLessThan(160 - ids.length);
+  },
+  120_000,
 );
 
 testAtFourCalls(

@@ -44,6 +44,8 @@ local function schedule(target, ref, priority, due, mark_text, score)
   if not mark_text then
     -- A ref without a previous mark has no job and no dirty score, and it may be a dead letter (`blocked`).
     redis.call('ZREM', key('blocked', target), ref)
+    -- During a load (lua/load.lua) a resource that was done is part of the backlog again.
+    redis.call('SREM', key('loadDone', target), ref)
     return enqueue(target, ref, priority * SPAN + due)
   end
   if is_waiting(score, priority, due) then return end

@@ -86,7 +86,7 @@ if p.outcome == 'later' then
   return { 'kept' }
 end
 redis.call('HDEL', marks, p.ref)
-note_cleared(p.target)
+note_cleared(p.target, p.ref)
 redis.call('ZREM', dirty, p.ref)
 redis.call('ZREM', key('accepted', p.target), p.ref)
 if p.kind == 'User' then redis.call('SREM', key('guardWaiting', p.target), p.ref) end

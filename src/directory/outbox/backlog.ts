@@ -12,7 +12,7 @@ import type { Scripts } from '../redis/scripts.ts';
 export interface LoadCounts {
   /** When a worker saw the load first, Unix milliseconds of Redis; null: no worker has seen it. */
   startedAt: number | null;
-  /** Number of resources that left the backlog since the start, by all processes. */
+  /** Number of resources that left the backlog since the start and are not in it again, by all processes. */
   done: number;
   /** How far the load was at moments of the last minute, newest first. */
   samples: { at: number; done: number }[];
@@ -52,7 +52,7 @@ export interface Backlog {
 }
 
 /** Counters of a load in a reply of backlog.lua; empty while nothing loads. */
-type LoadReply = [] | [startedAt: string, done: string, samples: string[]];
+type LoadReply = [] | [startedAt: string, done: number, samples: string[]];
 
 /** Reply of backlog.lua. A text is '' where there is no such value. Times are Unix milliseconds. */
 type BacklogReply = [
@@ -117,7 +117,7 @@ function toLoadCounts(reply: LoadReply): LoadCounts | null {
   const [startedAt, done, samples] = reply;
   return {
     startedAt: startedAt === '' ? null : Number(startedAt),
-    done: Number(done),
+    done,
     samples: samples.map((text) => {
       const [at = 0, sampled = 0] = text.split(' ').map(Number);
       return { at, done: sampled };
