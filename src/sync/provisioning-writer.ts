@@ -71,11 +71,15 @@ export function valueIn(link: Link, name: string): unknown {
   return link.core?.[name] ?? null;
 }
 
-/** Returns the names of all applied values of a link. */
-const namesIn = ({ core = {}, attributes = {} }: Link): string[] => [
-  ...Object.keys(core),
-  ...Object.keys(attributes).map((name) => `attributes.${name}`),
-];
+/**
+ * Returns the names of all values that a link shows at the platform. Unset values are left out: no create sends them, and a look-up
+ * after a lost answer notes them as null.
+ */
+function namesIn(link: Link): string[] {
+  const { core = {}, attributes = {} } = link;
+  const names = [...Object.keys(core), ...Object.keys(attributes).map((name) => `attributes.${name}`)];
+  return names.filter((name) => valueIn(link, name) !== null);
+}
 
 /** An entry before `toEntry` completes it. `before`: value of each changed name before the write. */
 type Draft = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?: Map<string, unknown> };
