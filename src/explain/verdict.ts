@@ -229,9 +229,9 @@ function onItsWaySummary({
   condition,
 }: ExplainedFacts): string {
   const change = `A change of ${name} is on its way to ${target}`;
-  // The platform answered success and did not apply the change. The advice of the condition is among the reasons.
+  // The platform ignores the change, or its calls fail again and again. The advice of the condition is among the reasons.
   if (mark && condition?.reason === 'NotApplied')
-    return `A change of ${name}, accepted ${mark.since}, does not arrive at ${target}: ${condition.message}.`;
+    return `A change of ${name}, accepted ${mark.since}, fails since ${condition.since} and does not arrive at ${target}: ${condition.message}.`;
   // Values of a person wait until the person is removed from a group, which may fail.
   const failing = mark && (kind === 'Group' || pause) ? undefined : failingMembership({ memberships });
   if (mark && !failing)

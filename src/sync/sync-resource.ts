@@ -103,6 +103,7 @@ async function storeOutcome(
     delete link.lastFailure;
     delete link.successionAttempts;
     delete link.transientRefusals;
+    if (link.condition?.reason === 'NotApplied') delete link.condition;
   }
   context.provisioning.ended(outcome);
   context.provisioning.append();

@@ -161,3 +161,57 @@ test('sync whose timeout ends before the platform answers says that the next att
   expect(sync.text).toContain('waiting: its next attempt is due');
   expect(sync.text).not.toContain('tried again at');
 }, 60_000);
+
+test.each([
+  ['{}', 'application/json'],
+  ['<html><body>portal</body></html>', 'text/html'],
+])(
+  'the platform answers each PATCH of two leavers with 200 and %s and does not carry it out → explain says since when it fails, status and reconcile name both, and reconcile ends with code 1',
+  async (body, type) => {
+    const ids = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
+    await place.idle();
+    front.answer = (method) =>
+      method === 'PATCH' ? { status: 200, headers: { 'content-type': type }, body } : undefined;
+    for (const id of ids)
+      await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+    const outputOf = async (...args: string[]): Promise<string> =>
+      (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+    const both =
+      /2 changes fail since \S+Z: (ann@acme.example, bob|bob@acme.example, ann)@acme.example; the first: PATCH \S+ answered/;
+    await eventually('status names both', async () => both.test(await outputOf('status')), 60_000);
+    const explained = await outputOf('explain', ANN);
+    expect(explained).toMatch(/fails since \S+Z and does not arrive at main: PATCH \S+ answered/);
+    expect(explained).not.toContain('nobody has to do anything');
+    const { code, text } = await place.commands.run('reconcile', '--yes', '--deadline', '60s');
+    expect(text.replaceAll(/\s+/g, ' ')).toMatch(
+      /2 changes not applied yet, tried again and again: \S+, \S+; the first: PATCH/,
+    );
+    expect(code).toBe(1);
+    front.answer = () => undefined;
+    await eventually('closed', async () => (await place.platform.user(ANN))?.active === false, 60_000);
+    await place.idle();
+    expect(await outputOf('status')).not.toContain('fail since');
+  },
+  240_000,
+);
+
+test('the platform answers a POST without id, and the account is found again → the log of the creation names no value that was not sent', async () => {
+  await place.change(({ targets: { main } }) => {
+    main.attributes = {
+      vip: { type: 'boolean', from: 'urn:cube:params:1.0:UserAttribute:vip' },
+      country: { type: 'string', from: 'addresses[type eq "work"].country' },
+    };
+  });
+  let isFirst = true;
+  front.edit = (method, url, body) => {
+    if (method !== 'POST' || !url.endsWith('/scim/v2/Users') || !isFirst) return body;
+    isFirst = false;
+    return '{}';
+  };
+  await place.idp.createUser(ANN, { addresses: [{ type: 'work', country: 'PT' }] });
+  await place.idle();
+  const { text } = await place.commands.run('log', '--resource', ANN);
+  expect(text).toContain('it was there when the bridge looked again');
+  expect(text).toContain('"PT"');
+  expect(text).not.toContain('vip');
+}, 60_000);

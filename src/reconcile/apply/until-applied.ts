@@ -9,7 +9,7 @@ import { wasOnHold } from '../../directory/guard/operator-hold.ts';
 import { removalsOf } from './mark.ts';
 import { createOwnSyncs } from './own-syncs.ts';
 import type { Plan } from '../plan.ts';
-import { readPutOff, type PutOff } from '../unwritten/put-off.ts';
+import { failingWords, readPutOff, type PutOff } from '../unwritten/put-off.ts';
 import type { Progress, ReconcileScope } from '../scope.ts';
 
 /** Interval of looks at the marks, milliseconds. */
@@ -120,12 +120,11 @@ export async function untilApplied(
   const putOff: PutOff = { held: [], refused: [], failing: [] };
   const early = await untilUnmarked(scope, options, { refs, putOff, own, saved }).finally(() => own?.end());
   if (early) return early;
-  const [failing] = putOff.failing;
-  if (failing) {
+  if (putOff.failing.length > 0) {
     const count = counted(putOff.failing.length, 'change');
     return {
       outcome: 'failed',
-      message: `${count} not applied yet, tried again and again: ${failing.message}; see scim-bridge status`,
+      message: `${count} not applied yet, tried again and again: ${failingWords(putOff.failing)}; see scim-bridge status`,
     };
   }
   const isOurs = saved ? removalsOf(saved) : ({ ref }: Destruction) => ours.has(ref);

@@ -1,7 +1,8 @@
 // Finds resources for which a run does not wait, because their next sync does not end by itself: it waits for a decision of a
-// person, or the platform ignores the write again and again.
+// person, or its calls to the platform fail again and again.
 import type { Link } from '../../directory/outbox/links.ts';
-import type { Ref } from '../../directory/records.ts';
+import { parseRef, type Ref } from '../../directory/records.ts';
+import { someOf } from '../../support/sentence-parts.ts';
 import { wasBehindHold } from '../../sync/gate.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { removalStops } from './waiting-for-decision.ts';
@@ -12,11 +13,22 @@ export interface PutOff {
   held: Ref[];
   /** People whose removal from a group was refused. */
   refused: Ref[];
-  /** Resources whose write the platform ignores, with the reason of the last failure. */
-  failing: { ref: Ref; message: string }[];
+  /** Resources whose calls fail again and again. */
+  failing: FailingChange[];
 }
 
-/** Number of ignored writes in a row from which a resource counts as failing; a single one may be an accident. */
+/** A change that the platform ignores, or whose calls fail. */
+export interface FailingChange {
+  ref: Ref;
+  /** userName or displayName at the platform; the id when none is known. */
+  name: string;
+  /** Unix milliseconds. */
+  since: number;
+  /** The reason of the last failure. */
+  message: string;
+}
+
+/** Number of failures in a row from which a resource counts as failing; a single ignored write may be an accident. */
 const FAILS_AGAIN = 2;
 
 /** Returns the marked resources for which a run does not wait, by cause. @param refs marked resources */
@@ -39,11 +51,11 @@ export async function readPutOff(
   for (const { ref, link } of all) {
     // A resource whose own change was held and approved keeps its condition until its sync succeeds.
     const stop = wasBehindHold(link) ? 'heldRemoval' : stops.get(ref);
-    const isPutOff = (stop !== undefined || isFailing(link)) && (await isLater(ref));
+    const isPutOff = (stop !== undefined || failingChange(ref, link).length > 0) && (await isLater(ref));
     if (!isPutOff) continue;
     if (stop === 'heldRemoval') putOff.held.push(ref);
     else if (stop) putOff.refused.push(ref);
-    else putOff.failing.push({ ref, message: link.condition?.message ?? '' });
+    else putOff.failing.push(...failingChange(ref, link));
   }
   return putOff;
 }
@@ -52,6 +64,13 @@ export async function readPutOff(
 const mayWait = ({ attempts, successionAttempts, condition }: Link): boolean =>
   attempts === undefined && successionAttempts === undefined && condition === undefined;
 
-/** Returns whether the platform ignored the write more than once. */
-const isFailing = ({ attempts = 0, condition }: Link): boolean =>
-  condition?.reason === 'NotApplied' && attempts >= FAILS_AGAIN;
+/** Returns the change of a marked resource if it counts as failing, else nothing. */
+export function failingChange(ref: Ref, { attempts = 0, condition, core }: Link): FailingChange[] {
+  if (condition?.reason !== 'NotApplied' || attempts < FAILS_AGAIN) return [];
+  const name = String(core?.userName ?? core?.displayName ?? parseRef(ref).id);
+  return [{ ref, name, since: condition.since, message: condition.message }];
+}
+
+/** Returns the names of failing changes, and the reason of the first one. @param failing at least one */
+export const failingWords = (failing: readonly FailingChange[]): string =>
+  `${someOf(failing.map(({ name }) => name))}${failing.length === 1 ? ', ' : '; the first: '}${failing[0]?.message ?? ''}`;

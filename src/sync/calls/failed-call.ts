@@ -1,5 +1,5 @@
 // Converts a failed call of a sync to its outcome: tried again after a time, or a dead letter.
-import type { Condition } from '../../directory/outbox/links.ts';
+import { isAwaitingDecision, type Condition } from '../../directory/outbox/links.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { LeaseLost } from '../../directory/outbox/work.ts';
 import { refOf } from '../../directory/records.ts';
@@ -14,6 +14,12 @@ import { WriteIgnored, type SyncOutcome } from '../outcome.ts';
 
 /** Waits between attempts of a write that the platform answers with success and does not carry out. */
 const IGNORED_BACKOFF = { baseMs: 1000, maxMs: 60_000 };
+
+/**
+ * Number of consecutive failures of one resource from which a person is told, although the sync is tried again. As many failures open
+ * the circuit breaker (directory/outbox/breaker.ts), unless other calls to the target succeed.
+ */
+const FAILURES_TO_TELL = 5;
 
 /** Interval of attempts while a refusal may come from a proxy: another call to the platform does not succeed either. */
 const UNREACHABLE_MS = 30_000;
@@ -72,7 +78,19 @@ export async function outcomeOfError(
     { ref: work.ref, attempt: link.attempts, afterMs, reason: verdict.message },
     'platform failed, trying again',
   );
-  return { kind: 'later', writes, afterMs };
+  const isTold = pauseMs === 0 && (await isFailingAlone(context));
+  const told = isTold ? { condition: toCondition(context, 'NotApplied', error.message) } : {};
+  return { kind: 'later', writes, afterMs, ...told };
+}
+
+/**
+ * Returns whether the calls for this resource fail again and again while the target answers others: an open circuit breaker tells the
+ * failure of the whole target. A condition about a held or rejected change stays, because its decision comes first.
+ */
+async function isFailingAlone({ link, target }: SyncContext): Promise<boolean> {
+  const isTold = link.condition?.reason === 'NotApplied';
+  const mayTell = isTold || ((link.attempts ?? 0) >= FAILURES_TO_TELL && !isAwaitingDecision(link.condition));
+  return mayTell && !(await target.breaker.read()).open;
 }
 
 /** Returns the start of the message about a refused change of members, which names the first of them; '' for another write. */
