@@ -130,12 +130,13 @@ export async function lookAtPlatform(
       kind === 'User' &&
       attribute === undefined &&
       (action === 'conflict' || NEWLY_LINKED.has(action));
-    // The sync of a member whose account is made anew adds the member to other groups too.
-    const isOfOtherGroup = (entry: PlanEntry): boolean =>
-      !isPerson && entry.kind === 'Group' && entry.ref !== ref;
+    // The sync of a member whose account is made anew adds the member to other groups too; the sync of a person also renames the
+    // account of another person that has the userName.
+    const isOfOther = (entry: PlanEntry): boolean =>
+      entry.kind === (isPerson ? 'User' : 'Group') && entry.ref !== ref;
     // A conflict of the explained resource counts if an attribute has it, and one of a member if the whole account has it.
     const isDifference = (entry: PlanEntry): boolean =>
-      (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOtherGroup(entry)) ||
+      (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOther(entry)) ||
       isUnmade(entry) ||
       (entry.action === 'conflict' && (entry.attribute !== undefined) !== isOfMember(entry));
     const differing = entries.filter(isDifference);

@@ -137,7 +137,14 @@ export async function syncOne(
   const deleted = (memberships ?? []).flatMap((entry) =>
     entry.action === 'delete' && entry.ref ? [entry.ref] : [],
   );
-  const steps = createSteps(scope, [ref, ...others, ...deleted], options.onStep);
+  // Other people whose accounts have the userName of this person, because somebody renamed them: they are synced in turn with it.
+  const holders =
+    found.kind === 'Group'
+      ? []
+      : (compared ?? []).flatMap((entry) =>
+          entry.kind === 'User' && entry.ref && entry.ref !== ref && isChange(entry) ? [entry.ref] : [],
+        );
+  const steps = createSteps(scope, [ref, ...others, ...deleted, ...holders], options.onStep);
   await steps.start();
   const { actor } = options;
   await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
@@ -157,7 +164,7 @@ export async function syncOne(
     if (found.kind === 'User')
       await syncResource({ ...scope, logger: options.logger }, other, 'edit', signal);
     else await syncNow(scope, other, { ...options, signal }, steps.read);
-  await syncNow(scope, ref, { ...options, signal }, steps.read);
+  await syncNow(scope, ref, { ...options, signal }, steps.read, holders);
   await steps.read();
   const own = await endOf(scope, ref);
   // Renames that the platform refused, also if an operator dropped the dead letter. The syncs above have tried the groups with a
@@ -226,12 +233,16 @@ async function throwIfOneReadFails(
     );
 }
 
-/** Runs the sync, and the syncs of groups that it waits for, until no mark is left, the rest waits for a decision, or the time is over. */
+/**
+ * Runs the sync, and the syncs of groups that it waits for, until no mark is left, the rest waits for a decision, or the time is over.
+ * @param holders people whose accounts have the userName, and are synced too
+ */
 async function syncNow(
   scope: ReconcileScope,
   ref: Ref,
   { logger, signal }: SyncOneOptions,
   onRound: () => Promise<void>,
+  holders: readonly Ref[] = [],
 ): Promise<void> {
   const { clock, outbox } = scope;
   const deps = { ...scope, logger };
@@ -241,20 +252,21 @@ async function syncNow(
     if (ref.startsWith('User:'))
       for (const group of pendingMemberships.keys())
         await syncResource(deps, refOf('Group', group), 'edit', signal);
+    for (const holder of holders) await syncResource(deps, holder, 'edit', signal);
     await onRound();
     const { mark, pendingMemberships: left } = await outbox.resourceStatus(ref);
-    const waitedFor = mark ?? (await markedGroup(scope, ref, [...left.keys()]));
+    const groups = ref.startsWith('User:') ? [...left.keys()].map((id) => refOf('Group', id)) : [];
+    const waitedFor = mark ?? (await firstMarkOf(scope, [...groups, ...holders]));
     if (!waitedFor || mark?.isBehindHeld || (await outbox.guardStore.onHold())) return;
     const untilDue = waitedFor.dueAt === null ? 0 : waitedFor.dueAt - clock.now();
     await clock.sleep(Math.max(POLL_MS, untilDue), signal);
   }
 }
 
-/** Returns the mark of a group that still has to write the user's membership; null: there is none. */
-async function markedGroup({ outbox }: ReconcileScope, ref: Ref, groups: string[]) {
-  if (!ref.startsWith('User:')) return null;
-  for (const group of groups) {
-    const { mark } = await outbox.resourceStatus(refOf('Group', group));
+/** Returns the mark of the first marked resource; null: there is none. */
+async function firstMarkOf({ outbox }: ReconcileScope, refs: readonly Ref[]) {
+  for (const ref of refs) {
+    const { mark } = await outbox.resourceStatus(ref);
     if (mark) return mark;
   }
   return null;

@@ -59,7 +59,7 @@ export async function findNamesake(
 }
 
 /** Returns the accounts with the userName as `withFormer`; `unknown`: the platform could not be read. */
-async function accountsNamed(
+export async function accountsNamed(
   scan: ScanResult,
   userName: string,
 ): Promise<(Namesake | undefined)[] | 'unknown'> {
@@ -99,7 +99,7 @@ async function firstFree(
 }
 
 /** Returns the userName that the entry gives to an existing account; undefined: it renames none. */
-const newNameIn = (entry: PlanEntry): string | undefined => {
+export const newNameIn = (entry: PlanEntry): string | undefined => {
   const userName = entry.after?.userName;
   const isRename = entry.action === 'update' && entry.kind === 'User' && isChange(entry);
   return isRename && typeof userName === 'string' ? userName : undefined;

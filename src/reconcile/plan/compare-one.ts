@@ -8,6 +8,7 @@ import { usersToVerify } from '../compare/desired-users.ts';
 import type { DoneChanges } from '../compare/done-changes.ts';
 import { NEWLY_LINKED, type PlanEntry } from '../entry.ts';
 import { withFollowers } from './followers.ts';
+import { renamesOfHolders } from '../compare/name-holders.ts';
 import { withTakenName } from '../compare/namesake.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import { readLinkedUser, readValues } from '../compare/platform-reads.ts';
@@ -103,8 +104,9 @@ export async function compareOne(
   const [user] = verified;
   if (!user) return null;
   const own = await withTakenName(scan, user.entries);
-  if (own === null) return null;
-  const entries = await withFollowers(scan, own, verified);
+  const renames = own && (await renamesOfHolders(scan, own));
+  if (!renames) return null;
+  const entries = await withFollowers(scan, [...own, ...renames], verified);
   const link = await scope.links.get(scope.target.name, ref);
   const { done, account, areValuesUnread } = user;
   // Nothing was compared, as of a protected user.

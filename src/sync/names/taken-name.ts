@@ -12,7 +12,7 @@ import { isExternalIdPending, isHandedOn, isOutdated, successionWait } from './s
 /** Number of attempts that found the name taken before a circle is searched. */
 const CIRCLE_AFTER = 2;
 /** Largest number of resources in a circle. */
-const LONGEST_CIRCLE = 8;
+export const LONGEST_CIRCLE = 8;
 /** Interval of attempts of a resource with a temporary name, after those of `successionWait`. */
 const ASIDE_RETRY_MS = 15_000;
 
