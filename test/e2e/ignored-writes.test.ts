@@ -162,7 +162,7 @@ test('a reconcile ends as failed with the reason when the platform ignores each 
   await ignoreMembers(1000);
   await place.idp.createGroup('ignored', others);
   const { code, text } = await place.commands.run('reconcile', '--yes', '--deadline', '25s');
-  expect(text).toContain('1 change not applied yet, tried again and again: the platform answered success');
+  expect(text).toContain('1 change not applied yet, tried again and again: ignored, the platform answered');
   expect(text).not.toContain('deadline');
   expect(code).toBe(1);
   const failing = /1 change fails since \S+Z: ignored, the platform answered success/;
