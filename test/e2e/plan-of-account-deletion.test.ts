@@ -64,3 +64,25 @@ test('a person opens the account of a leaver again, and users.deprovision become
   expect(await run('plan')).toContain('deleted at the source, active again at the platform');
   await expectDeletion(ann);
 }, 60_000);
+
+test('two open accounts of leavers are to be deleted and the guard allows one deactivation → plan says that both are to be held, and a reconcile holds both', async () => {
+  place = await openPlace({
+    target: { policy: 'upsert-only', guard: { deactivate: { count: 1, percent: 0 } } },
+  });
+  for (const name of [ANN, 'bob@acme.example']) {
+    const id = await place.idp.createUser(name);
+    await place.idle();
+    await place.idp.send('DELETE', `/Users/${id}`);
+  }
+  await place.idle();
+  await run('hold');
+  await place.change(({ targets: { main } }) =>
+    Object.assign(main as object, { policy: 'sync', users: { deprovision: 'delete' } }),
+  );
+  expect((await run('plan')).match(/to be held by the guard until an operator decides/g)).toHaveLength(2);
+  await run('release');
+  await run('reconcile', '--yes');
+  await place.idle();
+  expect(await run('approvals', 'list')).toContain('2 to deactivate');
+  expect(await place.platform.user(ANN)).toMatchObject({ active: true });
+}, 60_000);

@@ -8,7 +8,7 @@ import { isChange, isTakenOut, needsMark, needsNoPermission, type PlanEntry } fr
 import type { ReconcileScope } from '../scope.ts';
 import { countsOf, type Plan } from '../plan.ts';
 import { groupsWithEndedHold } from '../unwritten/left-by-settings.ts';
-import { becomesPending, isOpenAccount, toDestruction } from '../unwritten/unwritten.ts';
+import { becomesPending, firstDestruction, isOpenAccount, toDestruction } from '../unwritten/unwritten.ts';
 
 export interface MarkedPlan {
   /** All resources that the plan changes, including those with pending pushes. */
@@ -41,7 +41,7 @@ export async function markPlan(
   for (const outcome of outcomes) noted[outcome]++;
   const holds = new Set(held.map(changeText));
   const ordered = own.filter((entry) => {
-    const item = toDestruction(entry);
+    const item = firstDestruction(entry);
     return !item || !holds.has(changeText(item));
   });
   await scope.runs.noteWrites(countsOf(ordered));
@@ -89,7 +89,7 @@ async function holdOverLimit(
   guard: GuardSettings,
 ): Promise<Destruction[]> {
   const asked = own.filter((entry) => !needsNoPermission(entry));
-  const items = asked.flatMap((entry) => toDestruction(entry) ?? []);
+  const items = asked.flatMap((entry) => firstDestruction(entry) ?? []);
   if (items.length === 0) return [];
   const wanted = Object.fromEntries(
     DESTRUCTIVE_KINDS.map((kind) => [kind, items.filter((item) => item.kind === kind).length]),

@@ -12,7 +12,7 @@ import { leaving, membersWithSign } from '../../sync/group/members.ts';
 import type { Target } from '../../sync/target.ts';
 import { isChange, needsNoPermission, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
-import { isOpenAccount, isValue, toDestruction } from './unwritten.ts';
+import { firstDestruction, isValue } from './unwritten.ts';
 import { observedLinks } from './waiting-for-decision.ts';
 
 const TO_BE_HELD = 'to be held by the guard until an operator decides';
@@ -42,9 +42,7 @@ export async function withToBeHeld(
   const { guardStore } = scope.outbox;
   const deletions = await groupDeletions(scope, entries);
   const listed = entries.flatMap((entry): Removal[] => {
-    const item = needsNoPermission(entry) ? undefined : toDestruction(entry);
-    // An open account is closed before it is deleted, so the guard is asked about the deactivation first.
-    if (item && isOpenAccount(entry)) return [{ entry, item: { kind: 'deactivate', ref: item.ref } }];
+    const item = needsNoPermission(entry) ? undefined : firstDestruction(entry);
     const items = item && (deletions.get(item.ref) ?? [item]);
     return (items ?? []).map((each) => ({ entry, item: each }));
   });
@@ -80,7 +78,7 @@ export async function withToBeHeld(
     const own = asked.filter((removal) => removal.item.kind === kind && !isWithAccount(removal));
     if (own.length === 0) continue;
     const ofSyncs = countByRef(own.filter(isOfSync));
-    const ofRun = own.filter((removal) => !isOfSync(removal) && !isOpenAccount(removal.entry)).length;
+    const ofRun = own.filter((removal) => !isOfSync(removal)).length;
     const isClosing = kind === 'deactivate';
     // The guard counts a pushed deactivation from the push on; the plan may know of more.
     const pushed = own.filter(({ entry }) => isPushed(entry)).length;
@@ -88,8 +86,8 @@ export async function withToBeHeld(
     for (const removal of own) {
       const { entry, item } = removal;
       // The changes that are asked for together with this one: those of the run; in a sync, those of the resource; with a pushed
-      // deactivation none, because `waiting` has it. An open account is closed first, and its sync asks for it alone.
-      let more = isOpenAccount(entry) ? 1 : ofRun;
+      // deactivation none, because `waiting` has it.
+      let more = ofRun;
       if (isOfSync(removal)) more = isClosing && isPushed(entry) ? 0 : (ofSyncs.get(item.ref) ?? 1);
       const size = populationOf(kind, population, kinds[kind], more);
       if (kinds[kind].used + kinds[kind].held + waiting + more > allowanceOf(guard[kind], size))

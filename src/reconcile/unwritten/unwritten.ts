@@ -201,6 +201,12 @@ export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[
 /** Returns the userName of the person that the entry concerns; '' for a group. */
 const personIn = ({ kind, name, member }: PlanEntry): string => member?.name ?? (kind === 'User' ? name : '');
 
+/** Returns the change for which the guard is asked first, in its form: an open account is closed before it is deleted. */
+export function firstDestruction(entry: PlanEntry): Destruction | undefined {
+  const item = toDestruction(entry);
+  return item && isOpenAccount(entry) ? { kind: 'deactivate', ref: item.ref } : item;
+}
+
 /** Returns the change in the form of the guard; undefined for a change that takes nothing away. */
 export function toDestruction(entry: PlanEntry): Destruction | undefined {
   const kind = guardKindOf(entry.action);
