@@ -145,7 +145,7 @@ export async function membershipsOfGroup(
     const because = sign === '+' ? (outside ?? whyNotReady(link, outbox.settings)) : undefined;
     return {
       ref,
-      name: String(link.core?.userName ?? names.get(ref) ?? unmanaged.get(user) ?? user),
+      name: String(names.get(ref) ?? link.core?.userName ?? unmanaged.get(user) ?? user),
       state: outside === undefined ? stateOf(sign) : 'notForTarget',
       ...(sign === MEMBERSHIP_SIGN.keptRemoval
         ? removals[index]

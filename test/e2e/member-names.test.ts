@@ -1,4 +1,5 @@
 // Tests that plan, explain and log name members, where a name is known, in place of their ids.
+import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { scimPatch } from '../support/reconciling.ts';
 import { run } from '../support/situation-table.ts';
@@ -74,3 +75,42 @@ test('explain of a group names a member who was never synced, by the record', as
   expect(text).toContain('gus@acme.example');
   expect(text).not.toContain(gus);
 }, 30_000);
+
+test('a member of two groups is renamed and a new person gets the former userName → plan, dry run and explain of a group name each person by the userName at the source', async () => {
+  const [, ben = '', cho = ''] = ids;
+  const west = await place.idp.createGroup('west', [ben, cho]);
+  const east = await place.idp.createGroup('east', [ben]);
+  await run(place, 'release');
+  await place.idle();
+  await run(place, 'hold');
+  await place.idp.patch(
+    `/Users/${ben}`,
+    { op: 'replace', path: 'userName', value: 'ben.new@acme.example' },
+    { op: 'replace', path: 'externalId', value: 'ext-ben-new' },
+  );
+  const hire = await place.idp.createUser('ben@acme.example');
+  await place.idp.patch(
+    `/Groups/${west}`,
+    { op: 'add', path: 'members', value: [{ value: hire }] },
+    { op: 'remove', path: `members[value eq "${ben}"]` },
+  );
+  const { scimId: account = '' } = (await place.platform.user('ben@acme.example')) ?? {};
+  const { scimId: eastThere = '' } = (await place.platform.group('east')) ?? {};
+  await byHand(place, 'PATCH', `/Groups/${eastThere}`, {
+    op: 'remove',
+    path: `members[value eq "${account}"]`,
+  });
+  const plan = await outputOf('plan');
+  expect(plan).toContain('removeMember person ben.new@acme.example in west');
+  expect(plan).toContain('addMember person ben@acme.example in west');
+  expect(plan).toContain('addMember person ben.new@acme.example in east');
+  const inWest = await outputOf('sync', `Group:${west}`, '--dry-run');
+  expect(inWest).toContain('removeMember ben.new@acme.example in west');
+  expect(inWest).toContain('addMember ben@acme.example in west');
+  for (const ref of [`Group:${east}`, `User:${ben}`])
+    expect(await outputOf('sync', ref, '--dry-run')).toContain('addMember ben.new@acme.example in east');
+  const explained = await outputOf('explain', 'west');
+  expect(explained).toContain('- ben.new@acme.example');
+  expect(explained).toContain('At the platform, ben.new@acme.example: no member at the source any more');
+  expect(explained).toContain('+ ben@acme.example (has no account at the target yet)');
+}, 60_000);

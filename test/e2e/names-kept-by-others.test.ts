@@ -58,6 +58,9 @@ test('a new person gets the userName of a person whose rename waits for a held r
     expect.stringContaining('waits for a held change of the user or group that has'),
   ]);
   expect((await run('explain', `User:${hire}`))[1] + plan).not.toMatch(/a leaver|who or what/);
+  const [{ id: approval = '' }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  const [, held] = await run('approvals', 'show', approval);
+  expect(held).toContain(NEW_NAME);
   await approveAll();
   await hasName(NEW_NAME, IVY);
   await hasName(IVY, 'hire');

@@ -33,7 +33,7 @@ export interface HeldChange {
   ref: Ref;
   /** Id of the removed member, `@<platform id>` of an unmanaged one, or name of the cleared attribute. */
   subject?: string;
-  /** userName or displayName, as last applied. */
+  /** Of a person the userName at the source, of a group the displayName as last applied. */
   name: string;
   /** Address of the user, or of the removed member. */
   mail?: string;
@@ -173,10 +173,11 @@ async function readKnown(
   return new Map(await Promise.all(known));
 }
 
+/** Returns the userName at the source, as all commands name a person; of a group the name at the platform. */
 function nameOf(ref: Ref, known: Known | undefined): string {
   const { core } = known?.link ?? {};
   const { userName, displayName } = known?.resource ?? {};
-  const name = core?.userName ?? core?.displayName ?? userName ?? displayName;
+  const name = userName ?? core?.userName ?? core?.displayName ?? displayName;
   return typeof name === 'string' ? name : parseRef(ref).id;
 }
 

@@ -156,7 +156,14 @@ export const rulesOf = ({ scope: { clock, target }, visibility }: ScanResult) =>
 
 /** Returns conflict entries for attributes whose mapping fails. */
 export const faultEntries = (user: ConflictCase, wanted: UserToVerify | undefined): PlanEntry[] =>
-  isUnmappable(wanted) ? [conflict(user, `attribute ${wanted.faults.join('; ')}`)] : [];
+  isUnmappable(wanted)
+    ? [
+        {
+          ...conflict(user, `attribute ${wanted.faults.join('; ')}`),
+          name: String(wanted.wanted.core.userName),
+        },
+      ]
+    : [];
 
 /** The part of a user that a conflict entry shows. */
 type ConflictCase = Pick<UserCase, 'ref' | 'link' | 'basis'>;
