@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import type { PlanEntry } from '../../src/reconcile/entry.ts';
+import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const BOB = 'bob@acme.example';
@@ -12,19 +13,21 @@ const MESSAGE = 'an account with this userName carries another externalId';
 let place: Place;
 beforeAll(async () => {
   place = await openPlace({ target: { attributes: { level: { type: 'string', from: 'title' } } } });
-  const { platformUrl, fixtures } = place.sandbox.ready;
-  const authorization = `Bearer ${fixtures.apiKeys.admin}`;
-  for (const [userName, externalId] of [
-    [BOB, 'x-bob'],
-    ['ann@acme.example', 'ext-ann@acme.example'],
-  ])
-    await fetch(`${platformUrl}/api/scim/v2/Users`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ schemas: [SCHEMA], userName, externalId }),
-    });
+  await makeByHand(BOB, 'x-bob');
+  await makeByHand('ann@acme.example', 'ext-ann@acme.example');
 }, 60_000);
 afterAll(() => place.stop());
+
+/** Creates an account at the platform without the bridge. */
+async function makeByHand(userName: string, externalId: string): Promise<void> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const answer = await fetch(`${platformUrl}/api/scim/v2/Users`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ schemas: [SCHEMA], userName, externalId }),
+  });
+  expect(answer.status).toBe(201);
+}
 
 async function plan(...args: string[]) {
   const file = join(place.commands.folder, 'plan.json');
@@ -65,3 +68,42 @@ test('a user whose adoption was refused stays a conflict, not an adoption, in a 
   expect(brief(made).filter((line) => line.endsWith(BOB))).toEqual([`conflict ${BOB}`]);
   expect(made.counts.adopt).toBeUndefined();
 }, 30_000);
+
+test('others delete a linked account and make one with the same userName and another externalId → plan, dry run and explain show a conflict and no write, and a reconcile takes the account over once its externalId is corrected', async () => {
+  const name = 'cid@acme.example';
+  const cid = await place.idp.createUser(name, { title: 'high' });
+  await place.idp.createGroup('Lab', [cid]);
+  await place.idle();
+  await byHand(place, 'DELETE', `/Users/${(await place.platform.user(name))?.scimId}`);
+  await makeByHand(name, 'x-cid');
+  const own = async () =>
+    brief(await plan()).filter((line) => line.endsWith(name) || line === 'addMember Lab');
+  expect(await own()).toEqual(['addMember Lab', `conflict ${name}`]);
+  const texts: string[] = [];
+  for (const words of [
+    ['sync', name, '--dry-run'],
+    ['sync', 'Lab', '--dry-run'],
+    ['explain', name],
+  ]) {
+    const { text } = await place.commands.run(...words);
+    texts.push(text.replaceAll(/\s+/g, ' '));
+  }
+  for (const text of texts) {
+    expect(text).toContain(MESSAGE);
+    expect(text).not.toMatch(/would write:|relink|setAttribute|reconcile that repairs/);
+  }
+  await place.platform.forgetRequests();
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  expect(await place.platform.writes()).toEqual([]);
+  expect((await place.commands.run('status')).text).toContain(MESSAGE);
+  await byHand(place, 'PATCH', `/Users/${(await place.platform.user(name))?.scimId}`, {
+    op: 'replace',
+    path: 'externalId',
+    value: `ext-${name}`,
+  });
+  expect(await own()).toContain(`relink ${name}`);
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  expect(await place.platform.user(name)).toMatchObject({ attributes: { level: 'high' }, groups: ['Lab'] });
+}, 60_000);

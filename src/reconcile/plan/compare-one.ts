@@ -174,9 +174,9 @@ async function readAlone(
 }
 
 /**
- * Returns whether the groups of the account are compared, which needs an account. They are not compared for a user who is
- * newly linked or comes back into scope: the sync writes all memberships, and `withFollowers` lists them. They are not
- * compared for a departed user either, because the bridge no longer maintains the memberships.
+ * Returns whether the groups of the account are compared, which needs the linked account: `memberOf` may be of one that the sync
+ * refuses to adopt. They are not compared for a user who is newly linked or comes back into scope: the sync writes all memberships, and
+ * `withFollowers` lists them. They are not compared for a departed user either, because the bridge no longer maintains the memberships.
  */
 function comparesMemberships(
   user: VerifiedResource,
@@ -184,5 +184,6 @@ function comparesMemberships(
   link: Link,
 ): user is VerifiedResource & { memberOf: readonly GroupOfAccount[] } {
   const isNewlyLinked = entries.some(({ action }) => NEWLY_LINKED.has(action));
-  return user.memberOf !== undefined && !isNewlyLinked && user.isReturning !== true && link.departed !== true;
+  const hasGroups = user.account !== undefined && user.memberOf !== undefined;
+  return hasGroups && !isNewlyLinked && user.isReturning !== true && link.departed !== true;
 }

@@ -3,6 +3,9 @@
 import { isChange, NEWLY_LINKED, type PlanEntry } from '../entry.ts';
 import type { VerifiedResource } from '../compare/verified.ts';
 
+/** Actions that link a resource to an account or group that exists at the platform. */
+const TAKES_OVER: ReadonlySet<PlanEntry['action']> = new Set(['adopt', 'relink']);
+
 /** Returns a membership as an entry that is only reported. */
 const waitingForUser = (entry: PlanEntry): PlanEntry => ({
   ...entry,
@@ -53,7 +56,7 @@ export function withoutRefusedAdoptions(
 ): PlanEntry[] {
   const reasons = new Map(
     verified.flatMap(({ ref, notAdopted, entries: own }) =>
-      notAdopted !== undefined && own.some((entry) => isChange(entry) && entry.action === 'adopt')
+      notAdopted !== undefined && own.some((entry) => isChange(entry) && TAKES_OVER.has(entry.action))
         ? [[ref, notAdopted] as const]
         : [],
     ),
@@ -65,7 +68,7 @@ export function withoutRefusedAdoptions(
     const reason = ref === null ? undefined : reasons.get(ref);
     if (reason === undefined || !isChange(entry)) return [entry];
     if (member) return [waitingForUser(entry)];
-    if (entry.action !== 'adopt') return [];
+    if (!TAKES_OVER.has(entry.action)) return [];
     return [{ ...entry, action: 'conflict', effect: 'report', reason, attribution: { cause: 'none' } }];
   });
 }
