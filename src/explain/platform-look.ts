@@ -109,7 +109,7 @@ export async function lookAtPlatform(
     // Entries of held and rejected changes, and of memberships that wait, become entries that are shown and not written (`report`):
     // other parts of the explanation name them.
     const { account, groupsLeftAlone, notCompared = 0 } = compared;
-    const known = await withoutUnwritten(scope, await withNames(scope, compared.entries));
+    const known = await withNames(scope, await withoutUnwritten(scope, compared.entries));
     const entries = isPerson ? known : await withUnreadyMembersReported(scope, known);
     // Done: changes that wait for a decision or were rejected, but that somebody has already made at the platform.
     const found = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
@@ -134,10 +134,14 @@ export async function lookAtPlatform(
     // account of another person that has the userName.
     const isOfOther = (entry: PlanEntry): boolean =>
       entry.kind === (isPerson ? 'User' : 'Group') && entry.ref !== ref;
+    // A group of the person is gone, and no run makes or links another one.
+    const isGroupConflict = ({ action, kind }: PlanEntry): boolean =>
+      isPerson && action === 'conflict' && kind === 'Group';
     // A conflict of the explained resource counts if an attribute has it, and one of a member if the whole account has it.
     const isDifference = (entry: PlanEntry): boolean =>
       (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOther(entry)) ||
       isUnmade(entry) ||
+      isGroupConflict(entry) ||
       (entry.action === 'conflict' && (entry.attribute !== undefined) !== isOfMember(entry));
     const differing = entries.filter(isDifference);
     if (compared.areValuesUnread && differing.length === 0) return unread();

@@ -16,6 +16,7 @@ import { withPresentCondition } from '../approvals/present-condition.ts';
 import { showText, withStoppedRemovals } from './sync-end-memberships.ts';
 import { withReason, type SyncEnd } from './sync-outcome.ts';
 import { LEFT_OUT } from '../../reconcile/compare/compare-memberships.ts';
+import { WAITS_FOR_GROUP } from '../../reconcile/compare/plan-groups.ts';
 import { notComparedText } from '../../reconcile/text/not-compared.ts';
 import type { Resource } from '../../scim/index.ts';
 import { LISTED_AS_PROTECTED } from '../../sync/target.ts';
@@ -53,22 +54,27 @@ export const holdText = ({ target }: ReconcileScope, hold: { by: string }): stri
   `on hold by ${hold.by}: ${heldUntil(target.name, hold)}`;
 
 /**
- * Adds to the end a difference that no sync can write: a value of an attribute that the platform defines with another type, or the
- * membership of a person whose account is gone and cannot be made anew.
+ * Adds to the end a difference that no sync can write: a value of an attribute that the platform defines with another type, or a
+ * membership whose member or group is gone and cannot be made anew.
  */
 export function withConflicts(
   end: SyncEnd,
   { ref, differences }: { ref: Ref; differences: readonly PlanEntry[] | null },
 ): SyncEnd {
-  const lacking = differences?.flatMap(({ action, member }) => (action === 'addMember' && member?.ref) || []);
+  const lacking = differences?.flatMap(({ action, member, ref: group, reason }) =>
+    action === 'addMember' ? [member?.ref, reason.endsWith(WAITS_FOR_GROUP) ? group : null] : [],
+  );
   const conflict = differences?.find(
     (entry) =>
       entry.action === 'conflict' &&
       (entry.ref === ref ? entry.attribute !== undefined : entry.ref && lacking?.includes(entry.ref)),
   );
   if (!conflict) return end;
-  const subject = conflict.ref === ref ? '' : `${conflict.name} is not in the group: `;
-  return withReason(end, 'needsPerson', `${subject}${conflict.reason}`);
+  const isOfGroup = conflict.kind === 'Group';
+  const subject = isOfGroup
+    ? `the membership in ${conflict.name} is not written: `
+    : `${conflict.name} is not in the group: `;
+  return withReason(end, 'needsPerson', `${conflict.ref === ref ? '' : subject}${conflict.reason}`);
 }
 
 /**

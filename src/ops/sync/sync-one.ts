@@ -97,8 +97,9 @@ export async function syncOne(
   }
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
   const memberships = look && (await membershipEntries(scope, found, { look, pendingGroups, signal }));
-  const named = memberships && (await withNames(scope, [...look.entries, ...memberships]));
-  const written = named && (await withoutUnwritten(scope, named));
+  const entries = memberships && [...look.entries, ...memberships];
+  // Named afterwards: the sync judges the protection of a member by the name of the account, as the entries of the comparison do.
+  const written = entries && (await withNames(scope, await withoutUnwritten(scope, entries)));
   const ready =
     written && found.kind === 'Group' ? await withUnreadyMembersReported(scope, written) : written;
   const refusedNames = look?.refusedNames ?? [];
@@ -180,7 +181,12 @@ export async function syncOne(
   if (end.outcome === 'equal')
     whole = unnoted
       ? unnotedEnd(unnoted.ref)
-      : await endOfWritten(scope, found, { end, look, entries: named, differences });
+      : await endOfWritten(scope, found, {
+          end,
+          look,
+          entries: entries && (await withNames(scope, entries)),
+          differences,
+        });
   // Without a comparison nothing is known of removals that somebody else made at the platform.
   const unclear = [...(look?.pendingDone ?? []), ...(look?.pendingUnread ?? [])];
   const told = look ? await withRejectedRemovals(scope, whole, found, unclear) : whole;

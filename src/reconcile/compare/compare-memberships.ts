@@ -13,7 +13,7 @@ import {
   READ_AT_ONCE,
   type ComparedUser,
 } from './group-reads.ts';
-import { groupEntries, type Member, type MemberDifferences } from './plan-groups.ts';
+import { groupEntries, WAITS_FOR_GROUP, type Member, type MemberDifferences } from './plan-groups.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { applyRefusals } from './refusals.ts';
@@ -95,13 +95,14 @@ export async function compareMemberships(
     each && parseLink(each.text).id === unmatched[index]?.id ? each : undefined,
   );
   const surplus = holders.filter((each) => each && !user.pending.has(parseRef(each.ref).id));
+  const again = await madeAgain(scan, gone, user);
   const entries = [
     ...renamed.entries,
-    ...(await madeAgain(scan, gone, user)),
+    ...again.entries,
     ...(await managedEntries(scan, missing, (member) => ({ missing: [member], surplus: [] }), user)),
     ...(await managedEntries(scan, surplus, (member) => ({ missing: [], surplus: [member] }), user)),
     ...unmatched
-      .filter((_, index) => !holders[index])
+      .filter(({ id }, index) => !holders[index] && !again.linkedIds.has(id))
       .map((group) => unmanagedEntry(user.ref, group, 'the bridge does not manage this group')),
     ...user.memberOf
       .filter(({ id }) => leftOut.has(id))
@@ -161,38 +162,54 @@ async function comparedGroups(scan: ScanResult, refs: Ref[]): Promise<VerifiedRe
 /** Returns whether the entry gives a group its desired name. */
 export const isRename = ({ action, kind }: PlanEntry): boolean => action === 'update' && kind === 'Group';
 
+/** Entries about groups that the platform no longer has, and the ids of the groups that are linked in place of them. */
+interface GroupsMadeAgain {
+  entries: PlanEntry[];
+  linkedIds: ReadonlySet<string>;
+}
+
 /**
- * Returns an entry for each group that the platform no longer has, then an entry for this user's membership of each.
- * Memberships of other users are left out.
+ * Returns an entry for each group that the platform no longer has, then an entry for this user's membership of each. A membership that
+ * the group linked in its place has already is left out, and so are those of other users. A membership of a group with a conflict waits.
  */
 async function madeAgain(
   scan: ScanResult,
   gone: readonly ObservedResource[],
   user: ComparedUser,
-): Promise<PlanEntry[]> {
-  const groups = await comparedGroups(
-    scan,
-    gone.map(({ ref }) => ref),
-  );
-  const made = groups.flatMap(({ entries }) => entries);
+): Promise<GroupsMadeAgain> {
+  const refs = gone.map(({ ref }) => ref);
+  const made = (await comparedGroups(scan, refs)).flatMap(({ entries }) => entries.filter(isWhole));
+  const linked = made.filter((entry) => entry.action === 'relink' && isChange(entry));
+  const present = new Set<Ref | null>();
+  for (const { ref, after } of linked) {
+    const id = String(after?.id);
+    const isNamed = user.memberOf.some((group) => group.id === id);
+    if (isNamed || (await readMembership(scan, id, user)).state === 'there') present.add(ref);
+  }
+  const lacking = gone.filter(({ ref }) => !present.has(ref));
   const memberships = await managedEntries(
     scan,
-    gone,
+    lacking,
     (member) => ({ missing: [member], surplus: [] }),
     user,
   );
-  const reason = 'member at the source; the group is made with all its members';
   // The policy `create-only` makes no group anew.
   const left = `member at the source; the group is gone at the platform${leftBy(scan.scope.target.policy)}`;
-  return [
-    ...made,
-    ...memberships.map((entry) =>
-      isChange(entry)
-        ? { ...entry, reason, ...(entry.ref && { follows: entry.ref }) }
-        : { ...entry, reason: left },
-    ),
-  ];
+  const added = memberships.map((entry): PlanEntry => {
+    const follower = { ...entry, ...(entry.ref && { follows: entry.ref }) };
+    const action = made.find(({ ref }) => ref === entry.ref)?.action;
+    if (action === 'conflict')
+      return { ...follower, effect: 'report', reason: `member at the source${WAITS_FOR_GROUP}` };
+    if (!isChange(entry)) return { ...entry, reason: left };
+    const how = action === 'relink' ? 'linked anew' : 'made with all its members';
+    return { ...follower, reason: `member at the source; the group is ${how}` };
+  });
+  const linkedIds = new Set(linked.map(({ after }) => String(after?.id)));
+  return { entries: [...made, ...added], linkedIds };
 }
+
+/** Returns whether the entry is about the group itself, and not about a member. */
+const isWhole = ({ member }: PlanEntry): boolean => member === undefined;
 
 /**
  * Returns the entries about this user that a comparison of each whole group would contain.

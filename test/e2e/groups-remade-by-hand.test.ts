@@ -1,0 +1,74 @@
+// Tests what the commands tell a person of a group that others deleted at the platform and made anew with a member.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { send } from '../support/send.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+
+let place: Place;
+afterEach(() => place.stop());
+
+/** Opens a place with ann and bob in the group Lab; ann is the only member of the group that was made anew by hand. */
+async function openRemade(target: object): Promise<void> {
+  place = await openPlace({ target });
+  const ids = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
+  await place.idp.createGroup('Lab', ids);
+  await place.idle();
+  await byHand(place, 'DELETE', `/Groups/${(await place.platform.group('Lab'))?.scimId}`);
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const made = await send(platformUrl, 'POST', '/api/scim/v2/Groups', {
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    body: {
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+      displayName: 'Lab',
+      members: [{ value: (await place.platform.user(ANN))?.scimId }],
+    },
+  });
+  expect(made.status).toBe(201);
+}
+
+const told = async (...words: string[]): Promise<string> =>
+  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+
+test('others delete a group and make it anew with one desired member → explain and dry run of this member show the new link of the group alone, those of the other one the addition too, and the sync writes no other', async () => {
+  await openRemade({ adopt: 'exact' });
+  for (const command of [
+    ['sync', ANN, '--dry-run'],
+    ['explain', ANN],
+  ]) {
+    const text = await told(...command);
+    expect(text).toContain('the one that carries its name is taken over');
+    expect(text).not.toMatch(/member at the source|addMember|unmanaged|does not manage/);
+  }
+  for (const command of [
+    ['sync', BOB, '--dry-run'],
+    ['explain', BOB],
+  ])
+    expect(await told(...command)).toContain('member at the source; the group is linked anew');
+  await place.platform.forgetRequests();
+  await told('sync', ANN);
+  const bob = (await place.platform.user(BOB))?.scimId;
+  const added = (await place.platform.writes())
+    .filter(({ status }) => status === 200)
+    .map(({ body }) => body.Operations);
+  expect(added).toEqual([[expect.objectContaining({ op: 'add', value: [{ value: bob }] })]]);
+  expect((await place.platform.group('Lab'))?.members.toSorted()).toEqual([ANN, BOB]);
+}, 60_000);
+
+test('others delete a group and make it anew, and the settings adopt none → explain and sync of a member say that a person has to act', async () => {
+  await openRemade({ adopt: 'report' });
+  const why = 'a group of this name exists and adopt is report';
+  const explained = await told('explain', BOB);
+  expect(explained).toContain('no run brings it before a person has acted');
+  expect(explained).toContain(why);
+  expect(await told('sync', BOB, '--dry-run')).toContain(
+    `addMember ${BOB} in Lab (member at the source; waits for the group, which needs a person)`,
+  );
+  const { code, text } = await place.commands.run('sync', BOB);
+  expect([code, text.replaceAll(/\s+/g, ' ')]).toEqual([
+    1,
+    expect.stringMatching(`needs a person: the membership in Lab is not written: .*${why}`),
+  ]);
+}, 60_000);
