@@ -1,4 +1,5 @@
-// Tests what the commands tell a person of a group that others deleted at the platform and made anew with a member.
+// Tests what the commands tell of a group that others made at the platform: in place of a linked group that they deleted, or before the
+// source pushed a group of this name.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { send } from '../support/send.ts';
@@ -17,14 +18,15 @@ async function openRemade(target: object): Promise<void> {
   await place.idp.createGroup('Lab', ids);
   await place.idle();
   await byHand(place, 'DELETE', `/Groups/${(await place.platform.group('Lab'))?.scimId}`);
+  await makeByHand('Lab', [{ value: (await place.platform.user(ANN))?.scimId }]);
+}
+
+/** Creates a group at the platform without the bridge. */
+async function makeByHand(displayName: string, members: object[]): Promise<void> {
   const { platformUrl, fixtures } = place.sandbox.ready;
   const made = await send(platformUrl, 'POST', '/api/scim/v2/Groups', {
     headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
-    body: {
-      schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
-      displayName: 'Lab',
-      members: [{ value: (await place.platform.user(ANN))?.scimId }],
-    },
+    body: { schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName, members },
   });
   expect(made.status).toBe(201);
 }
@@ -71,4 +73,18 @@ test('others delete a group and make it anew, and the settings adopt none → ex
     1,
     expect.stringMatching(`needs a person: the membership in Lab is not written: .*${why}`),
   ]);
+}, 60_000);
+
+test('a pushed group has the name of a group that others made, and the settings adopt none → plan lists the memberships that wait for the group', async () => {
+  place = await openPlace({ target: { adopt: 'report' } });
+  await makeByHand('Hand', []);
+  const ann = await place.idp.createUser(ANN);
+  await place.idle();
+  await place.idp.createGroup('Hand', [ann]);
+  await place.idle();
+  const plan = await told('plan');
+  expect(plan).toContain('1 exception and 1 difference that no run changes');
+  expect(plan).toContain(
+    `Person ${ANN} in Hand: addMember, member at the source; waits for the group, which needs a person`,
+  );
 }, 60_000);

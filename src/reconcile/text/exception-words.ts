@@ -1,10 +1,13 @@
-// Formats exceptions as text. Pure.
+// Formats exceptions as text, and selects the entries of a plan that the section of exceptions does not tell. Pure.
 import {
   EXCEPTION_REASONS,
   type ExceptionCounts,
   type ExceptionReason,
 } from '../../directory/outbox/exceptions.ts';
 import { counted } from '../../support/counted.ts';
+import type { PlanEntry } from '../entry.ts';
+import type { Plan } from '../plan.ts';
+import { isOfDecision } from '../unwritten/unwritten.ts';
 
 /** The reasons as words of a count. */
 export const EXCEPTION_WORDS: Record<ExceptionReason, string> = {
@@ -36,3 +39,19 @@ const exceptionCountsText = (counts: Pick<ExceptionCounts, ExceptionReason>): st
 /** Returns the total and the counts in words, such as `3 exceptions (2 rejected, 1 protected)`. */
 export const exceptionTotalText = (counts: ExceptionCounts): string =>
   `${counted(counts.total, 'exception')} (${exceptionCountsText(counts)})`;
+
+/** Reasons of exceptions that are about a part of the changes of a resource. */
+const OF_A_PART: ReadonlySet<ExceptionReason> = new Set(['Held', 'LastAdministrator', 'Rejected']);
+
+/**
+ * Returns the entries without those that the section of exceptions tells: of a resource with a held or rejected change that change
+ * and what waits for its decision, of other exceptions all entries but memberships, because an exception of a group names no member.
+ */
+export function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntry[] {
+  const reasons = new Map(exceptions.items.map((each) => [each.ref, each.reason]));
+  return entries.filter(({ ref, reason, member }) => {
+    const excepted = ref === null ? undefined : reasons.get(ref);
+    if (excepted === undefined) return true;
+    return OF_A_PART.has(excepted) ? !isOfDecision(reason) : member !== undefined;
+  });
+}

@@ -1,16 +1,15 @@
 // Formats a plan as text: one line of counts, then a summary or every difference. Pure.
 import { ACTIONS, isChange, type PlanEntry } from '../entry.ts';
-import { EXCEPTION_WORDS, withoutGuardHolds } from './exception-words.ts';
+import { EXCEPTION_WORDS, withoutExceptions, withoutGuardHolds } from './exception-words.ts';
 import { coverageText } from './coverage-text.ts';
 import { handoverLines, handoverWords } from '../handover/render-handover.ts';
 import { isByFormerSettings } from '../../directory/outbox/condition-text.ts';
-import type { ExceptionReason, StandingException } from '../../directory/outbox/exceptions.ts';
+import type { StandingException } from '../../directory/outbox/exceptions.ts';
 import type { Plan } from '../plan.ts';
 import { warningLines } from './render-warnings.ts';
 import { EXAMPLES, causeLines, groupsOf, suchAs, summaryLines } from './render-summary.ts';
 import { actionCount, actionName, diffLines, signOf } from './render-words.ts';
 import { isToBeHeld } from '../unwritten/to-be-held.ts';
-import { isOfDecision } from '../unwritten/unwritten.ts';
 import { wholeLines } from '../../support/columns.ts';
 import { counted } from '../../support/counted.ts';
 import { capital } from '../../support/sentence-parts.ts';
@@ -236,21 +235,6 @@ function subjectWords({ kind, name, member, after }: PlanEntry): string {
   const wanted = kind === 'User' ? after?.userName : after?.displayName;
   const names = typeof wanted === 'string' && wanted !== name ? `${name}, to be ${wanted}` : name;
   return `${kind} ${names}`;
-}
-
-/** Reasons of exceptions that are about a part of the changes of a resource. */
-const OF_A_PART: ReadonlySet<ExceptionReason> = new Set(['Held', 'LastAdministrator', 'Rejected']);
-
-/**
- * Returns the entries without those that the section of exceptions tells: of a resource with a held or rejected change that change
- * and what waits for its decision, of other exceptions all entries of the resource.
- */
-function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntry[] {
-  const reasons = new Map(exceptions.items.map((each) => [each.ref, each.reason]));
-  return entries.filter(({ ref, reason }) => {
-    const excepted = ref === null ? undefined : reasons.get(ref);
-    return excepted === undefined || (OF_A_PART.has(excepted) && !isOfDecision(reason));
-  });
 }
 
 /** Note on exceptions that other settings caused: only a retry tries them again, so the plan has no entries for it. */
