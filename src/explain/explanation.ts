@@ -244,7 +244,7 @@ export interface Explanation {
   fleet: FleetFinding[];
   /** Settings of the target; `protected`: users.protected lists the person. */
   policy: Pick<SyncPolicy, 'policy' | 'adopt'> &
-    Pick<SyncPolicy['users'], 'deprovision' | 'activation'> & { protected: boolean };
+    Pick<SyncPolicy['users'], 'deprovision' | 'deleteAfterDays' | 'activation'> & { protected: boolean };
   /** End and outcome of the last reconcile of the target; null: none yet. */
   lastReconcile: { at: string; outcome: string } | null;
   /** Work of a closed account that is, or will be, in the handover folder; null: none. */

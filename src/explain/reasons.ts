@@ -1,5 +1,6 @@
 // Converts the facts about a resource to the sentences below the summary, in the order of the page: reasons and advice. The
 // files *-reasons.ts have the sentences of one subject each. Pure.
+import { accountDeletionReason } from './account-deletion.ts';
 import type { ExplainedFacts } from './explanation.ts';
 import type { ExceptionReason } from '../directory/outbox/exceptions.ts';
 import { holdAdvice } from '../directory/guard/operator-hold.ts';
@@ -70,7 +71,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     nestedReason(facts),
     // Each policy but `sync` leaves differences.
     policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`,
-    lookAgainReason(facts),
+    accountDeletionReason(facts) ?? lookAgainReason(facts),
   ];
   // A part that does not apply is '', undefined or false.
   return sentences.filter((each): each is string => Boolean(each));

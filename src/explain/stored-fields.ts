@@ -92,6 +92,7 @@ export function policyFor({ target }: ReconcileScope, name: string): Explanation
     policy,
     adopt,
     deprovision: users.deprovision,
+    deleteAfterDays: users.deleteAfterDays,
     activation: users.activation,
     protected: isProtected,
   };

@@ -176,6 +176,14 @@ export function createDriftNotes(
     return (await redis.hexists(keys.key('tombstones'), id)) === 1;
   }
 
+  /** Returns when the source deleted each user, Unix milliseconds, in the order given; undefined: it did not. */
+  async function deletionTimes(ids: readonly string[]): Promise<(number | undefined)[]> {
+    const texts = ids.length === 0 ? [] : await redis.hmget(keys.key('tombstones'), ...ids);
+    return texts.map((text) =>
+      text === null ? undefined : (JSON.parse(text) as { deletedAt: number }).deletedAt,
+    );
+  }
+
   /** Returns the desired members of a group, and their links without attribute values. */
   async function membersOf(group: string): Promise<{ user: string; link: Link }[]> {
     const users = await redis.smembers(keys.key('members', group));
@@ -200,6 +208,7 @@ export function createDriftNotes(
     readLinks,
     stillMarked,
     deletedAtSource,
+    deletionTimes,
     membersOf,
   };
 }

@@ -265,6 +265,10 @@ export const explanationSchema: JsonSchema = {
     fleet: arrayOf(fleetFinding),
     policy: objectOf<Part<'policy'>>()({
       ...eachOf(['policy', 'adopt', 'deprovision', 'activation'], textField),
+      deleteAfterDays: described(
+        nullable('integer'),
+        'Days after which the account of a deleted person is deleted; null: never.',
+      ),
       protected: booleanField,
     }),
     lastReconcile: nullOr(objectOf<Part<'lastReconcile'>>()({ at: dateTime, outcome: textField })),

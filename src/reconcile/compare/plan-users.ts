@@ -2,7 +2,8 @@
 import type { WireUser } from '../../platform/wire.ts';
 import { attributeChanges, coreOperations, observedCore } from '../../sync/diff.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
-import { deletionTime } from '../../sync/user/depart-user.ts';
+import { deletionDue } from '../../sync/user/deletion-due.ts';
+import { counted } from '../../support/counted.ts';
 import { accountChanges } from './account-changes.ts';
 import {
   changedSinceApplied,
@@ -49,20 +50,22 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
 }
 
 /**
- * Returns whether the next sync of a leaver deletes the account. The sync closes an open account and then deletes it. The closed
- * account of a departed user has no such sync, unless a mark is pending or the platform refused the deletion.
+ * Returns whether the next sync of a leaver deletes the account by the present settings: at once behind its closing, or because the
+ * account of a departed user, closed or open again, is due.
  */
 function isDeletionDue(
-  { link, marked, deletedAt }: UserCase,
+  { link, marked, wanted, deletedAt }: UserCase,
   { active }: WireUser,
-  { policy: { policy, users }, now }: TargetRules,
+  { policy, now }: TargetRules,
 ): boolean {
-  if (!link.departed || (active !== false && policy === 'sync'))
-    return (deletionTime(users, deletedAt) ?? Infinity) <= now;
+  const isDue = (deletionDue(policy, deletedAt) ?? Infinity) <= now;
+  if (!link.departed) return isDue || policy.users.deprovision === 'delete';
+  if (active !== false) return isDue;
+  // Without record and tombstone the sync only tells that the record is lost.
+  if (!wanted && deletedAt === undefined) return false;
   // A conflict is about an account that has to be deleted by hand.
-  const isRefused = link.condition?.write === 'delete' && link.condition.reason !== 'Conflict';
-  const isDeleted = users.deprovision === 'delete' || (isRefused && users.deleteAfterDays !== null);
-  return policy === 'sync' && isDeleted && (marked || isRefused) && active === false;
+  const isByHand = link.condition?.write === 'delete' && link.condition.reason === 'Conflict' && !marked;
+  return !isByHand && isDue;
 }
 
 /** Returns all values that a new account receives. */
@@ -183,14 +186,23 @@ function adoptedChanges(user: UserCase, wanted: DesiredAccount, rules: TargetRul
 /** Returns the deletion of a leaver's account; only the policy `sync` deletes. */
 function deletion(user: UserCase, observed: WireUser, { policy }: TargetRules): PlanEntry {
   const active = observed.active !== false;
-  const isReopened = active && user.link.departed === true && user.link.core?.active === false;
-  const why = user.wanted === undefined ? 'deleted at the source' : 'out of scope';
+  const { link, marked, wanted } = user;
+  const isReopened = active && link.departed === true && link.core?.active === false;
+  // The sync of a departed user closed the account, and this deletion was not due yet by the settings or the time of then.
+  const isLater = !active && link.departed === true && !marked;
+  const why = wanted === undefined ? 'deleted at the source' : 'out of scope';
   return {
-    ...sharedFields(user, isReopened ? 'platform changed' : ownCause(user)),
+    ...sharedFields(user, isReopened ? 'platform changed' : isLater ? 'not applied' : ownCause(user)),
     action: 'delete',
     before: { userName: observed.userName, active },
     after: null,
     effect: policy.policy === 'sync' ? 'apply' : 'report',
-    reason: isReopened ? `${why}, active again at the platform` : why,
+    reason: `${why}${isReopened ? ', active again at the platform' : isLater ? `; ${dueText(policy)}` : ''}`,
   };
 }
+
+/** Returns the setting by which a closed account is due for its deletion, as the end of a reason. */
+const dueText = ({ users }: SyncPolicy): string =>
+  users.deprovision === 'delete'
+    ? 'users.deprovision is delete'
+    : `the ${counted(users.deleteAfterDays ?? 0, 'day')} of users.deleteAfterDays are over`;

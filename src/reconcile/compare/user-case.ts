@@ -16,7 +16,7 @@ export interface UserCase {
   marked: boolean;
   /** Desired state mapped from the record; undefined when the source deleted the user. */
   wanted: DesiredAccount | undefined;
-  /** When the source deleted the user, Unix milliseconds; absent: it did not. */
+  /** When the source deleted the user, Unix milliseconds; undefined: it did not, or the tombstone was not read. */
   deletedAt?: number | undefined;
   /** Undefined: the platform does not have the account. */
   observed: WireUser | undefined;

@@ -71,10 +71,10 @@ async function verifyUser(
 ): Promise<VerifiedResource | undefined> {
   const link = parseLink(text);
   const basis = { version: wanted?.version ?? 0, link: hashOfLink(text) };
-  const tombstone = wanted ? undefined : await scan.scope.directory.tombstone(parseRef(ref).id);
-  const common = { ref, link, basis, marked, wanted: wanted?.wanted, deletedAt: tombstone?.deletedAt };
+  const [deletedAt] = wanted ? [] : await scan.scope.drifts.deletionTimes([parseRef(ref).id]);
+  const common = { ref, link, basis, marked, wanted: wanted?.wanted, deletedAt };
   // A resource without record is either deleted at the source, which a tombstone proves, or its record was lost.
-  if (!wanted && !link.departed && !tombstone) {
+  if (!wanted && !link.departed && deletedAt === undefined) {
     const reason = 'linked, but its desired state is missing in Redis; push it again';
     return { ref, entries: [conflict(common, reason)] };
   }
@@ -102,7 +102,7 @@ async function verifyUser(
     namesake && wanted && takenBy === undefined && isAdopted(namesake, scan.scope.target.policy);
   const adoptable = mayAdopt ? await readAdoptable(scan, namesake, wanted.wanted) : undefined;
   if (adoptable === 'unknown') return undefined;
-  const user: UserCase = { ...common, observed: present, namesake, takenBy, adoptable, values };
+  const user: UserCase = { ...common, deletedAt, observed: present, namesake, takenBy, adoptable, values };
   return {
     ref,
     entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(common, wanted)],

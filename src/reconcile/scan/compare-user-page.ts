@@ -9,6 +9,7 @@ import { isAccountOf } from '../../sync/calls/recognise.ts';
 import { desiredFromLink, differences, hasUnknownValue, printOf } from '../compare/compare.ts';
 import type { Cover } from './cover.ts';
 import { isDrift, isProtected, type PlanEntry } from '../entry.ts';
+import { dueDeletions } from './due-deletions.ts';
 import { awaitsDecision, doneOfUser } from '../compare/done-changes.ts';
 import type { ListProof } from './list-proof.ts';
 import { userEntries } from '../compare/plan-users.ts';
@@ -76,6 +77,7 @@ export async function compareUserPage(
   const equal: Print[] = [];
   const toMap: MappedCase[] = [];
   const held: MappedCase[] = [];
+  const closed: Ref[] = [];
   const unlinked: WireUser[] = [];
   const { types } = scan.scope.target.mapping;
   users.forEach((user, index) => {
@@ -115,8 +117,12 @@ export async function compareUserPage(
       else if (awaitsDecision(link) && (user.active === false || link.unsure))
         draft.suspects.set(holder.ref, []);
       else if (isHeld(link)) held.push({ holder, link, user });
+      // A condition says that the deletion was asked for: it is held, rejected or refused.
+      else if (link.departed && !link.condition) closed.push(holder.ref);
     }
   });
+  // Their account equals the link, so no difference shows that a change of the settings, or time, has made the deletion due.
+  for (const ref of await dueDeletions(scan.scope, closed)) draft.suspects.set(ref, []);
   if (held.length > 0) await addWaitingValues(scan, draft, held);
   if (toMap.length > 0) equal.push(...(await mapAll(scan, draft, toMap)));
   await scan.remember(equal);

@@ -6,15 +6,13 @@ import { deactivate, mayBeActive, noteLeftOpen } from './account-state.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { deleteThere, noteDeleted } from '../deletion.ts';
+import { deletionDue } from './deletion-due.ts';
 import { findUser } from './find-user.ts';
 import { isGone } from '../calls/failures.ts';
 import { ended, permitOne } from '../gate.ts';
 import type { SyncOutcome } from '../outcome.ts';
-import type { SyncPolicy } from '../target.ts';
 import { resumeRemovals } from './protected-user.ts';
 import { withTemporaryName } from '../names/temporary-name.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Syncs a user who was deleted at the source or is out of scope. */
 export async function depart(context: SyncContext): Promise<SyncOutcome> {
@@ -47,24 +45,9 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
     }
   }
   link.departed = true;
-  // Only the policy `sync` removes an account.
-  const deleteAt =
-    target.policy.policy === 'sync' ? deletionTime(target.policy.users, work.deletedAt) : undefined;
+  const deleteAt = deletionDue(target.policy, work.deletedAt);
   if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);
   return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
-}
-
-/**
- * Returns the time from which the account of a leaver is deleted, Unix milliseconds, 0 for at once; undefined: never.
- * @param deletedAt time of the deletion at the source; undefined: the user is out of scope, whose account deleteAfterDays keeps
- */
-export function deletionTime(
-  { deprovision, deleteAfterDays }: SyncPolicy['users'],
-  deletedAt: number | undefined,
-): number | undefined {
-  if (deprovision === 'delete') return 0;
-  if (deleteAfterDays === null || deletedAt === undefined) return undefined;
-  return deletedAt + deleteAfterDays * DAY_MS;
 }
 
 /** Deletes the account if the guard allows it, and the account still has the externalId of the link (contract 12.4). */

@@ -106,6 +106,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
       linkedTo: (_kind: string, ids: string[]) => readLinks(ids.map((id) => `User:${id}`)),
       unlikePrints: (seen: unknown[]) => Promise.resolve(seen.map((_, index) => index)),
       deletedAtSource: () => Promise.resolve(false),
+      deletionTimes: (ids: string[]) => Promise.resolve(ids.map(() => undefined)),
     },
     coverage: {
       briefly: async function* (kind: string) {

@@ -1,0 +1,23 @@
+// Tells when the closed account of a person whom the source deleted is deleted for good. Pure.
+import { deletionDue } from '../sync/user/deletion-due.ts';
+import { isoTime } from '../support/sources.ts';
+import type { ExplainedFacts } from './explanation.ts';
+
+/**
+ * Returns a sentence with the time of the deletion; undefined: the settings delete no such account, or another sentence tells of the
+ * deletion, because it is due, pending, held, rejected or refused.
+ */
+export function accountDeletionReason(facts: ExplainedFacts): string | undefined {
+  const { condition, deletedAt, link, lookAgainAt, mark, platform, policy, ref } = facts;
+  if (!link.departed || deletedAt === null || condition || mark) return undefined;
+  if (link.platformId === null || platform?.accountGone || platform?.state === 'differs') return undefined;
+  const dueAt = deletionDue({ policy: policy.policy, users: policy }, Date.parse(deletedAt));
+  if (!dueAt) return undefined; // also 0: with `deprovision: delete` the deletion is due at once
+  const when = isoTime(dueAt);
+  // Only the sync that closed the account under settings with these days, or with fewer, ordered a sync for the day of the deletion.
+  const isOrdered = lookAgainAt !== null && Date.parse(lookAgainAt) <= dueAt;
+  const by = isOrdered
+    ? `at ${when}`
+    : `by the first reconcile that repairs after ${when}, or by scim-bridge sync ${ref} then`;
+  return `The account is deleted for good ${by} (users.deleteAfterDays: ${policy.deleteAfterDays}), as far as the guard lets it.`;
+}
