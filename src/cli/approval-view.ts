@@ -1,4 +1,5 @@
 // Formats an approval as text: counts, the limit that held it, and one line for each change.
+import { judgedAnew } from '../directory/guard/operator-hold.ts';
 import { DESTRUCTIVE_KINDS, SHARE_FLOOR, type DestructiveKind } from '../guard/judge.ts';
 import type { Approval, WaitingApproval } from '../ops/approvals/approval-lookup.ts';
 import { counted } from '../support/counted.ts';
@@ -32,12 +33,11 @@ export const approvalCounts = ({ kinds }: Pick<Approval, 'kinds'>): string =>
     .map((kind) => countOf(kind, kinds[kind]))
     .join(', ');
 
-/** Returns when held changes expire, with the time that is left. */
-export function expiryText(expiresAt: string, now: number): string {
+/** Returns when held changes expire, with the time that is left. @param endOfHold as in `judgedAnew` */
+export function expiryText(expiresAt: string, now: number, endOfHold: string | undefined): string {
   const left = Date.parse(expiresAt) - now;
-  if (left <= 0)
-    return `expired ${expiresAt}: it cannot be decided any more, the guard judges its changes anew`;
-  return `expires ${expiresAt} (in ${leftText(left)}), then the guard judges its changes anew`;
+  if (left <= 0) return `expired ${expiresAt}: it cannot be decided any more, ${judgedAnew(endOfHold)}`;
+  return `expires ${expiresAt} (in ${leftText(left)}), then ${judgedAnew(endOfHold)}`;
 }
 
 /** Returns a time until an end in words. */
@@ -56,11 +56,11 @@ export function unwrittenText({ expiresAt, unwritten, total }: Approval, now: nu
 
 /** Prints an approval without its changes. */
 export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }, now: number): void {
-  const { openedAt, expiresAt = '', selection, note } = approval;
+  const { openedAt, expiresAt = '', endOfHold, selection, note } = approval;
   say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
   say(`  ${approvalCounts(approval)}`);
   // A held approval has an expiry, a decided one has the time and the operator of the decision.
-  if (approval.state === 'held') say(`  opened ${openedAt}, ${expiryText(expiresAt, now)}`);
+  if (approval.state === 'held') say(`  opened ${openedAt}, ${expiryText(expiresAt, now, endOfHold)}`);
   else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
   const left = stillRejectedText(approval);
   if (left !== undefined) say(`  ${left}`);

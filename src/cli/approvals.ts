@@ -247,9 +247,9 @@ const unknownApproval = (id: string): Error =>
 
 /** Returns the times of an approval in words: of a held one until when it can be decided, of a decided one when it was. */
 function dates(approval: Approval): string {
-  const { openedAt, expiresAt, at, by, selection, note } = approval;
+  const { openedAt, expiresAt, endOfHold, at, by, selection, note } = approval;
   // `at`: time of the decision. A held approval has none, and has an expiry.
-  if (at === undefined) return `opened ${openedAt}, ${expiryText(expiresAt ?? '', Date.now())}`;
+  if (at === undefined) return `opened ${openedAt}, ${expiryText(expiresAt ?? '', Date.now(), endOfHold)}`;
   return [`${at} by ${by}`, stillRejectedText(approval), unwrittenText(approval, Date.now()), selection, note]
     .filter((part) => part !== undefined)
     .join('; ');

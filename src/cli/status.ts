@@ -21,6 +21,7 @@ import { isConverged, readStatus, type TargetStatus } from '../ops/status/status
 import { failureSinceWords, newKeyAdvice, pauseWords, webPageAdvice } from '../reconcile/breaker-words.ts';
 import { reconcileAgeText } from '../ops/doctor/reconcile-age.ts';
 import { coverageText } from '../reconcile/text/coverage-text.ts';
+import { holdAdvice } from '../directory/guard/operator-hold.ts';
 import { expiryText } from './approval-view.ts';
 import { systemClock } from '../support/sources.ts';
 import { tokenFindings } from '../ops/doctor/token-findings.ts';
@@ -95,7 +96,9 @@ function print(
       (guard.held > 0 ? `, ${guard.held} held by the guard: see scim-bridge approvals list` : ''),
   );
   if (guard.expiresAt !== null)
-    say(`  held changes: the approval ${expiryText(guard.expiresAt, Date.now())}`);
+    say(
+      `  held changes: the approval ${expiryText(guard.expiresAt, Date.now(), hold ? holdAdvice(target, hold) : undefined)}`,
+    );
   const { coverage } = rest;
   // `true`: the counts are current; only the number of resources that the platform shows is from the last reconcile.
   say(`  people: ${coverageText(coverage.users, true)}`);

@@ -2,6 +2,7 @@
 // platform.
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
 import type { FleetFinding, ReadFleet } from '../ops/status/fleet.ts';
+import { expiredSentence } from '../ops/approvals/approval-ids.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
 import { searchLog, type LocatedEntry } from '../ops/log/provisioning-log.ts';
 import { awaitsDecision } from '../reconcile/compare/done-changes.ts';
@@ -100,6 +101,7 @@ async function explainAt(
     status.guard.some(({ state }) => state === 'held') ||
     known.memberships.some(({ condition }) => condition === 'Held');
   const approval = isHeld ? await outbox.guardStore.open() : undefined;
+  const approvalExpired = approval && (await expiredSentence(target.name, outbox.guardStore, approval));
   // No comparison reads a group that the settings leave out.
   const isLeftOut = found.kind === 'Group' && detail.inScope === false;
   // A pending change or a condition explains the status already, so the platform is not read.
@@ -181,11 +183,12 @@ async function explainAt(
     exception: exception && !isDecided ? { reason: exception.reason, since: isoTime(exception.since) } : null,
     deadLetterSince: status.blockedSince === null ? null : isoTime(status.blockedSince),
     mark: markOf(status),
-    lookAgainAt: status.alarmAt === null || isDecided ? null : isoTime(status.alarmAt),
+    lookAgainAt: status.alarmAt === null || isDecided || approvalExpired ? null : isoTime(status.alarmAt),
     guard: status.guard.map(({ approvedUntil, ...change }) =>
       approvedUntil === undefined ? change : { ...change, until: isoTime(approvedUntil) },
     ),
     approval: approval ? `${scope.connection}.${approval.id}` : null,
+    approvalExpired: approvalExpired ?? null,
     rejections: await rejectionsOf(scope, found, status.guard, memberships),
     firstApprovals: approval ? await firstApprovalsOf(scope, found, status.guard, memberships) : [],
     suspectedDrift: status.suspectedDrift,

@@ -218,6 +218,8 @@ export interface Explanation {
   }[];
   /** Id (`<connection>.<list>`) of the open approval of held changes of the resource or its memberships; null: none is held. */
   approval: string | null;
+  /** Sentence: this approval has expired, and when the guard judges its changes anew; null: an operator can decide it. */
+  approvalExpired: string | null;
   /** The newest rejection of the resource's own changes (`group` null), and of a person's removal from each group (its name). */
   rejections: { id: string; by: string; at: string; ref: string; group: string | null }[];
   /** Approvals of one person that wait for a second one; `total`: number of changes. */

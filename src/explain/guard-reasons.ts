@@ -48,6 +48,7 @@ export function approvalEndReason({ guard }: ExplainedFacts): string | undefined
 /** Returns a sentence with the held changes and the id of the approval that covers them; undefined: nothing is held. */
 export function approvalReason({
   approval,
+  approvalExpired,
   condition,
   guard,
   kind,
@@ -90,6 +91,8 @@ export function approvalReason({
   ];
   // The held changes are done at the platform, which other sentences tell.
   if (parts.length === 0) return undefined;
+  if (approvalExpired !== null)
+    return `The approval ${approval} holds ${parts.join(' and ')}. ${approvalExpired}`;
   return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
 }
 

@@ -99,7 +99,9 @@ function exceptionReason(facts: ExplainedFacts): string | undefined {
   const { exception } = facts;
   if (!exception) return undefined;
   const isStillWanted = noLongerWanted(facts) === undefined;
-  return `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}${isStillWanted ? `: ${NO_RUN[exception.reason]}` : ''}.`;
+  // No person can decide an expired approval.
+  const isExpired = facts.approvalExpired !== null && /^(Held|LastAdministrator)$/.test(exception.reason);
+  return `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}${isStillWanted && !isExpired ? `: ${NO_RUN[exception.reason]}` : ''}.`;
 }
 
 /** Returns the condition with its advice, without the message if the summary has it; '' if nothing is left to say. */

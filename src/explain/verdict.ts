@@ -153,7 +153,11 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
     case 'held':
       if (condition?.reason === 'LastAdministrator')
         return `The guard holds the deactivation of ${name} at ${target}: no other active administrator would be left there, as of its last sync.`;
-      return `The guard holds a part of what shall happen to ${name} at ${target}: a person has to approve or reject it${
+      return `The guard holds a part of what shall happen to ${name} at ${target}: ${
+        facts.approvalExpired === null
+          ? 'a person has to approve or reject it'
+          : `the approval has expired, and the guard judges it anew${facts.hold ? ` after the end of the hold of ${target}` : ''}`
+      }${
         isHeldByFormerSettings(condition?.message ?? '')
           ? ', unless the present settings do not want it any more'
           : ''

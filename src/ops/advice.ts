@@ -75,8 +75,9 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   Held: ({ approvals }) =>
     approvals?.held === undefined
       ? 'See scim-bridge approvals list, then approve or reject.'
-      : `See scim-bridge approvals show ${approvals.held}, then approve or reject.`,
+      : (approvals.expired ?? `See scim-bridge approvals show ${approvals.held}, then approve or reject.`),
   LastAdministrator: ({ ref, approvals }) =>
+    approvals?.expired ??
     `Make somebody else an administrator at the platform, then ${
       approvals?.held === undefined
         ? 'approve the deactivation: see scim-bridge approvals list.'

@@ -93,13 +93,15 @@ const unwritten = ({ unwritten: left, total, expiresAt }) =>
   );
 
 /** Returns words about the end of held changes. An expired list may be shown until the guard has judged its changes anew. */
-const expiry = (expiresAt) =>
-  Date.parse(expiresAt) > Date.now()
+const expiry = ({ expiresAt, endOfHold }) => [
+  ...(Date.parse(expiresAt) > Date.now()
     ? ['expires ', ago(expiresAt), ', then the guard judges its changes anew']
-    : ['expired ', ago(expiresAt), ': it cannot be decided any more, the guard judges its changes anew'];
+    : ['expired ', ago(expiresAt), ': it cannot be decided any more, the guard judges its changes anew']),
+  endOfHold && ` after the end of the hold of the target: ${endOfHold}`,
+];
 
 function details(approval, redraw) {
-  const { id, connection, target, state, openedAt, expiresAt, selection, note, limits } = approval;
+  const { id, connection, target, state, openedAt, selection, note, limits } = approval;
   return h(
     'section',
     { class: 'card', 'aria-label': `Approval ${id}` },
@@ -109,7 +111,7 @@ function details(approval, redraw) {
       'p',
       { class: 'soft' },
       state === 'held'
-        ? ['Opened ', ago(openedAt), ', ', expiry(expiresAt)]
+        ? ['Opened ', ago(openedAt), ', ', expiry(approval)]
         : [`By ${approval.by}, `, ago(approval.at)],
       h('br'),
       h('code', {}, id),

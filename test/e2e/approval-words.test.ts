@@ -56,3 +56,30 @@ test('plan shows a new membership as `Person <userName> in <group>`, not as `Gro
   expect(plan).toContain(`Person ${EVE} in North`);
   expect(plan).not.toContain(`Group ${EVE}`);
 });
+
+test('the target is on hold and the approval expires → list, show, status, approve, reject, explain and exceptions tell that the end of the hold comes first, and after the release the guard judges anew', async () => {
+  const id = await openId();
+  const key = await place.key(':guardApproval:main');
+  await outputOf('hold');
+  await place.redis.hset(key, 'expires', String(Date.now() - 1000));
+  await place.redis.zadd(await place.key(':alarms:main'), String(Date.now() - 1000), `User:${eve}`);
+  const after =
+    'the guard judges its changes anew after the end of the hold of the target: scim-bridge release --target main ends it';
+  for (const words of [
+    ['approvals', 'list'],
+    ['approvals', 'show', id],
+    ['status'],
+    ['approvals', 'approve', id, '--yes'],
+    ['approvals', 'reject', id, '--yes'],
+    ['explain', EVE, '--all'],
+    ['exceptions'],
+  ]) {
+    const text = await outputOf(...words);
+    expect(text).toContain(after);
+    expect(text).not.toMatch(/approve or reject|looked at again by itself|before a person decides/);
+  }
+  await outputOf('release');
+  await place.idle();
+  expect(await openId()).not.toBe(id);
+  expect(await outputOf('explain', EVE, '--all')).toContain('then approve or reject');
+});

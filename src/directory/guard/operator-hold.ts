@@ -27,6 +27,14 @@ export const holdAdvice = (target: string, hold: Pick<Hold, 'by'>): string =>
   isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends it`;
 
 /**
+ * Returns a text: the guard judges the changes of an expired approval anew, and only after the end of a hold, because nothing is synced
+ * before.
+ * @param endOfHold `holdAdvice` of the target; undefined: it is not on hold
+ */
+export const judgedAnew = (endOfHold: string | undefined): string =>
+  `the guard judges its changes anew${endOfHold === undefined ? '' : ` after the end of the hold of the target: ${endOfHold}`}`;
+
+/**
  * Returns a text: a run ended because the target was on hold. The text does not say that the target is on hold now, because
  * reports are stored and read later.
  */

@@ -25,6 +25,10 @@ const approvalFields = {
   state: { enum: ['held', 'approved', 'rejected', 'withdrawn'] },
   ...eachOf(['openedAt', 'expiresAt', 'at'], omittable(dateTime)),
   ...eachOf(['by', 'note'], omittable(textField)),
+  endOfHold: omittable({
+    ...textField,
+    description: 'How the hold of the target ends, before which an expired list is not judged anew.',
+  }),
   selection: omittable({
     ...textField,
     description: 'The part of the list that was decided; absent: all of it.',

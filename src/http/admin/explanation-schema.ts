@@ -220,6 +220,10 @@ export const explanationSchema: JsonSchema = {
       }),
     ),
     approval: described(nullable('string'), 'Id of the approval that covers the held changes.'),
+    approvalExpired: described(
+      nullable('string'),
+      'When the changes of an expired approval are judged anew; null: the approval can be decided.',
+    ),
     rejections: described(
       arrayOf(
         objectOf<Part<'rejections'>[number]>()({

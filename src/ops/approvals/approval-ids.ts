@@ -1,11 +1,16 @@
 // Finds the ids of the approvals that an advice names: the open one of a target, and the rejection of a resource.
 import type { Destruction } from '../../directory/guard/held-changes.ts';
+import { holdAdvice, judgedAnew } from '../../directory/guard/operator-hold.ts';
+import type { HeldChanges } from '../../directory/guard/held-changes.ts';
+import { isoTime } from '../../support/sources.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { Ref } from '../../directory/records.ts';
 
 export interface ApprovalIds {
   /** Id of the open approval; undefined: the guard holds nothing. */
   held: string | undefined;
+  /** Sentence about the open approval when it has expired, so that no operator can decide it; undefined: an operator can. */
+  expired: string | undefined;
   /**
    * Returns the id of the newest rejection of a change of the resource; undefined: it is not among the kept decisions.
    * @param change fields that the rejected change has besides; default: any change of the resource
@@ -16,7 +21,7 @@ export interface ApprovalIds {
 /** Reads the open approval and the kept decisions of one target. */
 export async function readApprovalIds(
   connection: string,
-  { guardStore }: Pick<Outbox, 'guardStore'>,
+  { guardStore, target }: Pick<Outbox, 'guardStore' | 'target'>,
 ): Promise<ApprovalIds> {
   const [open, decisions] = await Promise.all([guardStore.open(), guardStore.decisions()]);
   // `decisions` has the newest first, so `find` returns the newest rejection of a resource.
@@ -25,10 +30,22 @@ export async function readApprovalIds(
     found && `${connection}.${found.id}`;
   return {
     held: toPublicId(open),
+    expired: open && (await expiredSentence(target, guardStore, open)),
     rejectionOf: (ref, { kind, subject } = {}) => {
       const isMeant = (item: Destruction): boolean =>
         item.ref === ref && item.kind === (kind ?? item.kind) && item.subject === (subject ?? item.subject);
       return toPublicId(rejections.find(({ items }) => items.some(isMeant)));
     },
   };
+}
+
+/** Returns that the approval has expired, and when its changes are judged anew; undefined: it has not expired. */
+export async function expiredSentence(
+  target: string,
+  guardStore: Pick<Outbox['guardStore'], 'onHold'>,
+  { expiresAt }: Pick<HeldChanges, 'expiresAt'>,
+): Promise<string | undefined> {
+  if (expiresAt > Date.now()) return undefined;
+  const hold = await guardStore.onHold();
+  return `The approval expired ${isoTime(expiresAt)} and cannot be decided any more: ${judgedAnew(hold && holdAdvice(target, hold))}.`;
 }

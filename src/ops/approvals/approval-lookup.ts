@@ -6,6 +6,7 @@ import {
   type FirstApproval,
   type StoredFirstApproval,
 } from '../../directory/guard/first-approvals.ts';
+import { holdAdvice } from '../../directory/guard/operator-hold.ts';
 import type { ChangeList, Destruction } from '../../directory/guard/held-changes.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
@@ -23,6 +24,8 @@ export interface Approval {
   openedAt?: string;
   /** ISO 8601: end of held changes, and of an approval with changes that are not written. */
   expiresAt?: string;
+  /** How the hold of the target ends, before which an expired list is not judged anew; absent: no hold, or not held. */
+  endOfHold?: string;
   /** Time of the decision, ISO 8601; absent while it is held. */
   at?: string;
   /** Operator who decided, and the reason that this operator gave. */
@@ -89,6 +92,7 @@ export async function approvalsAt(
 ): Promise<FoundApproval[]> {
   const { connection } = state;
   const open = await outbox.guardStore.open();
+  const hold = open && (await outbox.guardStore.onHold());
   const firsts = await outbox.guardStore.firstApprovals.list();
   /** Returns the first approvals of a list, and of parts of it. */
   const firstsOf = (source: FirstApproval['source'], id: string): Pick<Approval, 'firstApprovals'> => {
@@ -139,7 +143,8 @@ export async function approvalsAt(
     const { id, openedAt, expiresAt, kinds, total } = open;
     const dates = { openedAt: isoTime(openedAt), expiresAt: isoTime(expiresAt) };
     const names = { id: `${connection}.${id}`, connection, target, state: 'held' as const };
-    const approval = { ...names, ...dates, kinds, total, ...firstsOf('guardHeld', id) };
+    const endOfHold = hold ? { endOfHold: holdAdvice(target, hold) } : {};
+    const approval = { ...names, ...dates, ...endOfHold, kinds, total, ...firstsOf('guardHeld', id) };
     found.unshift({ state, outbox, items: [], list: open, approval });
   }
   return found;

@@ -1,4 +1,5 @@
 // Lists the changes that the guard holds, and records the decision of an operator about them.
+import { judgedAnew } from '../../directory/guard/operator-hold.ts';
 import type { Act, Actor } from '../../directory/logs/acts.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Decision } from '../../directory/guard/stored-decisions.ts';
@@ -234,10 +235,16 @@ export async function decideApproval(
     const { by, identity: other } = decided.first;
     return { kind: 'samePerson', by, isSameIdentity: identity === other };
   }
+  if (decided.kind === 'expired' && approval.endOfHold !== undefined)
+    return { kind: 'settled', message: expiredText(approval) };
   if (decided.kind !== 'decided') return { kind: decided.kind };
   const remaining = (await outbox.guardStore.open())?.total ?? 0;
   return { ...decided, id: approval.id, remaining };
 }
+
+/** Returns the message of the outcome `settled` for an expired list of a target on hold. */
+const expiredText = ({ id, endOfHold }: Approval): string =>
+  `Approval ${id} has expired, and nothing was decided: ${judgedAnew(endOfHold)}.`;
 
 /** Returns the message of the outcome `settled`: when and by which operator the list was decided. */
 function settledText({ id, state, at, by, unwritten }: Approval, action: Decision['action']): string {

@@ -19,6 +19,7 @@ const SETTLED = {
   values: [],
   link: { attempts: 0, creating: false, platformId: '1' },
   approval: null,
+  approvalExpired: null,
   platform: null,
   suspectedDrift: [],
   policy: { policy: 'sync' },

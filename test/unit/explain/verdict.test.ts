@@ -21,6 +21,7 @@ const ANN = {
   values: [],
   link: { attempts: 0, creating: false, platformId: '1' },
   approval: null,
+  approvalExpired: null,
   platform: null,
   stored: {},
   suspectedDrift: [],
