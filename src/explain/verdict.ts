@@ -248,7 +248,8 @@ function onItsWaySummary({
 function bringsIt(facts: ExplainedFacts): string {
   const { condition, hold, kind, target, platform, policy, ref, values } = facts;
   const { differences = [], toBeHeld = 0 } = platform ?? {};
-  if (differences.some(({ action }) => action === 'conflict'))
+  const conflicts = differences.filter(({ action }) => action === 'conflict').length;
+  if (conflicts > 0 && conflicts === differences.length)
     return 'no run brings it before a person has acted, see reasons';
   if (platform?.accountGone && policy.policy === 'create-only')
     return 'the policy create-only makes no account anew';
@@ -272,6 +273,10 @@ function bringsIt(facts: ExplainedFacts): string {
   return `${run}, brings it${except}${unlessHeld}`;
 }
 
+/** Returns whether a difference at the platform is one that no run writes before a person has acted. */
+const hasConflict = (platform: ExplainedFacts['platform']): boolean =>
+  platform?.differences.some(({ action }) => action === 'conflict') === true;
+
 /** Returns `, except …` with the kinds of differences that no reconcile writes; '': a reconcile writes all of them. */
 function exceptText({ condition, memberships, platform, values }: ExplainedFacts): string {
   const waiting = memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
@@ -280,7 +285,7 @@ function exceptText({ condition, memberships, platform, values }: ExplainedFacts
     ...((platform?.toBeHeld ?? 0) > 0 ? ['what the guard will hold'] : []),
     ...(has('Held') ? ['what the guard holds'] : []),
     ...(condition?.reason === 'Rejected' || has('Rejected') ? ['what a person rejected'] : []),
-    ...(waiting.some(needsPerson) ? ['what needs a person first'] : []),
+    ...(waiting.some(needsPerson) || hasConflict(platform) ? ['what needs a person first'] : []),
     ...(values.some(({ state }) => state === 'unmappable') ? ['what cannot be mapped'] : []),
   ];
   return parts.length === 0 ? '' : `, except ${parts.join(' and ')}`;
