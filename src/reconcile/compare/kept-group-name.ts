@@ -7,7 +7,16 @@ import { linkedText } from '../../sync/group/find-group.ts';
 import { asking } from './platform-reads.ts';
 import type { ScanResult } from '../scope.ts';
 import { takenElsewhereText } from './taken.ts';
-import type { GroupStrangers } from './verify-groups.ts';
+
+/** Unmanaged groups of a complete list, and groups of other connections. */
+export interface GroupStrangers {
+  /** Unmanaged groups, by folded name. */
+  byName: ReadonlyMap<string, { id: string; name: string }>;
+  /** The linked groups, by folded name. */
+  linked: ReadonlyMap<string, Pick<ObservedResource, 'ref' | 'marked'>>;
+  /** Ids of groups of other connections, by folded name. */
+  taken: ReadonlyMap<string, string>;
+}
 
 /** Groups of the platform with one name: their ids, and the group at the source that one of them is linked to. */
 interface Named {

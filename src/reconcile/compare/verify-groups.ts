@@ -13,7 +13,7 @@ import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-ag
 import type { ScanResult } from '../scope.ts';
 import { linkedText } from '../../sync/group/find-group.ts';
 import { takenElsewhereText } from './taken.ts';
-import { keeper, whyNameKept } from './kept-group-name.ts';
+import { keeper, whyNameKept, type GroupStrangers } from './kept-group-name.ts';
 import { asking } from './platform-reads.ts';
 import type { VerifiedResource } from './verified.ts';
 import {
@@ -25,16 +25,6 @@ import {
   type FoundThere,
 } from './verify-members.ts';
 import { groupEntries, type GroupCase, type Member } from './plan-groups.ts';
-
-/** Unmanaged groups of a complete list, and groups of other connections. */
-export interface GroupStrangers {
-  /** Unmanaged groups, by folded name. */
-  byName: ReadonlyMap<string, { id: string; name: string }>;
-  /** The linked groups, by folded name. */
-  linked: ReadonlyMap<string, Pick<ObservedResource, 'ref' | 'marked'>>;
-  /** Ids of groups of other connections, by folded name. */
-  taken: ReadonlyMap<string, string>;
-}
 
 export interface VerifyGroupsOptions {
   /** Returns whether the members of a group are compared too. */
