@@ -4,7 +4,7 @@ import { holdAdvice, isTenantHold } from '../directory/guard/operator-hold.ts';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { exceptionTotalText } from '../reconcile/text/exception-words.ts';
-import { checkStore, type StoreFault } from '../directory/redis/connection.ts';
+import { checkStore, isStoreUnavailable, type StoreFault } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createKeyspace } from '../directory/keys.ts';
 import type { AdminCheck } from '../http/admin/authenticate.ts';
@@ -142,16 +142,23 @@ export function buildHealth(
     ready,
     detail: async () => {
       const health = { process: live(), store: await ready() };
-      if (!health.store.ok) return health;
-      const targetChecks = Object.keys(config.targets).map(
-        async (name) => [`target ${name}`, await targetCheck(name)] as const,
+      // Redis may answer reads although a check of the store fails, such as the check of its eviction policy.
+      const stored = Promise.all(
+        [
+          { name: 'data', check: dataCheck },
+          { name: 'fleet', check: fleetCheck },
+          ...Object.keys(config.targets).map((name) => ({
+            name: `target ${name}`,
+            check: () => targetCheck(name),
+          })),
+        ].map(async ({ name, check }) => [name, await check()] as const),
       );
-      return {
-        ...health,
-        data: await dataCheck(),
-        fleet: await fleetCheck(),
-        ...Object.fromEntries(await Promise.all(targetChecks)),
-      };
+      try {
+        return { ...health, ...Object.fromEntries(await stored) };
+      } catch (error) {
+        if (health.store.ok || !isStoreUnavailable(error)) throw error;
+        return health;
+      }
     },
   };
   return createHealthRouter(parts, checks, checkAdmin);

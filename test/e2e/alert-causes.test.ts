@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
-import { targetHealth } from '../support/health.ts';
+import { askHealth, targetHealth } from '../support/health.ts';
 import { createIdp } from '../support/idp.ts';
 import { openReconciling, scimPatch } from '../support/reconciling.ts';
 import { scrape, type Scrape } from '../support/scrape.ts';
@@ -337,12 +337,14 @@ describe('alerts about identity providers and Redis', () => {
     expect(over(await scrape(bridge.app.port)) - over(before)).toBe(1);
   }, 30_000);
 
-  test('Redis is killed → the metrics of ScimBridgeRedisDown and ScimBridgeInboundErrors show it, and metrics that are read from Redis have no samples', async (context) => {
+  test('Redis is killed → the metrics of ScimBridgeRedisDown and ScimBridgeInboundErrors show it, metrics that are read from Redis have no samples, and /health shows process and store only', async (context) => {
     const { bridge, redis, place } = context;
     redis.process?.kill('SIGKILL');
     const now = await until(bridge, 'Redis is away', (each) => each.value('bridge_redis_up') === 0);
     expect(now.find('bridge_outbox_dirty')).toEqual([]);
     expect(now.find('bridge_redis_latency_seconds')).toEqual([]);
+    const health = await askHealth(bridge, '/health');
+    expect([health.status, Object.keys(health.body.components)]).toEqual([200, ['process', 'store']]);
     expect((await bridge.idp.send('POST', '/Users', { userName: 'x@acme.example' })).status).toBe(503);
     const after = await scrape(bridge.app.port);
     expect(after.sum('bridge_http_requests_total', { operation: 'create', status: '503' })).toBe(1);

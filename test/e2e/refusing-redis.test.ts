@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { ADMIN_TOKEN } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
+import { askHealth } from '../support/health.ts';
 import { findTool, testWith } from '../support/needs.ts';
 import { scrape } from '../support/scrape.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -70,6 +71,29 @@ test('a maxmemory-policy that evicts keys makes /readyz 503 → status exits 2 a
   expect(text).toContain(
     `! no process is ready, so a load balancer sends none a push: Redis may evict keys (maxmemory-policy allkeys-lru)`,
   );
+});
+
+/** Returns the findings of the store, and the other components that `/health` shows to an operator. */
+async function readHealth(): Promise<{ findings: string[]; others: string[] }> {
+  const {
+    store,
+    process: _,
+    ...others
+  } = (await askHealth({ app: { port: place.port } }, '/health')).body.components;
+  return { findings: store.findings, others: Object.keys(others) };
+}
+
+test('a check of Redis fails while Redis answers reads → /health with the admin token names it and shows data, fleet and each target', async () => {
+  const others = ['data', 'fleet', 'target main'];
+  expect(await readHealth()).toEqual({ findings: [], others });
+  await place.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  const evicting = await readHealth();
+  await place.redis.config('SET', 'maxmemory-policy', 'noeviction');
+  expect(evicting).toEqual({ findings: [expect.stringContaining('Redis may evict keys')], others });
+  await limitMemory(0.5);
+  const full = await readHealth();
+  await place.redis.config('SET', 'maxmemory', '0');
+  expect(full).toEqual({ findings: expect.arrayContaining([expect.stringContaining('memory')]), others });
 });
 
 test('status and doctor report a full memory of Redis, and report no process as missing', async () => {

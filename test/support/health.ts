@@ -3,7 +3,7 @@ import { ADMIN_TOKEN, type Bridge } from './build-bridge.ts';
 
 /** Reads a health endpoint with the admin token. */
 export async function askHealth(
-  { app }: Pick<Bridge, 'app'>,
+  { app }: { app: Pick<Bridge['app'], 'port'> },
   path: string,
 ): Promise<{ status: number; body: any }> {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
