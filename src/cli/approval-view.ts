@@ -77,11 +77,11 @@ export const stillRejectedText = ({ stillRejected, total }: Approval): string | 
   stillRejected === undefined ? undefined : `still rejected: ${stillRejected} of ${total}`;
 
 /** Returns a first approval as text, with how a second person approves the same changes. */
-export const firstText = ({ id, by, at, total, selection, note }: WaitingApproval): string =>
+export const firstText = ({ id, by, at, expiresAt, total, selection, note }: WaitingApproval): string =>
   [
     `1 of 2 approvals: ${by} approved ${counted(total, 'change')} at ${at}`,
     ...[selection, note && `note: ${note}`].filter(Boolean),
-    `a second person approves ${id}`,
+    `a second person approves ${id} before ${expiresAt}`,
   ].join('; ');
 
 /** Prints a limit of the guard: what it allows, and what counts against it. */

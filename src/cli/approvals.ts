@@ -171,7 +171,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
           if (flags.json) sayJson({ ...rest, outcome, action, by: actor.by });
           else if (decided.kind === 'noted')
             say(
-              `Noted: the first approval of ${counted(decided.items, 'change')}, by ${actor.by}. Nothing is written before a second person approves ${decided.id}.`,
+              `Noted: the first approval of ${counted(decided.items, 'change')}, by ${actor.by}. Nothing is written before a second person approves ${decided.id}${decided.expiresAt === undefined ? '' : `: the first approval ends at ${decided.expiresAt}`}.`,
             );
           else if (decided.kind === 'retracted')
             say(
@@ -242,7 +242,7 @@ function refusal(kind: 'expired' | 'unknown' | 'samePerson' | 'full', id: string
 
 const unknownApproval = (id: string): Error =>
   new Error(
-    `There is no approval ${id}, or nothing of it waits any more: see scim-bridge approvals list --all.`,
+    `There is no approval ${id}, or nothing of it waits any more. It may have expired, with its first approval: see scim-bridge approvals list --all.`,
   );
 
 /** Returns the times of an approval in words: of a held one until when it can be decided, of a decided one when it was. */

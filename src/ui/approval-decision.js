@@ -28,7 +28,7 @@ const CAUSES = {
  * @param redraw draws the view of the approvals again after a decision
  */
 export function firstApproval(first, redraw) {
-  const { id, by, at, total, selection, note } = first;
+  const { id, by, at, expiresAt, total, selection, note } = first;
   const order = (action) => async () => {
     const { outcome, items: decided } = await post(approvalPath(id, `/${action}`), { by: operator() });
     say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(decided, 'change', 'changes')}.`);
@@ -43,7 +43,9 @@ export function firstApproval(first, redraw) {
       h('strong', { dir: 'auto' }, by),
       ` approved ${count(total, 'change', 'changes')} `,
       ago(at),
-      '. A second person has to approve the same.',
+      '. A second person has to approve the same: the first approval ends ',
+      ago(expiresAt),
+      '.',
     ),
     selection && h('p', {}, selection),
     note && h('p', {}, `Note: ${note}`),

@@ -72,10 +72,12 @@ async function approve(by: string, ...names: string[]) {
   return (await place.commands.run('approvals', ...order)).json;
 }
 
-test('the first approval of two of three removals → `approvals approve --json` gives the id that a second person approves', async () => {
-  const { id, outcome } = await approve('mike', ...NAMES.slice(2));
-  expect(outcome).toBe('noted');
-  expect(await outputOf('approvals', 'list')).toContain(`; a second person approves ${id}`);
+test('the first approval of two of three removals → `approvals approve --json` gives the id that a second person approves, and the expiry of the list as its end', async () => {
+  const [{ expiresAt: end }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  const { id, outcome, expiresAt } = await approve('mike', ...NAMES.slice(2));
+  expect([outcome, expiresAt]).toEqual(['noted', end]);
+  for (const words of [['list'], ['show', await openId()]])
+    expect(await outputOf('approvals', ...words)).toContain(`; a second person approves ${id} before ${end}`);
 }, 60_000);
 
 test('two persons approve one of two removals that are a first approval → `approvals show` of the first approval counts the one that is still held', async () => {
@@ -101,4 +103,22 @@ test('a group is deleted after removals of its members are held → approvals sh
   const shown = await outputOf('approvals', 'show', await openId());
   expect(shown).toMatch(/- Sales.*\(Sales waits for decisions since /);
   expect(shown).not.toContain('(since ');
+}, 60_000);
+
+test('a list expires with its first approval → the second person gets a refusal that says so, and the changes are held under a new id', async () => {
+  const id = await openId();
+  const [{ expiresAt: end }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  expect(await outputOf('approvals', 'approve', id, '--yes', '--by', 'mike')).toContain(
+    `before a second person approves ${id}: the first approval ends at ${end}.`,
+  );
+  await place.redis.hset(await place.key(':guardApproval:main'), 'expires', String(Date.now() - 1000));
+  await place.commands.run('sync', 'Sales');
+  const [again] = (await place.commands.run('approvals', 'list', '--json')).json;
+  expect(again.id).not.toBe(id);
+  expect(again.firstApprovals).toBeUndefined();
+  const second = await place.commands.run('approvals', 'approve', id, '--yes', '--by', 'fay');
+  expect([second.code, second.text]).toEqual([
+    1,
+    expect.stringContaining('It may have expired, with its first approval'),
+  ]);
 }, 60_000);

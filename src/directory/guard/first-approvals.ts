@@ -55,7 +55,12 @@ export interface FirstApproval extends Approver {
 /**
  * A first approval as it is stored: hash field and record. guard_decide.lua compares the record, to notice a change of it.
  */
-export type StoredFirstApproval = FirstApproval & { field: string; text: string };
+export type StoredFirstApproval = FirstApproval & {
+  field: string;
+  text: string;
+  /** Time at which it ends without a second approval, Unix milliseconds: the expiry of its list of held changes. */
+  expiresAt: number;
+};
 
 /** First approvals that a target keeps. */
 const MOST = 100;
@@ -103,17 +108,18 @@ export function createFirstApprovals(
   async function list(): Promise<StoredFirstApproval[]> {
     // Redis runs these commands in this order. In the other order, a first approval stored in between could have a newer serial
     // (number of the approval) than the one read, and would be deleted as outdated.
-    const [found, current, [seconds = 0]] = await Promise.all([
+    const [found, [current, expires], [seconds = 0]] = await Promise.all([
       redis.hgetall(name),
-      redis.hget(keys.key('guardApproval', target), 'serial'),
+      redis.hmget(keys.key('guardApproval', target), 'serial', 'expires'),
       redis.time(),
     ]);
     const oldest = Number(seconds) * 1000 - expiryMs;
-    const stored = Object.entries(found).map(([field, text]) => ({
-      ...(JSON.parse(text) as FirstApproval),
-      field,
-      text,
-    }));
+    const stored = Object.entries(found).map(([field, text]) => {
+      const first = JSON.parse(text) as FirstApproval;
+      // A list of rejected changes does not expire.
+      const expiresAt = first.source === 'guardHeld' ? Number(expires) : first.at + expiryMs;
+      return { ...first, field, text, expiresAt };
+    });
     // A first approval of a list that is no longer held cannot be completed.
     const isCurrent = ({ at, source, serial }: FirstApproval): boolean =>
       at > oldest && (source === 'guardRejected' || serial === Number(current));

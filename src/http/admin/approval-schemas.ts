@@ -54,6 +54,7 @@ const approvalFields = {
           description: 'Whether the admin token gave it; all holders of the token count as one person.',
         },
         at: dateTime,
+        expiresAt: { ...dateTime, description: 'Time before which the second person has to approve.' },
         total: integerField,
         note: omittable(textField),
         selection: omittable(textField),

@@ -54,8 +54,9 @@ export interface WaitingApproval {
   by: string;
   /** Whether the admin token gave it; all holders of the token count as one person. */
   withToken: boolean;
-  /** Time of this first approval, ISO 8601. */
+  /** Time of this first approval, and time before which the second one has to come, ISO 8601. */
   at: string;
+  expiresAt: string;
   /** Number of changes. */
   total: number;
   note?: string;
@@ -162,12 +163,13 @@ const upToOf = (id: string): number => Number(/-(\d+)$/.exec(listIdOf(id))?.[1] 
 /** Returns a first approval as operators see it. */
 const toWaitingApproval = (
   connection: string,
-  { id, by, at, total, note, selection, identity }: FirstApproval,
+  { id, by, at, expiresAt, total, note, selection, identity }: StoredFirstApproval,
 ): WaitingApproval => ({
   id: `${connection}.${id}`,
   by,
   withToken: identity === TOKEN_IDENTITY,
   at: isoTime(at),
+  expiresAt: isoTime(expiresAt),
   total,
   ...(note === undefined ? {} : { note }),
   ...(selection === undefined ? {} : { selection }),

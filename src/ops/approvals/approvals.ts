@@ -44,8 +44,8 @@ export type DecisionOutcome =
       /** Number of changes that are still held at the target. */
       remaining: number;
     }
-  /** The order is the first of two approvals: a second person has to approve `id`. */
-  | { kind: 'noted'; id: string; items: number }
+  /** The order is the first of two approvals: a second person has to approve `id` before `expiresAt` (ISO 8601). */
+  | { kind: 'noted'; id: string; items: number; expiresAt?: string }
   /** A first approval was taken back. */
   | { kind: 'retracted'; id: string; items: number }
   /** The approval was decided earlier, and nothing is left for this order; or nothing was rejected that could be withdrawn. */
@@ -216,7 +216,16 @@ export async function decideApproval(
             ),
       ]),
   });
-  if (decided.kind === 'noted') return { ...decided, id: `${approval.connection}.${decided.id}` };
+  if (decided.kind === 'noted') {
+    const source = approval.state === 'held' ? 'guardHeld' : 'guardRejected';
+    const noted = await outbox.guardStore.firstApprovals.find(decided.id, source);
+    return {
+      ...decided,
+      id: `${approval.connection}.${decided.id}`,
+      // Absent: the first approval ended since it was stored.
+      ...(noted ? { expiresAt: isoTime(noted.expiresAt) } : {}),
+    };
+  }
   // Nothing of a decided list is left for this order. With a selection the list may have other changes left.
   const isSettled = decided.kind === 'unknown' || (decided.kind === 'decided' && decided.items === 0);
   if (decided.kind === 'unknown' && action === 'withdraw' && approval.state === 'held')

@@ -16,6 +16,7 @@ import {
   eachOf,
   arrayOf,
   booleanField,
+  dateTime,
   integerField,
   object,
   textField,
@@ -154,6 +155,10 @@ function decisionRoute(
         },
         ...eachOf(['id', 'action', 'by'], textField),
         items: integerField,
+        expiresAt: omittable({
+          ...dateTime,
+          description: 'noted: time before which the second person has to approve.',
+        }),
         kinds: omittable(kindCounts),
         remaining: omittable(integerField),
       }),
@@ -209,5 +214,5 @@ function refuseUnknown(error: unknown): never {
 const unknownApproval = (id: string): Problem =>
   new Problem(
     404,
-    `There is no approval ${id}, or nothing of it waits any more: GET /admin/v1/approvals?all=true lists them.`,
+    `There is no approval ${id}, or nothing of it waits any more. It may have expired, with its first approval: GET /admin/v1/approvals?all=true lists them.`,
   );
