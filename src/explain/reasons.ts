@@ -86,8 +86,8 @@ function notComparedReason({ kind, platform }: ExplainedFacts): string | undefin
 const NO_RUN: Record<ExceptionReason, string> = {
   Rejected:
     'no run writes the rejected change before the rejection is withdrawn or the source takes the change back',
-  Held: 'no run writes the held change before a person decides',
-  LastAdministrator: 'no run writes the held change before a person decides',
+  Held: 'no run writes the held change before a person decides or the guard judges it anew',
+  LastAdministrator: 'no run writes the held change before a person decides or the guard judges it anew',
   Dropped: 'no run repeats the refused change',
   NotAdopted: 'no run changes it',
   Protected: 'no run changes it',
@@ -96,13 +96,19 @@ const NO_RUN: Record<ExceptionReason, string> = {
 
 /** Returns a sentence about the exception; undefined: the resource is no exception. */
 function exceptionReason(facts: ExplainedFacts): string | undefined {
-  const { exception } = facts;
+  const { exception, hold, lookAgainAt } = facts;
   if (!exception) return undefined;
   const isStillWanted = noLongerWanted(facts) === undefined;
   // No person can decide an expired approval.
-  const isExpired = facts.approvalExpired !== null && /^(Held|LastAdministrator)$/.test(exception.reason);
-  return `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}${isStillWanted && !isExpired ? `: ${NO_RUN[exception.reason]}` : ''}.`;
+  const isExpired = facts.approvalExpired !== null && isOfHeldChange(facts);
+  // The next sync of a resource with a held change is planned for the time at which the approval expires. On hold there is no sync.
+  const at = isOfHeldChange(facts) && lookAgainAt && !hold ? ` at ${lookAgainAt}` : '';
+  return `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}${isStillWanted && !isExpired ? `: ${NO_RUN[exception.reason]}${at}` : ''}.`;
 }
+
+/** Returns whether the guard holds a change of the resource, as its exception says. */
+const isOfHeldChange = ({ exception }: ExplainedFacts): boolean =>
+  exception?.reason === 'Held' || exception?.reason === 'LastAdministrator';
 
 /** Returns the condition with its advice, without the message if the summary has it; '' if nothing is left to say. */
 function conditionReason(facts: ExplainedFacts, summary: string): string {

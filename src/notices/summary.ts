@@ -56,7 +56,8 @@ const at = ({ connection, target }: NoticeCondition): string => `${connection} â
 
 /** Sentences about a condition that is present. */
 const SENTENCES: Sentences = {
-  held: (each) => `${at(each)}: ${counted(each.count, 'change')} held by the guard until an operator decides`,
+  held: (each) =>
+    `${at(each)}: ${counted(each.count, 'change')} held by the guard until an operator decides or the approval expires`,
   exceptions: (each) =>
     each.reason === 'OnHold'
       ? `${at(each)}: an operator stopped all writes`

@@ -52,7 +52,7 @@ export function planDiff({ connection, target, entries, proof, exceptions }, key
         'p',
         { class: 'failed' },
         h('a', { href: '#/exceptions' }, count(exceptionCount, 'exception', 'exceptions')),
-        ', until a person acts or the change is unwanted.',
+        ', until a person acts, the change is unwanted, or the guard judges it anew.',
       ),
     changes.length === 0 && exceptionCount === 0 && empty('Equal', 'The platform is as desired.'),
     changes.length > 0 && filtered(changes),

@@ -133,7 +133,9 @@ async function expectEverywhere({ kind, words, names, reason }: Standing): Promi
   const written = made.entries.filter((entry: any) => entry.effect === 'apply' && names.includes(entry.name));
   expect(written.filter(({ action }: any) => action !== 'conflict')).toEqual([]);
   const planned = (await run('plan')).text;
-  expect(planned).toMatch(/exceptions?, until a person acts or the change is unwanted/);
+  expect(planned).toMatch(
+    /exceptions?, until a person acts, the change is unwanted, or the guard judges it anew/,
+  );
   expect(planned).not.toContain('no changes');
 
   const { components } = (await askHealth(bridge, '/health')).body;

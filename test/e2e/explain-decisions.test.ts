@@ -93,6 +93,15 @@ test('explain names the decision about a rejected removal, and the command that 
   expect((await explain(ANN)).rejections).toEqual([]);
 }, 30_000);
 
+test('explain of a held deactivation says that a person decides, or the guard judges it anew at the expiry of the approval', async () => {
+  await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  const [{ expiresAt }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  expect((await explain(ANN)).reasons.join(' ')).toContain(
+    `no run writes the held change before a person decides or the guard judges it anew at ${expiresAt}.`,
+  );
+}, 30_000);
+
 test('explain of a group names the member who leaves it with the held deactivation', async () => {
   const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
   await place.idle();

@@ -54,7 +54,8 @@ test('the plan lists the dead letter as conflict, the membership behind the dead
   expect(removal).toMatchObject({
     member: { name: BOB },
     effect: 'report',
-    reason: 'held by the guard until an operator decides: see scim-bridge approvals list',
+    reason:
+      'held by the guard until an operator decides or the approval expires: see scim-bridge approvals list',
   });
 });
 
@@ -63,7 +64,9 @@ const dryRun = async (name: string): Promise<string> =>
 
 test('sync --dry-run of a person names the decision for which the removal from the dead letter waits, not the group', async () => {
   const removal = `removeMember ${BOB} in team (`;
-  expect(await dryRun(BOB)).toContain(`${removal}held by the guard until an operator decides`);
+  expect(await dryRun(BOB)).toContain(
+    `${removal}held by the guard until an operator decides or the approval expires`,
+  );
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'reject', id, '--yes');
   await place.idle();

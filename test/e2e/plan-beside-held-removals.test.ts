@@ -38,7 +38,7 @@ async function release(): Promise<void> {
   await place.idle();
 }
 
-const HELD = 'to be held by the guard until an operator decides';
+const HELD = 'to be held by the guard until an operator decides or the approval expires';
 
 test('a plan of removals within the limits does not mention the guard', async () => {
   const plan = await whileOnHold(async () => {

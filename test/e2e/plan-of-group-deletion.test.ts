@@ -2,7 +2,7 @@
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
-const HELD = 'to be held by the guard until an operator decides';
+const HELD = 'to be held by the guard until an operator decides or the approval expires';
 const mail = (name: string): string => `${name}@acme.example`;
 
 let place: Place;

@@ -13,7 +13,7 @@ import { parseLink, type Condition } from './links.ts';
 /**
  * `Rejected`: an operator rejected the change. `LastAdministrator`: no other administrator would be left. `Dropped`: an
  * operator dropped the dead letter. `NotAdopted`: the account or group exists, and `adopt` does not allow to take it over; it
- * is a dead letter too. `Held`: the guard holds a change until an operator decides. `Protected`: the account is protected.
+ * is a dead letter too. `Held`: the guard holds a change until an operator decides or the approval expires. `Protected`: the account is protected.
  */
 export const RESOURCE_REASONS = [
   'Rejected',

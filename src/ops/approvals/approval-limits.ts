@@ -26,7 +26,7 @@ export interface ExplainedLimit {
   used: number;
   /** Number of changes that were accepted, and are neither written nor held. */
   waiting: number;
-  /** Number of changes that are held until an operator decides. */
+  /** Number of changes that are held until an operator decides or the approval expires. */
   held: number;
   /** ISO 8601: time at which the guard allowed the oldest change that counts (allowed again: the last time); absent: none counts. */
   usedSince?: string;

@@ -241,7 +241,7 @@ function subjectWords({ kind, name, member, after }: PlanEntry): string {
 const BY_FORMER_SETTINGS =
   'judged by other settings than these. scim-bridge dead-letters retry tries them again and may take over or close their accounts; scim-bridge sync NAME --dry-run shows what it would write.';
 
-/** Returns the lines about exceptions, which stay until a person acts or the change is not wanted any more: each, or a line for each reason. */
+/** Returns the lines about exceptions, which stay until a person acts, the change is unwanted, or the guard judges it anew: each, or a line for each reason. */
 function exceptionLines(
   { exceptions: { total, items } }: Plan,
   { all, others: byOne }: Listed,
@@ -266,7 +266,7 @@ function exceptionLines(
     ...(byOne ? [''] : []),
     paint(
       '!',
-      `! ${counted(total, 'exception')}, until a person acts or the change is unwanted${isListed ? '' : ': see scim-bridge exceptions'}`,
+      `! ${counted(total, 'exception')}, until a person acts, the change is unwanted, or the guard judges it anew${isListed ? '' : ': see scim-bridge exceptions'}`,
     ),
     ...lines,
     ...(left > 0 ? [`    … and ${left} more: see scim-bridge exceptions`] : []),

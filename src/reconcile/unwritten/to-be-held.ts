@@ -15,7 +15,7 @@ import type { ReconcileScope } from '../scope.ts';
 import { firstDestruction, isValue } from './unwritten.ts';
 import { observedLinks } from './waiting-for-decision.ts';
 
-const TO_BE_HELD = 'to be held by the guard until an operator decides';
+const TO_BE_HELD = 'to be held by the guard until an operator decides or the approval expires';
 
 /** Returns whether the guard is to hold the change, or another change of the same person that it waits for. */
 export const isToBeHeld = (entry: PlanEntry): boolean => isChange(entry) && entry.reason.endsWith(TO_BE_HELD);

@@ -21,7 +21,8 @@ import {
 } from './waiting-for-decision.ts';
 
 /** Reason of an entry for a change that the guard holds. */
-export const HELD_BY_GUARD = 'held by the guard until an operator decides: see scim-bridge approvals list';
+export const HELD_BY_GUARD =
+  'held by the guard until an operator decides or the approval expires: see scim-bridge approvals list';
 /** Reasons of entries that no sync writes, by cause. */
 const REASONS = {
   rejected: 'rejected by an operator, so it is not written: see scim-bridge exceptions',

@@ -79,7 +79,8 @@ test('one message reports held changes with a link and without names, and anothe
       count: 2,
       state: 'new',
       since: expect.stringMatching(/^20.*Z$/),
-      summary: 'default → main: 2 changes held by the guard until an operator decides',
+      summary:
+        'default → main: 2 changes held by the guard until an operator decides or the approval expires',
       link: `${PAGE_URL}/admin/#/approvals`,
     },
   ]);

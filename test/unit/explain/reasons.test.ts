@@ -78,7 +78,7 @@ test('explain of a held deactivation of a user who is active again at the source
   const exception = { reason: 'Held', since: '2026-01-01T00:00:00.000Z' };
   const person = { kind: 'User', ref: 'User:1', guard, exception };
   expect(reasons({ ...person, stored: { active: false } })).toContain(
-    'held by the guard: no run writes the held change before a person decides.',
+    'held by the guard: no run writes the held change before a person decides or the guard judges it anew.',
   );
   const text = reasons({ ...person, stored: { active: true } });
   expect(text).toContain('ends what waits for a decision');
