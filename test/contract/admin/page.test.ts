@@ -198,7 +198,10 @@ inBrowser('in a browser', () => {
     await see(/accounts to deactivate/);
     const [held] = (await rig.operator.get('/approvals')).body;
     // The command gives the exact time too; the page has it as a tooltip.
-    const expiry = expiryText(held.expiresAt, Date.now(), held.endOfHold).replace(/ \S+ \((in \d+ h)\)/, ' $1');
+    const expiry = expiryText(held.expiresAt, Date.now(), held.endOfHold).replace(
+      / \S+ \((in \d+ h)\)/,
+      ' $1',
+    );
     expect(await page.locator('main').innerText()).toContain(`, ${expiry}`);
     await shoot('approvals');
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
