@@ -37,6 +37,13 @@ export interface Gate {
   heldHolder?: Ref | null;
 }
 
+/** A write that failed; `members` as in SyncContext.failedWrite. */
+interface FailedWrite {
+  operation: string;
+  error: unknown;
+  members?: readonly string[];
+}
+
 /** The state of one running sync, and the functions that its steps call. */
 export interface SyncContext {
   /** The lease, and the stored state that was read together with it. */
@@ -62,7 +69,12 @@ export interface SyncContext {
    * The last write that failed, such as `delete user`, with its error. `members`: the members that the write would have added or
    * removed, in the form of LinkedMember.user (group/member-writes.ts).
    */
-  failedWrite?: { operation: string; error: unknown; members?: readonly string[] };
+  failedWrite?: FailedWrite;
+  /**
+   * Refusals of single members, as one failed write with the first error. It is thrown after all other members of the group were
+   * written (group/members.ts), so that one refused member does not keep others in the group or out of it.
+   */
+  refusedMembers?: FailedWrite & { members: string[] };
   /** Saves the link and extends the lease; called after every step that must not be lost. */
   save(options?: SaveOptions): Promise<void>;
   /**

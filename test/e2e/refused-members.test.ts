@@ -1,20 +1,30 @@
 // Tests that every command names the members whose addition to a group, or removal from it, the platform refuses.
 import '../support/load-modules.ts';
+import { startFront, type Front } from '../support/front.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const [ANN, BOB, CID] = ['ann@acme.example', 'bob@acme.example', 'cid@acme.example'] as const;
 
+let front: Front;
 let place: Place;
 let ids: string[];
 let team: string;
 beforeAll(async () => {
   place = await openPlace({});
+  front = await startFront();
+  front.platformUrl = place.sandbox.ready.platformUrl;
+  await place.change(({ targets: { main } }) => {
+    main.url = front.url;
+  });
   ids = [];
   for (const name of [ANN, BOB, CID]) ids.push(await place.idp.createUser(name));
   team = await place.idp.createGroup('Team');
   await place.idle();
 }, 60_000);
-afterAll(() => place.stop());
+afterAll(async () => {
+  await place.stop();
+  front.stop();
+});
 
 /** Lets the platform answer each change of the group with this status. */
 async function refuse(status: number): Promise<void> {
@@ -39,11 +49,13 @@ async function told(): Promise<string[]> {
   return texts;
 }
 
-test('the platform refuses new members of a group one by one → dead-letters list, explain, plan and log name the first of them', async () => {
+test('the platform refuses new members of a group one by one → dead-letters list, explain, plan and log name the first of them and count the others', async () => {
   await refuse(400);
   await setMembers(ids.slice(0, 2));
   for (const text of await told())
-    expect(text).toContain(`the platform refuses the addition of ${ANN}: Injected fault`);
+    expect(text).toMatch(
+      /the platform refuses the addition of (ann|bob)@acme\.example and 1 other: Injected fault/,
+    );
 }, 60_000);
 
 test('the platform forbids a change of several members → the dead letter names the first of them and counts the others', async () => {
@@ -62,4 +74,18 @@ test('the platform refuses to remove the only member of a group → the dead let
   await setMembers([]);
   for (const text of await told())
     expect(text).toContain(`the platform refuses the removal of ${CID}: Injected fault`);
+}, 60_000);
+
+test('the platform refuses one of several members → the others leave and join the group, and the dead letter names the refused one', async () => {
+  await place.platform.control('PATCH', '/faults', { rules: [] });
+  const [ann, bob, cid] = ids as [string, string, string];
+  await setMembers([ann, bob]);
+  const annAtPlatform = (await place.platform.user(ANN))?.scimId ?? '';
+  front.answer = (method, url, body) =>
+    method === 'PATCH' && url.includes('/Groups/') && body.includes(annAtPlatform)
+      ? { status: 400, body: '{"detail":"no"}' }
+      : undefined;
+  await setMembers([cid]);
+  expect((await place.platform.group('Team'))?.members.toSorted()).toEqual([ANN, CID]);
+  for (const text of await told()) expect(text).toContain(`the platform refuses the removal of ${ANN}: `);
 }, 60_000);

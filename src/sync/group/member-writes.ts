@@ -18,6 +18,8 @@ export interface LinkedMember {
   isListed?: boolean | undefined;
 }
 
+/** Number of refused members of one sync after which it ends, because the platform seems to refuse them all. */
+const MOST_REFUSED = 8;
 /** Statuses with which the platform refuses a PATCH and applies nothing of it (RFC 7644 §3.5.2). */
 const NOTHING_WRITTEN = [400, 403, 404, 409, 413, 422];
 
@@ -27,10 +29,10 @@ export type Ignored = string[];
 /**
  * Adds or removes members by one PATCH, and clears the pending memberships that the answer confirms. A removal whose answer
  * shows no members is stored as unconfirmed, until a reconcile reads the group. A refused PATCH is sent again in two halves,
- * until the refused member is found.
+ * until the refused member is found. Its refusal is kept for later (`refusedMembers` of the context), and the other members are written.
  * @param sign `+`: adds; `-`: removes
  * @returns a sentence about members that the platform did not add or remove
- * @throws an error of the platform that is not about a single member, or LeaseLost
+ * @throws an error of the platform that is not about a single member, the refusal of the eighth member, or LeaseLost
  */
 export async function writeMembers(
   context: SyncContext,
@@ -136,7 +138,10 @@ async function confirmedOf(
 const contains = (account: WireUser, groupId: string): boolean | undefined =>
   Array.isArray(account.groups) ? namesGroup(account, groupId) : undefined;
 
-/** Forgets the link of a member whose account is gone at the platform. @throws `error`, the refusal, if the account is there */
+/**
+ * Forgets the link of a member whose account is gone at the platform. If the account is there, keeps the refusal in the context.
+ * @throws `error`, the refusal, when the platform has refused MOST_REFUSED members
+ */
 async function handleRefused(context: SyncContext, member: LinkedMember, error: Error): Promise<void> {
   const { links, outbox, target } = context;
   const ref = refOf('User', member.user);
@@ -146,7 +151,18 @@ async function handleRefused(context: SyncContext, member: LinkedMember, error: 
     await outbox.forgetLink(ref, member.platformId);
     return;
   }
-  throw error;
+  const { operation = '' } = context.failedWrite ?? {};
+  context.refusedMembers ??= { operation, error, members: [] };
+  const { members } = context.refusedMembers;
+  members.push(member.user);
+  if (members.length >= MOST_REFUSED) throwRefusal(context);
+}
+
+/** @throws the first refusal of a member, if the platform has refused one in this sync */
+export function throwRefusal(context: SyncContext): void {
+  if (!context.refusedMembers) return;
+  context.failedWrite = context.refusedMembers;
+  throw context.refusedMembers.error as Error;
 }
 
 /** Returns whether the platform answers 404 for the group. */

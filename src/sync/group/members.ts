@@ -10,7 +10,7 @@ import { inPortions } from '../../directory/redis/portions.ts';
 import type { SyncContext } from '../context.ts';
 import { permit, refuse } from '../gate.ts';
 import { MEMBERS_PER_READ, toLeavers, type Leaver } from './leavers.ts';
-import { writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
+import { throwRefusal, writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { LISTED_AS_PROTECTED } from '../target.ts';
 import { WriteIgnored } from '../outcome.ts';
 
@@ -92,8 +92,12 @@ export async function logLostMembers(context: SyncContext): Promise<void> {
   }
 }
 
-/** @throws WriteIgnored when a change was not applied; called last, so that all other members are written first */
-export function throwIfIgnored(ignored: Ignored): void {
+/**
+ * Called last, so that all other members are written first.
+ * @throws the refusal of a member, or WriteIgnored when the platform did not apply a change
+ */
+export function throwIfUnwritten(context: SyncContext, ignored: Ignored): void {
+  throwRefusal(context);
   if (ignored.length > 0) throw new WriteIgnored(ignored.join('; '));
 }
 

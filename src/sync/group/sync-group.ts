@@ -10,7 +10,7 @@ import { createPlatformGroup, findGroup } from './find-group.ts';
 import { ended } from '../gate.ts';
 import { isNameConfirmed, renameGroup } from './group-name.ts';
 import { comeBack, leave, noteLeavers } from './left-members.ts';
-import { addMembers, dropPendingMembers, removeMembers, throwIfIgnored } from './members.ts';
+import { addMembers, dropPendingMembers, removeMembers, throwIfUnwritten } from './members.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { nameBehind } from '../names/taken-name.ts';
 import { temporaryNameLeft } from '../names/temporary-name.ts';
@@ -80,10 +80,10 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   }
   const added = await addMembers(context, pending);
   const { coalesceMs, underWay } = added; // `addMembers` waits for accounts of more members, to add them in one call
-  // An ignored removal is no wait: it is reported now, and tried again with growing delay.
-  if (coalesceMs > 0 && removed.ignored.length === 0)
+  // A refused or ignored removal is no wait: it is reported now.
+  if (coalesceMs > 0 && removed.ignored.length === 0 && !context.refusedMembers)
     return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
-  throwIfIgnored([...removed.ignored, ...added.ignored]);
+  throwIfUnwritten(context, [...removed.ignored, ...added.ignored]);
   // A created or adopted group is complete when no member is under way.
   if (underWay === 0) {
     delete link.making;
