@@ -42,7 +42,7 @@
  * | groupsSeen:<t> | hash | ref → the platform's time of change when a group's members were found equal |
  * | pendingMembers:<t>:<group>, pendingGroups:<t>:<user> | hash | memberships still to be added (+) or removed (-), and removals that are not written, because they were rejected or the user is protected (r), and removals that were written and not seen yet (u); a field `@<platform id>` of pendingMembers is an unmanaged member (member-names.ts) |
  * | unmanagedNames:<t> | zset | `@<platform id> userName` of unmanaged members whose removal was judged or written, by time; for a month (unmanaged-names.ts) |
- * | unsentMembers:<t>:<group> | set | users whose addition to the group was never sent, or was refused: it is pending, or the policy `create-only` left it out; if the source removes them again, nothing is written (lua/pending_groups.lua) |
+ * | unsentMembers:<t>:<group> | set | users whose addition to the group was never sent, or was refused: it is pending, and if the source removes them again, nothing is written (lua/pending_groups.lua); or the policy `create-only` left it out |
  * | takenOutMembers:<t>:<group> | set | users whose addition to the group is pending because a comparison found that somebody took the user out at the platform (apply_drift.lua) |
  * | blocked:<t> | zset | dead letters: refs by time |
  * | exceptions:<t>:<reason> | zset | refs that differ from the desired state until a person acts, by time (exceptions.ts) |
@@ -84,6 +84,7 @@
  * | processes, lastBeats, versionsDifferSince, settingsDifferSince | hash, hash, string, string | processes of the service by id, the last beat by duty, since when versions and settings differ (fleet-store.ts); base `bridge.fleet` |
  * | knownTargets, removedTargets | hash | `connection target` → whether the settings have it (known-targets.ts); the same → number of its links, open accounts and groups; base `bridge.fleet` |
  * | ring:<range>:<kind>.<name>, levelsRead | hash, string | history for plots: place → `slot,value,value` (history/slots.ts); lock that exists for a while after a read of the levels; base `bridge.history` |
+ * | emptied | string | Redis came back empty: time of the last data that a process saw before, for a day (fleet-store.ts); base `bridge.fleet` |
  * | dataVersion, restoring, restoreLease | string | version of the data under this prefix; start of a restore that has not ended; the restore that runs (data-version.ts); base `bridge.fleet` |
  * | breaker:<t> | hash | consecutive failed calls; while open also the time of opening and of the next probe; base `target.<t>` |
  * | notices:<channel> | hash | reported conditions, the message that is being sent, and results of deliveries (notice-store.ts); base `bridge.notices` |

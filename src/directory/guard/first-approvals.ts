@@ -138,7 +138,11 @@ export function createFirstApprovals(
   async function hasChanges(first: FirstApproval): Promise<boolean> {
     // The id of a first approval of a part ends with the digest of the choice, which no rejection has.
     const listId = first.storedChoice ? first.id.replace(/~[0-9a-f]+$/, '') : first.id;
-    const list = first.source === 'guardHeld' ? heldListOf(first) : await held.rejectedListOf(listId);
+    // The stored id of a whole list has its last place. If the operator gave the id without it, no list of rejections has that place.
+    const list =
+      first.source === 'guardHeld'
+        ? heldListOf(first)
+        : ((await held.rejectedListOf(listId)) ?? (await held.rejectedListOf(listId.replace(/-\d+$/, ''))));
     if (!list) return false;
     if (!first.storedChoice) return (await held.countOf(list)).total > 0;
     for await (const page of chosenOf(first.storedChoice))

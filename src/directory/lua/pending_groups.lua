@@ -23,7 +23,8 @@ end
 -- Ends the additions that were never sent to the platform, because the source removes these users from the group: the
 -- platform does not have the members, so there is nothing to remove. Returns the other users. Only for a group that the bridge
 -- created (`o` of its link is `c`, link.ts) is it known that the platform has no other members: an adopted one may have had them.
--- Comparisons read the group again (`groupsSeen`), because a hand may have added the member meanwhile.
+-- Comparisons read the group again (`groupsSeen`), because a hand may have added the member meanwhile. An addition that the policy
+-- `create-only` left out is not pending any more: such a member is removed as others are.
 local function end_unsent(target, group, users)
   local unsent = key('unsentMembers', target .. ':' .. group)
   if redis.call('EXISTS', unsent) == 0 then return users end
@@ -35,7 +36,7 @@ local function end_unsent(target, group, users)
   local pending_members, others = key('pendingMembers', target .. ':' .. group), {}
   for _, user in ipairs(users) do
     local is_unsent, sign = redis.call('SREM', unsent, user) == 1, redis.call('HGET', pending_members, user)
-    if is_unsent and (not sign or sign == TO_ADD) then
+    if is_unsent and sign == TO_ADD then
       redis.call('HDEL', pending_members, user)
       redis.call('HDEL', key('pendingGroups', target .. ':' .. user), group)
       redis.call('HDEL', key('groupsSeen', target), 'Group:' .. group)

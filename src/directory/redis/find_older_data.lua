@@ -8,10 +8,12 @@
 -- NEEDS holds
 local name = key('dataSeen')
 local stored = tonumber(redis.call('GET', name) or 0)
+local sequence = tonumber(redis.call('GET', key('sequence')) or 0)
+-- A process that has seen nothing writes nothing: the others shall still find out that they have seen more.
+if p.seen == 0 then return { 'whole', stored > 0 and stored or clock(), sequence } end
 -- The larger time is kept, because the clock of Redis may have been put back.
 local seen = math.max(clock(), stored)
 redis.call('SET', name, string.format('%d', seen))
-local sequence = tonumber(redis.call('GET', key('sequence')) or 0)
 if stored == 0 then return { sequence < p.sequence and 'empty' or 'whole', seen, sequence } end
 if p.seen - stored <= p.mostLostMs then return { 'whole', seen, sequence } end
 for _, target in ipairs(p.targets) do hold_target(target, p.by, p.note) end

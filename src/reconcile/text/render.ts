@@ -229,12 +229,14 @@ function reportedLines(
 const memberIn = ({ ref, name, platformId }: NonNullable<PlanEntry['member']>, group: string): string =>
   `${ref === null ? 'account' : 'person'} ${name || (platformId ?? '')} in ${group}`;
 
-/** Returns the subject of an entry in words; if the platform refuses a new name, with both names. */
-function subjectWords({ kind, name, member, after }: PlanEntry): string {
+/** Returns the subject of an entry in words; if the platform has another name than the source, with both names. */
+function subjectWords({ kind, name, member, before, after }: PlanEntry): string {
   if (member) return capital(memberIn(member, name));
-  const wanted = kind === 'User' ? after?.userName : after?.displayName;
-  const names = typeof wanted === 'string' && wanted !== name ? `${name}, to be ${wanted}` : name;
-  return `${kind} ${names}`;
+  const [present = name, wanted] = [before, after].map(
+    (shown) => shown?.[kind === 'User' ? 'userName' : 'displayName'],
+  );
+  const isRenamed = typeof present === 'string' && typeof wanted === 'string' && wanted !== present;
+  return `${kind} ${isRenamed ? `${present}, to be ${wanted}` : name}`;
 }
 
 /** Note on exceptions that other settings caused: only a retry tries them again, so the plan has no entries for it. */
