@@ -137,20 +137,11 @@ export async function lookAtPlatform(
     // A group of the person is gone, and no run makes or links another one.
     const isGroupConflict = ({ action, kind }: PlanEntry): boolean =>
       isPerson && action === 'conflict' && kind === 'Group';
-    // Another account or group keeps the new name of the explained one.
-    const isKeptName = ({ action, attribute, before, platformId, ...entry }: PlanEntry): boolean =>
-      action === 'conflict' &&
-      entry.ref === ref &&
-      attribute === undefined &&
-      platformId !== null &&
-      (before?.displayName ?? before?.userName) !== undefined &&
-      before?.id === undefined;
     // A conflict of the explained resource counts if an attribute has it, and one of a member if the whole account has it.
     const isDifference = (entry: PlanEntry): boolean =>
       (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOther(entry)) ||
       isUnmade(entry) ||
       isGroupConflict(entry) ||
-      isKeptName(entry) ||
       (entry.action === 'conflict' && (entry.attribute !== undefined) !== isOfMember(entry));
     const differing = entries.filter(isDifference);
     if (compared.areValuesUnread && differing.length === 0) return unread();

@@ -45,7 +45,7 @@ export interface GroupCase {
   observed: WireGroup | undefined;
   /** An unmanaged group at the platform with the desired name. */
   namesake?: { id: string; name: string } | undefined;
-  /** Why the sync will not link or rename the group: another connection or another group has the found group or the new name. */
+  /** Why the sync will refuse the group that it finds: another connection is linked to it. */
   takenBy?: string | undefined;
   /** Undefined when the members were not read. */
   members?: MemberDifferences | undefined;
@@ -199,14 +199,11 @@ function existence(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const applied = link.core?.displayName === wantedName;
   // The platform may store the name in another letter case, which a rename would not change.
   if (applied && fold(observed.displayName) === fold(wantedName)) return [];
-  const before = { displayName: observed.displayName };
-  if (group.takenBy !== undefined)
-    return [{ ...base(group, 'none'), action: 'conflict', before, after, reason: group.takenBy }];
   return [
     {
       ...base(group, applied ? 'platform changed' : ownCause(group), frozen ? 'report' : 'apply'),
       action: 'update',
-      before,
+      before: { displayName: observed.displayName },
       after,
       reason: `${RENAMED}${left}`,
     },

@@ -13,7 +13,6 @@ import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-ag
 import type { ScanResult } from '../scope.ts';
 import { linkedText } from '../../sync/group/find-group.ts';
 import { takenElsewhereText } from './taken.ts';
-import { keeper, whyNameKept, type GroupStrangers } from './kept-group-name.ts';
 import { asking } from './platform-reads.ts';
 import type { VerifiedResource } from './verified.ts';
 import {
@@ -25,6 +24,16 @@ import {
   type FoundThere,
 } from './verify-members.ts';
 import { groupEntries, type GroupCase, type Member } from './plan-groups.ts';
+
+/** Unmanaged groups of a complete list, and groups of other connections. */
+export interface GroupStrangers {
+  /** Unmanaged groups, by folded name. */
+  byName: ReadonlyMap<string, { id: string; name: string }>;
+  /** Refs of the linked groups without a mark, by folded name. */
+  linked: ReadonlyMap<string, Ref>;
+  /** Ids of groups of other connections, by folded name. */
+  taken: ReadonlyMap<string, string>;
+}
 
 export interface VerifyGroupsOptions {
   /** Returns whether the members of a group are compared too. */
@@ -131,12 +140,6 @@ async function verifyGroup(
   if (found === 'unknown') return undefined;
   const heldBy = found && 'heldBy' in found && found.heldBy !== ref ? found.heldBy : undefined;
   const namesake = found && 'id' in found ? found : undefined;
-  const isRenamed = present && wantedName !== undefined && fold(present.displayName) !== fold(wantedName);
-  // Under `create-only` no run renames the group.
-  const nameKept =
-    isRenamed && target.policy.policy !== 'create-only'
-      ? await whyNameKept(scan, { ref, name: wantedName }, strangers)
-      : undefined;
   const isMissing = !present && wantedName !== undefined;
   const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
   const { found: doneItems, unread: doneUnread } =
@@ -177,7 +180,7 @@ async function verifyGroup(
     namesake,
     takenBy: heldBy
       ? `Conflict: ${linkedText(wantedName ?? '', heldBy)}`
-      : (nameKept ?? (await takenElsewhereText(scan, 'Group', candidate))),
+      : await takenElsewhereText(scan, 'Group', candidate),
     members: differing && { ...differing, surplus: [...differing.surplus, ...unlisted] },
     unconfirmed: new Set(unconfirmed),
     unsent: new Set(await outbox.unsentMembers(id)),
@@ -260,7 +263,7 @@ async function findNamesake(
   strangers: GroupStrangers | undefined,
 ): Promise<{ id: string; name: string } | { heldBy: Ref } | undefined | 'unknown'> {
   if (strangers)
-    return strangers.byName.get(fold(name)) ?? keeper(scan, name, unmarked(strangers.linked.get(fold(name))));
+    return strangers.byName.get(fold(name)) ?? keeper(scan, name, strangers.linked.get(fold(name)));
   const found = await asking(scan, (signal) =>
     scan.scope.target.client.groups.findByDisplayName(name, { signal }),
   );
@@ -273,9 +276,17 @@ async function findNamesake(
   const free = exact.find((_, index) => holders[index] === undefined);
   if (free) return { id: free.id, name: free.displayName };
   const [holder] = holders;
-  return keeper(scan, name, unmarked(holder));
+  return keeper(scan, name, holder && !holder.marked ? holder.ref : undefined);
 }
 
-/** Returns the ref of a group without a pending sync. */
-const unmarked = (holder: Pick<ObservedResource, 'ref' | 'marked'> | undefined): Ref | undefined =>
-  holder && !holder.marked ? holder.ref : undefined;
+/** Returns the linked group if it stays at the source, and no pending sync or other rules give it another name. */
+async function keeper(
+  { scope: { directory, target } }: ScanResult,
+  name: string,
+  holder: Ref | undefined,
+): Promise<{ heldBy: Ref } | undefined> {
+  const record = holder && (await directory.get('Group', parseRef(holder).id));
+  if (!holder || !record || record.damaged) return undefined;
+  const { displayName } = JSON.parse(record.text) as Resource & { displayName: string };
+  return fold(target.mapping.groupName(displayName) ?? name) === fold(name) ? { heldBy: holder } : undefined;
+}

@@ -1,7 +1,6 @@
 // Scans the list of groups without members, and selects the groups whose members are read: those that changed at the
 // platform since they were found equal, those with an unconfirmed removal, and a few others in turn.
 import { discount, noCoverage, type Coverage, type CoverState } from '../../directory/outbox/coverage.ts';
-import type { ObservedResource } from '../../directory/outbox/drift.ts';
 import { parseLink } from '../../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
@@ -33,8 +32,8 @@ export interface GroupScan {
   withMembers: Set<Ref>;
   /** Unmanaged groups, by folded name. */
   byName: Map<string, { id: string; name: string }>;
-  /** The linked groups, by folded name. */
-  linked: Map<string, ObservedResource>;
+  /** Refs of the linked groups without a mark, by folded name. */
+  linked: Map<string, Ref>;
   /** Ids of groups of other connections, by folded name. */
   taken: Map<string, string>;
   /** Unmanaged groups: platform id to name. */
@@ -162,7 +161,7 @@ async function takePage(
       draft.byName.set(fold(group.displayName), { id: group.id, name: group.displayName });
       return;
     }
-    draft.linked.set(fold(group.displayName), holder);
+    if (!holder.marked) draft.linked.set(fold(group.displayName), holder.ref);
     // Members that the settings left in the group may have to be removed now.
     if (link.leavers) draft.suspects.add(holder.ref);
     // The bridge changes neither the name nor the members of a group that is out of scope.
