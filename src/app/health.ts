@@ -1,6 +1,6 @@
 // Builds the health endpoints: checks of store, targets, data and queues.
 import { addExceptionCounts } from '../directory/outbox/exceptions.ts';
-import { holdAdvice, isTenantHold } from '../directory/guard/operator-hold.ts';
+import { holdAdvice, isTenantHold, OLDER_DATA_HOLDER } from '../directory/guard/operator-hold.ts';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { exceptionTotalText } from '../reconcile/text/exception-words.ts';
@@ -97,7 +97,9 @@ export function buildHealth(
       .map((hold) => {
         const by = isTenantHold(hold)
           ? 'reconcile, because the target may be another tenant'
-          : 'order of an operator';
+          : hold.by === OLDER_DATA_HOLDER
+            ? 'scim-bridge, because Redis came back with older data'
+            : 'order of an operator';
         return `on hold by ${by}: ${holdAdvice(name, hold)}`;
       });
     // Each connection has its own hold of the target; equal sentences are told once.

@@ -9,7 +9,7 @@ import type { ExplainedFacts } from './explanation.ts';
  */
 export function accountDeletionReason(facts: ExplainedFacts): string | undefined {
   const { condition, deletedAt, link, lookAgainAt, mark, platform, policy, ref } = facts;
-  if (!link.departed || deletedAt === null || condition || mark) return undefined;
+  if (!link.departed || deletedAt === null || condition || mark || policy.protected) return undefined;
   if (link.platformId === null || platform?.accountGone || platform?.state === 'differs') return undefined;
   const dueAt = deletionDue({ policy: policy.policy, users: policy }, Date.parse(deletedAt));
   if (!dueAt) return undefined; // also 0: with `deprovision: delete` the deletion is due at once

@@ -60,7 +60,7 @@ const SENTENCES: Sentences = {
     `${at(each)}: ${counted(each.count, 'change')} held by the guard until an operator decides or the approval expires`,
   exceptions: (each) =>
     each.reason === 'OnHold'
-      ? `${at(each)}: an operator stopped all writes`
+      ? `${at(each)}: all writes are stopped`
       : `${at(each)}: ${counted(each.count, 'exception')} (${each.reason})`,
   deadLetters: (each) => `${at(each)}: ${counted(each.count, 'dead letter')}`,
   // Reason '0': the target did not answer.

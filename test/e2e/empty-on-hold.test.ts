@@ -13,7 +13,7 @@ test('plan of an empty installation on hold says that the platform is as desired
   expect([code, text]).toEqual([
     0,
     expect.stringContaining(
-      'nothing to write. The platform is as desired, and an operator stopped all writes, see below.',
+      'nothing to write. The platform is as desired, and all writes are stopped, see below.',
     ),
   ]);
   expect(text).toContain('Target main: on hold since');

@@ -53,6 +53,7 @@ afterEach(async () => {
 });
 
 test('Redis comes back with data of a minute ago, when a leaver was active → the target is on hold, and reconcile does not open the account', async () => {
+  await untilLookedAt(place);
   await place.redis.set(await place.key(':dataSeen'), String(Date.now() - MINUTE));
   cpSync(join(root, 'now'), join(root, 'old'), { recursive: true });
   await setActive(false);

@@ -113,16 +113,16 @@ export function createFirstApprovals(
       redis.hmget(keys.key('guardApproval', target), 'serial', 'expires'),
       redis.time(),
     ]);
-    const oldest = Number(seconds) * 1000 - expiryMs;
+    const now = Number(seconds) * 1000;
     const stored = Object.entries(found).map(([field, text]) => {
       const first = JSON.parse(text) as FirstApproval;
       // A list of rejected changes does not expire.
       const expiresAt = first.source === 'guardHeld' ? Number(expires) : first.at + expiryMs;
       return { ...first, field, text, expiresAt };
     });
-    // A first approval of a list that is no longer held cannot be completed.
-    const isCurrent = ({ at, source, serial }: FirstApproval): boolean =>
-      at > oldest && (source === 'guardRejected' || serial === Number(current));
+    // A first approval of a list that is no longer held, or has expired, cannot be completed.
+    const isCurrent = ({ expiresAt, source, serial }: StoredFirstApproval): boolean =>
+      expiresAt > now && (source === 'guardRejected' || serial === Number(current));
     const isValid = await Promise.all(
       stored.map(async (first) => isCurrent(first) && (await hasChanges(first))),
     );

@@ -7,7 +7,7 @@ import type { Scripts } from '../redis/scripts.ts';
 export interface Hold {
   /** Unix milliseconds of Redis. */
   since: number;
-  /** Name of the operator; TENANT_HOLDER: a reconcile run. */
+  /** Name of the operator; TENANT_HOLDER: a reconcile run; OLDER_DATA_HOLDER: the service. */
   by: string;
   /** Remark of the operator. */
   note?: string;
@@ -15,6 +15,9 @@ export interface Hold {
 
 /** Holder of a hold because the target may be another tenant (ADR 0022). */
 export const TENANT_HOLDER = 'reconcile';
+
+/** Holder of a hold because Redis came back with older data (redis/older-data.ts). */
+export const OLDER_DATA_HOLDER = 'scim-bridge';
 
 export const isTenantHold = ({ by }: Pick<Hold, 'by'>): boolean => by === TENANT_HOLDER;
 

@@ -23,7 +23,7 @@ export const RESOURCE_REASONS = [
   'Held',
   'Protected',
 ] as const;
-/** `OnHold`: an operator stopped all writes to the target. */
+/** `OnHold`: a hold stops all writes to the target. */
 export const EXCEPTION_REASONS = [...RESOURCE_REASONS, 'OnHold'] as const;
 export type ResourceReason = (typeof RESOURCE_REASONS)[number];
 export type ExceptionReason = (typeof EXCEPTION_REASONS)[number];

@@ -13,6 +13,8 @@ export interface Condition {
   status?: number;
   /** The refused write, if no value at the identity provider mends it (`members`: a change of members); else absent. */
   write?: 'deactivate' | 'delete' | 'members';
+  /** Of `NotApplied`: the platform answered success and did not carry the write out; absent: the calls fail again and again. */
+  isIgnored?: true;
   /** Print of the target's settings under which the condition arose; absent: it does not depend on settings. */
   settings?: string;
   /**

@@ -16,5 +16,13 @@ local seen = math.max(clock(), stored)
 redis.call('SET', name, string.format('%d', seen))
 if stored == 0 then return { sequence < p.sequence and 'empty' or 'whole', seen, sequence } end
 if p.seen - stored <= p.mostLostMs then return { 'whole', seen, sequence } end
-for _, target in ipairs(p.targets) do hold_target(target, p.by, p.note) end
+for _, target in ipairs(p.targets) do
+  if not hold_target(target, p.by, p.note) then
+    -- An operator holds the target already: the release shall not come without a look at the loss.
+    local hold = key('hold', target)
+    local order = cjson.decode(redis.call('GET', hold))
+    order.note = order.note and order.note .. '; ' .. p.note or p.note
+    redis.call('SET', hold, cjson.encode(order))
+  end
+end
 return { 'older', seen, sequence }

@@ -1,6 +1,7 @@
 // Finds out whether Redis came back empty or with older data than this process has seen: from an old snapshot, or after a crash
 // without an append-only file.
 import { isoTime } from '../../support/sources.ts';
+import { OLDER_DATA_HOLDER } from '../guard/operator-hold.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Scripts } from './scripts.ts';
 
@@ -9,8 +10,6 @@ import type { Scripts } from './scripts.ts';
  * every five seconds.
  */
 const MOST_LOST_MS = 10_000;
-/** Holder of a hold because of older data. */
-const OLDER_DATA_HOLDER = 'scim-bridge';
 
 /** `whole`: nothing is lost; `older`: changes are lost, and the targets are on hold; `empty`: all data of the connection is lost. */
 export type DataLoss = 'whole' | 'older' | 'empty';

@@ -1,6 +1,6 @@
 // Converts the differences of one group to plan entries. Pure.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
-import type { Condition, Link } from '../../directory/outbox/links.ts';
+import { refusalOf, type Condition, type Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import { unmanagedName } from '../../directory/member-names.ts';
 import type { WireGroup } from '../../platform/wire.ts';
@@ -180,7 +180,10 @@ function existence(group: GroupCase, rules: GroupRules): PlanEntry[] {
       const reason = `${lost}a group of this name exists and adopt is ${policy.adopt}`;
       return [{ ...found, action: 'conflict', reason }];
     }
-    const reason = `${lost}the one that carries its name is taken over`;
+    // A complete group that is gone is neither made nor linked anew under `create-only`.
+    const reason = frozen
+      ? `${lost}a group of this name exists${left}`
+      : `${lost}the one that carries its name is taken over`;
     const linked = { id: namesake.id, displayName: namesake.name };
     const action = link.id === undefined ? 'adopt' : 'relink';
     const taken: PlanEntry = { ...found, action, after: linked, reason };
@@ -233,11 +236,17 @@ function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
       };
     }
     const left = isFrozen(group, rules) ? leftBy(policy) : undefined;
+    // The repair of a group that is a dead letter was tried before, so no run tries it again (refusals.ts).
+    const isRefused = refusalOf(group.link, group.marked) !== undefined;
     const waits = group.takenBy
       ? WAITS_FOR_GROUP
       : (left ?? (refusal && `${WAITS_FOR_USER} (${refusal.reason})`));
     return {
-      ...base(group, isTakenOut ? 'platform changed' : 'source changed', waits ? 'report' : 'apply'),
+      ...base(
+        group,
+        isTakenOut && !isRefused ? 'platform changed' : 'source changed',
+        waits ? 'report' : 'apply',
+      ),
       action: 'addMember',
       member,
       before: { member: false },

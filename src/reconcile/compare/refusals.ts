@@ -62,8 +62,10 @@ function isRefusedBefore(
   // rules or settings than then may differ from the refused ones.
   const mayDiffer = rulesChanged ?? (refusal !== undefined && isBySettingsOfThen(refusal, settings));
   if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !mayDiffer;
-  // A deactivation is tried again in every run, because the person has access until it succeeds.
-  if (entry.action === 'deactivate') return false;
+  // The closing of an account is tried again in every run, because the person has access until it succeeds. It also precedes the
+  // deletion of an open account.
+  if (entry.action === 'deactivate' || (entry.action === 'delete' && entry.before?.active === true))
+    return false;
   // The first create after a deletion at the platform is tried: its link still has the id. After a refusal the link has none.
   if ((entry.action === 'create' || entry.action === 'relink') && entry.platformId !== null) return false;
   const since = blocked.get(ref);

@@ -116,7 +116,7 @@ function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDrift
   if (handover && handover.problem !== null)
     return `${where}: no changes. Accounts and groups are as desired, but the work of closed accounts is not handed over, see below.`;
   if (isOnHold)
-    return `${where}: nothing to write. The platform is as desired, and an operator stopped all writes, see below.`;
+    return `${where}: nothing to write. The platform is as desired, and all writes are stopped, see below.`;
   return `${where}: no changes. The platform is as desired.`;
 }
 
@@ -243,7 +243,7 @@ function subjectWords({ kind, name, member, before, after }: PlanEntry): string 
 const BY_FORMER_SETTINGS =
   'judged by other settings than these. scim-bridge dead-letters retry tries them again and may take over or close their accounts; scim-bridge sync NAME --dry-run shows what it would write.';
 
-/** Returns the lines about exceptions, which stay until a person acts, the change is unwanted, or the guard judges it anew: each, or a line for each reason. */
+/** Returns the lines about exceptions: each, or a line for each reason. */
 function exceptionLines(
   { exceptions: { total, items } }: Plan,
   { all, others: byOne }: Listed,
@@ -263,13 +263,14 @@ function exceptionLines(
         suchAs(some.map(nameOf)),
       ]);
   const left = total - items.length;
+  const isHeld = items.some(({ reason }) => reason === 'Held' || reason === 'LastAdministrator');
+  const end = isHeld
+    ? 'until a person acts, the change is unwanted, or the guard judges it anew'
+    : 'until a person acts or the change is unwanted';
   const former = items.filter(({ message }) => isByFormerSettings(message)).length;
   return [
     ...(byOne ? [''] : []),
-    paint(
-      '!',
-      `! ${counted(total, 'exception')}, until a person acts, the change is unwanted, or the guard judges it anew${isListed ? '' : ': see scim-bridge exceptions'}`,
-    ),
+    paint('!', `! ${counted(total, 'exception')}, ${end}${isListed ? '' : ': see scim-bridge exceptions'}`),
     ...lines,
     ...(left > 0 ? [`    … and ${left} more: see scim-bridge exceptions`] : []),
     ...(former === 0 ? [] : [`    ${left > 0 ? 'At least ' : ''}${former} of them: ${BY_FORMER_SETTINGS}`]),

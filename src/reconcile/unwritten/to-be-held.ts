@@ -240,7 +240,7 @@ async function leavingWithAccount(
   const leaving = new Map<Ref, 'follows' | 'waits'>();
   for (const [index, ref] of members.entries()) {
     const decision = decisions[index];
-    const isIgnored = links.get(ref)?.condition?.reason === 'NotApplied';
+    const isIgnored = links.get(ref)?.condition?.isIgnored === true;
     if (decision === 'follows' || (decision === 'waits' && !isIgnored)) leaving.set(ref, decision);
   }
   return leaving;

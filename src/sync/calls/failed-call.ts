@@ -50,7 +50,8 @@ export async function outcomeOfError(
   link.lastFailure = error.message;
   if (error instanceof WriteIgnored) {
     const afterMs = backoffMs(link.attempts, IGNORED_BACKOFF, random);
-    return { kind: 'later', writes, afterMs, condition: toCondition(context, 'NotApplied', error.message) };
+    const condition = toCondition(context, 'NotApplied', error.message);
+    return { kind: 'later', writes, afterMs, condition: { ...condition, isIgnored: true } };
   }
   if (mayBeTransient(error)) link.transientRefusals = (link.transientRefusals ?? 0) + 1;
   else delete link.transientRefusals;

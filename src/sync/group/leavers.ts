@@ -41,7 +41,7 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
       if (link?.id === undefined) return [user, undefined];
       if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
       const isOpen = link.core?.active !== false || (link.unsure ?? []).includes('active');
-      const isIgnored = link.condition?.reason === 'NotApplied';
+      const isIgnored = link.condition?.isIgnored === true;
       return [user, { user, platformId: link.id, isOpen, isIgnored }];
     }),
   );

@@ -105,7 +105,7 @@ test('a channel gets its message within seconds while receivers of other channel
   await eventually('the silent receiver was asked', () => asked > 0);
   // The receiver got the message of its own channel only, and not the redirected message of another channel.
   expect(noticesOf(good).map(({ items }) => items)).toMatchObject([
-    [{ about: 'exceptions', reason: 'OnHold', summary: 'default → main: an operator stopped all writes' }],
+    [{ about: 'exceptions', reason: 'OnHold', summary: 'default → main: all writes are stopped' }],
   ]);
   const { status } = await rig.bridge.idp.send('GET', '/Users?count=1');
   expect(status).toBe(200);
@@ -114,7 +114,7 @@ test('a channel gets its message within seconds while receivers of other channel
 test('a message to Slack has a text, blocks and no signature', async () => {
   const [post] = await eventually('told', () => slack.posts.length > 0 && slack.posts);
   const { text, blocks } = JSON.parse(post?.text ?? '');
-  expect(text).toBe('scim-bridge: default → main: an operator stopped all writes');
+  expect(text).toBe('scim-bridge: default → main: all writes are stopped');
   expect(blocks).toMatchObject([{ type: 'section', text: { type: 'mrkdwn' } }]);
   expect(blocks[0].text.text).toContain(`<${PAGE_URL}/admin/#/exceptions|Open>`);
   expect(post?.headers).not.toHaveProperty('webhook-signature');
