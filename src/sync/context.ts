@@ -71,10 +71,11 @@ export interface SyncContext {
    */
   failedWrite?: FailedWrite;
   /**
-   * Refusals of single members, as one failed write with the first error. It is thrown after all other members of the group were
+   * Refusals of single members, as one failed write with the first error; `members`: those of the same operation; `inARow`: number of
+   * refusals since the last member that was written. It is thrown after all other members of the group were
    * written (group/members.ts), so that one refused member does not keep others in the group or out of it.
    */
-  refusedMembers?: FailedWrite & { members: string[] };
+  refusedMembers?: FailedWrite & { members: string[]; error: Error; inARow: number };
   /** Saves the link and extends the lease; called after every step that must not be lost. */
   save(options?: SaveOptions): Promise<void>;
   /**

@@ -21,7 +21,8 @@ for _, target in ipairs(p.targets) do
     -- An operator holds the target already: the release shall not come without a look at the loss.
     local hold = key('hold', target)
     local order = cjson.decode(redis.call('GET', hold))
-    order.note = order.note and order.note .. '; ' .. p.note or p.note
+    local field = order.operator and 'operatorNote' or 'note'
+    order[field] = order[field] and order[field] .. '; ' .. p.note or p.note
     redis.call('SET', hold, cjson.encode(order))
   end
 end

@@ -46,6 +46,8 @@ export async function unlinkAbsent(context: SyncContext, error: unknown): Promis
   logger.warn({ ref: work.ref }, `${what} is gone at the platform, looking for it anew`);
   // Changes that wait for a decision or were rejected end with the account or group.
   resetGate(context);
+  // A refused change of members was one of the group that is gone.
+  delete context.refusedMembers;
   delete link.id;
   delete link.account;
   delete link.isAdministrator;

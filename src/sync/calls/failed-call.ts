@@ -60,7 +60,13 @@ export async function outcomeOfError(
     verdict.kind === 'refused' && mayBeTransient(error) && !(await answersOtherwise(context, error));
   if (verdict.kind === 'refused' && !mayBeProxy) {
     const failedWrite = context.failedWrite?.error === error ? context.failedWrite : undefined;
-    const message = `${await membersText(context, failedWrite)}${verdict.message}`;
+    const { refusedMembers } = context;
+    // The refusal of a member before this failure, such as that of a new name.
+    const also =
+      refusedMembers && refusedMembers.error !== error
+        ? `; ${await membersText(context, refusedMembers)}${refusedMembers.error.message}`
+        : '';
+    const message = `${await membersText(context, failedWrite)}${verdict.message}${also}`;
     const condition = toCondition(context, verdict.reason, message, verdict.status);
     const write = failedWrite && WITHOUT_VALUE.get(failedWrite.operation);
     return { kind: 'blocked', writes, condition: { ...condition, ...(write && { write }) } };

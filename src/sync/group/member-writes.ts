@@ -18,7 +18,7 @@ export interface LinkedMember {
   isListed?: boolean | undefined;
 }
 
-/** Number of refused members of one sync after which it ends, because the platform seems to refuse them all. */
+/** Number of members, refused one after another, after which a sync ends, because the platform seems to refuse them all. */
 const MOST_REFUSED = 8;
 /** Statuses with which the platform refuses a PATCH and applies nothing of it (RFC 7644 §3.5.2). */
 const NOTHING_WRITTEN = [400, 403, 404, 409, 413, 422];
@@ -62,6 +62,7 @@ export async function writeMembers(
     context.provisioning.append();
     // `confirmedOf` has read a group that was deleted at the source (without record). `unseen`: a removal becomes unconfirmed.
     const isShown = answer?.members !== undefined || work.record === undefined;
+    if (written.length > 0 && context.refusedMembers) context.refusedMembers.inARow = 0;
     if (written.length > 0) await outbox.ackMembers(work, sign, written, isShown ? undefined : 'unseen');
     if (written.length === members.length) return [];
     const ignored = `${members.length - written.length} of ${counted(members.length, 'member')}`;
@@ -152,17 +153,20 @@ async function handleRefused(context: SyncContext, member: LinkedMember, error: 
     return;
   }
   const { operation = '' } = context.failedWrite ?? {};
-  context.refusedMembers ??= { operation, error, members: [] };
-  const { members } = context.refusedMembers;
-  members.push(member.user);
-  if (members.length >= MOST_REFUSED) throwRefusal(context);
+  const refused = (context.refusedMembers ??= { operation, error, members: [], inARow: 0 });
+  if (refused.operation === operation) refused.members.push(member.user);
+  refused.inARow += 1;
+  if (refused.inARow >= MOST_REFUSED) throwRefusal(context);
 }
 
 /** @throws the first refusal of a member, if the platform has refused one in this sync */
 export function throwRefusal(context: SyncContext): void {
-  if (!context.refusedMembers) return;
-  context.failedWrite = context.refusedMembers;
-  throw context.refusedMembers.error as Error;
+  const { refusedMembers: refused } = context;
+  if (!refused) return;
+  context.failedWrite = refused;
+  // Writes that followed have replaced it as the failure that the log entry tells.
+  context.provisioning.failed(refused.operation, refused.error);
+  throw refused.error;
 }
 
 /** Returns whether the platform answers 404 for the group. */

@@ -184,7 +184,9 @@ export async function addMembers(
     states.push(...(await outbox.readiness(portion)));
   const ready = states.filter((state) => state.ready);
   const underWay = states.filter((state) => !state.ready && state.underWay).length;
-  if (ready.length > 0 && ready.length < PORTION && underWay > 0) {
+  // After a refusal the sync ends blocked, so nothing would add the ready members later.
+  const isBlocked = context.refusedMembers !== undefined;
+  if (!isBlocked && ready.length > 0 && ready.length < PORTION && underWay > 0) {
     link.coalescingSince ??= clock.now();
     const left = link.coalescingSince + COALESCE_LIMIT_MS - clock.now();
     if (left > 0) return { coalesceMs: left, underWay, ignored: [] };

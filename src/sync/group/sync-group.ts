@@ -10,6 +10,7 @@ import { createPlatformGroup, findGroup } from './find-group.ts';
 import { ended } from '../gate.ts';
 import { isNameConfirmed, renameGroup } from './group-name.ts';
 import { comeBack, leave, noteLeavers } from './left-members.ts';
+import { throwRefusal } from './member-writes.ts';
 import { addMembers, dropPendingMembers, removeMembers, throwIfUnwritten } from './members.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { nameBehind } from '../names/taken-name.ts';
@@ -71,6 +72,8 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
     policy.policy === 'sync' ? await removeMembers(context, pending) : { isWaiting: false, ignored: [] };
   if (!isNameConfirmed(link, name)) {
     const waiting = await renameGroup(context, name);
+    // A temporary name is replaced by the next sync, which a refused removal must not prevent.
+    if (waiting && nameBehind(context) === undefined) throwRefusal(context);
     if (waiting) return waiting;
   }
   // Other policies remove no member, so the link notes the members who should leave.
@@ -80,8 +83,8 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   }
   const added = await addMembers(context, pending);
   const { coalesceMs, underWay } = added; // `addMembers` waits for accounts of more members, to add them in one call
-  // A refused or ignored removal is no wait: it is reported now.
-  if (coalesceMs > 0 && removed.ignored.length === 0 && !context.refusedMembers)
+  // An ignored removal is no wait: it is reported now, and tried again with growing delay.
+  if (coalesceMs > 0 && removed.ignored.length === 0)
     return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
   throwIfUnwritten(context, [...removed.ignored, ...added.ignored]);
   // A created or adopted group is complete when no member is under way.
