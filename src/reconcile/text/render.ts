@@ -265,7 +265,7 @@ function exceptionLines(
   const left = total - items.length;
   const isHeld = items.some(({ reason }) => reason === 'Held' || reason === 'LastAdministrator');
   const end = isHeld
-    ? 'until a person acts, the change is unwanted, or the guard judges it anew'
+    ? 'until a person acts or the guard judges it anew'
     : 'until a person acts or the change is unwanted';
   const former = items.filter(({ message }) => isByFormerSettings(message)).length;
   return [
