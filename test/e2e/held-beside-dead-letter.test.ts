@@ -39,7 +39,7 @@ test('the plan lists the dead letter as conflict, the membership behind the dead
   expect(text).toContain(
     'nothing to write, but the platform is not as desired: 1 exception and 2 differences',
   );
-  expect(text).toContain('Group team: conflict, Refused: Injected fault');
+  expect(text).toContain('Group crew, to be team: conflict, Refused: Injected fault');
   expect(text).toContain(
     `Person ${CID} in team: addMember, member at the source; waits for the group, which needs a person`,
   );
