@@ -38,7 +38,12 @@ function cellsOf(situation: Situation, answers: Answers): string[] {
     const found = masked(wanted.exec(text)?.[0] ?? NOT_TOLD);
     return `${code}: ${found.length > MOST ? `${found.slice(0, MOST).trimEnd()}…` : found}`;
   });
-  return [...told, answers.alerts.join(', ') || '–'];
+  // A replica refuses writes too, and the client connects anew after each refusal: a single scrape may miss that alert.
+  const { alerts } = answers;
+  const steady = alerts.includes('RedisNotPrimary')
+    ? alerts.filter((name) => name !== 'RedisRefuses')
+    : alerts;
+  return [...told, steady.join(', ') || '–'];
 }
 
 async function tell(situation: Situation): Promise<void> {
