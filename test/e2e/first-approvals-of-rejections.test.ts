@@ -77,3 +77,11 @@ test('the settings need one approver only → withdraw of a rejection with a fir
   await place.change(({ targets }) => Object.assign(targets.main.guard ?? {}, { approvers: 1 }));
   expect((await decide('withdraw', id)).text).toContain(`Withdrawn: 3 of ${id}`);
 }, 60_000);
+
+test('two persons approve a rejection by its id without the last part → the first approval is kept, and the second one completes it', async () => {
+  const short = id.replace(/-\d+$/, '');
+  expect(short).not.toBe(id);
+  expect((await decide('approve', short, '--by', 'eva', '--json')).json.outcome).toBe('noted');
+  expect((await decide('approve', short, '--by', 'tom', '--json')).json.outcome).toBe('decided');
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+}, 60_000);

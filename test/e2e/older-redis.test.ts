@@ -4,6 +4,8 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
+import { openDesiredStates } from '../../src/app.ts';
+import { readSettings } from '../../src/cli/cli.ts';
 import { freePort, startLocalRedis, type LocalRedis } from '../../src/demo/local-redis.ts';
 import { eventually } from '../support/eventually.ts';
 import { scrape } from '../support/scrape.ts';
@@ -39,6 +41,12 @@ async function comeBackWith(folder: string): Promise<void> {
   });
 }
 
+const untilHeld = () =>
+  eventually('the target is on hold', async () => {
+    const [row] = (await place.commands.run('status', '--json')).json;
+    return row.hold ?? undefined;
+  });
+
 beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), 'scim-bridge-older-'));
   port = await freePort();
@@ -62,11 +70,10 @@ test('Redis comes back with data of a minute ago, when a leaver was active → t
   await eventually('the account is closed', async () => (await isOpen()) === false);
   await untilLookedAt(place);
   await comeBackWith('old');
-  const hold = await eventually('the target is on hold', async () => {
-    const [row] = (await place.commands.run('status', '--json')).json;
-    return row.hold ?? undefined;
+  expect(await untilHeld()).toMatchObject({
+    by: 'scim-bridge',
+    note: expect.stringMatching(/older data.*are lost/),
   });
-  expect(hold).toMatchObject({ by: 'scim-bridge', note: expect.stringMatching(/older data.*are lost/) });
   expect((await place.commands.run('status')).text).toContain('scim-bridge release');
   expect((await place.commands.run('reconcile', '--yes')).code).not.toBe(0);
   expect(await isOpen()).toBe(false);
@@ -77,6 +84,17 @@ test('Redis comes back with data of a minute ago, when a leaver was active → t
   await place.idle();
   expect((await place.commands.run('reconcile', '--yes')).code).toBe(0);
   expect(await isOpen()).toBe(false);
+}, 60_000);
+
+test('a process that has just started looks first at the older data → another process holds the target all the same', async () => {
+  await untilLookedAt(place);
+  await place.redis.set(await place.key(':dataSeen'), String(Date.now() - MINUTE));
+  const file = join(place.commands.folder, 'bridge.json');
+  const opened = openDesiredStates(readSettings({ env: {}, cwd: place.commands.folder, file }));
+  await opened.reach();
+  for (const { olderData } of opened.states) expect((await olderData.check()).loss).toBe('whole');
+  opened.redis.disconnect();
+  await untilHeld();
 }, 60_000);
 
 test('Redis is killed and comes back with all its data → no target is on hold', async () => {

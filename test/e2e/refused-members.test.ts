@@ -89,3 +89,15 @@ test('the platform refuses one of several members → the others leave and join 
   expect((await place.platform.group('Team'))?.members.toSorted()).toEqual([ANN, CID]);
   for (const text of await told()) expect(text).toContain(`the platform refuses the removal of ${ANN}: `);
 }, 60_000);
+
+test('the platform refuses the removal of a member and then the new name of the group → the dead letter tells both', async () => {
+  const annAtPlatform = (await place.platform.user(ANN))?.scimId ?? '';
+  front.answer = (method, url, body) =>
+    method === 'PATCH' && url.includes('/Groups/') && (body.includes(annAtPlatform) || body.includes('Crew'))
+      ? { status: 400, body: '{"detail":"no"}' }
+      : undefined;
+  await place.idp.patch(`/Groups/${team}`, { op: 'replace', path: 'displayName', value: 'Crew' });
+  await place.idle();
+  const { text } = await place.commands.run('dead-letters', 'list');
+  expect(text).toMatch(/Refused: [^;]*; the platform refuses the removal of ann@acme\.example: /);
+}, 60_000);

@@ -6,6 +6,8 @@
 --        note (of the holds), sequence (that the last call returned) }
 -- RETURN {"whole" | "older" | "empty", time, value of `sequence`}; empty: all data is lost, and no target is held
 -- NEEDS holds
+-- Length from which a note, in bytes, takes no more text: Redis may come back with older data again and again.
+local LONGEST_NOTE = 4000
 local name = key('dataSeen')
 local stored = tonumber(redis.call('GET', name) or 0)
 local sequence = tonumber(redis.call('GET', key('sequence')) or 0)
@@ -22,8 +24,11 @@ for _, target in ipairs(p.targets) do
     local hold = key('hold', target)
     local order = cjson.decode(redis.call('GET', hold))
     local field = order.operator and 'operatorNote' or 'note'
-    order[field] = order[field] and order[field] .. '; ' .. p.note or p.note
-    redis.call('SET', hold, cjson.encode(order))
+    local known = order[field] or ''
+    if #known < LONGEST_NOTE then
+      order[field] = known == '' and p.note or known .. '; ' .. p.note
+      redis.call('SET', hold, cjson.encode(order))
+    end
   end
 end
 return { 'older', seen, sequence }

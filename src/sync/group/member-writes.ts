@@ -32,7 +32,7 @@ export type Ignored = string[];
  * until the refused member is found. Its refusal is kept for later (`refusedMembers` of the context), and the other members are written.
  * @param sign `+`: adds; `-`: removes
  * @returns a sentence about members that the platform did not add or remove
- * @throws an error of the platform that is not about a single member, the refusal of the eighth member, or LeaseLost
+ * @throws an error of the platform that is not about a single member, the refusal of MOST_REFUSED members in a row, or LeaseLost
  */
 export async function writeMembers(
   context: SyncContext,
@@ -141,7 +141,7 @@ const contains = (account: WireUser, groupId: string): boolean | undefined =>
 
 /**
  * Forgets the link of a member whose account is gone at the platform. If the account is there, keeps the refusal in the context.
- * @throws `error`, the refusal, when the platform has refused MOST_REFUSED members
+ * @throws the first refusal, when the platform has refused MOST_REFUSED members in a row
  */
 async function handleRefused(context: SyncContext, member: LinkedMember, error: Error): Promise<void> {
   const { links, outbox, target } = context;
