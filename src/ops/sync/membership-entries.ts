@@ -4,7 +4,7 @@ import type { PendingSign } from '../../directory/outbox/pending-memberships.ts'
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
-import { WAITS_FOR_GROUP } from '../../reconcile/compare/plan-groups.ts';
+import { WAITS_FOR_GROUP } from '../../reconcile/compare/group-case.ts';
 import { unmanagedMember } from '../../reconcile/compare/verify-members.ts';
 import { verifyGroups } from '../../reconcile/compare/verify-groups.ts';
 import { isChange, NO_BASIS, type PlanEntry } from '../../reconcile/entry.ts';

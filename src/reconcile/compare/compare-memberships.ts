@@ -13,7 +13,8 @@ import {
   READ_AT_ONCE,
   type ComparedUser,
 } from './group-reads.ts';
-import { groupEntries, WAITS_FOR_GROUP, type Member, type MemberDifferences } from './plan-groups.ts';
+import { WAITS_FOR_GROUP, type Member, type MemberDifferences } from './group-case.ts';
+import { groupEntries } from './plan-groups.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { applyRefusals } from './refusals.ts';

@@ -1,78 +1,19 @@
 // Converts the differences of one group to plan entries. Pure.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
-import { refusalOf, type Condition, type Link } from '../../directory/outbox/links.ts';
-import { fold, parseRef, type Ref } from '../../directory/records.ts';
+import { refusalOf } from '../../directory/outbox/links.ts';
+import { fold, parseRef } from '../../directory/records.ts';
 import { unmanagedName } from '../../directory/member-names.ts';
-import type { WireGroup } from '../../platform/wire.ts';
 import { notedLeavers } from '../../sync/group/left-members.ts';
-import type { SyncPolicy } from '../../sync/target.ts';
-import { absenceOf, leftBy, ownCause, TAKEN_OUT, type Basis, type Cause, type PlanEntry } from '../entry.ts';
-
-export interface Member {
-  /** Null: an unmanaged account. */
-  ref: Ref | null;
-  /** Null: a user without account. */
-  platformId: string | null;
-  name: string;
-}
-
-/** Differences between the source's members and the platform's. */
-export interface MemberDifferences {
-  /** Managed members that the platform lacks. */
-  missing: Member[];
-  /** Missing members whose account the platform does not have any more. */
-  gone?: ReadonlySet<Ref | null>;
-  /** Members at the platform that the source does not have. */
-  surplus: Member[];
-}
-
-/** Stored state of a group, and the observed one. */
-export interface GroupCase {
-  ref: Ref;
-  link: Link;
-  basis: Basis;
-  /** Whether the group has a mark, so that a push is pending. */
-  marked: boolean;
-  /** Pending removals of members may have been lost, so a managed member that the source does not have must be removed. */
-  isLost: boolean;
-  /** The group comes back into scope; its link notes whom the source removed meanwhile, unless `isLost`. */
-  isBack: boolean;
-  /** Desired name at the target; undefined when the group is out of scope. */
-  wantedName: string | undefined;
-  /** True: the source deleted the group. */
-  isDeleted: boolean;
-  /** Undefined: the platform does not have the group. */
-  observed: WireGroup | undefined;
-  /** An unmanaged group at the platform with the desired name. */
-  namesake?: { id: string; name: string } | undefined;
-  /** Why the sync will refuse the group that it finds: another connection is linked to it. */
-  takenBy?: string | undefined;
-  /** Undefined when the members were not read. */
-  members?: MemberDifferences | undefined;
-  /** Names (member-names.ts) of members whose removal was written and that no answer or read has confirmed. */
-  unconfirmed: ReadonlySet<string>;
-  /** Ids of the users whose addition was never sent to the platform (`unsentMembers` in directory/keys.ts). */
-  unsent: ReadonlySet<string>;
-  /** Members of the group that is to be adopted whom the source does not have and the settings do not leave there. */
-  surplusThere?: Member[] | undefined;
-  /**
-   * Pending memberships with their signs (pending membership in docs/glossary.md), and the refusal of the member's own last sync.
-   * `isTakenOut`: no push ordered the addition, but a comparison that found the member taken out at the platform.
-   */
-  pending: { member: Member; sign: string; refusal?: Condition | undefined; isTakenOut?: boolean }[];
-}
-
-export interface GroupRules {
-  policy: SyncPolicy;
-  /** Setting `groups.members`. */
-  members: 'owned' | 'authoritative';
-  /** Time of the comparison, Unix milliseconds. */
-  now: number;
-}
-
-/** Texts behind the reason of a membership that cannot be written yet. */
-export const WAITS_FOR_GROUP = '; waits for the group, which needs a person';
-export const WAITS_FOR_USER = '; waits for the user, who needs a person';
+import { absenceOf, leftBy, ownCause, TAKEN_OUT, type PlanEntry } from '../entry.ts';
+import {
+  isFrozen,
+  sharedFields,
+  WAITS_FOR_GROUP,
+  WAITS_FOR_USER,
+  type GroupCase,
+  type GroupRules,
+  type Member,
+} from './group-case.ts';
 
 const RENAMED = 'displayName differs; roles and policies go by the name';
 
@@ -98,7 +39,7 @@ export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
 /** Returns the entries of members whom no sync removes: only a comparison with the adopted group finds them. */
 const surplusThere = (group: GroupCase): PlanEntry[] =>
   (group.surplusThere ?? []).map((member) => ({
-    ...base(group, 'none', 'report'),
+    ...sharedFields(group, 'none', 'report'),
     action: 'removeMember',
     member,
     before: { member: true },
@@ -106,32 +47,12 @@ const surplusThere = (group: GroupCase): PlanEntry[] =>
     reason: `no member at the source; the adoption of the group leaves this membership: only a later reconcile that repairs, or scim-bridge sync ${group.ref} after the adoption, removes the membership`,
   }));
 
-const nameOf = ({ wantedName, observed, link }: GroupCase): string =>
-  wantedName ?? observed?.displayName ?? String(link.core?.displayName ?? '');
-
-/** Returns the fields that all entries of a group share. */
-function base(
-  group: GroupCase,
-  cause: Cause,
-  effect: PlanEntry['effect'] = 'apply',
-): Omit<PlanEntry, 'action' | 'before' | 'after' | 'reason'> {
-  return {
-    kind: 'Group',
-    ref: group.ref,
-    platformId: group.link.id ?? null,
-    name: nameOf(group),
-    effect,
-    attribution: { cause },
-    basis: group.basis,
-  };
-}
-
 /** Returns the entry of a group that the source deleted; a group that the bridge adopted is only reported. */
 function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
   const owned = group.link.origin !== 'adopted';
   const isLeft = policy.policy !== 'sync';
   return {
-    ...base(group, ownCause(group), owned && !isLeft ? 'apply' : 'report'),
+    ...sharedFields(group, ownCause(group), owned && !isLeft ? 'apply' : 'report'),
     action: 'delete',
     before: { displayName: group.observed?.displayName ?? null },
     after: null,
@@ -141,76 +62,70 @@ function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
   };
 }
 
-/** Returns whether the policy leaves the group as it is: `create-only` writes only to a group that the bridge is making. */
-const isFrozen = ({ link, namesake }: GroupCase, { policy }: GroupRules): boolean =>
-  policy.policy === 'create-only' &&
-  link.making !== true &&
-  (link.id !== undefined || namesake !== undefined);
-
 /** Returns the entries that create, adopt, relink or rename the group; none if it is there under the desired name. */
 function existence(group: GroupCase, rules: GroupRules): PlanEntry[] {
-  const { policy, now } = rules;
-  const { link, namesake, observed, wantedName = '' } = group;
-  const after = { displayName: wantedName };
-  const frozen = link.id !== undefined && isFrozen(group, rules);
-  const left = frozen ? leftBy(policy) : '';
-  if (link.id === undefined || observed === undefined) {
-    // No run writes a conflict, whatever its effect (isNotice in entry.ts).
-    if (group.takenBy !== undefined)
-      return [{ ...base(group, 'none'), action: 'conflict', before: null, after, reason: group.takenBy }];
-    // No push takes the group away, also if a mark is pending, such as that of a restore.
-    const absence = absenceOf(link, now, 'the group is gone at the platform');
-    const isGone = link.id !== undefined;
-    const common = {
-      ...base(group, isGone ? absence.cause : ownCause(group), frozen ? 'report' : 'apply'),
-      after,
-    };
-    const lost = isGone ? `${absence.reason}; ` : '';
-    if (!namesake)
-      return [
-        {
-          ...common,
-          action: 'create',
-          before: null,
-          reason: frozen ? `${absence.reason}${left}` : `${lost}it is made`,
-        },
-      ];
-    const found = { ...common, before: { id: link.id ?? null, displayName: namesake.name } };
-    if (policy.adopt !== 'exact') {
-      const reason = `${lost}a group of this name exists and adopt is ${policy.adopt}`;
-      return [{ ...found, action: 'conflict', reason }];
-    }
-    // A complete group that is gone is neither made nor linked anew under `create-only`.
-    const reason = frozen
-      ? `${lost}a group of this name exists${left}`
-      : `${lost}the one that carries its name is taken over`;
-    const linked = { id: namesake.id, displayName: namesake.name };
-    const action = link.id === undefined ? 'adopt' : 'relink';
-    const taken: PlanEntry = { ...found, action, after: linked, reason };
-    // Under `create-only` the bridge does not change a group that it takes over.
-    if (namesake.name === wantedName || policy.policy === 'create-only') return [taken];
-    const renamed: PlanEntry = {
-      ...common,
-      action: 'update',
-      platformId: namesake.id,
-      before: { displayName: namesake.name },
-      reason: RENAMED,
-    };
-    return [taken, renamed];
-  }
+  const { link, observed, wantedName = '' } = group;
+  if (link.id === undefined || observed === undefined) return presence(group, rules);
   if (observed.displayName === wantedName) return [];
   const applied = link.core?.displayName === wantedName;
   // The platform may store the name in another letter case, which a rename would not change.
   if (applied && fold(observed.displayName) === fold(wantedName)) return [];
+  const frozen = isFrozen(group, rules);
   return [
     {
-      ...base(group, applied ? 'platform changed' : ownCause(group), frozen ? 'report' : 'apply'),
+      ...sharedFields(group, applied ? 'platform changed' : ownCause(group), frozen ? 'report' : 'apply'),
       action: 'update',
       before: { displayName: observed.displayName },
-      after,
-      reason: `${RENAMED}${left}`,
+      after: { displayName: wantedName },
+      reason: `${RENAMED}${frozen ? leftBy(rules.policy) : ''}`,
     },
   ];
+}
+
+/** Returns the entries that create, adopt or relink a group that the platform does not have under its link. */
+function presence(group: GroupCase, rules: GroupRules): PlanEntry[] {
+  const { policy, now } = rules;
+  const { link, namesake, wantedName = '' } = group;
+  const after = { displayName: wantedName };
+  // No run writes a conflict, whatever its effect (isNotice in entry.ts).
+  if (group.takenBy !== undefined)
+    return [
+      { ...sharedFields(group, 'none'), action: 'conflict', before: null, after, reason: group.takenBy },
+    ];
+  const isGone = link.id !== undefined;
+  // A complete group that is gone is neither made nor linked anew under `create-only`.
+  const frozen = isGone && isFrozen(group, rules);
+  // No push takes the group away, also if a mark is pending, such as that of a restore.
+  const absence = absenceOf(link, now, 'the group is gone at the platform');
+  const common = {
+    ...sharedFields(group, isGone ? absence.cause : ownCause(group), frozen ? 'report' : 'apply'),
+    after,
+  };
+  const lost = isGone ? `${absence.reason}; ` : '';
+  if (!namesake) {
+    const reason = frozen ? `${absence.reason}${leftBy(policy)}` : `${lost}it is made`;
+    return [{ ...common, action: 'create', before: null, reason }];
+  }
+  const found = { ...common, before: { id: link.id ?? null, displayName: namesake.name } };
+  if (policy.adopt !== 'exact') {
+    const reason = `${lost}a group of this name exists and adopt is ${policy.adopt}`;
+    return [{ ...found, action: 'conflict', reason }];
+  }
+  const reason = frozen
+    ? `${lost}a group of this name exists${leftBy(policy)}`
+    : `${lost}the one that carries its name is taken over`;
+  const linked = { id: namesake.id, displayName: namesake.name };
+  const taken: PlanEntry = { ...found, action: isGone ? 'relink' : 'adopt', after: linked, reason };
+  // Under `create-only` the bridge does not change a group that it takes over.
+  if (namesake.name === wantedName || policy.policy === 'create-only') return [taken];
+  const renamed: PlanEntry = {
+    ...common,
+    action: 'update',
+    platformId: namesake.id,
+    before: { displayName: namesake.name },
+    reason: RENAMED,
+  };
+  return [taken, renamed];
 }
 
 /** Returns the entries of pending memberships. A group that is made has no member to be removed. */
@@ -223,7 +138,7 @@ function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
       return {
         // The cause `source changed` means that a sync is to come. For a kept removal (`r`) of a group without a mark none is, so
         // the run has to mark the group.
-        ...base(
+        ...sharedFields(
           group,
           sign === MEMBERSHIP_SIGN.keptRemoval && !group.marked ? 'not applied' : 'source changed',
           policy.policy === 'sync' ? 'apply' : 'report',
@@ -242,7 +157,7 @@ function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
       ? WAITS_FOR_GROUP
       : (left ?? (refusal && `${WAITS_FOR_USER} (${refusal.reason})`));
     return {
-      ...base(
+      ...sharedFields(
         group,
         isTakenOut && !isRefused ? 'platform changed' : 'source changed',
         waits ? 'report' : 'apply',
@@ -287,7 +202,11 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const isLeaver = isLeaverOf(group);
   const isUnconfirmed = isUnconfirmedOf(group);
   const added = missing.map((member): PlanEntry => ({
-    ...base(group, isUnwritten(member) ? 'not applied' : 'platform changed', frozen ? 'report' : 'apply'),
+    ...sharedFields(
+      group,
+      isUnwritten(member) ? 'not applied' : 'platform changed',
+      frozen ? 'report' : 'apply',
+    ),
     action: 'addMember',
     member,
     before: { member: false },
@@ -304,7 +223,7 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
     const isUnnoticed = member.ref !== null && (group.isLost || isLeaver(member));
     const isKept = isUnconfirmed(member);
     const cause = isKept ? 'write did not stick' : 'platform changed';
-    const common = base(group, isUnnoticed ? 'not applied' : cause);
+    const common = sharedFields(group, isUnnoticed ? 'not applied' : cause);
     const states = { member, before: { member: true } };
     if (members === 'owned' && !isUnnoticed && !isKept) {
       const reason =

@@ -4,7 +4,7 @@ import { conditionText } from '../../directory/outbox/condition-text.ts';
 import { isBySettingsOfThen } from '../../directory/outbox/links.ts';
 import type { Ref } from '../../directory/records.ts';
 import { isChange, isDrift, type PlanEntry } from '../entry.ts';
-import { WAITS_FOR_GROUP } from './plan-groups.ts';
+import { WAITS_FOR_GROUP } from './group-case.ts';
 import type { VerifiedResource } from './verified.ts';
 
 /** Writes that the platform has refused permanently, and the settings that decide whether they are refused again. */

@@ -23,7 +23,8 @@ import {
   pendingThere,
   type FoundThere,
 } from './verify-members.ts';
-import { groupEntries, type GroupCase, type Member } from './plan-groups.ts';
+import type { GroupCase, Member } from './group-case.ts';
+import { groupEntries } from './plan-groups.ts';
 
 /** Unmanaged groups of a complete list, and groups of other connections. */
 export interface GroupStrangers {

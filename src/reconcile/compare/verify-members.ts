@@ -7,7 +7,7 @@ import type { WireGroup } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { namesGroup } from '../../sync/diff.ts';
 import { isProtected } from '../entry.ts';
-import type { GroupCase, Member, MemberDifferences } from './plan-groups.ts';
+import type { GroupCase, Member, MemberDifferences } from './group-case.ts';
 import { asking } from './platform-reads.ts';
 import type { ScanResult } from '../scope.ts';
 

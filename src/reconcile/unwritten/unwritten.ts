@@ -8,7 +8,7 @@ import type { Outbox } from '../../directory/outbox/outbox.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { guardKindOf, isChange, needsMark, type PlanEntry } from '../entry.ts';
-import { WAITS_FOR_GROUP, WAITS_FOR_USER } from '../compare/plan-groups.ts';
+import { WAITS_FOR_GROUP, WAITS_FOR_USER } from '../compare/group-case.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { keptBySettings } from './left-by-settings.ts';
 import { isLostValue } from './unmappable.ts';

@@ -1,0 +1,100 @@
+// Defines what a comparison knows of one group, and the fields that all plan entries of the group share. Pure.
+import type { Link, Condition } from '../../directory/outbox/links.ts';
+import type { Ref } from '../../directory/records.ts';
+import type { WireGroup } from '../../platform/wire.ts';
+import type { SyncPolicy } from '../../sync/target.ts';
+import type { Basis, Cause, PlanEntry } from '../entry.ts';
+
+/** A member in a comparison. */
+export interface Member {
+  /** Null: an unmanaged account. */
+  ref: Ref | null;
+  /** Null: a user without account. */
+  platformId: string | null;
+  name: string;
+}
+
+/** Differences between the source's members and the platform's. */
+export interface MemberDifferences {
+  /** Managed members that the platform lacks. */
+  missing: Member[];
+  /** Missing members whose account the platform does not have any more. */
+  gone?: ReadonlySet<Ref | null>;
+  /** Members at the platform that the source does not have. */
+  surplus: Member[];
+}
+
+/** Stored state of a group, and the observed one. */
+export interface GroupCase {
+  ref: Ref;
+  link: Link;
+  basis: Basis;
+  /** Whether the group has a mark, so that a push is pending. */
+  marked: boolean;
+  /** Pending removals of members may have been lost, so a managed member that the source does not have must be removed. */
+  isLost: boolean;
+  /** The group comes back into scope; its link notes whom the source removed meanwhile, unless `isLost`. */
+  isBack: boolean;
+  /** Desired name at the target; undefined when the group is out of scope. */
+  wantedName: string | undefined;
+  /** True: the source deleted the group. */
+  isDeleted: boolean;
+  /** Undefined: the platform does not have the group. */
+  observed: WireGroup | undefined;
+  /** An unmanaged group at the platform with the desired name. */
+  namesake?: { id: string; name: string } | undefined;
+  /** Why the sync will refuse the group that it finds: another connection is linked to it. */
+  takenBy?: string | undefined;
+  /** Undefined when the members were not read. */
+  members?: MemberDifferences | undefined;
+  /** Names (member-names.ts) of members whose removal was written and that no answer or read has confirmed. */
+  unconfirmed: ReadonlySet<string>;
+  /** Ids of the users whose addition was never sent to the platform (`unsentMembers` in directory/keys.ts). */
+  unsent: ReadonlySet<string>;
+  /** Members of the group that is to be adopted whom the source does not have and the settings do not leave there. */
+  surplusThere?: Member[] | undefined;
+  /**
+   * Pending memberships with their signs (pending membership in docs/glossary.md), and the refusal of the member's own last sync.
+   * `isTakenOut`: no push ordered the addition, but a comparison that found the member taken out at the platform.
+   */
+  pending: { member: Member; sign: string; refusal?: Condition | undefined; isTakenOut?: boolean }[];
+}
+
+export interface GroupRules {
+  policy: SyncPolicy;
+  /** Setting `groups.members`. */
+  members: 'owned' | 'authoritative';
+  /** Time of the comparison, Unix milliseconds. */
+  now: number;
+}
+
+/** Texts behind the reason of a membership that cannot be written yet. */
+export const WAITS_FOR_GROUP = '; waits for the group, which needs a person';
+export const WAITS_FOR_USER = '; waits for the user, who needs a person';
+
+/** Returns the name at the target: the desired one, or the last known; '' if neither is known. */
+const nameOf = ({ wantedName, observed, link }: GroupCase): string =>
+  wantedName ?? observed?.displayName ?? String(link.core?.displayName ?? '');
+
+/** Returns the fields that all entries of a group share. */
+export function sharedFields(
+  group: GroupCase,
+  cause: Cause,
+  effect: PlanEntry['effect'] = 'apply',
+): Omit<PlanEntry, 'action' | 'before' | 'after' | 'reason'> {
+  return {
+    kind: 'Group',
+    ref: group.ref,
+    platformId: group.link.id ?? null,
+    name: nameOf(group),
+    effect,
+    attribution: { cause },
+    basis: group.basis,
+  };
+}
+
+/** Returns whether the policy leaves the group as it is: `create-only` writes only to a group that the bridge is making. */
+export const isFrozen = ({ link, namesake }: GroupCase, { policy }: GroupRules): boolean =>
+  policy.policy === 'create-only' &&
+  link.making !== true &&
+  (link.id !== undefined || namesake !== undefined);
