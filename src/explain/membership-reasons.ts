@@ -4,6 +4,13 @@ import { counted } from '../support/counted.ts';
 import { isUnderFormerName } from './memberships.ts';
 import { capital, someOf } from '../support/sentence-parts.ts';
 
+/** Reasons of conditions that an operator or the settings caused on purpose. */
+const LEFT_ALONE = new Set(['Rejected', 'Protected', 'OutOfScope', 'LeftByPolicy']);
+
+/** Returns whether the platform or a conflict stops the other resource of a membership, so that a person has to look at it. */
+export const needsPerson = ({ condition }: MembershipState): boolean =>
+  condition !== undefined && condition !== 'Held' && !LEFT_ALONE.has(condition);
+
 /** Returns a sentence with the numbers of memberships that wait; '' if there are none. */
 export function membershipReason({ kind, memberships, members }: ExplainedFacts): string {
   const renamed = memberships.filter(isUnderFormerName).length;

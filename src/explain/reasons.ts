@@ -33,7 +33,7 @@ import { platformReasons } from './platform-reasons.ts';
 import { someOf } from '../support/sentence-parts.ts';
 import { valueReasons } from './value-reasons.ts';
 
-/** Returns the sentences that `summary`, the text of verdict.ts, does not contain already. */
+/** Returns the sentences that `summary`, the text of summary.ts, does not contain already. */
 export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   const { suspectedDrift, policy } = facts;
   // Somebody made the held and rejected changes at the platform: the next run ends exception and condition without a decision.

@@ -4,7 +4,7 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { MembershipState } from './explanation.ts';
 import { MOST_NAMED } from '../support/sentence-parts.ts';
 import { conditionOf } from './stored-fields.ts';
-import { needsPerson } from './verdict.ts';
+import { needsPerson } from './membership-reasons.ts';
 
 /**
  * Returns a sentence for each of the first MOST_NAMED pending memberships whose group needs a person first: why, and the commands
