@@ -14,6 +14,7 @@ import { removalStops, type RemovalStop } from '../reconcile/unwritten/waiting-f
 import { wasBehindHold } from '../sync/gate.ts';
 import { removal } from '../sync/names/succession.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
+import { counted } from '../support/counted.ts';
 import { isoTime } from '../support/sources.ts';
 
 /** Largest number of pending members that are described. */
@@ -74,14 +75,14 @@ export async function membershipsOfUser(
       // `follows`: the removal is written with the deactivation of the account, which the guard holds.
       const follows = closing === 'follows' ? { because: FOLLOWS } : undefined;
       const deleted = deletions[index] && DELETION[deletions[index]];
-      const cause = removed ?? follows ?? deleted ?? causeOf(withoutDecision(link), outbox.settings);
+      const cause = removed ?? follows ?? deleted ?? causeOfGroup(link, outbox.settings);
       return { ...other, state: 'toRemove', ...cause };
     }
     // Only behind the removals, because a removal is written for a user out of scope too.
     const outside = !ownLink ? undefined : whyOutside(parseLink(ownLink.text), ownLink.marked);
     if (outside !== undefined) return { ...other, state: 'notForTarget', because: outside };
     const former = sign === undefined ? formerName(link, target.mapping.groupName(name ?? '')) : undefined;
-    const cause = causeOf(withoutDecision(link), outbox.settings);
+    const cause = causeOfGroup(link, outbox.settings);
     if (former === undefined) return { ...other, state: stateOf(sign), ...(sign === undefined ? {} : cause) };
     // The person is in the group under the name that the group has by its link. Somebody may have renamed the group since its
     // last sync: explain.ts corrects the state when the platform shows the desired name.
@@ -237,6 +238,16 @@ function causeOf(
   const { reason, since } = condition;
   const because = conditionText(condition, settings);
   return PASSING.has(reason) ? { because, triedSince: isoTime(since) } : { because, condition: reason };
+}
+
+/** Returns the cause of a membership that waits for the sync of its group: the group's condition, or else its last failures. */
+function causeOfGroup(group: Link, settings: string): ReturnType<typeof causeOf> {
+  const cause = causeOf(withoutDecision(group), settings);
+  const { attempts = 0, lastFailure } = group;
+  if (cause.because !== undefined || attempts === 0 || lastFailure === undefined) return cause;
+  return {
+    because: `${counted(attempts, 'attempt')} to write the group failed in a row; it is tried again. The last failure: ${lastFailure}`,
+  };
 }
 
 /** Returns why the bridge writes no membership of a user; undefined: it does, or the next sync of a marked user finds out. */

@@ -30,9 +30,9 @@ const join = (...members: string[]) =>
     path: 'members',
     value: members.map((value) => ({ value })),
   });
-const explainWith = (text: RegExp) =>
-  eventually(`explain of the group matches ${text}`, async () =>
-    text.test((await place.commands.run('explain', 'Red', '--all')).text.replaceAll(/\s+/g, ' ')),
+const explainWith = (text: RegExp, of = 'Red') =>
+  eventually(`explain of ${of} matches ${text}`, async () =>
+    text.test((await place.commands.run('explain', of, '--all')).text.replaceAll(/\s+/g, ' ')),
   );
 
 test('a group that fails to add a member while another member has no account yet counts its failures, and the log has one entry for them', async () => {
@@ -49,4 +49,13 @@ test('explain names the last failure: a 404 after a 503', async () => {
   await setFaults(failing('PATCH', 'Groups', 503, 1), failing('PATCH', 'Groups', 404));
   await join(ann);
   await explainWith(/failed [2-9] times in a row; .* The last failure: PATCH \S+ answered 404/);
+}, 60_000);
+
+test('explain of a person names the failed attempts of the group that the person waits for', async () => {
+  await setFaults(failing('PATCH', 'Groups', 404));
+  await join(ann);
+  await explainWith(
+    /Red \([1-9] attempts? to write the group failed in a row; .* The last failure: PATCH \S+ answered 404/,
+    ANN,
+  );
 }, 60_000);
