@@ -88,7 +88,8 @@ export async function membershipsOfUser(
     // last sync: explain.ts corrects the state when the platform shows the desired name.
     const still = `${STILL_CALLED}${former} at the platform as of its last sync, so the person has the access of that name${cause.because === undefined ? '' : `: ${cause.because}`}`;
     // The policy `create-only` renames no group that the bridge has completed.
-    const left = target.policy.policy === 'create-only' && !link.making ? { condition: 'LeftByPolicy' } : {};
+    const left =
+      target.policy.policy === 'create-only' && !link.isIncomplete ? { condition: 'LeftByPolicy' } : {};
     return { ...other, state: 'toAdd', ...left, ...cause, because: still };
   });
 }

@@ -137,7 +137,8 @@ export async function lookAtPlatform(
     // A group of the person is gone, and no run makes or links another one.
     const isGroupConflict = ({ action, kind }: PlanEntry): boolean =>
       isPerson && action === 'conflict' && kind === 'Group';
-    // A conflict of the explained resource counts if an attribute has it, and one of a member if the whole account has it.
+    // A conflict of one attribute concerns the person. A group is concerned only by a conflict of a member's whole account, without
+    // which there is no membership.
     const isDifference = (entry: PlanEntry): boolean =>
       (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOther(entry)) ||
       isUnmade(entry) ||

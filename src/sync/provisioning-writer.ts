@@ -87,7 +87,10 @@ type Draft = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?
 /** @param policy of the target: only `sync` deletes, so only then a deletion that somebody else made is logged */
 export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']): ProvisioningWriter {
   const { link } = work;
-  /** State at the start of the sync, without `core`, which changes with the link; unchanged facts are not logged again. */
+  /**
+   * Copy of the link at the start of the sync, by which unchanged facts are not logged again. Objects of the link change during the
+   * sync, so those that are compared are copied too; of `core` that is only `active`.
+   */
   const known = {
     ...link,
     active: link.core?.active,

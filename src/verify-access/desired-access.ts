@@ -66,8 +66,8 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
   const groups = named.map(({ name }, index): ExpectedGroup => {
     const group = found[index];
     // The empty text gives an empty link: the group is not linked.
-    const { id: platformId, making } = parseLink(group?.text ?? '');
-    const isComplete = platformId !== undefined && making !== true && group?.marked !== true;
+    const { id: platformId, isIncomplete } = parseLink(group?.text ?? '');
+    const isComplete = platformId !== undefined && isIncomplete !== true && group?.marked !== true;
     return { name, platformId, isComplete, refused: group && refusedText(group, name) };
   });
   if (!desired.inScope)

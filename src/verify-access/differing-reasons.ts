@@ -70,7 +70,7 @@ function leftByPolicyText({
   wanted,
   reading,
 }: Facts): string | undefined {
-  if (isMarked || link.id === undefined || link.making || link.condition) return undefined;
+  if (isMarked || link.id === undefined || link.isIncomplete || link.condition) return undefined;
   const hasGroups = differences.some(({ name }) => name === 'groups');
   const missing = hasGroups ? missingGroups(wanted, reading) : [];
   if (policy === 'create-only' && missing.every(({ isComplete }) => isComplete))

@@ -79,8 +79,8 @@ export interface Link {
   creating?: boolean;
   /** Set before a deletion is sent, so that after a lost answer an absence counts as the bridge's own deletion. */
   deleting?: boolean;
-  /** Created and not completed yet; the policy `create-only` may still complete it. */
-  making?: boolean;
+  /** Created, and its values or members are not complete yet; the policy `create-only` may still write these. */
+  isIncomplete?: boolean;
   /** Adopted group whose members are not complete yet: a member who was there before needs no write and no log entry. */
   adopting?: true;
   /**

@@ -8,7 +8,7 @@
 --      takenFrom: the former resource that was linked to the platform id
 --      rewriteMemberships: the account was created again at the platform, so all its memberships have to be written
 --      isNew: the account was created just now, so it is in no group, and pending removals of the user end
---      surplus: users who are members at the platform and were removed at the source while the group was out of scope
+--      surplus: users to remove from the group, except those whom the source has as members
 --      requeueGroups: the user may gain memberships now, so groups with a pending addition of the user become due
 --      resumed: groups whose removal of this user was skipped while the user was protected; each becomes pending again
 --      coalesceMs: time for which such a group collects users before its sync

@@ -79,7 +79,7 @@ export interface SaveOptions {
   rewriteMemberships?: boolean;
   /** With `rewriteMemberships`: the account or group was created just now, so it has no memberships. Removals of a user end. */
   isNew?: boolean;
-  /** Members of the group that only the platform has. */
+  /** Users to remove from the group, except those whom the source has as members. */
   surplus?: string[];
   /** Groups with a pending membership of this user become due. */
   requeueGroups?: boolean;

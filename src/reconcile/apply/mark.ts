@@ -155,7 +155,8 @@ function namesIn(entry: PlanEntry): string[] {
     case 'relink':
       // The link has no id, so the sync creates the resource with all values.
       if (platformId === null) return [];
-      // The link still names the deleted object; a write answers 404, and the worker then looks the account up again.
+      // The link still has the id of the deleted object. The sync writes these values there, gets 404, and then looks the resource up
+      // anew. `id` is no value, and the sync of the new account writes `active` in any case.
       return Object.keys(after ?? {}).filter((name) => name !== 'active' && name !== 'id');
     case 'delete':
       // The account was opened again: its sync closes the account before the deletion.

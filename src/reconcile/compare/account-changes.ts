@@ -16,7 +16,7 @@ export function accountChanges(
 ): PlanEntry[] {
   const applied = desiredFromLink(user.link);
   // `create-only` writes nothing more to a completed account.
-  const frozen = rules.policy.policy === 'create-only' && user.link.making !== true;
+  const frozen = rules.policy.policy === 'create-only' && user.link.isIncomplete !== true;
   const cause = frozen && !user.marked ? 'not applied' : ownCause(user);
   const causeOf = ({ name }: Difference): Cause =>
     sameValue(desiredValue(applied, name) ?? null, desiredValue(wanted, name) ?? null)

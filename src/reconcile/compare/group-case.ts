@@ -96,5 +96,5 @@ export function sharedFields(
 /** Returns whether the policy leaves the group as it is: `create-only` writes only to a group that the bridge is making. */
 export const isFrozen = ({ link, namesake }: GroupCase, { policy }: GroupRules): boolean =>
   policy.policy === 'create-only' &&
-  link.making !== true &&
+  link.isIncomplete !== true &&
   (link.id !== undefined || namesake !== undefined);

@@ -118,8 +118,8 @@ export async function followersOfUsers(
         const ref = refOf('Group', groupId);
         const name = target.mapping.groupName(displayName);
         const link = linkOf.get(ref) ?? {};
-        // Under create-only a group is changed only until its creation is complete (`making`).
-        const isFrozen = target.policy.policy === 'create-only' && link.making !== true;
+        // Under create-only a group is changed only until its creation is complete (`isIncomplete`).
+        const isFrozen = target.policy.policy === 'create-only' && link.isIncomplete !== true;
         // The members of a group that this plan creates or links are added by `followersOfGroup`.
         const isThere = link.id !== undefined && link.departed !== true && !isFrozen && !parents.has(ref);
         const member = { ref: refOf('User', record.id) };

@@ -27,8 +27,9 @@ import { withGoneMembers, withoutAddedLeavers, withoutRefusedAdoptions } from '.
 const PORTION = 200;
 
 /**
- * Returns the entries together with their followers: entries that the sync of another entry's resource, named in `follows`, writes
- * too. A run marks the resource in `follows`, and not the group of the follower. The steps, each on the result of the former:
+ * Returns the entries together with their followers. A follower needs no sync of its own: the sync of another resource, named in
+ * its field `follows`, writes it too. Example: the creation of Ann's account adds her to her groups, so a run marks Ann, and not
+ * the groups. The steps, each on the result of the former:
  * 1. Changes that a sync will not make are left out or become conflicts, so that they have neither definitions nor followers.
  * 2. Definitions of attributes are added, for the values that are left. A value whose definition has another type is a conflict.
  * 3. The followers of the changes are added.
@@ -64,9 +65,11 @@ async function withAllFollowers(
   verified: readonly VerifiedResource[],
   { definitions: missing, conflicts, isConflictPerAttribute = false }: DefinitionFindings & DefinitionReads,
 ): Promise<PlanEntry[]> {
-  const found = goneWithDefinition(entries, missing).filter(
-    ({ action, attribute }) => !isConflictPerAttribute || action !== 'conflict' || attribute === undefined,
-  );
+  const known = goneWithDefinition(entries, missing);
+  const isOfAttribute = ({ action, attribute }: PlanEntry): boolean =>
+    action === 'conflict' && attribute !== undefined;
+  // One conflict of each attribute, in `ofDefinitions`, stands for those of all users.
+  const found = isConflictPerAttribute ? known.filter((entry) => !isOfAttribute(entry)) : known;
   const ofDefinitions = [
     ...missing,
     ...(isConflictPerAttribute ? [...conflicts].map(toDefinitionConflict) : []),
@@ -80,7 +83,8 @@ async function withAllFollowers(
   const isReplaced = ({ action, member }: PlanEntry): boolean =>
     action === 'addMember' && !!member?.ref && parents.has(member.ref);
   const kept = found.filter((entry) => !isReplaced(entry));
-  // The sync of a group sends pending additions without reading its members, so they are planned even if the account is one.
+  // Pending additions of newly linked users. The sync of a group sends these without reading its members, so their followers are
+  // planned even if the new account is a member already.
   const sent = new Set(found.filter((entry) => isReplaced(entry) && isPending(entry)).map(membershipKey));
   const named = new Set(kept.filter(({ action }) => action === 'addMember').map(membershipKey));
   const linked = new Set([...parents.values()].map(platformIdAfter));

@@ -7,7 +7,7 @@ import { toLine } from './run.ts';
 interface RecordState {
   readonly chatId: string;
   readonly isStreaming: boolean;
-  /** For a cutoff: the messages before the records that follow. */
+  /** In the opening record (`__cutoff__`) the former messages; new ones follow as lines of their own. In the closing record all. */
   readonly messages: readonly MessageRecord[];
 }
 

@@ -139,7 +139,7 @@ async function linkTo(
   const { link } = context;
   link.id = group.id;
   link.origin = origin;
-  if (origin === 'created') link.making = true;
+  if (origin === 'created') link.isIncomplete = true;
   else if (takenFrom === undefined) link.adopting = true;
   delete link.creating;
   link.core = { displayName: group.displayName };

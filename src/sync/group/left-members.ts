@@ -108,8 +108,9 @@ export async function noteLeavers(context: SyncContext, pending: PendingMembers)
 }
 
 /**
- * Makes the difference of all members pending for a group that comes back into scope or has leavers, because its member changes
- * were not written meanwhile. Reads the member list of the platform. Only managed users are removed. Under
+ * Makes pending, for a group that comes back into scope or has leavers, the addition of each desired member and the removal of each
+ * managed member whom the source does not have, because its member changes were not written meanwhile. Reads the member list of the
+ * platform. Under
  * `groups.members: owned` only listed leavers are removed, so that members whom others added stay.
  */
 export async function comeBack(context: SyncContext): Promise<void> {
@@ -123,8 +124,9 @@ export async function comeBack(context: SyncContext): Promise<void> {
   );
   const present = members.flat();
   const isNoted = target.policy.groups.members === 'owned' ? notedLeavers(link) : undefined;
-  const surplus = present.filter(({ user, platformId }) => isNoted?.(user, platformId) ?? true);
-  await context.save({ rewriteMemberships: true, surplus: surplus.map(({ user }) => user) });
+  // `save` leaves out those of them whom the source has as members.
+  const removable = present.filter(({ user, platformId }) => isNoted?.(user, platformId) ?? true);
+  await context.save({ rewriteMemberships: true, surplus: removable.map(({ user }) => user) });
   // Not before the save above: if the process is killed before the next save, the stored link still has both, and the next sync
   // compares the members again.
   delete link.departed;

@@ -58,7 +58,7 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   const hasLeaversToRemove = link.leavers !== undefined && policy.policy === 'sync';
   if (link.departed || hasLeaversToRemove) await comeBack(context);
   // `create-only` writes nothing more to a completed group.
-  if (policy.policy === 'create-only' && !link.making) {
+  if (policy.policy === 'create-only' && !link.isIncomplete) {
     const pending = await context.outbox.pendingMembers(context.work.id);
     await noteLeavers(context, pending);
     await dropPendingMembers(context, pending, { ending: 'left' });
@@ -89,7 +89,7 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   throwIfUnwritten(context, [...removed.ignored, ...added.ignored]);
   // A created or adopted group is complete when no member is under way.
   if (underWay === 0) {
-    delete link.making;
+    delete link.isIncomplete;
     delete link.adopting;
   }
   if (removed.isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };

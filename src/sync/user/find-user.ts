@@ -49,7 +49,8 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
     case 'absent':
       return { kind: 'absent' };
     case 'conflict':
-      // The conflict may pass: the linked resource is about to give up the name, or the list lags behind.
+      // The conflict may pass: the sync of the linked resource, which may give up the name, or of another user with the externalId is
+      // pending, or the list shows an old name.
       for (const { user } of candidates) {
         const shown = { id: user.id, name: user.userName };
         const isPassing =
@@ -78,7 +79,7 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
       if (notOurs) return notOurs;
       link.id = user.id;
       link.origin = link.creating ? 'created' : 'adopted';
-      if (link.creating) link.making = true;
+      if (link.creating) link.isIncomplete = true;
       delete link.creating;
       context.logger.info({ ref: context.work.ref, origin: link.origin }, 'account adopted');
       const takenFrom = isTakenOver ? former : undefined;
@@ -169,10 +170,11 @@ export async function createMissingAccount(
     return laterOrConflict(context, message, 409);
   }
   const notOurs = await claim(context, created.id, { isNew: true, core: desired.core });
+  // `creating` stays in the stored link, so that the next sync looks the account up instead of making another one.
   if (notOurs) return notOurs;
   link.id = created.id;
   link.origin = 'created';
-  link.making = true;
+  link.isIncomplete = true;
   delete link.creating;
   delete link.unsure;
   link.core = { ...desired.core, ...(created.active !== undefined && { active: created.active }) };

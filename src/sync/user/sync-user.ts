@@ -74,7 +74,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   noteLeftOpen(context, desired.active);
   await resumeRemovals(context);
   // `create-only` writes nothing more to a completed account. Its groups may add the user.
-  if (policy.policy === 'create-only' && !link.making) {
+  if (policy.policy === 'create-only' && !link.isIncomplete) {
     if (link.observedGeneration !== work.generation) {
       link.observedGeneration = work.generation;
       await context.save({ requeueGroups: true });
@@ -132,7 +132,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
     if (!(await context.outbox.isCurrent(work))) return { kind: 'later', writes: context.writes, afterMs: 0 };
     await setActive(context, true);
   }
-  delete link.making;
+  delete link.isIncomplete;
   // A user whose protected name was changed has lost the protection only now, with the write of the new name.
   await resumeRemovals(context);
   // Groups that add a rejoining user read all their members first, so the mark stays until no group has to. It does not stay
