@@ -4,7 +4,7 @@ import { isEmpty } from '../../sync/diff.ts';
 import { sameValue } from '../../sync/mapping/values.ts';
 import { desiredFromLink, desiredValue, type DesiredAccount, type Difference } from './compare.ts';
 import { leftBy, ownCause, type Cause, type PlanEntry } from '../entry.ts';
-import { sharedFields, masked, type TargetRules, type UserCase } from './user-case.ts';
+import { userFields, masked, type TargetRules, type UserCase } from './user-case.ts';
 
 /** Returns the entries of the differences: one for each attribute, and one for all core values of the same cause. */
 export function accountChanges(
@@ -25,7 +25,7 @@ export function accountChanges(
   const toEntry = (difference: Difference, change: Change): PlanEntry => {
     const isReported = frozen || (change.action === 'deactivate' && rules.policy.policy !== 'sync');
     return {
-      ...sharedFields(user, causeOf(difference)),
+      ...userFields(user, causeOf(difference)),
       ...change,
       effect: isReported ? 'report' : 'apply',
       reason: isReported ? `${change.reason}${leftBy(rules.policy)}` : change.reason,

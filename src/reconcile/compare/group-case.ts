@@ -77,7 +77,7 @@ const nameOf = ({ wantedName, observed, link }: GroupCase): string =>
   wantedName ?? observed?.displayName ?? String(link.core?.displayName ?? '');
 
 /** Returns the fields that all entries of a group share. */
-export function sharedFields(
+export function groupFields(
   group: GroupCase,
   cause: Cause,
   effect: PlanEntry['effect'] = 'apply',

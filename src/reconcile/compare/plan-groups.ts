@@ -7,7 +7,7 @@ import { notedLeavers } from '../../sync/group/left-members.ts';
 import { absenceOf, leftBy, ownCause, TAKEN_OUT, type PlanEntry } from '../entry.ts';
 import {
   isFrozen,
-  sharedFields,
+  groupFields,
   WAITS_FOR_GROUP,
   WAITS_FOR_USER,
   type GroupCase,
@@ -39,7 +39,7 @@ export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
 /** Returns the entries of members whom no sync removes: only a comparison with the adopted group finds them. */
 const surplusThere = (group: GroupCase): PlanEntry[] =>
   (group.surplusThere ?? []).map((member) => ({
-    ...sharedFields(group, 'none', 'report'),
+    ...groupFields(group, 'none', 'report'),
     action: 'removeMember',
     member,
     before: { member: true },
@@ -52,7 +52,7 @@ function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
   const owned = group.link.origin !== 'adopted';
   const isLeft = policy.policy !== 'sync';
   return {
-    ...sharedFields(group, ownCause(group), owned && !isLeft ? 'apply' : 'report'),
+    ...groupFields(group, ownCause(group), owned && !isLeft ? 'apply' : 'report'),
     action: 'delete',
     before: { displayName: group.observed?.displayName ?? null },
     after: null,
@@ -73,7 +73,7 @@ function existence(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const frozen = isFrozen(group, rules);
   return [
     {
-      ...sharedFields(group, applied ? 'platform changed' : ownCause(group), frozen ? 'report' : 'apply'),
+      ...groupFields(group, applied ? 'platform changed' : ownCause(group), frozen ? 'report' : 'apply'),
       action: 'update',
       before: { displayName: observed.displayName },
       after: { displayName: wantedName },
@@ -90,7 +90,7 @@ function presence(group: GroupCase, rules: GroupRules): PlanEntry[] {
   // No run writes a conflict, whatever its effect (isNotice in entry.ts).
   if (group.takenBy !== undefined)
     return [
-      { ...sharedFields(group, 'none'), action: 'conflict', before: null, after, reason: group.takenBy },
+      { ...groupFields(group, 'none'), action: 'conflict', before: null, after, reason: group.takenBy },
     ];
   const isGone = link.id !== undefined;
   // A complete group that is gone is neither made nor linked anew under `create-only`.
@@ -98,7 +98,7 @@ function presence(group: GroupCase, rules: GroupRules): PlanEntry[] {
   // No push takes the group away, also if a mark is pending, such as that of a restore.
   const absence = absenceOf(link, now, 'the group is gone at the platform');
   const common = {
-    ...sharedFields(group, isGone ? absence.cause : ownCause(group), frozen ? 'report' : 'apply'),
+    ...groupFields(group, isGone ? absence.cause : ownCause(group), frozen ? 'report' : 'apply'),
     after,
   };
   const lost = isGone ? `${absence.reason}; ` : '';
@@ -138,7 +138,7 @@ function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
       return {
         // The cause `source changed` means that a sync is to come. For a kept removal (`r`) of a group without a mark none is, so
         // the run has to mark the group.
-        ...sharedFields(
+        ...groupFields(
           group,
           sign === MEMBERSHIP_SIGN.keptRemoval && !group.marked ? 'not applied' : 'source changed',
           policy.policy === 'sync' ? 'apply' : 'report',
@@ -157,7 +157,7 @@ function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
       ? WAITS_FOR_GROUP
       : (left ?? (refusal && `${WAITS_FOR_USER} (${refusal.reason})`));
     return {
-      ...sharedFields(
+      ...groupFields(
         group,
         isTakenOut && !isRefused ? 'platform changed' : 'source changed',
         waits ? 'report' : 'apply',
@@ -202,7 +202,7 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const isLeaver = isLeaverOf(group);
   const isUnconfirmed = isUnconfirmedOf(group);
   const added = missing.map((member): PlanEntry => ({
-    ...sharedFields(
+    ...groupFields(
       group,
       isUnwritten(member) ? 'not applied' : 'platform changed',
       frozen ? 'report' : 'apply',
@@ -223,7 +223,7 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
     const isUnnoticed = member.ref !== null && (group.isLost || isLeaver(member));
     const isKept = isUnconfirmed(member);
     const cause = isKept ? 'write did not stick' : 'platform changed';
-    const common = sharedFields(group, isUnnoticed ? 'not applied' : cause);
+    const common = groupFields(group, isUnnoticed ? 'not applied' : cause);
     const states = { member, before: { member: true } };
     if (members === 'owned' && !isUnnoticed && !isKept) {
       const reason =

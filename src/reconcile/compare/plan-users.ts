@@ -22,7 +22,7 @@ import {
   type Values,
 } from '../entry.ts';
 import type { Namesake } from './strangers.ts';
-import { sharedFields, masked, type TargetRules, type UserCase } from './user-case.ts';
+import { userFields, masked, type TargetRules, type UserCase } from './user-case.ts';
 
 /** Desired state of a user whom the source deleted. */
 const GONE: DesiredAccount = { inScope: false, active: false, core: {}, attributes: {} };
@@ -91,7 +91,7 @@ const created = (
 /** Returns the entries of a user who has no account yet. */
 function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
   const { namesake, takenBy } = user;
-  const common = sharedFields(user, ownCause(user));
+  const common = userFields(user, ownCause(user));
   const after = createdValues(wanted);
   if (takenBy !== undefined) return [taken(user, after, takenBy)];
   if (!namesake) return [{ ...common, ...created(wanted, 'has no account yet') }];
@@ -125,7 +125,7 @@ export const isAdopted = ({ former }: Namesake, { adopt }: Pick<SyncPolicy, 'ado
 
 /** Returns the conflict of a user whose account another connection is linked to. */
 const taken = (user: UserCase, after: Values, reason: string): PlanEntry => ({
-  ...sharedFields(user, 'none'),
+  ...userFields(user, 'none'),
   action: 'conflict',
   before: null,
   after,
@@ -140,7 +140,7 @@ function missingAccount(user: UserCase, wanted: DesiredAccount, rules: TargetRul
   const effect = policy.policy === 'create-only' ? 'report' : 'apply';
   const left = effect === 'report' ? leftBy(policy) : '';
   // No push takes an account away, also if a mark is pending, such as that of a restore.
-  const common = { ...sharedFields(user, 'platform changed'), effect } as const;
+  const common = { ...userFields(user, 'platform changed'), effect } as const;
   const { cause, reason: absence } = absenceOf(user.link, rules.now, 'its account is gone at the platform');
   if (namesake) {
     const before = { id: user.link.id ?? null, userName: namesake.userName };
@@ -192,7 +192,7 @@ function deletion(user: UserCase, observed: WireUser, { policy }: TargetRules): 
   const isLater = !active && link.departed === true && !marked;
   const why = wanted === undefined ? 'deleted at the source' : 'out of scope';
   return {
-    ...sharedFields(user, isReopened ? 'platform changed' : isLater ? 'not applied' : ownCause(user)),
+    ...userFields(user, isReopened ? 'platform changed' : isLater ? 'not applied' : ownCause(user)),
     action: 'delete',
     before: { userName: observed.userName, active },
     after: null,

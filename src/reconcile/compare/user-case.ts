@@ -51,7 +51,7 @@ const nameOf = ({ link, observed, wanted }: UserCase): string =>
   String(wanted?.core.userName ?? observed?.userName ?? link.core?.userName ?? '');
 
 /** Returns the fields that all entries of a user share. */
-export function sharedFields(
+export function userFields(
   user: UserCase,
   cause: Cause,
 ): Omit<PlanEntry, 'action' | 'before' | 'after' | 'reason'> {
