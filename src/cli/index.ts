@@ -74,6 +74,9 @@ export async function runCli(
   return code;
 }
 
+/** A quoted value of more than 100 characters in a refusal; the group is the part that is shown. */
+const LONG_VALUE = /('[^']{100})[^']+'/g;
+
 /** Creates the program with the commands of these names. */
 export async function createProgram(
   cli: Cli,
@@ -93,6 +96,7 @@ export async function createProgram(
     .configureOutput({
       writeOut: (text) => void process.stdout.write(withCommandName(text)),
       writeErr: (text) => void process.stderr.write(withCommandName(text)),
+      outputError: (text, write) => write(text.replace(LONG_VALUE, "$1…'")),
     })
     .showHelpAfterError('(scim-bridge --help shows all commands)');
   for (const name of names) (await COMMANDS[name]())(program, cli);

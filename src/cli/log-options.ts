@@ -88,7 +88,8 @@ function toMoment(text: string): number {
   const back = parseDuration(text);
   const moment = back === undefined ? Date.parse(text) : Date.now() - back;
   if (Number.isNaN(moment)) throw new InvalidArgumentError('Say 24h, 7d, or a date such as 2027-01-31.');
-  return moment;
+  // Redis does not accept times before 1970, and no entry is that old.
+  return Math.max(0, moment);
 }
 
 function toId(text: string): string {

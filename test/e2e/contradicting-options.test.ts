@@ -47,7 +47,8 @@ test.each([
   [['links', 'list', '--connection', 'hr', '--target', 'test'], UNFED],
   [['log', '--since', '1h', '--until', '2h'], '--since is later than --until: nothing lies between them.'],
   [['log', '--limit', '0'], 'Say a whole number from 1.'],
-])('a command with options that contradict each other is refused: %p', async (words, refusal) => {
+  [['hold', '--by', 'x'.repeat(300)], /'x{100}…' is invalid\. Say 1 to 200 characters\./],
+])('a command with contradicting or invalid options is refused: %p', async (words, refusal) => {
   const errors: string[] = [];
   const write = jest
     .spyOn(process.stderr, 'write')
@@ -55,6 +56,13 @@ test.each([
   const { code, text } = await place.commands.run(...words).finally(() => write.mockRestore());
   expect([text, ...errors].join('\n')).toMatch(refusal);
   expect(code).toBe(1);
+});
+
+test('a time before 1970 stands for the beginning of the log', async () => {
+  const all = await place.commands.run('acts', '--json');
+  const since = await place.commands.run('acts', '--json', '--since', '9999999d');
+  expect(since).toEqual({ ...all, code: 0 });
+  expect((await place.commands.run('log', '--until', '9999999d')).code).toBe(0);
 });
 
 test('orders refused because of contradicting options leave no audit entry and no token', async () => {
