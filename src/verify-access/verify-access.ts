@@ -16,6 +16,7 @@ import { connectionsOf } from '../explain/explain.ts';
 import { leftAloneOf } from './left-alone.ts';
 import { surplusGroups } from './surplus-groups.ts';
 import { lastWrites } from './last-write.ts';
+import { notAskedText } from './not-asked.ts';
 import { findUnlinked, type UnlinkedAccount } from './unlinked.ts';
 import { toSecurityContext } from './security-context.ts';
 import { UnclearQuestion } from './report.ts';
@@ -111,7 +112,7 @@ async function checkAccess(
   const link = await withPresentCondition(outbox, person.ref, stored);
   const storedMs = clock.now();
   const timeoutMs = question.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const wire = wireOf(scope, address, timeoutMs);
+  const { wire, calls } = wireOf(scope, address, timeoutMs);
   const { scimToken } = address;
   const platform = createPlatformClient({
     ...wire,
@@ -132,6 +133,11 @@ async function checkAccess(
       return await work;
     } catch (error) {
       fault = toFault(error, deadline.aborted ? timeoutMs : undefined);
+      if (fault?.at === 'platform' && deadline.aborted && calls.sent < calls.begun)
+        fault.message = notAskedText(target.name, await target.breaker.read(), {
+          timeoutMs,
+          isPartly: calls.sent > 0,
+        });
       // Not a failure of the platform, or the caller does not wait for a report any more.
       if (!fault || signal.aborted) throw error;
       return undefined;
@@ -211,14 +217,20 @@ function toFault(error: unknown, expiredMs: number | undefined): AccessFault | u
 
 const hasId = (link: Link): link is Link & { id: string } => link.id !== undefined;
 
-/** Returns the options of the platform clients. Each call takes a token of the target's shared budget. */
+/**
+ * Returns the options of the platform clients (`wire`), and the numbers of their calls: `begun`, and `sent` of these. Each call takes
+ * a token of the target's shared budget before it is sent.
+ */
 function wireOf({ target }: ReconcileScope, address: TargetAddress, limitMs: number) {
   const { allowLoopbackHttp } = address;
   const timeoutMs = Math.min(address.timeoutMs, limitMs);
+  const calls = { begun: 0, sent: 0 };
   const admit = async (signal?: AbortSignal): Promise<void> => {
+    calls.begun++;
     await target.budget.take(signal);
+    calls.sent++;
   };
-  return { allowLoopbackHttp, timeoutMs, admit };
+  return { wire: { allowLoopbackHttp, timeoutMs, admit }, calls };
 }
 
 export type AccessAnswer =

@@ -1,0 +1,30 @@
+// Says why calls of verify-access were not sent within its time limit: the target is paused, fails, or limits the rate. Pure.
+import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
+import { failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
+import { isoTime } from '../support/sources.ts';
+
+/**
+ * Returns a sentence, without its full stop, about a target that was not asked.
+ * @param state of the breaker at the end of the time limit
+ * @param limit.timeoutMs the time limit, milliseconds
+ * @param limit.isPartly whether some calls were sent
+ */
+export function notAskedText(
+  target: string,
+  state: BreakerState,
+  { timeoutMs, isPartly }: { timeoutMs: number; isPartly: boolean },
+): string {
+  const asked = isPartly ? 'was not asked for everything' : 'was not asked';
+  return `${target} ${asked} within ${timeoutMs / 1000} s: ${causeOf(target, state)}`;
+}
+
+/** Returns why the calls to the target waited. */
+function causeOf(target: string, state: BreakerState): string {
+  // `since` is set while the breaker is open or the key is refused. Status 0: no answer.
+  const { open, since = 0, status = 0, pause } = state;
+  if (isKeyRefused(state))
+    return `${target} ${failureSinceWords({ ...state, status }, isoTime(since))}: ${newKeyAdvice(target, state)}`;
+  if (pause) return pauseWords(pause);
+  if (open) return `${target} ${failureSinceWords({ status }, isoTime(since))}, so only probes are sent`;
+  return `targets.${target}.rateLimit, or a pause that has just ended, held the calls back`;
+}

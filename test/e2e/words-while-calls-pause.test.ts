@@ -1,0 +1,57 @@
+// Tests the words of commands about a target to which no call is sent, because of a pause or a refused key.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { createScenarios } from '../support/scenario.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ADA = 'ada@acme.example';
+const BOB = 'bob@acme.example';
+const RENAMED = { op: 'replace', path: 'displayName', value: 'Bob Two' };
+
+const faults = (place: Place, body: object) => place.platform.control('PATCH', '/faults', body);
+const breakerOf = async (place: Place) => (await place.commands.run('status', '--json')).json[0].breaker;
+/** A pause long enough for every command of a test. */
+const LIMITED = { status429: { share: 1, retryAfter: 60 } };
+const moment = (ms: number): string => new Date(ms).toISOString();
+/** Returns the words about a pause that the platform asked for, without their first letter. */
+const pauseText = ({ until }: { until: number }): string =>
+  `ll calls pause until ${moment(until)}, because the platform asked for it (HTTP 429)`;
+
+/** Pushes Ada and Bob, both in a group, and then a change of Bob that meets the fault. @returns the breaker that has noted `status` */
+async function pushInto(place: Place, fault: object, status: number) {
+  const { idp } = place;
+  const [ada, bob] = [await idp.createUser(ADA), await idp.createUser(BOB)];
+  await idp.createGroup('Crew', [ada, bob]);
+  await place.idle();
+  await faults(place, fault);
+  await idp.patch(`/Users/${bob}`, RENAMED);
+  return eventually('noted', async () => {
+    const breaker = await breakerOf(place);
+    return breaker.pause?.status === status && breaker;
+  });
+}
+
+const test = createScenarios(
+  () => openPlace({}),
+  (place) => place.stop(),
+);
+
+test('during a pause after 429 verify-access says that the target was not asked, and until when all calls pause', async (place) => {
+  const { commands, platform } = place;
+  const { pause } = await pushInto(place, LIMITED, 429);
+  await platform.forgetRequests();
+  const verified = await commands.run('verify-access', ADA, '--timeout', '2');
+  expect(verified.code).toBe(1);
+  expect(verified.text).toContain(`main was not asked within 2 s: a${pauseText(pause)}`);
+  expect(verified.text).not.toContain('did not answer');
+  expect(await platform.requests()).toEqual([]);
+}, 60_000);
+
+test('during the pause after a refused key (401) verify-access says that the target was not asked, since when it refuses the key, and what to do', async (place) => {
+  const { since } = await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
+  const verified = await place.commands.run('verify-access', ADA, '--timeout', '2');
+  expect(verified.code).toBe(1);
+  expect(verified.text).toContain(
+    `main was not asked within 2 s: main refuses the key (401) since ${moment(since)}: set a new targets.main.token`,
+  );
+}, 60_000);
