@@ -4,7 +4,7 @@ import { accountDeletionReason } from './account-deletion.ts';
 import type { ExplainedFacts } from './explanation.ts';
 import type { ExceptionReason } from '../directory/outbox/exceptions.ts';
 import { holdAdvice } from '../directory/guard/operator-hold.ts';
-import { answerWords, failureSinceWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
+import { answerWords, failureSinceWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { notComparedText } from '../reconcile/text/not-compared.ts';
 import { EXCEPTION_WORDS, withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import {
@@ -30,7 +30,7 @@ import {
 } from './membership-reasons.ts';
 import { pendingReasons } from './pending-reasons.ts';
 import { platformReasons } from './platform-reasons.ts';
-import { someOf } from '../support/sentence-parts.ts';
+import { capital, someOf } from '../support/sentence-parts.ts';
 import { valueReasons } from './value-reasons.ts';
 
 /** Returns the sentences that `summary`, the text of summary.ts, does not contain already. */
@@ -42,6 +42,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     ...(isDone ? [] : [exceptionReason(facts), conditionReason(facts, summary)]),
     holdReason(facts),
     breakerReason(facts, summary),
+    pauseReason(facts, summary),
     ...(isDone
       ? []
       : [
@@ -141,6 +142,13 @@ function breakerReason({ target, breaker }: ExplainedFacts, summary: string): st
   const refusal = `${target} ${failureSinceWords(failure, since)}: ${newKeyAdvice(target, failure)}`;
   if (!open) return summary.includes(refusal) ? '' : `The target ${refusal}.`;
   return `Calls to the target have failed in a row since ${since} (the last: ${answerWords(failure.status)}): only probes go out until one succeeds.`;
+}
+
+/** Returns a sentence about a pause during which the platform could not be read; '' without one, or if the summary says it. */
+function pauseReason({ pause, breaker, platform }: ExplainedFacts, summary: string): string {
+  if (!pause || breaker || platform?.state !== 'unread') return '';
+  const words = pauseWords(pause);
+  return summary.includes(words) ? '' : `${capital(words)}.`;
 }
 
 /** Returns whether the condition tells all that the guard judged: the changes are of one kind and state, which it names. */

@@ -123,9 +123,8 @@ function onItsWaySummary({
     return `A change of ${name}, accepted ${mark.since}, fails since ${condition.since} and does not arrive at ${target}: ${condition.message}.`;
   // Values of a person wait until the person is removed from a group, which may fail.
   const failing = mark && (kind === 'Group' || pause) ? undefined : failingMembership({ memberships });
-  if (mark && !failing)
-    return `${change}, accepted ${mark.since}; ${pause ? pauseWords(pause) : 'nobody has to do anything'}.`;
-  if (!failing) return `${change}; nobody has to do anything.`;
+  if (!failing)
+    return `${change}${mark ? `, accepted ${mark.since}` : ''}; ${pause ? pauseWords(pause) : 'nobody has to do anything'}.`;
   return `${change} and has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. ${TRIED_AGAIN}`;
 }
 

@@ -55,3 +55,23 @@ test('during the pause after a refused key (401) verify-access says that the tar
     `main was not asked within 2 s: main refuses the key (401) since ${moment(since)}: set a new targets.main.token`,
   );
 }, 60_000);
+
+test('explain of a user or group without a pending change during a pause after 429 → it says that the target could not be read, and until when all calls pause', async (place) => {
+  const { pause } = await pushInto(place, LIMITED, 429);
+  for (const name of [ADA, 'Crew']) {
+    const [told] = (await place.commands.run('explain', name, '--json')).json;
+    expect(told.summary).toContain(`The state of ${name} is not known: main could not be read now.`);
+    expect(told.reasons).toContain(`A${pauseText(pause)}.`);
+  }
+}, 60_000);
+
+test('explain of a user whose only pending change is a membership in a new group during a pause after 429 → it says until when all calls pause', async (place) => {
+  const { pause } = await pushInto(place, LIMITED, 429);
+  const [ada] = (await place.commands.run('explain', ADA, '--json')).json;
+  await place.idp.createGroup('Night', [ada.id]);
+  const [told] = (await place.commands.run('explain', ADA, '--json')).json;
+  expect([told.mark, told.summary]).toEqual([
+    null,
+    `A change of ${ADA} is on its way to main; a${pauseText(pause)}.`,
+  ]);
+}, 60_000);
