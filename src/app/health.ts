@@ -2,7 +2,7 @@
 import { addExceptionCounts } from '../directory/outbox/exceptions.ts';
 import { holdAdvice, isTenantHold, OLDER_DATA_HOLDER } from '../directory/guard/operator-hold.ts';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
-import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
+import { answerWords, breakerWords, failureAdvice, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { exceptionTotalText } from '../reconcile/text/exception-words.ts';
 import { checkStore, isStoreUnavailable, type StoreFault } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
@@ -74,7 +74,13 @@ export function buildHealth(
     const reconcileAgeMs = successes.length === 0 ? null : clock.now() - Math.min(...successes);
     const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
     const findings: string[] = [];
-    if (breaker.open) findings.push(`calls fail (${answerWords(breaker.status)}): only probes are sent`);
+    if (breaker.open) {
+      // The advice about a refused key has a finding of its own, because it is given before the breaker opens.
+      const advice = isKeyRefused(breaker) ? undefined : failureAdvice(name, { status: breaker.status ?? 0 });
+      findings.push(
+        `calls fail (${answerWords(breaker.status)}): only probes are sent${advice === undefined ? '' : `; ${advice}`}`,
+      );
+    }
     if (isKeyRefused(breaker)) {
       // `isKeyRefused` is true for status 401 only.
       const refusal = breakerWords({ ...breaker, status: 401 });

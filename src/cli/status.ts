@@ -18,7 +18,7 @@ import { proofSummary } from '../ops/doctor/proof-findings.ts';
 import { fleetText, processText, type FleetReport } from '../ops/status/fleet.ts';
 import { loadText } from '../ops/status/load-progress.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status/status.ts';
-import { failureSinceWords, newKeyAdvice, pauseWords, webPageAdvice } from '../reconcile/breaker-words.ts';
+import { failureAdvice, failureSinceWords, pauseWords } from '../reconcile/breaker-words.ts';
 import { reconcileAgeText } from '../ops/doctor/reconcile-age.ts';
 import { coverageText } from '../reconcile/text/coverage-text.ts';
 import { holdAdvice } from '../directory/guard/operator-hold.ts';
@@ -183,16 +183,14 @@ function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorke
   // `since` and `status` are stored with the failures that the lines below tell, so their defaults are never printed. For
   // `only` and `ofOtherKey` see BreakerState.
   const { open, since = 0, status = 0, only, ofOtherKey, pause } = state;
-  const isRefused = isKeyRefused(state);
-  const pageAdvice = open ? webPageAdvice(target, { status }) : undefined;
+  const failure = { status, only, ofOtherKey };
   const what = [
-    ...(open ? [hasNoWorker ? 'no worker runs, so nothing is sent' : 'only probes are sent'] : []),
-    ...(isRefused ? [newKeyAdvice(target, state)] : []),
-    ...(pageAdvice === undefined ? [] : [pageAdvice]),
-  ];
+    open && (hasNoWorker ? 'no worker runs, so nothing is sent' : 'only probes are sent'),
+    (open || isKeyRefused(state)) && failureAdvice(target, failure),
+  ].filter(Boolean);
   return [
     ...(what.length > 0
-      ? [`the platform ${failureSinceWords({ status, only, ofOtherKey }, moment(since))}: ${what.join('; ')}`]
+      ? [`the platform ${failureSinceWords(failure, moment(since))}: ${what.join('; ')}`]
       : []),
     ...(pause && !isForKey(pause) ? [pauseWords(pause)] : []),
   ];

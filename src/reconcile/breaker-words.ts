@@ -56,9 +56,16 @@ export function pauseWords({ until, status, asked }: ToldPause): string {
   return `all calls pause until ${new Date(until).toISOString()}, because ${cause}`;
 }
 
-/** Returns what an operator does about a target that answers with web pages; undefined for other failures. */
-export const webPageAdvice = (target: string, { status }: ToldBreaker): string | undefined =>
-  isWebPage(status) ? `check targets.${target}.url, or a proxy` : undefined;
+/** Advice about a target that answers 403: the tenant has SCIM switched off, or the owner of the key is no administrator. */
+export const RIGHTS_ADVICE = 'switch SCIM on for the tenant and use the key of an administrator';
+
+/** Returns what an operator does about a target whose calls fail; undefined: no setting or right of the target can mend it. */
+export function failureAdvice(target: string, failure: ToldBreaker): string | undefined {
+  const { status } = failure;
+  if (status === 401) return newKeyAdvice(target, failure);
+  if (status === 403) return RIGHTS_ADVICE;
+  return isWebPage(status) ? `check targets.${target}.url, or a proxy` : undefined;
+}
 
 /** Returns what an operator does about a refused key. */
 export const newKeyAdvice = (

@@ -47,6 +47,7 @@ export function breakerNote(breaker, target) {
   const advice = [
     open && 'only probes go out',
     isKeyRefused(breaker) && keyAdvice(breaker, `targets.${target}.token`),
+    open && status === 403 && 'switch SCIM on for the tenant and use the key of an administrator',
     open && isWebPage(status) && `check targets.${target}.url, or a proxy`,
   ];
   return `The platform ${failureWords(breaker)}: ${advice.filter(Boolean).join('; ')}`;

@@ -1,6 +1,7 @@
 // Tests the words of commands about a target to which no call is sent, because of a pause or a refused key.
 import '../support/load-modules.ts';
 import { eventually } from '../support/eventually.ts';
+import { askHealth } from '../support/health.ts';
 import { createScenarios } from '../support/scenario.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -75,3 +76,28 @@ test('explain of a user whose only pending change is a membership in a new group
     `A change of ${ADA} is on its way to main; a${pauseText(pause)}.`,
   ]);
 }, 60_000);
+
+test('calls answered with 401 and then with 403 → the time since which no call has succeeded is that of the first 401, and status and /health give the advice of doctor', async (place) => {
+  const { commands } = place;
+  const { since } = await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
+  await faults(place, { status5xx: { share: 1, status: 403 } });
+  await eventually(
+    'open for 403',
+    async () => {
+      await commands.run('plan', '--deadline', '3s');
+      const { open, status } = await breakerOf(place);
+      return open && status === 403;
+    },
+    60_000,
+  );
+  const advice = 'witch SCIM on for the tenant and use the key of an administrator';
+  const [status, doctor] = [await commands.run('status'), await commands.run('doctor')];
+  expect(status.text).toContain(
+    `the platform answers 403; no call has succeeded since ${moment(since)}: only probes are sent; s${advice}`,
+  );
+  expect(doctor.text).toContain(`S${advice}.`);
+  const { body } = await askHealth({ app: place }, '/health');
+  expect(body.components['target main'].findings).toContain(
+    `calls fail (status 403): only probes are sent; s${advice}`,
+  );
+}, 120_000);

@@ -20,7 +20,7 @@ export interface CallEnd {
 
 export interface BreakerState {
   open: boolean;
-  /** Unix milliseconds of Redis of the first failure in a row, for 401 of the first 401; set while calls fail. */
+  /** Unix milliseconds of Redis of the first failure since a success, for 401 of the first 401; set while calls fail. */
   since?: number;
   /** Status of the last failure, 0 = no answer, 200 = a web page; set while calls fail. */
   status?: number;
@@ -148,7 +148,7 @@ export function createBreaker(
     const stored = await redis.hgetall(key);
     const others = refusedMethods(stored).filter((method) => method !== 'GET');
     // The fields of an opening, and the weight of the failures (note_answer.lua).
-    const opening = ['openedAt', 'probing', 'probeAt', 'probeMs', 'weight'];
+    const opening = ['openedAt', 'probing', 'probeAt', 'probeMs', 'weight', 'begunAt'];
     const gone = stored.partial ? opening : [...opening, 'status', 'since'];
     const end = redis.multi();
     if (others.length === 0) end.del(key);

@@ -1,9 +1,10 @@
 -- Records the result of a platform call for the breaker of a target (breaker.ts), which all processes share. It opens after
 -- consecutive failures: then no calls are sent, but a single one, the probe, after each probe interval. A successful probe
--- closes it. `breaker:<target>` has: weight, the sum of the weights of the failures; status and since, the HTTP status of the
--- last failure and the start of the failures; openedAt, probeAt (next probe), probeMs (interval) and probing (a probe is under
--- way), only while it is open; and for 401 refusedKey, the mark of the refused API key, 'refused:<method>', accepted (the
--- refused key succeeded with another method) and partial (the refusal was repeated after that).
+-- closes it. `breaker:<target>` has: weight, the sum of the weights of the failures; status, the HTTP status of the last
+-- failure; begunAt, the first failure since a success; since, the same, but for 401 the first 401 in a row; openedAt, probeAt
+-- (next probe), probeMs (interval) and probing (a probe is under way), only while it is open; and for 401 refusedKey, the mark
+-- of the refused API key, 'refused:<method>', accepted (the refused key succeeded with another method) and partial (the refusal
+-- was repeated after that).
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, weight (of the failure; 0: the platform answered), limit (weight at which the breaker opens), status and
 --        method (of the call), keyMark (digest of the API key of this process), grows (whether each probe interval is twice the
@@ -12,8 +13,8 @@
 -- RETURN the state afterwards: {"fine"}: no failures | {"failing"}: not open | {"opened"}: by this call | {"open"} |
 --        {"closed"}: by this call
 local breaker = key('breaker', p.target)
-local opened_at, probing, probe_ms, before, since =
-  unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs', 'status', 'since'))
+local opened_at, probing, probe_ms, before =
+  unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs', 'status'))
 -- While no probe is under way, only calls from before the opening end: they neither close the breaker nor delay probes.
 local is_late = opened_at and not probing
 
@@ -32,7 +33,7 @@ if is_success then
     redis.call('DEL', breaker)
     return { opened_at and 'closed' or 'fine' }
   end
-  redis.call('HDEL', breaker, 'openedAt', 'probing', 'probeAt', 'probeMs', 'weight')
+  redis.call('HDEL', breaker, 'openedAt', 'probing', 'probeAt', 'probeMs', 'weight', 'begunAt')
   -- The key may be a new one, so the refusal counts as partial only after it was repeated.
   if redis.call('HEXISTS', breaker, 'partial') == 0 then
     -- A success with another key says nothing about the refused one.
@@ -51,9 +52,14 @@ if p.status == 401 then
 end
 local weight = redis.call('HINCRBY', breaker, 'weight', p.weight)
 local now = clock()
--- A refused key (401) needs a person, so it has a time of its own.
-local is_other = (tonumber(before) == 401) ~= (p.status == 401)
-if not since or is_other then redis.call('HSET', breaker, 'since', now) end
+redis.call('HSETNX', breaker, 'begunAt', now)
+-- A refused key (401) needs a person, so its time is that of the first 401. Other failures tell since when no call has
+-- succeeded, also if the first failure was a 401.
+if p.status ~= 401 then
+  redis.call('HSET', breaker, 'since', redis.call('HGET', breaker, 'begunAt'))
+elseif tonumber(before) ~= 401 then
+  redis.call('HSET', breaker, 'since', now)
+end
 redis.call('HSET', breaker, 'status', p.status)
 redis.call('PEXPIRE', breaker, p.keepMs)
 if is_late then return { 'open' } end

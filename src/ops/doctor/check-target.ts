@@ -2,10 +2,11 @@
 import { fold } from '../../directory/records.ts';
 import type { PlatformClient } from '../../platform/client.ts';
 import { EndpointAbsent, PlatformResponse } from '../../platform/errors.ts';
+import { RIGHTS_ADVICE } from '../../reconcile/breaker-words.ts';
 import { UNMAPPED, unmappedAdvice } from '../../reconcile/tenant/applied-attributes.ts';
 import { findHandoverPlace, type HandoverSetting } from '../../reconcile/handover/handover-place.ts';
 import type { UserAttributeType } from '../../platform/wire.ts';
-import { clockFinding, findingFor, type DoctorFinding } from './doctor-finding.ts';
+import { clockFinding, findingFor, toSentence, type DoctorFinding } from './doctor-finding.ts';
 
 export interface DoctorTarget {
   name: string;
@@ -97,7 +98,7 @@ async function checkScim(
     return [
       error(
         `SCIM cannot be used: ${wordsOf(failed)}`,
-        passingAdvice(target, failed) ?? 'Switch SCIM on for the tenant and use the key of an administrator.',
+        passingAdvice(target, failed) ?? toSentence(RIGHTS_ADVICE),
       ),
     ];
   const findings = [ok('SCIM is on, users and groups can be read')];

@@ -75,6 +75,24 @@ test.each([
   },
 );
 
+test('401 and then another failure → since is the time of the first failure after the last success, and for a further 401 that of the first 401', async () => {
+  const one = replica();
+  const sinceAfter = async (status: number): Promise<number> => {
+    await pause(5);
+    await call(one, status);
+    await eventually('noted', async () => (await one.breaker.read()).status === status);
+    return (await one.breaker.read()).since ?? 0;
+  };
+  const [refused, forbidden, silent] = [await sinceAfter(401), await sinceAfter(403), await sinceAfter(0)];
+  expect([forbidden, silent]).toEqual([refused, refused]);
+  const refusedAgain = await sinceAfter(401);
+  expect(refusedAgain).toBeGreaterThan(refused);
+  expect(await sinceAfter(503)).toBe(refused);
+  await call(one, 200);
+  await eventually('ended', async () => (await one.breaker.read()).status === undefined);
+  expect(await sinceAfter(403)).toBeGreaterThan(refusedAgain);
+});
+
 test('the breaker counts failures of all replicas together, and a success at any replica resets the count', async () => {
   const [one, two] = [replica(), replica()];
   await calls(one, 503, 503);

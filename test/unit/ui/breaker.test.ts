@@ -1,5 +1,5 @@
 // Tests that the operators' page says the same about a failing target as the commands status and doctor.
-import { breakerWords, newKeyAdvice, webPageAdvice } from '../../../src/reconcile/breaker-words.ts';
+import { breakerWords, failureAdvice } from '../../../src/reconcile/breaker-words.ts';
 // @ts-expect-error The page is plain JavaScript.
 import { breakerNote, failureLabel } from '../../../src/ui/breaker.js';
 
@@ -15,6 +15,7 @@ test.each<[Breaker, string]>([
   [{ open: true, status: 0 }, 'Platform does not answer'],
   [{ open: true, status: 200 }, 'Web pages answer'],
   [{ open: true, status: 503 }, 'Platform answers 503'],
+  [{ open: true, status: 403 }, 'Platform answers 403'],
   [{ open: true, status: 401 }, 'Key refused'],
   [{ open: false, status: 401, only: ['PATCH', 'POST'] }, 'Key refused'],
   [{ open: true, status: 401, ofOtherKey: true }, 'Key refused'],
@@ -25,8 +26,7 @@ test.each<[Breaker, string]>([
     expect(failureLabel(breaker)).toBe(label);
     expect(note).toContain(`The platform ${breakerWords(breaker)}: `);
     expect(note.includes('only probes go out')).toBe(breaker.open);
-    const advice = breaker.status === 401 ? newKeyAdvice('main', breaker) : webPageAdvice('main', breaker);
-    expect(note).toContain(advice ?? '');
+    expect(note).toContain(failureAdvice('main', breaker) ?? '');
   },
 );
 
