@@ -94,13 +94,17 @@ export async function membershipsOfUser(
   });
 }
 
-/** Returns the numbers of members of a group, and up to SHOWN_MEMBERS pending ones. */
+/**
+ * Returns the numbers of members of a group, and up to SHOWN_MEMBERS pending ones. A group that the settings leave out has no pending
+ * ones: its next sync ends their signs without a write.
+ */
 export async function membershipsOfGroup(
   scope: ReconcileScope,
-  { id }: FoundResource,
+  { id, name, record }: FoundResource,
   { pendingMemberships }: ResourceStatus,
 ): Promise<Pick<Explanation, 'memberships' | 'members'>> {
-  const { directory, drifts, outbox } = scope;
+  const { directory, drifts, outbox, target } = scope;
+  const isLeftOut = record !== undefined && target.mapping.groupName(name) === undefined;
   const { users, unresolved } = await directory.membersOf(id);
   // Names of the member values that are ids of stored groups: the directory resolves members to users only.
   const nested = await readRecordNames(
@@ -124,7 +128,7 @@ export async function membershipsOfGroup(
     const link = observed.get(refOf('User', user)) && linkOf(refOf('User', user));
     return link !== undefined && link.id === undefined && !pendingMemberships.has(user) && !outsideOf(user);
   });
-  const signs = [...pendingMemberships, ...ended.map((user) => [user, '+'] as const)];
+  const signs = isLeftOut ? [] : [...pendingMemberships, ...ended.map((user) => [user, '+'] as const)];
   const pending = signs.slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
   const leaving = pending.flatMap(([user, sign]) => (sign === '-' ? [user] : []));

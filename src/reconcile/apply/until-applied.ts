@@ -9,6 +9,7 @@ import { wasOnHold } from '../../directory/guard/operator-hold.ts';
 import { removalsOf } from './mark.ts';
 import { createOwnSyncs } from './own-syncs.ts';
 import type { Plan } from '../plan.ts';
+import { leftOutGroups } from '../unwritten/left-by-settings.ts';
 import { failingWords, readPutOff, type PutOff } from '../unwritten/put-off.ts';
 import type { Progress, ReconcileScope } from '../scope.ts';
 
@@ -103,6 +104,20 @@ async function markedAgain(
 }
 
 /**
+ * Returns the groups with a mark that the settings leave out, but for those of the run. No plan names such a group, because its sync
+ * writes nothing. The sync ends the pending memberships of the group, for which the activation or the values of its members wait.
+ */
+async function markedLeftOut(
+  scope: ReconcileScope,
+  ofRun: readonly Ref[],
+  awaited: readonly Ref[],
+): Promise<Ref[]> {
+  const known = new Set([...ofRun, ...awaited]);
+  const groups = (await scope.outbox.marked()).filter((ref) => ref.startsWith('Group:') && !known.has(ref));
+  return leftOutGroups(scope, groups);
+}
+
+/**
  * Waits until no resource of the plan has a mark, and returns the end of the run. It does not wait for a resource
  * whose sync waits for a person or fails again and again.
  * @param saved a saved plan: only its own held removals and the dead letters among `refs` count. Without one, the held changes of
@@ -171,11 +186,15 @@ async function untilUnmarked(
     const isIdle = own?.isIdle() && clock.now() - Math.max(movedAt, lookedAt) >= LOOK_AGAIN_MS;
     if ((own ?? saved) && (left.length === 0 || isIdle) && looksAgain < MOST_LOOKS) {
       lookedAt = clock.now();
-      const again = await markedAgain(scope, without(refs, putOff), left);
+      const again = [
+        ...(await markedAgain(scope, without(refs, putOff), left)),
+        // With a worker the groups need no look: the worker syncs every mark.
+        ...(own ? await markedLeftOut(scope, refs, left) : []),
+      ];
       if (again.length > 0) looksAgain++;
       left = [...left, ...again];
     }
-    onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
+    onProgress?.({ phase: 'apply', done: Math.max(0, refs.length - left.length), total: refs.length });
     if (left.length === 0) return undefined;
     const hold = await outbox.guardStore.onHold();
     if (hold) return { outcome: 'held', message: wasOnHold(scope.target.name, hold) };

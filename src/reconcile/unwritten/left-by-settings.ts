@@ -1,4 +1,4 @@
-// Finds groups whose pending removals of members the present settings do not want, as after a change of the policy.
+// Finds groups whose pending memberships the present settings do not want, as after a change of the policy.
 import { readRecordNames } from '../../directory/resources/record-names.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { ReconcileScope } from '../scope.ts';
@@ -13,10 +13,16 @@ export async function keptBySettings(
   groups: readonly Ref[],
 ): Promise<Set<Ref>> {
   if (target.policy.policy !== 'sync') return new Set(groups);
+  return new Set(await leftOutGroups({ directory, target }, groups));
+}
+
+/** Returns those of the groups that groups.include or groups.exclude leave out. No sync writes a membership of such a group. */
+export async function leftOutGroups(
+  { directory, target }: Pick<ReconcileScope, 'directory' | 'target'>,
+  groups: readonly Ref[],
+): Promise<Ref[]> {
   const names = await readRecordNames(directory, groups);
-  return new Set(
-    [...names].flatMap(([ref, name]) => (target.mapping.groupName(name) === undefined ? [ref] : [])),
-  );
+  return [...names].flatMap(([ref, name]) => (target.mapping.groupName(name) === undefined ? [ref] : []));
 }
 
 /** Returns the groups with a held change that only waits for their sync to end, because the settings do not want the removal. */
