@@ -1,6 +1,6 @@
 // Records the metrics of this process. Parts report through callback functions and do not import the metrics library.
 import type { Config } from '../config/schema.ts';
-import type { Priority } from '../directory/records.ts';
+import { PRIORITIES, type Priority } from '../directory/records.ts';
 import type { Answered, OnAnswered } from '../http/middleware/request-context.ts';
 import { operationOf, type ScimOperation } from '../http/scim/operation.ts';
 import type { PlatformCall } from '../platform/client.ts';
@@ -80,6 +80,13 @@ export function createInstruments(
     onDeviation: (connection: string, kind: string): void => metrics.deviations.inc({ connection, kind }),
     onNotice: (channel: string, result: string): void => metrics.notices.inc({ channel, result }),
     target: (name: string): TargetHooks => watchTarget(metrics, name, tallies),
+    /**
+     * Shows a lag of 0 observations for each priority of a target. Prometheus computes rates from increases, so a series that
+     * begins with its first observation hides that observation from the alerts about lag.
+     */
+    startLag: (target: string): void => {
+      for (const priority of PRIORITIES) metrics.syncLag.zero({ target, priority });
+    },
     tallies,
     contentType: metrics.contentType,
     /** Reads the sources and returns the metrics in Prometheus text format. */

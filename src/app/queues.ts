@@ -28,6 +28,7 @@ export function startQueues(
   releasers.add('address checks and probes', () => stopping.abort());
   for (const [name, target] of targets) {
     const outboxes = outboxesOf(states, name);
+    parts.instruments?.startLag(name);
     const { onApplied, onWrite } = parts.instruments?.target(name) ?? {};
     const handler: SyncHandler = async (job, signal) => {
       const state = byConnection.get(job.connection);

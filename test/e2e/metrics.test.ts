@@ -1,4 +1,5 @@
 // Tests the metrics that a running bridge serves.
+import { PRIORITIES } from '../../src/directory/records.ts';
 import { METRICS } from '../../src/support/metrics.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
@@ -139,6 +140,15 @@ test('every process exports shared metrics, and only workers export the time of 
   const [here, there] = await both();
   expect(there.find('bridge_worker_last_fetch_timestamp_seconds')).toEqual([]);
   expect(here.find('bridge_worker_last_fetch_timestamp_seconds')).toHaveLength(1);
+});
+
+test('a worker that has applied nothing → the lag of each priority is a series with 0 observations; a process without worker has no series', async () => {
+  const [worker, api] = [await bridge.another('worker'), await bridge.another('api')];
+  const counts = (await scrape(worker.metricsPort)).find('bridge_sync_lag_seconds_count', { target: 'main' });
+  expect(counts.map(({ labels, value }) => [labels.priority, value])).toEqual(
+    PRIORITIES.map((priority) => [priority, 0]),
+  );
+  expect((await scrape(api.metricsPort)).find('bridge_sync_lag_seconds_count')).toEqual([]);
 });
 
 test.each([

@@ -285,6 +285,17 @@ export const OTHERS: { name: string; series: Record<string, string>; at: string;
     fires: ['ScimBridgeNoPushes'],
   },
   {
+    name: 'the first leaver whose account a new worker closes has waited for an hour',
+    series: {
+      'bridge_redis_up{instance="1"}': '1x60',
+      'bridge_sync_lag_seconds_bucket{target="main",priority="deactivation",le="60"}': '0x60',
+      'bridge_sync_lag_seconds_bucket{target="main",priority="deactivation",le="3600"}': '0x10 1x50',
+      'bridge_sync_lag_seconds_bucket{target="main",priority="deactivation",le="+Inf"}': '0x10 1x50',
+    },
+    at: '20m',
+    fires: ['ScimBridgeDeactivationLag'],
+  },
+  {
     name: 'a rejection stands for more than two weeks',
     series: {
       'bridge_redis_up{instance="1"}': '1x300',
