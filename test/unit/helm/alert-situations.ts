@@ -19,6 +19,9 @@ const CRONJOB = 'cronjob="bridge-scim-bridge-backup"';
 const hourly = (later: number): string =>
   Array.from({ length: 10 }, (_, hour) => `${(hour + later) * 3600}x59`).join(' ');
 const HOURLY = hourly(0);
+/** Returns a counter that grows by a number and then rests for some minutes, again and again. */
+const steps = (growth: number, minutes: number, times: number): string =>
+  Array.from({ length: times }, (_, time) => `${(time + 1) * growth}x${minutes - 1}`).join(' ');
 
 export const HEALTHY: Record<string, string> = {
   'bridge_redis_up{instance="1"}': '1x600',
@@ -271,6 +274,17 @@ export const OTHERS: { name: string; series: Record<string, string>; at: string;
       'bridge_redis_up{instance="1"}': '1x3000',
       'bridge_http_requests_total{connection="default",operation="list",status="200"}': '0+2x1000 2000x2000',
       'bridge_http_requests_total{connection="other",operation="list",status="200"}': '0+2x3000',
+    },
+    at: '48h',
+    fires: ['ScimBridgeNoPushes'],
+  },
+  {
+    name: 'a token was changed on one side only, and the identity provider calls a few times an hour',
+    series: {
+      'bridge_redis_up{instance="1"}': '1x3000',
+      'bridge_http_requests_total{connection="default",operation="list",status="200"}': '0+2x1000 2000x2000',
+      // Three calls every 40 minutes.
+      'bridge_http_requests_total{connection="default",operation="list",status="401"}': `0x1000 ${steps(3, 40, 50)}`,
     },
     at: '48h',
     fires: ['ScimBridgeNoPushes'],
