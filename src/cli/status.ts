@@ -123,6 +123,10 @@ function print(
     say(
       '  mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings. scim-bridge reconcile brings the new ones, except while an attribute has another type at the platform',
     );
+  if (rest.lostAttributes.length > 0)
+    say(
+      `  ! the definition of ${rest.lostAttributes.join(', ')} was deleted at the platform, so values of people may be lost: scim-bridge reconcile looks at all people, and writes the values that are lost`,
+    );
   const { last } = reconcile;
   if (last) {
     const found = driftText(last.drift ?? []);

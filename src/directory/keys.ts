@@ -38,6 +38,7 @@
  * | load:<t>, loadDone:<t>, loadSamples:<t> | hash, set, list | during a load: start; refs that were synced and have no mark; their number at times of the last minute (lua/load.lua) |
  * | mapped:<t> | string | digest of the rules of the last run that mapped all users; `repaired` after a repair, `anew` and a number when the next run has to map everything, `returned` and a number when the target came back into the settings (note_anew.lua) |
  * | tenant:<t> | set | addresses at which the linked accounts were recognised; at another address nothing is written |
+ * | definitions:<t> | hash | attribute of a type that no list of the platform shows → id of its definition; '' while values are lost, because the definition was deleted (known-definitions.ts) |
  * | renamed:<t> | hash | very large group with a new name → cursor of the members that are still to be marked (lua/renamed.lua) |
  * | groupsSeen:<t> | hash | ref → the platform's time of change when a group's members were found equal |
  * | pendingMembers:<t>:<group>, pendingGroups:<t>:<user> | hash | memberships still to be added (+) or removed (-), and removals that are not written, because they were rejected or the user is protected (r), and removals that were written and not seen yet (u); a field `@<platform id>` of pendingMembers is an unmanaged member (member-names.ts) |

@@ -5,6 +5,13 @@ import type { DesiredUser, Core } from './mapping/mapping.ts';
 import { sameValue } from './mapping/values.ts';
 
 export const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
+/** Attribute types that SCIM lists return (contract 2.4). */
+export const LISTED: ReadonlySet<UserAttributeType> = new Set(['string', 'number']);
+
+/** Returns the names of the mapped attributes whose values no list of the platform shows: truth values and lists. */
+export const unlistedAttributes = (types: Record<string, UserAttributeType>): Set<string> =>
+  new Set(Object.entries(types).flatMap(([name, type]) => (LISTED.has(type) ? [] : [name])));
+
 const CORE_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
 
 /** Converts a core attribute to the value of the platform's PATCH and POST. */

@@ -136,12 +136,16 @@ const pauseCause = ({ asked, status }) =>
     ? `the platform asked for it (HTTP ${status})`
     : `the platform answered HTTP ${status} without a Retry-After of up to 1 h: the bridge chose the wait`;
 
-/** Returns sentences about the target: hold, address, settings, breaker and comparisons. */
-function notes({ target, hold, hasMoved, hasNewRules, breaker, reconcile: { last, next } }) {
+/** Returns sentences about the target: hold, address, lost values, settings, breaker and comparisons. */
+function notes({ target, hold, hasMoved, hasNewRules, lostAttributes, breaker, reconcile: { last, next } }) {
   const found = [];
   if (hold) found.push([`On hold by ${hold.by}, `, ago(hold.since), hold.note ? `: ${hold.note}` : '']);
   if (hasMoved)
     found.push('The address changed: nothing is written before a reconcile has recognised the accounts');
+  if (lostAttributes.length > 0)
+    found.push(
+      `The definition of ${lostAttributes.join(', ')} was deleted at the platform, so values of people may be lost: a reconcile looks at all people, and writes the values that are lost`,
+    );
   if (hasNewRules)
     found.push(
       'Mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings. No reconcile can bring the new ones while an attribute has another type at the platform',

@@ -18,7 +18,7 @@ const PLAIN: readonly (readonly [PlainType, RegExp])[] = [
   ['string', /^(sequence|runs)$/],
   [
     'hash',
-    /^(tokens|tokenUses|acts(Chain|Personal)|log(Chain|Personal):[^:]+|(suspectedDrift|reconcile|guardApproval|guardDeciding|reconcileWrites|exceptionReasons):[^:]+|handover:[^:]+:User:[^:]+)$/,
+    /^(tokens|tokenUses|acts(Chain|Personal)|log(Chain|Personal):[^:]+|(suspectedDrift|definitions|reconcile|guardApproval|guardDeciding|reconcileWrites|exceptionReasons):[^:]+|handover:[^:]+:User:[^:]+)$/,
   ],
   ['set', /^(guardItems:[^:]+:(User|Group):[^:]+|tenant:[^:]+)$/],
   [

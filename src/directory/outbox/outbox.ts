@@ -3,6 +3,7 @@
 import type { Redis } from 'ioredis';
 import { readBacklog } from './backlog.ts';
 import type { Keyspace } from '../keys.ts';
+import { createKnownDefinitions } from './known-definitions.ts';
 import { readException, readExceptions, type ExceptionPage, type StandingException } from './exceptions.ts';
 import { toLinkText, type Link } from './links.ts';
 import {
@@ -216,6 +217,7 @@ export function createOutbox(
     leaseMs,
     guardStore: createGuardStore(deps, { target }),
     unmanagedNames: createUnmanagedNames(deps, target),
+    definitions: createKnownDefinitions(deps, target),
     log,
     claim,
     ...createWork({ scripts, keys, log }, { target, leaseMs, rulesReadGroups, address }),

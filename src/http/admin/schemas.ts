@@ -131,6 +131,7 @@ export const SCHEMAS = {
     hold: nullOr(objectOf<Hold>()({ since: unixMs, by: textField, note: omittable(textField) })),
     exceptions: exceptionCounts,
     hasMoved: booleanField,
+    lostAttributes: arrayOf(textField),
     hasNewRules: booleanField,
     reconcile: objectOf<TargetStatus['reconcile']>()({
       last: nullOr(runReport),

@@ -47,6 +47,7 @@ export async function checkEverything(
   const targets = settings.targets.map((target) => ({
     ...toTarget(target, clock),
     applied: () => appliedBy(states, target.name),
+    knownIds: () => knownIdsOf(states, target.name),
   }));
   try {
     const subject = { store, data, targets, warnings, now: () => clock.now(), signal };
@@ -94,11 +95,15 @@ async function appliedBy(states: CheckDeps['states'], target: string): Promise<R
   return new Set(names.flatMap((each) => [...each]));
 }
 
+/** Returns for each connection of the target the ids of the definitions under which the bridge wrote values, by name of the attribute. */
+const knownIdsOf = (states: CheckDeps['states'], target: string) =>
+  Promise.all(states.flatMap(({ outboxes }) => outboxes.get(target)?.definitions.read() ?? []));
+
 /** Creates a client for a target. `isWell`: the target has answered, and no answer counts as a failure. */
 function toTarget(
   settings: CheckedTarget,
   clock: Clock,
-): Omit<DoctorTarget, 'applied'> & { isWell: () => boolean } {
+): Omit<DoctorTarget, 'applied' | 'knownIds'> & { isWell: () => boolean } {
   const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes, handover } = settings;
   const areGood: boolean[] = [];
   // Weight 0 is a good answer. A 429 has it too, and an aborted call has none; both show nothing about the key, so neither is good.

@@ -15,6 +15,8 @@ export interface DoctorTarget {
   types: Record<string, UserAttributeType>;
   /** Names of the attributes of which the bridge has written values. */
   applied: () => Promise<ReadonlySet<string>>;
+  /** For each connection, attributes of types that no list shows with the id of the definition under which values were written. */
+  knownIds: () => Promise<ReadonlyMap<string, string>[]>;
   /** Destination of the folders, workbooks and reports of closed accounts; null: they are not moved. */
   handover: HandoverSetting | null;
   /** Time of the platform by its Date header, Unix milliseconds; undefined without the header. */
@@ -29,7 +31,7 @@ export interface TargetCheckOptions {
 
 /** Checks one target. An answer that lets no further check succeed is the only finding. */
 export async function checkTarget(
-  { name, client, types, applied, handover, time }: DoctorTarget,
+  { name, client, types, applied, knownIds, handover, time }: DoctorTarget,
   { now, signal }: TargetCheckOptions,
 ): Promise<DoctorFinding[]> {
   const { ok, warning, error } = findingFor(`target ${name}`);
@@ -61,7 +63,8 @@ export async function checkTarget(
   findings.push(...(await checkScim(name, client, options)));
   const known = await applied().catch(() => undefined);
   if (known) findings.push(...unmappedFindings(name, types, known));
-  findings.push(...(await checkAttributes(name, client, types, { ...options, applied: known })));
+  const ids = await knownIds().catch(() => []);
+  findings.push(...(await checkAttributes(name, client, types, { ...options, applied: known, ids })));
   if (handover) findings.push(await checkHandoverFolder(name, client, handover, options));
   const platformTime = await time().catch(() => undefined);
   if (platformTime !== undefined) findings.push(clockFinding(name, platformTime, now()));
@@ -134,7 +137,11 @@ async function checkAttributes(
   target: string,
   client: PlatformClient,
   types: DoctorTarget['types'],
-  { applied, ...options }: CallOptions & { applied: ReadonlySet<string> | undefined },
+  {
+    applied,
+    ids,
+    ...options
+  }: CallOptions & { applied: ReadonlySet<string> | undefined; ids: ReadonlyMap<string, string>[] },
 ): Promise<DoctorFinding[]> {
   const { ok, warning, error } = findingFor(`target ${target}`);
   const listed = await replyOf(() => client.attributes.list(options));
@@ -150,6 +157,10 @@ async function checkAttributes(
   const missing = Object.keys(types).filter((name) => !known.has(name));
   const deleted = missing.filter((name) => applied?.has(name));
   const unused = missing.filter((name) => !applied?.has(name));
+  const remade = listed.value.filter(
+    ({ id, name }) =>
+      types[name] !== undefined && ids.some((known) => known.has(name) && known.get(name) !== id),
+  );
   return [
     ok('attribute definitions can be read'),
     ...wrong.map(([name, type]) =>
@@ -161,7 +172,13 @@ async function checkAttributes(
     ...deleted.map((name) =>
       warning(
         `the definition of ${name} was deleted there, with all values`,
-        'The next write of an attribute or a reconcile defines it again; scim-bridge reconcile writes all values again.',
+        'The next write of an attribute or a reconcile defines it again; scim-bridge reconcile writes the values of all people again.',
+      ),
+    ),
+    ...remade.map(({ name }) =>
+      warning(
+        `the definition of ${name} was deleted there and made again, so values of people may be lost`,
+        'scim-bridge reconcile looks at all people, and writes the values that are lost.',
       ),
     ),
     ...(unused.length > 0

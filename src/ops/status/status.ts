@@ -49,6 +49,8 @@ export interface TargetStatus {
   exceptions: ExceptionCounts;
   /** Whether the platform's address changed, so that writes wait until a run has recognised the tenant. */
   hasMoved: boolean;
+  /** Attributes of which people may have lost their values, because somebody deleted the definition at the platform. */
+  lostAttributes: string[];
   /** Whether rules (mapping, scope, group names, policy) changed, or the target was out of the settings, since the last complete run. */
   hasNewRules: boolean;
   /** `lastSuccessAt` and `next`, of the schedule: Unix milliseconds. */
@@ -165,10 +167,11 @@ async function readTarget(
   const outbox = outboxes.get(target);
   const reader = readers.get(target);
   if (!outbox || !reader) throw new Error(`There is no outbox of ${target}.`);
-  const [backlog, hold, hasMoved, { users, groups }] = await Promise.all([
+  const [backlog, hold, hasMoved, lostAttributes, { users, groups }] = await Promise.all([
     outbox.backlog(),
     outbox.guardStore.onHold(),
     outbox.hasMoved(),
+    outbox.definitions.withLostValues(),
     coverageOf(reader),
   ]);
   const { dirty, inflight, blocked, oldestMs, priorities, exceptions } = backlog;
@@ -192,11 +195,12 @@ async function readTarget(
     hold: hold ?? null,
     exceptions,
     hasMoved,
+    lostAttributes,
     reconcile: { last: lastRun ?? null, lastSuccessAt: lastSuccessAt ?? null, expected },
   };
 }
 
-/** Returns whether nothing waits, is missing or needs a person, no address and no rule is new, and the fleet has no finding. */
+/** Returns whether nothing waits, is missing or needs a person, no address and no rule is new, no value is lost, and the fleet has no finding. */
 export const isConverged = ({
   dirty,
   blocked,
@@ -208,6 +212,7 @@ export const isConverged = ({
 }: TargetStatus): boolean =>
   dirty + blocked + guard.held + exceptions.total + (reconcile.last?.conflicts?.count ?? 0) === 0 &&
   !row.hasMoved &&
+  row.lostAttributes.length === 0 &&
   !row.hasNewRules &&
   row.fleet.findings.length === 0 &&
   [coverage.users, coverage.groups].every((kind) => kind.missing + kind.held + kind.exceptions === 0);

@@ -6,6 +6,7 @@ import type { GuardSettings } from '../../guard/judge.ts';
 import { noteDone } from '../compare/done-changes.ts';
 import { formerRefusals, judgedUnderFormerSettings, rejectedRefs } from '../unwritten/held.ts';
 import { markPlan } from './mark.ts';
+import { settleDefinitions } from './settle-definitions.ts';
 import type { ReconcileScope } from '../scope.ts';
 import type { RunFindings } from '../plan/run-findings.ts';
 import { changesIn, type Plan } from '../plan.ts';
@@ -67,7 +68,7 @@ export async function applyPlan(
       synced.length > 0 ? await restoreLost(scope, options, plan, findings.lost, pending) : CONVERGED;
     // A run without repair marks no unmapped users, so the next run maps all users again, until a run has marked them.
     const mapped = findings.mapped && (options.repair || findings.unmapped.length === 0);
-    const isWhole = await storeForNextRun(scope, { ...findings, mapped }, NONE_MOVED);
+    const isWhole = await storeForNextRun(scope, { ...findings, mapped }, NONE_MOVED, options.signal);
     return {
       end: await endOf(scope, options, { plan, proven, decided, synced, end }),
       isWhole,
@@ -75,7 +76,9 @@ export async function applyPlan(
     };
   }
   if (!agreed) {
-    await storeForNextRun(scope, { ...findings, mapped: false }, NONE_MOVED);
+    // Nothing was marked, so lost values stay lost.
+    const definitions = findings.definitions && { ...findings.definitions, isWhole: false };
+    await storeForNextRun(scope, { ...findings, mapped: false, definitions }, NONE_MOVED, options.signal);
     return {
       end: proven
         ? {
@@ -92,7 +95,7 @@ export async function applyPlan(
   const ours = [...applied.refs, ...pending];
   const end = await restoreLost(scope, options, plan, findings.lost, ours);
   const moved = applied.noted.stale + applied.noted.busy;
-  const isWhole = await storeForNextRun(scope, findings, moved);
+  const isWhole = await storeForNextRun(scope, findings, moved, options.signal);
   const synced = [...ours, ...findings.lost];
   return {
     end: await endOf(scope, options, { plan, proven, decided, synced, end }),
@@ -267,10 +270,12 @@ export function whyUnproven({ proof, unknown, unread = [] }: Plan): string {
  * @returns false when another pass is needed
  */
 async function storeForNextRun(
-  { drifts, runs, digest, rulesAgree }: ReconcileScope,
+  scope: ReconcileScope,
   findings: RunFindings,
   moved: number,
+  signal: AbortSignal,
 ): Promise<boolean> {
+  const { drifts, runs, digest, rulesAgree } = scope;
   for (const name of ['values', 'members'] as const) {
     const position = findings.cursors[name];
     if (position !== undefined) await runs.moveCursor(name, position);
@@ -279,6 +284,8 @@ async function storeForNextRun(
   await runs.noteGroupsSeen(findings.groupsSeen);
   // After a repair of derived data, resources that changed while they were read are compared again too.
   const isWhole = moved === 0 && (!findings.isRepaired || findings.moved === 0);
+  const { definitions } = findings;
+  if (definitions) await settleDefinitions(scope, definitions, isWhole && definitions.isWhole, signal);
   // The rules count as mapped only after a pass that left no resource out.
   if (!findings.mapped || !isWhole) return isWhole;
   if (await rulesAgree()) return runs.noteMapped(digest, findings.mappedBy);

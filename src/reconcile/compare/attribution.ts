@@ -1,6 +1,7 @@
 // Names the cause of a difference, the `attribution` of its plan entry. Pure. The cause follows from the platform's audit log
 // and from three times: when the platform last changed the resource, when the bridge last wrote the resource, and when it last
 // wrote the differing value.
+import type { Ref } from '../../directory/records.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { Attribution, PlanEntry } from '../entry.ts';
 import { isDrift, NEWLY_LINKED } from '../entry.ts';
@@ -33,6 +34,8 @@ export interface DriftFacts {
   lastWrite: ValueWrittenAt;
   /** Undefined: since the last restore a run has converged, or there was none. */
   restored: Restored | undefined;
+  /** Attributes whose definition was deleted at the platform, with all values (deleted-definitions.ts). */
+  deleted: ReadonlySet<string> | undefined;
 }
 
 /** Returns all entries; each entry caused by drift has its attribution set. */
@@ -41,11 +44,21 @@ export function attributeDrift(verified: VerifiedResource[], facts: DriftFacts):
   return verified.flatMap((each) =>
     each.entries.map((entry) =>
       isDrift(entry)
-        ? withReason({ ...entry, attribution: attributionOf(entry, each, facts, hasEnded) })
+        ? (goneByDeletion(entry, facts) ??
+          withReason({ ...entry, attribution: attributionOf(entry, each, facts, hasEnded) }))
         : entry,
     ),
   );
 }
+
+/** Returns the entry of a value that is gone with the deleted definition of its attribute; undefined for every other entry. */
+function goneByDeletion(entry: PlanEntry, { deleted }: DriftFacts): PlanEntry | undefined {
+  const { attribute, before } = entry;
+  const isGone = attribute !== undefined && deleted?.has(attribute) && (before?.[attribute] ?? null) === null;
+  return isGone ? { ...entry, reason: DELETED_WITH, attribution: { cause: 'platform changed' } } : undefined;
+}
+
+const DELETED_WITH = 'its value is gone, because the definition of the attribute was deleted at the platform';
 
 /** Returns a test of whether a membership ended with the account of the member, which is gone or is to be made or linked anew. */
 function endedWithAccount(verified: VerifiedResource[]): (entry: PlanEntry) => boolean {
@@ -161,3 +174,13 @@ function concerns({ details, event }: AuditEvent, { kind, name, member }: PlanEn
   if (kind === 'Group') return isAbout(name) || (member !== undefined && isAbout(member.name));
   return isAbout(name);
 }
+
+/** Sets the cause `not applied` for entries of lost resources (`ScanResult.lost`). */
+export const withLostCause = (lost: ReadonlySet<Ref>, verified: VerifiedResource[]): VerifiedResource[] =>
+  verified.map((each) => (lost.has(each.ref) ? { ...each, entries: each.entries.map(toNotApplied) } : each));
+
+/** Returns the entry of a lost resource: nothing of it was applied before, so no mapping can have changed. */
+const toNotApplied = (entry: PlanEntry): PlanEntry =>
+  entry.attribution.cause === 'mapping changed'
+    ? { ...entry, attribution: { ...entry.attribution, cause: 'not applied' } }
+    : entry;

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Link } from '../../directory/outbox/links.ts';
 import { fold } from '../../directory/records.ts';
 import type { UserAttributeType, WireUser } from '../../platform/wire.ts';
-import { EXTENSION, isEmpty } from '../../sync/diff.ts';
+import { EXTENSION, isEmpty, LISTED } from '../../sync/diff.ts';
 import type { Core, DesiredUser } from '../../sync/mapping/mapping.ts';
 import { sameValue } from '../../sync/mapping/values.ts';
 
@@ -37,9 +37,6 @@ export interface ComparedAttributes {
   /** Returns false for an attribute that several accounts should have and none shows. */
   isVisible(name: string): boolean;
 }
-
-/** Attribute types that SCIM lists return (contract 2.4). */
-export const LISTED: ReadonlySet<UserAttributeType> = new Set(['string', 'number']);
 
 /** Creates an empty record of the attributes that the platform's lists return. */
 export function createVisibility(): ComparedAttributes {

@@ -4,9 +4,10 @@ import type { ObservedResource } from '../../directory/outbox/drift.ts';
 import { parseLink } from '../../directory/outbox/links.ts';
 import { refOf, type Ref } from '../../directory/records.ts';
 import { mapBounded } from '../../support/bounded.ts';
-import { createVisibility, differences, desiredFromLink, hasUnknownValue, LISTED } from './compare.ts';
+import { createVisibility, differences, desiredFromLink, hasUnknownValue } from './compare.ts';
+import { readDefinitions, type ReadDefinitions } from './deleted-definitions.ts';
 import { usersToVerify } from './desired-users.ts';
-import { isEmpty } from '../../sync/diff.ts';
+import { isEmpty, unlistedAttributes } from '../../sync/diff.ts';
 import { readNoted } from './look-again.ts';
 import type { ScanResult } from '../scope.ts';
 import { readValues } from './platform-reads.ts';
@@ -15,7 +16,7 @@ import { readValues } from './platform-reads.ts';
 const VALUES_IN_TURN = 100;
 
 /** Findings about the values of some users. */
-interface ValueLook {
+export interface ValueLook {
   /** Users whose values differ. */
   suspects: Set<Ref>;
   /** Number of users whose value list was read. */
@@ -24,18 +25,23 @@ interface ValueLook {
   of: number;
   /** Position at which the next run continues; undefined: nothing was read. */
   cursor: number | undefined;
+  /** Undefined: every mapped attribute is in the SCIM lists, or the definitions could not be read. */
+  definitions: ReadDefinitions | undefined;
 }
 
-/** Compares booleans and lists, which SCIM answers leave out (contract 2.4). */
+/**
+ * Compares booleans and lists, which SCIM answers leave out (contract 2.4): of all users if `full`, or if the definition of such an
+ * attribute was deleted with all its values.
+ */
 export async function verifyValues(scan: ScanResult, full: boolean): Promise<ValueLook> {
   const { directory, target, runs } = scan.scope;
-  const { types } = target.mapping;
-  const look: ValueLook = { suspects: new Set(), read: 0, of: 0, cursor: undefined };
-  const isAnyUnlisted = Object.values(types).some((type) => !LISTED.has(type));
-  if (!isAnyUnlisted) return look;
+  const look: ValueLook = { suspects: new Set(), read: 0, of: 0, cursor: undefined, definitions: undefined };
+  if (unlistedAttributes(target.mapping.types).size === 0) return look;
+  look.definitions = await readDefinitions(scan);
   look.of = await directory.count('User');
-  let left = full ? Infinity : Math.min(VALUES_IN_TURN, look.of);
-  const begin = full ? 0 : await runs.cursor('values');
+  const isOfAll = full || (look.definitions?.deleted.size ?? 0) > 0;
+  let left = isOfAll ? Infinity : Math.min(VALUES_IN_TURN, look.of);
+  const begin = isOfAll ? 0 : await runs.cursor('values');
   // Position 0 is the first user: after the last user the turn goes on from there.
   for (const start of begin === 0 ? [0] : [begin, 0]) {
     for await (const records of directory.scan('User', start)) {

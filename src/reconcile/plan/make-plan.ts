@@ -4,7 +4,7 @@ import { isRepaired } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { unmappedEntries } from '../tenant/applied-attributes.ts';
-import { attributeDrift, earliestDrift } from '../compare/attribution.ts';
+import { attributeDrift, earliestDrift, withLostCause } from '../compare/attribution.ts';
 import type { ReadTrail } from '../scan/audit-trail.ts';
 import { waitingBehindClosing } from '../unwritten/behind-closing.ts';
 import { createVisibility } from '../compare/compare.ts';
@@ -115,7 +115,7 @@ export async function makePlan(
   const alone = await verifySuspects(scan, users, values.suspects);
   const seen = [...oncePerUser([...users.settled, ...alone]), ...verifiedGroups];
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
-  const judged = applyRefusals(withLostCause(scan, seen), {
+  const judged = applyRefusals(withLostCause(scan.lost, seen), {
     blocked,
     rulesChanged: mappedBy === undefined ? undefined : rulesChanged,
     settings: scope.outbox.settings,
@@ -128,7 +128,12 @@ export async function makePlan(
   const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
   const proven = withoutProof(
-    attributeDrift(verified, { trail, lastWrite, restored: openRestore }),
+    attributeDrift(verified, {
+      trail,
+      lastWrite,
+      restored: openRestore,
+      deleted: values.definitions?.deleted,
+    }),
     users,
     groups,
   );
@@ -204,11 +209,8 @@ export async function makePlan(
     plan,
     findings: {
       ...findingsOf(
-        groups,
-        users,
-        values.cursor,
+        { scan, groups, users, values, verified },
         mapsAll && rulesAgree && !hasTypeConflict(entries),
-        verified,
       ),
       rulesAgree,
       mapsAll,
@@ -278,16 +280,6 @@ async function verifySuspects(
 const oncePerUser = (found: readonly VerifiedResource[]): VerifiedResource[] => [
   ...new Map(found.map((each) => [each.ref, each])).values(),
 ];
-
-/** Sets the cause `not applied` for entries of lost resources (`ScanResult.lost`). */
-const withLostCause = ({ lost }: ScanResult, verified: VerifiedResource[]): VerifiedResource[] =>
-  verified.map((each) => (lost.has(each.ref) ? { ...each, entries: each.entries.map(toNotApplied) } : each));
-
-/** Returns the entry of a lost resource: nothing of it was applied before, so no mapping can have changed. */
-const toNotApplied = (entry: PlanEntry): PlanEntry =>
-  entry.attribution.cause === 'mapping changed'
-    ? { ...entry, attribution: { ...entry.attribution, cause: 'not applied' } }
-    : entry;
 
 /** Returns the entries; if a list was incomplete, destructive entries caused by drift are only reported. */
 function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan): PlanEntry[] {

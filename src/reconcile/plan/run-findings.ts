@@ -1,11 +1,14 @@
 // Collects what a comparison found beside the plan: facts that the next run builds on, resources to mark, and signs of another tenant.
 import type { ConfirmedRemovals, Drift } from '../../directory/outbox/drift.ts';
 import { isBySettingsOfThen } from '../../directory/outbox/links.ts';
+import type { ComparedDefinitions } from '../../directory/outbox/known-definitions.ts';
 import type { Cursor } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { PlanEntry } from '../entry.ts';
 import { isWaitingActivation } from '../unwritten/unmappable.ts';
 import type { VerifiedResource } from '../compare/verified.ts';
+import type { ValueLook } from '../compare/verify-values.ts';
+import type { ScanResult } from '../scope.ts';
 import type { GroupScan } from '../scan/scan-groups.ts';
 import { whyAnotherTenant } from '../tenant/tenant.ts';
 import type { UserScan } from '../scan/compare-user-page.ts';
@@ -27,6 +30,8 @@ export interface RunFindings {
   isRepaired: boolean;
   /** Number of resources that were skipped because a sync was running. */
   moved: number;
+  /** Attribute definitions at the platform; undefined: not read, or every mapped attribute is in the lists. */
+  definitions: ComparedDefinitions | undefined;
   /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
   done: Drift[];
   /** Dead letters without a difference; the run marks them. */
@@ -66,6 +71,13 @@ export function unmappedUsers(
   );
 }
 
+/** Returns the definitions that a comparison read, and whether it compared all values of all users. */
+const comparedDefinitions = (
+  { unread, counts }: ScanResult,
+  { definitions, read, of }: ValueLook,
+): ComparedDefinitions | undefined =>
+  definitions && { ...definitions, isWhole: read === of && unread.size === 0 && counts.moved === 0 };
+
 /** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
 export function recognised({
   proof,
@@ -77,18 +89,24 @@ export function recognised({
   return { isRecognised, tenantSuspicion: isRecognised ? whyAnotherTenant(recognition) : undefined };
 }
 
+/** The parts of a finished comparison. */
+interface FinishedComparison {
+  scan: ScanResult;
+  groups: GroupScan;
+  users: UserScan;
+  values: ValueLook;
+  verified: VerifiedResource[];
+}
+
 /**
- * Returns where the next run continues, the groups with equal members, and whether the current rules are mapped.
- * @param values position at which the next run continues to read value lists; undefined: none was read
+ * Returns where the next run continues, the groups with equal members, the attribute definitions, and whether the current rules are
+ * mapped.
  * @param isMappedByAll whether this run mapped all users, by rules that all processes have
  */
 export function findingsOf(
-  groups: GroupScan,
-  users: UserScan,
-  values: number | undefined,
+  { scan, groups, users, values, verified }: FinishedComparison,
   isMappedByAll: boolean,
-  verified: VerifiedResource[],
-): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'confirmed' | 'mapped'> {
+): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'confirmed' | 'definitions' | 'mapped'> {
   const groupsSeen = new Map<Ref, string>();
   for (const { ref, entries } of verified) {
     const changed = groups.changedAt.get(ref);
@@ -96,9 +114,13 @@ export function findingsOf(
       groupsSeen.set(ref, changed);
   }
   return {
-    cursors: { members: groups.cursor, ...(values === undefined ? {} : { values }) },
+    cursors: {
+      members: groups.cursor,
+      ...(values.cursor === undefined ? {} : { values: values.cursor }),
+    },
     groupsSeen,
     confirmed: verified.flatMap(({ confirmed }) => confirmed ?? []),
+    definitions: comparedDefinitions(scan, values),
     mapped: isMappedByAll && users.proof.complete && groups.proof.complete,
   };
 }

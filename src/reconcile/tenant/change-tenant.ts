@@ -33,6 +33,7 @@ export async function forgetTenant({ coverage, links, outbox, runs, target }: Re
   // If this process ends before it has marked everybody, another process starts a run because of this note.
   await runs.noteAnew();
   await outbox.forgetAddresses();
+  await outbox.definitions.forget();
   let refs: Ref[] = [];
   for await (const { ref } of links.all(target.name)) {
     refs.push(ref);

@@ -9,11 +9,13 @@ import type { Clock } from '../../support/sources.ts';
 export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; message: string };
 
 /**
- * Mapped attributes that the platform does not define, and those of another type with the reason why they cannot be written.
+ * Mapped attributes that the platform does not define, those of another type with the reason why they cannot be written, and the
+ * definitions of all others: name → id.
  */
 export interface DefinitionFaults {
   missing: string[];
   conflicts: ReadonlyMap<string, string>;
+  ids: ReadonlyMap<string, string>;
 }
 
 export interface Catalogue {
@@ -142,11 +144,13 @@ export function createCatalogue(
       const existing = names.length === 0 ? new Map<string, UserAttribute>() : await byName(signal);
       const missing = names.filter((name) => !existing.has(name));
       const conflicts = new Map<string, string>();
+      const ids = new Map<string, string>();
       for (const name of names) {
         const judged = judgeDefinition(name, types[name], existing.get(name));
-        if (existing.has(name) && judged.kind === 'conflict') conflicts.set(name, judged.message);
+        if (judged.kind === 'ready') ids.set(name, judged.id);
+        else if (existing.has(name)) conflicts.set(name, judged.message);
       }
-      return { missing, conflicts };
+      return { missing, conflicts, ids };
     },
     keyOwner,
     knownKeyOwner: () => {

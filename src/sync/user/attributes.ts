@@ -2,19 +2,24 @@
 // texts and whole numbers only (contract 12.3). The REST values need the numeric account id, which is looked up in the user list.
 import { forgetObserved, type Condition, platformIdOf } from '../../directory/outbox/links.ts';
 import { fold } from '../../directory/records.ts';
-import type { Permission } from '../../directory/guard/guard-store.ts';
 import type { PlatformClient } from '../../platform/client.ts';
 import { EndpointAbsent, PlatformIntermediary } from '../../platform/errors.ts';
 import type { CallOptions } from '../../platform/request.ts';
 import type { AttributeValue, ConsoleUser, PlatformPatchOperation } from '../../platform/wire.ts';
-import { mayBeActive } from './account-state.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
-import { permit } from '../gate.ts';
 import { isGone, isStatus } from '../calls/failures.ts';
-import { attributeChanges, EXTENSION, fitsExtension, isEmpty, mayHaveValue, writeOrder } from '../diff.ts';
+import {
+  attributeChanges,
+  EXTENSION,
+  fitsExtension,
+  isEmpty,
+  unlistedAttributes,
+  writeOrder,
+} from '../diff.ts';
 import type { DesiredUser } from '../mapping/mapping.ts';
 import { writeCombinedPatch } from './combined-patch.ts';
+import { refusedRemovals } from './refused-removals.ts';
 
 /** How the writing of attributes ended. */
 export type AttributeResult =
@@ -41,8 +46,9 @@ const PASSING_PAGES = 3;
  * user is not activated without that attribute.
  */
 export async function writeAttributes(context: SyncContext, desired: DesiredUser): Promise<AttributeResult> {
-  const { link, target } = context;
+  const { link, outbox, target } = context;
   const definitions = await target.catalogue.definitions(context.call.signal);
+  await outbox.definitions.note(definitions, unlistedAttributes(target.mapping.types));
   const problems = desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`);
   context.gate.faults = problems;
   await noteEmptied(context, desired);
@@ -133,32 +139,6 @@ async function writeValues(
     return { kind: 'later', afterMs: Math.min(RETRY_STEP_MS * link.attempts, NEW_ACCOUNT_MS) };
   }
   return [];
-}
-
-/**
- * Asks the guard for the attributes that are to be emptied. A closed account needs no permission, because its values give no
- * access.
- * @returns the attributes that must keep their value, with the decision: `held` or `rejected`
- */
-async function refusedRemovals(
-  context: SyncContext,
-  desired: DesiredUser,
-  names: string[],
-): Promise<Map<string, Permission>> {
-  const { link } = context;
-  const refused = new Map<string, Permission>();
-  const isClosed = !mayBeActive(link);
-  if (isClosed) return refused;
-  const emptied = names.filter((name) => isEmpty(desired.attributes[name]) && mayHaveValue(link, name));
-  const permissions = await permit(
-    context,
-    emptied.map((subject) => ({ kind: 'clearAttributes', subject })),
-  );
-  for (const [index, name] of emptied.entries()) {
-    const permission = permissions[index] ?? 'held';
-    if (permission !== 'allowed') refused.set(name, permission);
-  }
-  return refused;
 }
 
 /**

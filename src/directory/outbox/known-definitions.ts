@@ -1,0 +1,69 @@
+// Stores the ids of the attribute definitions under which the bridge wrote values. The platform deletes all values of an attribute
+// with its definition, so a definition with another id has none of the values that the links (docs/glossary.md) have.
+import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
+
+/** Stands in place of the id: values are lost, because the definition was deleted. */
+const VALUES_LOST = '';
+
+/** The definitions at the platform, as a comparison read them. */
+export interface ComparedDefinitions {
+  /** Name of the attribute → id of its definition. */
+  ids: ReadonlyMap<string, string>;
+  /** Attributes whose definition was deleted; it is missing in `ids`, or was made again and has another id. */
+  deleted: ReadonlySet<string>;
+  /** Whether the comparison looked at the values of all users, so that a run after it writes every lost value. */
+  isWhole: boolean;
+}
+
+export function createKnownDefinitions({ redis, keys }: { redis: Redis; keys: Keyspace }, target: string) {
+  const key = keys.key('definitions', target);
+  /** The last definitions that `note` has stored. One read of the definitions serves many syncs, which need no further call. */
+  let noted: ReadonlyMap<string, unknown> | undefined;
+
+  /** Returns the stored id by name of the attribute. An id that no definition has (VALUES_LOST) stands for lost values. */
+  const read = async (): Promise<ReadonlyMap<string, string>> =>
+    new Map(Object.entries(await redis.hgetall(key)));
+
+  /**
+   * Stores the definitions under which a sync is about to write: new ones with their id, those with another id than the stored one
+   * as VALUES_LOST. Does nothing if the last call had the same object.
+   * @param attributes names of the attributes whose definitions are stored
+   */
+  async function note(
+    definitions: ReadonlyMap<string, { kind: string; id?: string }>,
+    attributes: ReadonlySet<string>,
+  ): Promise<void> {
+    if (noted === definitions) return;
+    const known = await read();
+    for (const [name, { id }] of definitions) {
+      if (id === undefined || !attributes.has(name) || known.get(name) === id) continue;
+      if (known.has(name)) await redis.hset(key, name, VALUES_LOST);
+      else await redis.hsetnx(key, name, id);
+    }
+    noted = definitions;
+  }
+
+  /** Stores the definitions that a run has compared. @param isWritten whether all lost values are written, or ordered by marks */
+  async function settle({ ids, deleted }: ComparedDefinitions, isWritten: boolean): Promise<void> {
+    for (const [name, id] of ids) if (!deleted.has(name)) await redis.hsetnx(key, name, id);
+    for (const name of deleted) {
+      const id = ids.get(name);
+      if (!isWritten) await redis.hset(key, name, VALUES_LOST);
+      else if (id !== undefined) await redis.hset(key, name, id);
+      // No write has made the definition again; `note` stores its id when one does.
+      else await redis.hdel(key, name);
+    }
+  }
+
+  /** Returns the attributes of which values are lost, sorted by name. */
+  const withLostValues = async (): Promise<string[]> =>
+    [...(await read())].flatMap(([name, id]) => (id === VALUES_LOST ? [name] : [])).sort();
+
+  /** Forgets all ids, because the target is another tenant now. */
+  const forget = async (): Promise<void> => {
+    await redis.del(key);
+  };
+
+  return { read, note, settle, withLostValues, forget };
+}

@@ -1,0 +1,110 @@
+// Tests what happens after somebody deleted the definition of an attribute at the platform, with all its values, when the attribute
+// has a type whose values a run reads of 100 people only (truth values and lists).
+import '../support/load-modules.ts';
+import { send } from '../support/send.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+/** More people than a run reads values of. */
+const PEOPLE = 130;
+const ANN = 'ann@acme.example';
+const ADVICE = 'the definition of levels was deleted there, with all values';
+
+let place: Place;
+let ann = '';
+beforeAll(async () => {
+  const levels = { type: 'number_array', expression: '[$number(title)]' };
+  place = await openPlace({ target: { attributes: { levels, team: { type: 'string', from: 'nickName' } } } });
+  const { idp } = place;
+  ann = await idp.createUser(ANN, { title: '1', nickName: 'sales' });
+  for (let first = 1; first < PEOPLE; first += 10)
+    await Promise.all(
+      Array.from({ length: Math.min(10, PEOPLE - first) }, (_, index) =>
+        idp.createUser(`p${first + index}@acme.example`, { title: '1', nickName: 'sales' }),
+      ),
+    );
+  await place.idle();
+}, 120_000);
+afterAll(() => place.stop());
+
+const asAdmin = (method: string, path: string, body?: object) => {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const headers = {
+    authorization: `Bearer ${fixtures.apiKeys.admin}`,
+    'content-type': 'application/json',
+  };
+  return send(platformUrl, method, path, { headers, body });
+};
+
+async function deleteDefinition(wanted: string): Promise<void> {
+  const { body } = await asAdmin('GET', '/api/v1/user-attributes');
+  const { id } = body.items.find(({ name }: { name: string }) => name === wanted);
+  await asAdmin('DELETE', `/api/v1/user-attributes/${id}`);
+}
+
+/** Runs a command. @returns its exit code, and its text as one line */
+async function run(...args: string[]): Promise<{ code: number; text: string }> {
+  const { code, text } = await place.commands.run(...args);
+  return { code, text: text.replaceAll(/\s+/g, ' ') };
+}
+
+/** Returns the number of people who have no value of the attribute at the platform. */
+async function countLost(attribute: string): Promise<number> {
+  const { users } = await place.platform.state();
+  const people = users.filter(({ externalId }) => externalId?.startsWith('ext-'));
+  expect(people).toHaveLength(PEOPLE);
+  return people.filter(({ attributes }) => attributes[attribute] === undefined).length;
+}
+
+test('the first load of people with lists → the run after it reads the values of 100 people only', async () => {
+  const { code, text } = await run('plan');
+  expect(code).toBe(0);
+  expect(text).toContain(`Truth values and lists were read of 100 of ${PEOPLE} users`);
+  expect((await run('status')).code).toBe(0);
+}, 30_000);
+
+test('the definition of a list was deleted → doctor and plan tell it, one reconcile writes the values of all people, and the next run reads 100 people again', async () => {
+  await deleteDefinition('levels');
+  const doctor = await run('doctor');
+  expect(doctor.text).toContain(ADVICE);
+  expect(doctor.text).toContain('scim-bridge reconcile writes the values of all people again');
+  const plan = await run('plan');
+  expect(plan.text).toContain(`1 attribute definition to create, ${PEOPLE} attributes to set`);
+  expect(await run('reconcile', '--yes')).toMatchObject({
+    code: 0,
+    text: expect.stringContaining('converged'),
+  });
+  expect(await countLost('levels')).toBe(0);
+  expect((await run('status')).code).toBe(0);
+  expect((await run('doctor')).text).not.toContain('levels');
+  expect((await run('plan')).text).toContain(`Truth values and lists were read of 100 of ${PEOPLE} users`);
+}, 60_000);
+
+test('a push made the deleted definition of a list again → status, doctor and plan tell that values are lost until a reconcile has written all', async () => {
+  await deleteDefinition('levels');
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: '2' });
+  await place.idle();
+  expect(await countLost('levels')).toBe(PEOPLE - 1);
+  const status = await run('status');
+  expect(status).toMatchObject({
+    code: 2,
+    text: expect.stringContaining('definition of levels was deleted'),
+  });
+  const doctor = await run('doctor');
+  expect(doctor.text).toContain('the definition of levels was deleted there and made again');
+  const plan = await run('plan');
+  expect(plan.text).toContain(`${PEOPLE - 1} attributes to set`);
+  expect(plan.text).not.toContain('write did not stick');
+  expect((await run('reconcile', '--yes')).code).toBe(0);
+  expect(await countLost('levels')).toBe(0);
+  expect((await run('status')).code).toBe(0);
+  expect((await run('doctor')).text).not.toContain('levels');
+}, 60_000);
+
+test('an operator deleted the definition of a list and made it again by hand → a reconcile writes the values of all people', async () => {
+  await deleteDefinition('levels');
+  await asAdmin('POST', '/api/v1/user-attributes', { name: 'levels', type: 'number_array' });
+  expect((await run('doctor')).text).toContain('the definition of levels was deleted there and made again');
+  expect((await run('reconcile', '--yes')).code).toBe(0);
+  expect(await countLost('levels')).toBe(0);
+  expect((await run('plan')).text).toContain(`Truth values and lists were read of 100 of ${PEOPLE} users`);
+}, 60_000);
