@@ -49,6 +49,7 @@ const testAtRateLimit = createScenarios(
   () => openLoad({ rateLimit: { requestsPerSecond: 15, burst: 10 } }),
   close,
 );
+const testAtNoRateLimit = createScenarios(() => openLoad({}), close);
 const testAtFourCalls = createScenarios(
   () =>
     openLoad({
@@ -92,7 +93,7 @@ testAtRateLimit(
       expect(share).toBeLessThan(2);
       expect(total > 320 && total <= 400).toBe(true);
     }
-    // A machine that is busy otherwise may send fewer calls than the limit allows for a moment; then latency is the bound.
+    // A machine that is busy otherwise may send fewer calls than the limit allows for a moment; then another bound is named.
     const limited = told.filter(({ bound }) => bound === 'rateLimit').length;
     expect(limited / told.length).toBeGreaterThan(0.5);
     expect(text).toMatch(
@@ -118,6 +119,22 @@ testAtRateLimit(
     const { done, total } = await load();
     expect(total).toBeLessThanOrEqual(160);
     expect(done).toBeLessThan(160 - ids.length);
+  },
+  120_000,
+);
+
+testAtNoRateLimit(
+  'status names the rate limit as the bound of a load while the platform answers a part of the calls with 429, of which each pauses all calls for a second',
+  async ({ push, faults, row }) => {
+    await faults({ status429: { share: 0.12, retryAfter: 1 } });
+    await push(300);
+    await eventually('it is measured', async () => (await row()).load?.bound, 30_000);
+    const bounds: (string | null)[] = [];
+    // Two beats of the worker, which measures the bound.
+    for (const endsAt = Date.now() + 10_000; Date.now() < endsAt; await pause(1000))
+      bounds.push((await row()).load?.bound);
+    expect(bounds).toContain('rateLimit');
+    expect(bounds).not.toContain('latency');
   },
   120_000,
 );

@@ -20,7 +20,7 @@ export interface LoadProgress {
   perSecond: number | null;
   /** Null while nothing is done, or while the rate is not known. */
   secondsLeft: number | null;
-  /** Null while the processes have not measured it. */
+  /** Null while the processes have not measured it, and when none of the causes is seen. */
   bound: LoadBound | null;
 }
 
@@ -44,15 +44,15 @@ const WINDOW_MS = 60_000;
 const LEAST_MS = 4000;
 /** From this share of busy time of a process, its processor limits the rate. */
 const FULL_SHARE = 0.9;
-/**
- * From this share of busy time, the processor limits the rate if slots are free: then no work waits for a slot, and the calls
- * that run are too few for the answers of the platform to be the limit.
- */
+/** From this share of busy time, the processor limits the rate if slots are free and no call waits for one. */
 const BUSY_SHARE = 0.5;
-/** Below this share of busy slots, and without a call that waits for one, slots count as free. */
-const FREE_SLOTS_SHARE = 0.5;
-/** The rate limit is reported as the cause (`rateLimit`) when it delayed at least this share of the calls. */
-const MOSTLY_DELAYED_SHARE = 0.5;
+/** Above this share of busy slots, the answers of the platform limit the rate. */
+const BUSY_SLOTS_SHARE = 0.5;
+/**
+ * From this share of delayed calls, the rate limit is the cause (`rateLimit`). The share is small, because a pause delays only the
+ * calls that hold a slot when it begins; all others start after it.
+ */
+const DELAYED_SHARE = 0.1;
 /** If at most this share of all marks is due or in work, the load waits for marks that are not due yet. */
 const FEW_DUE_SHARE = 0.01;
 
@@ -83,7 +83,7 @@ export function judgeLoad(backlog: LoadBacklog, surroundings: LoadSurroundings):
   };
 }
 
-/** Returns the cause that limits the load; null: not known, such as while a command does the work. */
+/** Returns the cause that limits the load; null: not known, such as while a command does the work, or while no cause is seen. */
 function boundOf(
   { dirty, due, inflight }: LoadBacklog,
   rate: number | null,
@@ -100,13 +100,17 @@ function boundOf(
   const sum = (part: keyof TargetWork): number => works.reduce((total, each) => total + each[part], 0);
   const calls = sum('calls');
   // Without a finished call, the calls that still wait for the rate limit show that it is the bound.
-  const isRateLimited = calls > 0 ? sum('delayed') >= MOSTLY_DELAYED_SHARE * calls : sum('waiting') > 0;
+  const isRateLimited = calls > 0 ? sum('delayed') >= DELAYED_SHARE * calls : sum('waiting') > 0;
   if (isRateLimited) return 'rateLimit';
-  const isUnmeasured = calls + sum('queued') + sum('busy') === 0;
-  if (isUnmeasured) return null;
   const processor = Math.max(...workers.map(({ work }) => work?.processor ?? 0));
-  const hasFreeSlots = sum('queued') === 0 && sum('busy') < FREE_SLOTS_SHARE * works.length;
-  return processor >= FULL_SHARE || (processor >= BUSY_SHARE && hasFreeSlots) ? 'processor' : 'latency';
+  if (processor >= FULL_SHARE) return 'processor';
+  const isHeldBack = sum('delayed') + sum('waiting') > 0;
+  const isQueued = sum('queued') > 0;
+  // A call holds its slot also while it waits for the rate limit. So a queue for slots shows that the platform is slow only when no
+  // call waits for the limit.
+  if (sum('busy') > BUSY_SLOTS_SHARE * works.length || (isQueued && !isHeldBack)) return 'latency';
+  if (processor >= BUSY_SHARE && !isQueued) return 'processor';
+  return isHeldBack ? 'rateLimit' : null;
 }
 
 const BOUND_WORDS: Record<LoadBound, (target: string) => string> = {

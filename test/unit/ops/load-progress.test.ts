@@ -97,6 +97,21 @@ test.each<[string, string | null, object, Partial<LoadSurroundings>]>([
   ['a silent worker while a command syncs', null, {}, { processes: [{ ...worker(), silent: true }] }],
   ['marks that are not due', 'waiting', { due: 0, inflight: 2 }, {}],
   ['calls that wait for the rate limit', 'rateLimit', {}, { processes: [worker({ delayed: 40 })] }],
+  ['pauses that delay a tenth of the calls', 'rateLimit', {}, { processes: [worker({ delayed: 5 })] }],
+  [
+    'a rare pause, after which the slots are mostly free',
+    'rateLimit',
+    {},
+    { processes: [worker({ delayed: 1, busy: 0.1 })] },
+  ],
+  ['full slots and a rare delay', 'latency', {}, { processes: [worker({ delayed: 1 })] }],
+  [
+    'free slots and nothing that holds calls back',
+    null,
+    {},
+    { processes: [worker({ queued: 0, busy: 0.1 })] },
+  ],
+  ['slots that wait for their first answers', 'latency', {}, { processes: [worker({ calls: 0, busy: 0 })] }],
   ['a pause without calls', 'rateLimit', {}, { processes: [worker({ calls: 0, waiting: 8 })] }],
   ['a busy event loop', 'processor', {}, { processes: [worker({}, 0.97)] }],
   [
