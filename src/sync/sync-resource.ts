@@ -139,6 +139,7 @@ async function storeOutcome(
     await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs, behindHeld });
     return;
   }
+  if (work.held && link.id === undefined) await endUnlinked(context);
   link.condition = besideDecisions(context, outcome.condition);
   context.logger.error(
     { ref: work.ref, reason: outcome.condition.reason, status: outcome.condition.status },
@@ -147,6 +148,19 @@ async function storeOutcome(
   // A retry waits for the former holder of the name anew.
   delete link.successionAttempts;
   await outbox.ack(work, link, { kind: 'blocked' });
+}
+
+/**
+ * Ends the held and approved changes of a resource without account or group, because there is nothing to take away: an approval would
+ * write nothing. A rejection stays, so that no sync makes the rejected change after the resource is linked again.
+ */
+async function endUnlinked({ outbox, work: { ref } }: SyncContext): Promise<void> {
+  const { guard } = await outbox.resourceStatus(ref);
+  const rejected = guard.filter(({ state }) => state === 'rejected');
+  await outbox.guardStore.endSync(
+    ref,
+    rejected.map(({ kind, subject }) => ({ kind, ref, ...(subject !== null && { subject }) })),
+  );
 }
 
 /**
