@@ -70,6 +70,7 @@
  * | guardChoice:<t>:<id> | list | `kind item` of the changes that a decision about a part of a list covers |
  * | log:<t>, acts | stream | the provisioning log (provisioning-log.ts), and the audit log of operators (acts.ts) |
  * | logChain:<t>, actsChain | hash | both ends of its hash chain: `start`, the hash before the oldest entry, and `end` |
+ * | logFirst:<t>, actsFirst | string | id of its oldest entry at the first append; shows that the log was deleted as a whole |
  * | logPersonal:<t>, actsPersonal | hash | entry id → its personal data (chained-stream.ts) |
  * | logChecks | string | result of the last check of the hash chains of the logs (last-log-check.ts) |
  * | forgetting | hash | ref → order to forget a person that is not complete, with their names (person-data.ts) |

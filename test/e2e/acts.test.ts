@@ -1,5 +1,6 @@
 // Tests that each order of an operator leaves an audit entry with operator, interface and note, written before its effect.
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { createCommands, type Commands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
@@ -146,4 +147,28 @@ test('`scim-bridge acts` filters by action and time, keeps entries without a tar
   expect((await acts('--target', 'main')).some(({ target }) => target === undefined)).toBe(true);
   const verified = await commands.run('acts', '--verify');
   expect(verified).toMatchObject({ code: 0 });
+});
+
+test('both logs are deleted with their hash chains → `acts --verify`, `log --verify` and `doctor` report it and exit 1, also after the next order', async () => {
+  const { url, prefix } = bridge.config.redis;
+  const redis = new Redis(url);
+  const keys = ['acts', 'actsChain', 'actsPersonal', 'log:main', 'logChain:main', 'logPersonal:main'];
+  expect(await redis.del(...keys.map((key) => `${prefix}:{default}:${key}`))).toBeGreaterThanOrEqual(5);
+  redis.disconnect();
+  const deleted = await commands.run('acts', '--verify');
+  expect(deleted).toMatchObject({
+    code: 1,
+    text: expect.stringContaining('altered or taken out at the end'),
+  });
+  expect(await commands.run('log', '--verify')).toMatchObject({ code: 1 });
+  await commands.run('hold', ...ORDER);
+  const [{ id }] = await acts();
+  const begunAnew = await commands.run('acts', '--verify');
+  expect(begunAnew).toMatchObject({
+    code: 1,
+    text: expect.stringContaining(`altered or taken out at ${id}`),
+  });
+  const { text, code } = await commands.run('doctor');
+  expect(text).toContain(`acts: an entry was altered or taken out at ${id}`);
+  expect(code).toBe(1);
 });

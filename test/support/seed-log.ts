@@ -2,7 +2,7 @@
 // not kept, so that these logs cannot be verified.
 import type { Redis } from 'ioredis';
 import type { LogEntry } from '../../src/directory/logs/provisioning-log.ts';
-import { splitEntry } from '../../src/directory/logs/chained-stream.ts';
+import { splitEntry } from '../../src/directory/logs/split-entry.ts';
 
 const PERSONAL: ReadonlySet<string> = new Set(['name', 'changes', 'message']);
 const PORTION = 1000;

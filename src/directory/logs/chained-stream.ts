@@ -1,11 +1,12 @@
 // Reads and checks a Redis stream with a hash chain (lua/log.lua writes it). The hash of each entry covers the hash before,
-// and both ends of the chain are stored, so a changed or removed entry is detected. Personal data of an entry is stored
-// apart.
-import { hash as digest, randomBytes } from 'node:crypto';
+// and both ends of the chain are stored, so a changed or removed entry is detected. The id of the first entry is stored apart
+// from the chain, so a log that was deleted as a whole is detected too. Personal data of an entry is stored apart.
+import { hash as digest } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { fieldOf, inPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
+import { checkPersonal, joinEntry, orderOf, splitEntry, type SplitEntry } from './split-entry.ts';
 import { beginWholeRead, type WholeRead } from './whole-read.ts';
 
 /** Entries per read. An entry has the values before and after a change, which may be long. */
@@ -47,8 +48,8 @@ export interface ChainCheck {
   /** Number of entries whose personal data was removed by the command forget. */
   forgotten: number;
   /**
-   * Id of the first entry that was changed or follows a gap; `the end` when the newest entries are missing; undefined when
-   * the chain is whole.
+   * Id of the first entry that was changed or follows a gap; `the end` when the newest entries, or all, are missing;
+   * undefined when the chain is whole.
    */
   broken: string | undefined;
 }
@@ -59,7 +60,7 @@ export interface StreamLimits {
 }
 
 /**
- * @param options.name family of the stream; the families `<name>Chain` and `<name>Personal` belong to it
+ * @param options.name family of the stream; the families `<name>Chain`, `<name>Personal` and `<name>First` belong to it
  * @param options.personal properties of an entry that are personal data
  * @param options.blank values that stand in for removed personal data
  */
@@ -79,6 +80,7 @@ export function createChainedStream<Entry extends object>(
   const stream = keys.key(name, target);
   const chain = keys.key(`${name}Chain`, target);
   const personal = keys.key(`${name}Personal`, target);
+  const first = keys.key(`${name}First`, target);
   const personalNames: ReadonlySet<string> = new Set(options.personal);
 
   /** Returns entries and limits as scripts take them. */
@@ -164,7 +166,13 @@ export function createChainedStream<Entry extends object>(
     let after = '-';
     let chained: string | undefined;
     for (;;) {
-      const [start, end, found] = await portionAfter(after);
+      const { start, end, firstId, found } = await portionAfter(after);
+      if (chained === undefined && start === '' && firstId !== null) {
+        // Without a removal by the limits, the first entry has to be there.
+        const [oldestId] = found[0] ?? [];
+        if (oldestId === undefined || timeOf(oldestId) > timeOf(firstId))
+          return { ...check, broken: oldestId ?? 'the end' };
+      }
       chained ??= start;
       const texts = await personalOf(found.map(([id]) => id));
       for (const [index, [id, fields]] of found.entries()) {
@@ -188,21 +196,34 @@ export function createChainedStream<Entry extends object>(
     }
   }
 
-  /** Reads a portion and both ends of the chain in one transaction, because entries may be added during the check. */
-  async function portionAfter(
-    after: string,
-  ): Promise<[start: string, end: string, found: [id: string, fields: string[]][]]> {
+  /**
+   * Reads a portion, both ends of the chain and the id of the first entry in one transaction, because entries may be added
+   * during the check.
+   */
+  async function portionAfter(after: string): Promise<{
+    /** `''`: the very first entry was not removed by the limits. */
+    start: string;
+    /** `''`: there was no entry yet. */
+    end: string;
+    /** null: nothing was appended yet, or only by a release that did not store this id. */
+    firstId: string | null;
+    found: [id: string, fields: string[]][];
+  }> {
     const replies = await redis
       .multi()
       .hmget(chain, 'start', 'end')
+      .get(first)
       .xrange(stream, after, '+', 'COUNT', PORTION)
       .exec();
-    const [[start, end], found] = (replies ?? []).map(([error, reply]) => {
+    const [[start, end], firstId, found] = (replies ?? []).map(([error, reply]) => {
       if (error) throw error;
       return reply;
-    }) as [ends: [string | null, string | null], found: [id: string, fields: string[]][]];
-    // '' for `start`: the very first entry is still there. '' for `end`: there was no entry yet.
-    return [start ?? '', end ?? '', found];
+    }) as [
+      ends: [string | null, string | null],
+      firstId: string | null,
+      found: [id: string, fields: string[]][],
+    ];
+    return { start: start ?? '', end: end ?? '', firstId, found };
   }
 
   /** Returns the id of the newest entry; undefined when there is none. */
@@ -237,56 +258,3 @@ function endOf({ until = Infinity, before, withBefore }: LogSpan): string {
 export const timeOf = (id: string): number => Number(id.slice(0, id.indexOf('-')));
 
 const chainHash = (before: string, text: string): string => digest('sha1', before + text);
-
-/**
- * An entry as scripts take it: the chained part, which the hash chain covers, and the personal data, which can be removed later;
- * '' when there is none. The chained part has a digest `p` of the personal data with a random salt, so that removed values cannot
- * be guessed.
- */
-export type SplitEntry = [chained: string, personal: string];
-
-/** Stored in place of removed personal data, followed by the id of the order to forget. */
-const FORGOTTEN = 'forgotten ';
-
-/** Splits an entry. @param names properties of the entry that are personal data */
-export function splitEntry(entry: object, names: ReadonlySet<string>): SplitEntry {
-  const members = Object.entries(entry).filter(([, value]) => value !== undefined);
-  const personal = members.filter(([name]) => names.has(name));
-  const others = Object.fromEntries(members.filter(([name]) => !names.has(name)));
-  if (personal.length === 0) return [JSON.stringify(others), ''];
-  const text = randomBytes(16).toString('base64url') + JSON.stringify(Object.fromEntries(personal));
-  return [JSON.stringify({ ...others, p: digestOf(text) }), text];
-}
-
-/** Returns the whole entry; without the personal data when it was removed. @param personal stored text; null: none */
-export function joinEntry<Entry>(chained: string, personal: string | null): Entry & { forgotten?: true } {
-  const { p, ...rest } = JSON.parse(chained) as Record<string, unknown>;
-  const entry = rest as Entry & { forgotten?: true };
-  if (p === undefined) return entry;
-  if (personal === null || isForgotten(personal)) return { ...entry, forgotten: true };
-  return { ...entry, ...(JSON.parse(personal.slice(personal.indexOf('{'))) as Partial<Entry>) };
-}
-
-export const isForgotten = (personal: string): boolean => personal.startsWith(FORGOTTEN);
-
-/** Returns the id of the order that removed the data; undefined when it was not removed. */
-export const orderOf = (personal: string | null): string | undefined =>
-  personal?.startsWith(FORGOTTEN) ? personal.slice(FORGOTTEN.length) : undefined;
-
-/** Returns the text that replaces removed personal data. @param order id of the order to forget */
-export const forgottenText = (order: string): string => FORGOTTEN + order;
-
-/**
- * Compares an entry with its personal data.
- * @returns `whole`; `forgotten` when an order removed the data; `altered` when the data is missing or does not fit its
- * digest
- */
-export function checkPersonal(chained: string, personal: string | null): 'whole' | 'forgotten' | 'altered' {
-  const { p } = JSON.parse(chained) as { p?: string };
-  if (p === undefined) return 'whole';
-  if (personal === null) return 'altered';
-  if (isForgotten(personal)) return 'forgotten';
-  return digestOf(personal) === p ? 'whole' : 'altered';
-}
-
-const digestOf = (text: string): string => digest('sha256', text, 'base64url');

@@ -2,6 +2,8 @@
 -- text as JSON, and `h`, a SHA-1 over the hash of the entry before and this text. `<name>Chain:id` has the hash before the
 -- oldest entry (`start`) and the hash of the newest one (`end`). `<name>Personal:id` has the personal data of entries by entry
 -- id: a random salt and JSON. The text has only a digest of it, so the data can be removed without breaking the chain.
+-- `<name>First:id` has the id of the oldest entry at the first append. It stays when the log is deleted as a whole, so that the
+-- check of the chain notices the deletion, also after new entries.
 -- `log`: { entries: [[text, its personal data or '']], maxEntries, maxAgeMs (limits of the stream) }
 -- `key` and `clock`: keys.lua.
 
@@ -13,6 +15,7 @@ local function trim_chained(name, id, log)
   -- The first part of an entry id is the time of the entry in Unix milliseconds.
   local function is_due(index, entry) return index <= over or tonumber(string.match(entry[1], '^%d+')) < oldest_at end
   local first = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
+  if first then redis.call('SETNX', key(name .. 'First', id), first[1]) end
   local is_any_due = first and is_due(1, first)
   if not is_any_due or tonumber(redis.call('GET', key('logReaders')) or 0) > 0 then return 0 end
   local due, start = {}, nil

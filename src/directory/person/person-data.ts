@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Actor } from '../logs/acts.ts';
-import { forgottenText, isForgotten } from '../logs/chained-stream.ts';
+import { forgottenText, isForgotten } from '../logs/split-entry.ts';
 import { parseRef, type Ref } from '../records.ts';
 import { fieldOf, streamPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';

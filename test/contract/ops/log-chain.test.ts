@@ -52,6 +52,13 @@ describe('the hash chain of a log with 250 entries', () => {
     expect((await log.verify()).broken).toBe('the end');
   });
 
+  test('a log is deleted with its chain → verification names the end, and the next entry once there is one', async () => {
+    await store.redis.del(key('log'), key('logChain'), key('logPersonal'));
+    expect(await log.verify()).toEqual({ entries: 0, forgotten: 0, broken: 'the end' });
+    await log.append([entry(250)]);
+    expect((await log.verify()).broken).toBe(await log.newestId());
+  });
+
   test('verification of a log names the entry whose personal data was changed or deleted', async () => {
     const [at = ''] = ids;
     const text = (await store.redis.hget(key('logPersonal'), at)) ?? '';
