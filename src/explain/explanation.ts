@@ -149,6 +149,8 @@ export interface Explanation {
     done: number;
     /** Number of differences that the guard would hold if a run wrote them now. */
     toBeHeld: number;
+    /** Whether a truth value or list of the person differs, and a run reads those of a part of the people only. */
+    readInTurn: boolean;
     /**
      * Number of groups of a person, or of pending, held and rejected removals of members of a group, that were not compared, because
      * they are too many for one look or could not be read.

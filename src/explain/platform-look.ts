@@ -14,6 +14,7 @@ import { withUnreadyMembersReported } from '../reconcile/unwritten/unready-membe
 import { isToBeHeld, withToBeHeld } from '../reconcile/unwritten/to-be-held.ts';
 import { withoutUnwritten } from '../reconcile/unwritten/unwritten.ts';
 import { asking } from '../reconcile/compare/platform-reads.ts';
+import { isFoundInTurn } from '../reconcile/compare/verify-values.ts';
 import { defaultTexts } from '../sync/mapping/default-value.ts';
 import type { Mapping } from '../sync/mapping/mapping.ts';
 import { sameValue } from '../sync/mapping/values.ts';
@@ -81,6 +82,7 @@ export async function lookAtPlatform(
       defaults: [],
       done: 0,
       toBeHeld: 0,
+      readInTurn: false,
       notCompared: 0,
       accountGone: false,
     },
@@ -182,6 +184,7 @@ export async function lookAtPlatform(
             : [],
         done: held + rejected,
         toBeHeld: (await withToBeHeld(scope, differing)).filter(isToBeHeld).length,
+        readInTurn: isPerson && (await isFoundInTurn(scope, differing)),
         notCompared,
         accountGone: compared.isGone ?? false,
       },

@@ -139,11 +139,15 @@ function bringsIt(facts: ExplainedFacts): string {
     return 'the policy create-only makes no account anew';
   if (hold) return `nothing is written there while ${target} is on hold`;
   // With `reconcile.onDrift: report` the schedule writes nothing, so the words leave open which run it is.
-  const run = `the next reconcile that repairs, or scim-bridge sync ${ref}`;
+  const reconcile = platform?.readInTurn
+    ? 'a reconcile that repairs, as soon as it reads the truth values and lists of this person (with --full at once)'
+    : 'the next reconcile that repairs';
+  const sync = `scim-bridge sync ${ref}`;
+  const run = platform?.readInTurn ? `${sync} at once, or ${reconcile}` : `${reconcile}, or ${sync}`;
   const except = exceptText(facts);
   // The guard would hold some of the differences of a run, or all of them. The sync of a person asks the guard for each group
   // alone, so a part of them may fit into its limit.
-  const asking = kind === 'User' && toBeHeld > 1 ? 'the next reconcile that repairs' : `${run},`;
+  const asking = kind === 'User' && toBeHeld > 1 ? reconcile : `${run},`;
   if (toBeHeld > 0 && toBeHeld === differences.length)
     return `${asking} asks the guard, which will hold it: a person has to approve it then`;
   if (toBeHeld > 0) return `${asking} brings it${except}`;

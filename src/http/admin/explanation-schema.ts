@@ -79,6 +79,7 @@ const platform = nullOr(
       integerField,
       'Number of differences that the guard holds when a run is to write them.',
     ),
+    readInTurn: described(booleanField, 'Whether a truth value or list differs that not every run reads.'),
     notCompared: described(
       integerField,
       'Number of groups of a person, or of removals of members of a group, that were not compared, because they are too many for one look or could not be read.',

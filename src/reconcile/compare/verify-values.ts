@@ -9,7 +9,8 @@ import { readDefinitions, type ReadDefinitions } from './deleted-definitions.ts'
 import { usersToVerify } from './desired-users.ts';
 import { isEmpty, unlistedAttributes } from '../../sync/diff.ts';
 import { readNoted } from './look-again.ts';
-import type { ScanResult } from '../scope.ts';
+import { isDrift, type PlanEntry } from '../entry.ts';
+import type { ReconcileScope, ScanResult } from '../scope.ts';
 import { readValues } from './platform-reads.ts';
 
 /** Number of users whose value list is read in each run, the longest unread first. */
@@ -85,6 +86,29 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     if (differences(wanted, nobody, link, types, createVisibility(), values).length > 0)
       look.suspects.add(ref);
   });
+}
+
+/**
+ * Returns whether one of the differences of a user is in a value that no list of the platform shows, so that only a run that reads
+ * the values of this user finds the difference: one in several runs where there are more than VALUES_IN_TURN users.
+ */
+export async function isFoundInTurn(
+  { directory, target }: Pick<ReconcileScope, 'directory' | 'target'>,
+  differences: readonly PlanEntry[],
+): Promise<boolean> {
+  const unlisted = unlistedAttributes(target.mapping.types);
+  const isUndefined = (attribute: string): boolean =>
+    differences.some(({ action, name }) => action === 'defineAttribute' && name === attribute);
+  // A run that finds a definition missing reads the values of all users.
+  const isAny = differences.some(
+    (entry) =>
+      isDrift(entry) &&
+      entry.kind === 'User' &&
+      entry.attribute !== undefined &&
+      unlisted.has(entry.attribute) &&
+      !isUndefined(entry.attribute),
+  );
+  return isAny && (await directory.count('User')) > VALUES_IN_TURN;
 }
 
 /** Number of users whose value list decides whether the values of an attribute are lost, or the user list leaves them out. */

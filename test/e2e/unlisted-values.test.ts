@@ -1,5 +1,5 @@
-// Tests what happens after somebody deleted the definition of an attribute at the platform, with all its values, when the attribute
-// has a type whose values a run reads of 100 people only (truth values and lists).
+// Tests what commands tell of lists, and what a reconcile does with them, where more people are stored than a run reads the truth
+// values and lists of: after a change by hand, and after somebody deleted the definition of such an attribute with all its values.
 import '../support/load-modules.ts';
 import { send } from '../support/send.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -61,6 +61,25 @@ test('the first load of people with lists → the run after it reads the values 
   expect(text).toContain(`Truth values and lists were read of 100 of ${PEOPLE} users`);
   expect((await run('status')).code).toBe(0);
 }, 30_000);
+
+test('somebody changed a list of a person by hand → explain says that sync or reconcile --full brings it at once, and both do', async () => {
+  const { id: account, scimId } = (await place.platform.user(ANN)) ?? {};
+  expect(scimId).toBeDefined();
+  const { body } = await asAdmin('GET', '/api/v1/user-attributes');
+  const levels = body.items.find(({ name }: { name: string }) => name === 'levels');
+  for (const repair of [
+    ['sync', `User:${ann}`],
+    ['reconcile', '--full', '--yes'],
+  ]) {
+    const value = { userId: String(account), userAttributeId: String(levels.id), value: [9] };
+    expect((await asAdmin('POST', '/api/v1/user-attribute-values', value)).status).toBeLessThan(300);
+    expect((await run('explain', ANN)).text).toContain(
+      `scim-bridge sync User:${ann} at once, or a reconcile that repairs, as soon as it reads the truth values and lists of this person (with --full at once), brings it`,
+    );
+    expect((await run(...repair)).code).toBe(0);
+    expect((await place.platform.user(ANN))?.attributes.levels).toEqual([1]);
+  }
+}, 60_000);
 
 test('the definition of a list was deleted → doctor and plan tell it, one reconcile writes the values of all people, and the next run reads 100 people again', async () => {
   await deleteDefinition('levels');
