@@ -7,6 +7,7 @@ import {
   type ProcessRole,
   type ProcessWork,
 } from '../directory/fleet/fleet-store.ts';
+import { callerPrint } from '../directory/outbox/breaker.ts';
 import { createKnownTargets } from '../directory/fleet/known-targets.ts';
 import { checkStore, storeRefusalOf, takePulse } from '../directory/redis/store-health.ts';
 import { startBeats } from '../ops/status/beats.ts';
@@ -56,7 +57,15 @@ export async function joinFleet(
     // Digests of the mapping rules, by which other processes see that the settings differ.
     rules: announced(feedRulesOf(config)),
   };
-  const facts = () => ({ ...own, sentAt: clock.now(), ...(readWork && { work: readWork() }) });
+  const facts = () => ({
+    ...own,
+    // Computed for each beat, because keys are rotated at run time.
+    callers: Object.fromEntries(
+      Object.values(config.targets).map((target) => [target.name, callerPrint(target)]),
+    ),
+    sentAt: clock.now(),
+    ...(readWork && { work: readWork() }),
+  });
   const processId = ids.request();
   const beats = startBeats({ clock }, createFleetStore(parts, config.redis), processId, facts);
   releasers.add('fleet', beats.stop);

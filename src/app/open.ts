@@ -1,6 +1,8 @@
 // Opens the parts of the service for commands, without HTTP server and scheduler.
 import type { Config } from '../config/schema.ts';
-import { createBreaker } from '../directory/outbox/breaker.ts';
+import { isCalledOtherwise } from '../directory/fleet/announced-rules.ts';
+import { createFleetStore, runningOf } from '../directory/fleet/fleet-store.ts';
+import { callerPrint, createBreaker } from '../directory/outbox/breaker.ts';
 import { createOperationStore } from '../directory/logs/operations.ts';
 import { createDataVersion, createRestoreLease } from '../directory/fleet/data-version.ts';
 import { createKnownTargets } from '../directory/fleet/known-targets.ts';
@@ -95,12 +97,18 @@ export async function openScopes(
   const releasers = createReleasers(deps.logger);
   const { redis, reach } = connectCommand(config.redis, deps);
   releasers.add('redis', () => redis.disconnect());
-  await reach({ signal }).catch(async (error: Error) => {
-    await releasers.releaseAll();
-    throw error;
-  });
   const parts: Parts = { ...deps, config, redis, scripts: scriptsOn(redis, config, deps.clock), releasers };
-  const targets = buildTargets(parts);
+  const running = await reach({ signal })
+    .then(async () => runningOf(await createFleetStore(parts, config.redis).read()))
+    .catch(async (error: Error) => {
+      await releasers.releaseAll();
+      throw error;
+    });
+  // Failures at a wrong address, or with a wrong key, of a command with other settings say nothing about the calls of the service.
+  const targets = buildTargets(parts, (settings) => {
+    const print = callerPrint(settings);
+    return isCalledOtherwise(running, { target: settings.name, print }) ? print : undefined;
+  });
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.rulesReadGroups ?? false);
   return {
     scopes: buildScopes(parts, targets, states),

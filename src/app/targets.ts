@@ -28,19 +28,28 @@ export const userTypeFor = (
 export const schemasOfTarget = ({ connections }: Config, target: string): CustomSchema[] =>
   Object.values(connections).flatMap(({ targets, schemas }) => (targets.includes(target) ? schemas : []));
 
-/** Returns the targets by name. Their platform clients connect at the first call. */
-export function buildTargets(parts: Parts): Map<string, Target> {
+/**
+ * Returns the targets by name. Their platform clients connect at the first call.
+ * @param callerOf returns the print for a target that the service calls at another address or with another key (budget.ts)
+ */
+export function buildTargets(
+  parts: Parts,
+  callerOf: (settings: Config['targets'][string]) => string | undefined = () => undefined,
+): Map<string, Target> {
   const { config, releasers } = parts;
   const targets = new Map<string, Target>();
   for (const settings of Object.values(config.targets)) {
     const { name, rateLimit } = settings;
     const { prefix } = config.redis;
     // `keys` are the API keys, read at each use: the breaker tells a refused key from a later one.
-    const breaker = createBreaker(parts, { prefix, target: name, keys: settings });
+    const caller = callerOf(settings);
+    const access = { prefix, target: name, keys: settings };
+    const serviceBreaker = createBreaker(parts, access);
+    const breaker = caller === undefined ? serviceBreaker : createBreaker(parts, { ...access, caller });
     const hooks = parts.instruments?.target(name);
     const budget = createBudget(
       { ...parts, onFailing: breaker.noteFailing, onWait: hooks?.onWait },
-      { prefix, target: name, ...rateLimit },
+      { prefix, target: name, caller, ...rateLimit },
     );
     const userType = userTypeFor([settings], schemasOfTarget(config, name));
     const onCall = (call: PlatformCall): void => {
@@ -49,7 +58,7 @@ export function buildTargets(parts: Parts): Map<string, Target> {
     };
     // The externalIds that any connection gave to an account of the target lately.
     const recentExternalIds = createRecentExternalIds(parts, { prefix, target: name });
-    const deps = { ...parts, budget, breaker, recentExternalIds, onCall };
+    const deps = { ...parts, budget, breaker, serviceBreaker, recentExternalIds, onCall };
     const target = createTarget(deps, settings, userType);
     releasers.add(`platform client of ${name}`, () => target.client.close());
     targets.set(name, target);

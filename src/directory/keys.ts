@@ -81,14 +81,14 @@
  * | eventCounts | hash | numbers of delivered, refused and dropped events, and the last delivery error |
  * | eventsLease | string | the process that pushes events |
  * | claim:<t>:<kind>:<platform id> | string | connection and ref that is about to be linked; base `target.<t>` |
- * | budget:<t>, paused:<t> | string | request budget of a target; cause and end of a pause of its calls (budget.ts); base `target.<t>` |
+ * | budget:<t>, paused:<t> | string | request budget of a target; cause and end of a pause of its calls (budget.ts; `<t>.<print>` for a command with other settings); base `target.<t>` |
  * | externalId:<t>:<digest> | string | exists for a while after an account got this externalId; base `target.<t>` |
  * | processes, lastBeats, versionsDifferSince, settingsDifferSince | hash, hash, string, string | processes of the service by id, the last beat by duty, since when versions and settings differ (fleet-store.ts); base `bridge.fleet` |
  * | knownTargets, removedTargets | hash | `connection target` → whether the settings have it (known-targets.ts); the same → number of its links, open accounts and groups; base `bridge.fleet` |
  * | ring:<range>:<kind>.<name>, levelsRead | hash, string | history for plots: place → `slot,value,value` (history/slots.ts); lock that exists for a while after a read of the levels; base `bridge.history` |
  * | emptied | string | Redis came back empty: time of the last data that a process saw before, for a day (fleet-store.ts); base `bridge.fleet` |
  * | dataVersion, restoring, restoreLease | string | version of the data under this prefix; start of a restore that has not ended; the restore that runs (data-version.ts); base `bridge.fleet` |
- * | breaker:<t> | hash | consecutive failed calls; while open also the time of opening and of the next probe; base `target.<t>` |
+ * | breaker:<t> | hash | consecutive failed calls; while open also the time of opening and of the next probe; `<t>.<print>` as for `paused`; base `target.<t>` |
  * | notices:<channel> | hash | reported conditions, the message that is being sent, and results of deliveries (notice-store.ts); base `bridge.notices` |
  * | noticesLease:<channel> | string | the process that sends to the channel; base `bridge.notices` |
  */

@@ -160,8 +160,8 @@ async function explainAt(
     present.condition === undefined &&
     !status.guard.some(({ state }) => state === 'held') &&
     !memberships.some(({ condition }) => condition === 'Held');
-  // Read last, because the read of the platform may close the breaker.
-  const breaker = await target.breaker.read();
+  // Read last, because the read of the platform may close the breaker. The changes wait for the calls of the service.
+  const breaker = await target.serviceBreaker.read();
   const facts = {
     connection: scope.connection,
     target: target.name,

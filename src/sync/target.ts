@@ -77,7 +77,10 @@ export interface Target {
   administrators: Administrators;
   /** Calls that the rate limit still allows, shared by all processes. */
   budget: Budget;
+  /** Breaker of the calls of this process. */
   breaker: Pick<Breaker, 'read' | 'close'>;
+  /** Breaker of the service: another one in a command that calls another address than the service, or with another key. */
+  serviceBreaker: Pick<Breaker, 'read'>;
   /** Whether the platform answers this process, is silent, or limits the rate. */
   answering: Answering;
   /** Returns how many calls of this process may be under way now. */
@@ -95,6 +98,8 @@ export function createTarget(
   deps: {
     budget: Budget;
     breaker: Pick<Breaker, 'read' | 'close'>;
+    /** Absent: it is `breaker`. */
+    serviceBreaker?: Pick<Breaker, 'read'>;
     recentExternalIds: RecentExternalIds;
     clock: Clock;
     logger: Logger;
@@ -103,7 +108,7 @@ export function createTarget(
   settings: TargetSettings,
   userType: ResourceType,
 ): Target {
-  const { budget, breaker, recentExternalIds, clock, logger, onCall } = deps;
+  const { budget, breaker, serviceBreaker = breaker, recentExternalIds, clock, logger, onCall } = deps;
   const { name } = settings;
   const mapping = compileMapping(settings, userType);
   const answering = createAnswering(clock);
@@ -150,6 +155,7 @@ export function createTarget(
     administrators: createAdministrators(clock),
     budget,
     breaker,
+    serviceBreaker,
     answering,
     concurrency: concurrency.limit,
     work,

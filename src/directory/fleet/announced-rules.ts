@@ -6,7 +6,20 @@ import type { FeedRules, TargetFeed } from './known-targets.ts';
 export interface Announcing {
   /** The text that `announced` returns for the settings of the process. */
   rules?: string;
+  /** By target: print of its address and keys (`callerPrint` of breaker.ts); absent in a release that does not announce them. */
+  callers?: Readonly<Record<string, string>>;
 }
+
+/**
+ * Returns whether processes run, and each of them calls the target at another address or with another key than the caller with this
+ * print.
+ */
+export const isCalledOtherwise = (
+  processes: readonly Announcing[],
+  { target, print }: { target: string; print: string },
+): boolean =>
+  processes.length > 0 &&
+  processes.every(({ callers }) => callers?.[target] !== undefined && callers[target] !== print);
 
 /** Returns the rules as text for the heartbeats of a process: a line `connection target rules others` for each feed. */
 export const announced = (feeds: readonly FeedRules[]): string =>

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Logger } from '../../support/logger.ts';
 import { createKeyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
-import { createPauses, type Pause } from './budget.ts';
+import { callStateOf, createPauses, type Pause } from './budget.ts';
 
 /** Result of one platform call. */
 export interface CallEnd {
@@ -76,12 +76,18 @@ interface Keys {
   scimToken: string | null;
 }
 
+/** Returns the print of the address and the keys with which a process calls a target. */
+export const callerPrint = ({ url, token, scimToken }: Keys & { url: string }): string =>
+  hash('sha256', [url, token, scimToken ?? ''].join(' '), 'hex').slice(0, 8);
+
 export function createBreaker(
   deps: { redis: Redis; scripts: Scripts; logger: Logger },
-  options: { prefix: string; target: string; keys: Keys },
+  /** `caller`: as in budget.ts. */
+  options: { prefix: string; target: string; keys: Keys; caller?: string | undefined },
 ) {
   const { redis, scripts, logger } = deps;
   const { target } = options;
+  const name = callStateOf(options);
   /**
    * Returns a short hash that distinguishes the key of this process from a former one that another process still uses. It is
    * computed anew each time, because the key may change at run time.
@@ -111,7 +117,7 @@ export function createBreaker(
 
   async function report({ status, method = 'GET' }: CallEnd, weight: number): Promise<void> {
     const [tag] = await scripts.run('note_answer', keys.base, {
-      ...{ target, weight, limit: LIMIT, status, method, keyMark: keyMark() },
+      ...{ target: name, weight, limit: LIMIT, status, method, keyMark: keyMark() },
       // The probe interval grows only while the target does not answer.
       grows: status === 0 || status >= 500,
       ...{ firstMs: FIRST_PROBE_MS, longestMs: LONGEST_PROBE_MS, keepMs: KEEP_MS },
@@ -121,7 +127,7 @@ export function createBreaker(
   }
 
   async function read(): Promise<BreakerState> {
-    const [stored, pause] = await Promise.all([redis.hgetall(keys.key('breaker', target)), pauses.read()]);
+    const [stored, pause] = await Promise.all([redis.hgetall(keys.key('breaker', name)), pauses.read()]);
     // The fields: note_answer.lua.
     const { openedAt, since, status, probeAt, partial } = stored;
     const refused = refusedMethods(stored);
@@ -144,7 +150,7 @@ export function createBreaker(
    * accepted for reads.
    */
   async function close(): Promise<void> {
-    const key = keys.key('breaker', target);
+    const key = keys.key('breaker', name);
     const stored = await redis.hgetall(key);
     const others = refusedMethods(stored).filter((method) => method !== 'GET');
     // The fields of an opening, and the weight of the failures (note_answer.lua).

@@ -20,10 +20,26 @@ const REFUSED_KEY = 401;
 /** Returns whether the bridge pauses because the platform refused the key. */
 export const isForKey = (pause: Pause | undefined): boolean => pause?.status === REFUSED_KEY;
 
+/** Options that name the breaker and the pause of a target. */
+export interface CallStateOptions {
+  prefix: string;
+  target: string;
+  /**
+   * Print of the address and keys of a command that calls another address than the service, or with another key (`callerPrint`): it
+   * has a breaker and a pause of its own, so that its failures do not stop the service. Absent: those that the service uses.
+   */
+  caller?: string | undefined;
+}
+
+/** Returns the name of the breaker and the pause in Redis: `<target>`, or `<target>.<print>` for a command with other settings. */
+export const callStateOf = ({ target, caller }: Omit<CallStateOptions, 'prefix'>): string =>
+  caller === undefined ? target : `${target}.${caller}`;
+
 export type Pauses = ReturnType<typeof createPauses>;
 
-export function createPauses(redis: Redis, options: { prefix: string; target: string }) {
-  const key = createKeyspace(options.prefix, `target.${options.target}`).key('paused', options.target);
+export function createPauses(redis: Redis, options: CallStateOptions) {
+  const { prefix, target } = options;
+  const key = createKeyspace(prefix, `target.${target}`).key('paused', callStateOf(options));
 
   /** Pauses all requests of all replicas for `ms`, unless a longer pause runs. */
   async function set(clock: Clock, ms: number, cause: Omit<Pause, 'until'>): Promise<void> {
@@ -63,12 +79,13 @@ export function createBudget(
     onWait?: ((waitMs: number) => void) | undefined;
   },
   /** `burst`: number of requests that may be sent at once after a time without requests. */
-  options: { prefix: string; target: string; requestsPerSecond: number; burst: number },
+  options: CallStateOptions & { requestsPerSecond: number; burst: number },
 ) {
   const { redis, scripts, clock, onFailing, onWait } = deps;
   const keys = createKeyspace(options.prefix, `target.${options.target}`);
   const pauses = createPauses(redis, options);
-  const args = { target: options.target, intervalMs: 1000 / options.requestsPerSecond, burst: options.burst };
+  const { target, requestsPerSecond, burst } = options;
+  const args = { target, callState: callStateOf(options), intervalMs: 1000 / requestsPerSecond, burst };
 
   /**
    * Resolves when one request may be sent; waits for the bucket, for a pause and for the breaker.

@@ -6,10 +6,10 @@
 -- of the refused API key, 'refused:<method>', accepted (the refused key succeeded with another method) and partial (the refusal
 -- was repeated after that).
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
--- ARGV { target, weight (of the failure; 0: the platform answered), limit (weight at which the breaker opens), status and
---        method (of the call), keyMark (digest of the API key of this process), grows (whether each probe interval is twice the
---        last one), firstMs and longestMs (first and longest probe interval), keepMs (time without failures after which the
---        count expires) }
+-- ARGV { target (callStateOf of budget.ts), weight (of the failure; 0: the platform answered), limit (weight at which the
+--        breaker opens), status and method (of the call), keyMark (digest of the API key of this process), grows (whether each
+--        probe interval is twice the last one), firstMs and longestMs (first and longest probe interval), keepMs (time without
+--        failures after which the count expires) }
 -- RETURN the state afterwards: {"fine"}: no failures | {"failing"}: not open | {"opened"}: by this call | {"open"} |
 --        {"closed"}: by this call
 local breaker = key('breaker', p.target)

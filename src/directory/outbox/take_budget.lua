@@ -1,17 +1,18 @@
 -- Takes one request from the rate limit of a target, which all processes share: a token bucket that is stored as the time when
--- it is full again (`budget:<target>`, Unix milliseconds with fractions). `paused:<target>` exists during a pause of
+-- it is full again (`budget:<target>`, Unix milliseconds with fractions). `paused:<call state>` exists during a pause of
 -- all calls (budget.ts).
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
--- ARGV { target, intervalMs (between requests), burst (requests that a full bucket allows at once) }
+-- ARGV { target, callState (callStateOf of budget.ts), intervalMs (between requests), burst (requests that a full bucket allows at
+--        once) }
 -- RETURN {"taken", milliseconds until the request may be sent, 1 when calls have failed lately}
 --        | {"paused", milliseconds left} | {"open", milliseconds until the breaker lets a probe through}
 local now = clock()
-local paused = redis.call('PTTL', key('paused', p.target)) -- negative: there is no pause
+local paused = redis.call('PTTL', key('paused', p.callState)) -- negative: there is no pause
 local bucket = key('budget', p.target)
 local full_at = math.max(tonumber(redis.call('GET', bucket) or '0'), now)
 local wait = math.max(0, full_at - (p.burst - 1) * p.intervalMs - now)
 if paused > wait then return { 'paused', paused } end
-local breaker = key('breaker', p.target)
+local breaker = key('breaker', p.callState)
 -- `probeAt` exists while the breaker is open (note_answer.lua).
 local probe_at, probe_ms = unpack(redis.call('HMGET', breaker, 'probeAt', 'probeMs'))
 if probe_at then

@@ -188,9 +188,10 @@ function silentProcesses(silent: FleetProcess[]): FleetFinding[] {
   });
 }
 
-/** Returns the process without the text of its settings (`rules`), which only the processes compare. */
+/** Returns the process without what it announces about its settings (`Announcing`), which only processes compare. */
 const withoutRules = ({ ...shown }: FleetView['processes'][number]): FleetProcess => {
   delete shown.rules;
+  delete shown.callers;
   return shown;
 };
 

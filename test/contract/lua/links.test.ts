@@ -266,6 +266,7 @@ describe('the request budget', () => {
   const take = () =>
     store.scripts.run('take_budget', `${store.prefix}:{target.main}:`, {
       target: 'main',
+      callState: 'main',
       intervalMs: 1000,
       burst: 3,
     });

@@ -105,6 +105,7 @@ export async function openFixture(
       mapping,
       budget,
       breaker: { read: () => Promise.resolve({ open: false }), close: () => Promise.resolve() },
+      serviceBreaker: { read: () => Promise.resolve({ open: false }) },
       answering: createAnswering(clock),
       concurrency: () => 8,
       work: { read: () => ({ calls: 0, delayed: 0, waiting: 0, queued: 0, busy: 0 }) },
