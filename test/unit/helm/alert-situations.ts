@@ -195,6 +195,22 @@ export const SITUATIONS: Record<string, Situation> = {
     changes: { status_last_successful_time: null },
     fires: ['ScimBridgeBackupMissing'],
   },
+  'the first time of the backups passed hours ago, and no job was ever created': {
+    changes: {
+      status_last_successful_time: null,
+      status_last_schedule_time: null,
+      next_schedule_time: '10800x600',
+    },
+    fires: ['ScimBridgeBackupMissing'],
+  },
+  'the first of the daily backups has not come yet': {
+    changes: {
+      status_last_successful_time: null,
+      status_last_schedule_time: null,
+      next_schedule_time: '86400x600',
+    },
+    fires: [],
+  },
   'backups are daily, and the last one is ten hours old': {
     changes: {
       status_last_successful_time: '0x600',

@@ -94,7 +94,7 @@ test('with backups the chart alerts about a missing one of its own CronJob', () 
   const expr = rules.find(({ alert }) => alert === 'ScimBridgeBackupMissing')?.expr ?? '';
   const { namespace, name } = cronJob.metadata;
   const selectors = [...expr.matchAll(/kube_cronjob_\w+(\{[^}]*\})/g)].map(([, selector]) => selector);
-  expect(selectors).toEqual(Array(4).fill(`{namespace="${namespace}",cronjob="${name}"}`));
+  expect(selectors).toEqual(Array(5).fill(`{namespace="${namespace}",cronjob="${name}"}`));
 });
 
 testWith(HELMS.size > 0, 'helm')('without a runner of reconciles no alert waits for one', () => {
