@@ -64,9 +64,10 @@ export async function membershipsOfUser(
       decided &&
       presentMessage({ ...link.condition, message: decided.because }, outbox.settings);
     const removed = decided && { ...decided, because: because ?? decided.because };
-    // A person rejected the removal, or the user is protected.
+    const kept = closing === 'rejected' ? KEPT_WITH_ACCOUNT : undefined;
+    // A person rejected the removal or the deactivation of the account, or the user is protected.
     if (sign === MEMBERSHIP_SIGN.keptRemoval)
-      return { ...other, state: 'toRemove', ...(removed ?? PROTECTED) };
+      return { ...other, state: 'toRemove', ...(removed ?? kept ?? PROTECTED) };
     if (sign === '-') {
       // A group that is not at the platform has no member to remove. The removal is left out if the source deleted the group, or
       // if the group waits behind a held change and no change of the person waits for the removal.
@@ -75,7 +76,7 @@ export async function membershipsOfUser(
       // `follows`: the removal is written with the deactivation of the account, which the guard holds.
       const follows = closing === 'follows' ? { because: FOLLOWS } : undefined;
       const deleted = deletions[index] && DELETION[deletions[index]];
-      const cause = removed ?? follows ?? deleted ?? causeOfGroup(link, outbox.settings);
+      const cause = removed ?? kept ?? follows ?? deleted ?? causeOfGroup(link, outbox.settings);
       return { ...other, state: 'toRemove', ...cause };
     }
     // Only behind the removals, because a removal is written for a user out of scope too.
@@ -131,7 +132,7 @@ export async function membershipsOfGroup(
   const signs = isLeftOut ? [] : [...pendingMemberships, ...ended.map((user) => [user, '+'] as const)];
   const pending = signs.slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
-  const leaving = pending.flatMap(([user, sign]) => (sign === '-' ? [user] : []));
+  const leaving = pending.flatMap(([user, sign]) => (sign === '+' ? [] : [user]));
   const [names, unmanaged, stops, decisions, removals, links] = await Promise.all([
     readRecordNames(directory, refs),
     outbox.unmanagedNames.namesOf(pending.map(([user]) => user)),
@@ -143,7 +144,7 @@ export async function membershipsOfGroup(
     outbox.guardStore.verdictsOn(pending.map(([user]) => removal(id, user))),
     Promise.all(refs.map((ref) => withPresentCondition(outbox, ref, linkOf(ref)))),
   ]);
-  const following = new Set(leaving.filter((_, index) => decisions[index] === 'follows'));
+  const decisionOf = new Map(leaving.map((user, index) => [user, decisions[index]]));
   const memberships = pending.map(([user, sign], index): MembershipState => {
     const ref = refOf('User', user);
     const link = links[index] ?? {};
@@ -160,7 +161,8 @@ export async function membershipsOfGroup(
         : {}),
       ...(sign === '-' && removals[index] === 'held' ? { because: REMOVAL.held.because } : {}),
       ...movingOf(ref, stops.get(ref)),
-      ...(following.has(user) ? FOLLOWING : {}),
+      ...(decisionOf.get(user) === 'follows' ? FOLLOWING : {}),
+      ...(decisionOf.get(user) === 'rejected' ? KEPT_WITH_ACCOUNT : {}),
       ...(because === undefined ? {} : { because, ...causeOf(link, outbox.settings) }),
     };
   });
@@ -214,6 +216,12 @@ function movingOf(ref: Ref, stop: RemovalStop | undefined): Pick<MembershipState
 /** The cause of a removal that is written with the deactivation of the account, which the approval lists alone. */
 const FOLLOWS = 'leaves with the account, whose deactivation the guard holds';
 const FOLLOWING = { because: FOLLOWS, condition: 'Held' };
+
+/** The cause of a removal that is kept with the account of a person who was deleted at the source. */
+const KEPT_WITH_ACCOUNT = {
+  because: 'stays with the account, whose deactivation a person rejected',
+  condition: 'Rejected',
+};
 
 /** Returns the state of a membership. @param sign of the pending membership; undefined: nothing is pending */
 function stateOf(sign: PendingSign | undefined): MembershipState['state'] {

@@ -23,6 +23,8 @@ export interface Gate {
   isHeldAgain: boolean;
   /** Number of removals of members that wait for the decision about the deactivation of the member's account. */
   followers: number;
+  /** Number of members who were deleted at the source and stay, because a person rejected the deactivation of their account. */
+  keptLeavers: number;
   /** Whether the deactivation is held because no other active administrator would be left. */
   isLastAdministrator: boolean;
   /** Whether the open account that this sync is to close is that of a leaver: deleted at the source, or out of scope. */

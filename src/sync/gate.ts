@@ -17,6 +17,7 @@ export const openGate = (): Gate => ({
   isHeldAgain: false,
   faults: [],
   followers: 0,
+  keptLeavers: 0,
   isLastAdministrator: false,
   isLeaver: false,
   closed: false,
@@ -147,7 +148,15 @@ const kindsOf = (refused: Refused, wanted: Permission): DestructiveKind[] => [
   ...new Set(refused.filter(({ permission }) => permission === wanted).map(({ item }) => item.kind)),
 ];
 
-function rejectedText(rejected: readonly DestructiveKind[], isLeaver: boolean): string {
+/** Returns the words for decisions about the deactivation of members of a group; empty for no member. */
+const closingsText = (count: number, does: 'leave the group' | 'stay in the group'): string[] =>
+  count === 0
+    ? []
+    : [
+        `the deactivation of ${counted(count, 'member')}, who ${count === 1 ? does.replace(' ', 's ') : does} with the account`,
+      ];
+
+function rejectedText(rejected: readonly DestructiveKind[], isLeaver: boolean, keptLeavers: number): string {
   // An open account still receives values, and leaves groups, but joins none while the source wants it closed. The source has no
   // values of a leaver.
   const open = isLeaver
@@ -156,35 +165,47 @@ function rejectedText(rejected: readonly DestructiveKind[], isLeaver: boolean): 
   const kept = rejected.includes('deactivate')
     ? `the account stays open${open}`
     : 'the platform keeps what it has';
-  return `a person rejected ${rejected.map((kind) => WORDS[kind]).join(' and ')}: ${kept}`;
+  const words = [...rejected.map((kind) => WORDS[kind]), ...closingsText(keptLeavers, 'stay in the group')];
+  return `a person rejected ${words.join(' and ')}: ${kept}`;
 }
 
 /** Returns the rejected changes as the end of a message about held ones, because a resource has one condition for both. */
-function besidesHeld(refused: Refused): string {
+function besidesHeld(refused: Refused, keptLeavers: number): string {
   const held = kindsOf(refused, 'held');
   const rejected = kindsOf(refused, 'rejected');
-  const words = rejected.map((kind) => (held.includes(kind) ? OTHERS[kind] : WORDS[kind]));
-  return rejected.length > 0 ? `; a person rejected ${words.join(' and ')}` : '';
+  const words = [
+    ...rejected.map((kind) => (held.includes(kind) ? OTHERS[kind] : WORDS[kind])),
+    ...closingsText(keptLeavers, 'stay in the group'),
+  ];
+  return words.length > 0 ? `; a person rejected ${words.join(' and ')}` : '';
 }
 
 /**
  * Returns reason and message of a condition about held and rejected changes; undefined: there are none.
  * @param options `followers`: number of members of a group who leave it with their account, whose deactivation is held;
+ *   `keptLeavers`: number of members who were deleted at the source and stay with their account, whose deactivation was rejected;
  *   `isLeaver`: the person was deleted at the source, or is out of scope
  */
 export function decisionsOf(
   refused: Refused,
-  { followers = 0, isLeaver = false }: { followers?: number; isLeaver?: boolean },
+  {
+    followers = 0,
+    keptLeavers = 0,
+    isLeaver = false,
+  }: { followers?: number; keptLeavers?: number; isLeaver?: boolean },
 ): { reason: 'Held' | 'Rejected'; message: string } | undefined {
   const rejected = kindsOf(refused, 'rejected');
-  const held = kindsOf(refused, 'held').map((kind) => WORDS[kind]);
-  if (followers > 0)
-    held.push(
-      `the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account`,
-    );
+  const held = [
+    ...kindsOf(refused, 'held').map((kind) => WORDS[kind]),
+    ...closingsText(followers, 'leave the group'),
+  ];
   if (held.length > 0)
-    return { reason: 'Held', message: `the guard holds ${held.join(' and ')}${besidesHeld(refused)}` };
-  return rejected.length > 0 ? { reason: 'Rejected', message: rejectedText(rejected, isLeaver) } : undefined;
+    return {
+      reason: 'Held',
+      message: `the guard holds ${held.join(' and ')}${besidesHeld(refused, keptLeavers)}`,
+    };
+  if (rejected.length === 0 && keptLeavers === 0) return undefined;
+  return { reason: 'Rejected', message: rejectedText(rejected, isLeaver, keptLeavers) };
 }
 
 /**

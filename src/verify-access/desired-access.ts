@@ -39,9 +39,10 @@ export type DesiredAccess =
 export interface LeavingGroup extends ExpectedGroup {
   /**
    * State of the removal: the guard holds it, a person rejected it, it waits for its sync, or it was written and not seen yet;
+   * `withAccount`: it is not written, because a person rejected the deactivation of the account of this deleted person;
    * `surplus`: the next reconcile finds it.
    */
-  state: 'held' | 'rejected' | 'pending' | 'unconfirmed' | 'surplus';
+  state: 'held' | 'rejected' | 'pending' | 'withAccount' | 'unconfirmed' | 'surplus';
   /** Why the account must not be in the group; with the state `surplus` only. */
   reason?: string;
 }
@@ -103,17 +104,19 @@ async function leavingOf(
   // `+` is a membership that is still to be gained; every other sign is a removal (pending membership in docs/glossary.md).
   const removals = [...pendingMemberships].flatMap(([group, sign]) => (sign === '+' ? [] : [group]));
   const leaving = [...removals, ...unconfirmedRemovals].map((group) => refOf('Group', group));
-  const [found, verdicts] = await Promise.all([
+  const [found, verdicts, [decision]] = await Promise.all([
     drifts.readLinks(leaving),
     outbox.guardStore.verdictsOn(
       leaving.map((group) => ({ kind: 'removeMembers', ref: group, subject: id }) as const),
     ),
+    outbox.guardStore.decisionsOfMembers([id]),
   ]);
+  const undecided = decision === 'rejected' ? 'withAccount' : 'pending';
   return found.map((group, index) => {
     const { core, id: platformId } = parseLink(group.text);
     const name = String(core?.displayName ?? group.ref);
     // The unconfirmed removals are behind the pending ones in `leaving`.
-    const state = verdicts[index] ?? (index < removals.length ? 'pending' : 'unconfirmed');
+    const state = verdicts[index] ?? (index < removals.length ? undecided : 'unconfirmed');
     return { name, platformId, state, refused: state === 'pending' ? refusedText(group, name) : undefined };
   });
 }

@@ -91,6 +91,7 @@ const LEAVING_WORDS: Record<Exclude<LeavingGroup['state'], 'surplus'>, string> =
   rejected: 'a person rejected the removal from',
   held: 'the guard holds the removal from',
   pending: 'a removal waits to be applied, from',
+  withAccount: 'the membership stays with the account, in',
   unconfirmed: 'the platform answered success to the removal and still has the person, in',
 };
 

@@ -106,7 +106,7 @@ test('the removal of a member is held, and another member leaves with a held acc
   await place.idp.send('DELETE', `/Users/${bob}`);
   await eventually('both are told', async () =>
     (await run('explain', `Group:${crew}`))[1].includes(
-      'the removal of members and the deactivation of 1 member, who leaves the group only with the account',
+      'the removal of members and the deactivation of 1 member, who leaves the group with the account',
     ),
   );
 }, 60_000);

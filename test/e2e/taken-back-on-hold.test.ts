@@ -167,8 +167,6 @@ test('after the source takes a held removal of a member back, explain says that 
   await run('hold');
   await member(0, 'add');
   const explained = (await run('explain', 'crew')).text.replaceAll(/\s+/g, ' ');
-  expect(explained).toContain(
-    'Held: the deactivation of 1 member, who leaves the group only with the account.',
-  );
+  expect(explained).toContain('Held: the deactivation of 1 member, who leaves the group with the account.');
   expect(explained).not.toContain('Held: the removal of members');
 }, 60_000);

@@ -171,7 +171,7 @@ test("an addition failed with 503, and the deactivation of the deleted person is
   const exceptions = async (): Promise<string> => (await commands.run('exceptions')).text;
   expect(await exceptions()).toContain('Group Quay');
   expect((await commands.run('plan')).text).toMatch(
-    /Group Quay: held .* 1 member who leaves with the account is not in the group at the platform: the next reconcile, or scim-bridge sync,/,
+    /Group Quay: held .* 1 member whose removal is decided with the account is not in the group at the platform: the next reconcile, or scim-bridge sync,/,
   );
   const explained = async (name: string): Promise<string> =>
     (await commands.run('explain', name)).text.replaceAll(/\s+/g, ' ');

@@ -27,7 +27,7 @@ type Verdict = Permission | 'heldAgain';
 const toPermission = (verdict: Verdict): Permission => (verdict === 'heldAgain' ? 'held' : verdict);
 
 /** Decision about the removal of a member: see guard_leavers.lua. */
-type MemberDecision = 'stays' | 'follows' | 'waits';
+type MemberDecision = 'stays' | 'follows' | 'rejected' | 'waits';
 
 /** Counts of each kind within the window, and the totals that percentages refer to (guard_counts.lua). */
 export interface GuardCounts {

@@ -2,8 +2,9 @@
 -- account, so that a leaver needs one decision and not one for each group.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, users (their ids) }
--- RETURN {"decisions", [stays | follows | waits]}: `stays`: no deactivation is pending, or it was rejected, so the removal
---        needs a decision of its own; `follows`: the deactivation is held; `waits`: no sync has asked the guard for it yet
+-- RETURN {"decisions", [stays | follows | rejected | waits]}: `stays`: no deactivation is pending, or that of an inactive user was
+--        rejected, so the removal needs a decision of its own; `follows`: the deactivation is held; `rejected`: that of a deleted
+--        user was rejected, so the membership stays with the account; `waits`: no sync has asked the guard for it yet
 -- NEEDS heads
 local now = clock()
 local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
@@ -20,7 +21,8 @@ local function decision(user)
     -- A place after the serial: held under the open approval. An earlier one is of an expired approval and judged again.
     if place > tonumber(serial) then return 'follows' end
   end
-  if redis.call('ZSCORE', key('guardRejected', of_kind), ref) then return 'stays' end
+  -- The source removes an inactive user from single groups. A deletion removed the user from all of them, and was rejected.
+  if redis.call('ZSCORE', key('guardRejected', of_kind), ref) then return stored and 'stays' or 'rejected' end
   return redis.call('HEXISTS', key('marks', p.target), ref) == 1 and 'waits' or 'stays'
 end
 

@@ -1,6 +1,7 @@
 -- Carries out one portion of the last decision: moves changes from the held or rejected ones to the approved or rejected ones,
 -- or, when a rejection is withdrawn, only out of the rejected ones. It marks their resources, so that the next sync acts by the
--- decision; after a withdrawal the guard judges the changes anew. A removal of a member that was rejected is pending again.
+-- decision; after a withdrawal the guard judges the changes anew. A removal of a member that was rejected, or that was kept with
+-- the account of a deleted user (guard_leavers.lua), is pending again.
 -- The last portion makes resources due that wait for a held change, stores how many changes were moved, and deletes
 -- guardDeciding.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
@@ -28,6 +29,17 @@ local function sets(family, kind) return key(family, p.target .. ':' .. kind) en
 -- more changes this portion may move.
 local priorities, moved, left = {}, {}, p.count
 
+-- Makes the removals of a user pending again that were kept with the account, because its rejection ends. The sync of the user,
+-- which the decision marks, marks the groups.
+local function resume_removals(user)
+  local signs = redis.call('HGETALL', key('pendingGroups', p.target .. ':' .. user))
+  for index = 1, #signs, 2 do
+    local group, sign = signs[index], signs[index + 1]
+    local is_rejected = redis.call('ZSCORE', sets('guardRejected', 'removeMembers'), 'Group:' .. group .. ' ' .. user)
+    if sign == KEPT_REMOVAL and not is_rejected then set_removal(group, user, TO_REMOVE) end
+  end
+end
+
 -- Moves one change. `item`: 'ref' or 'ref subject', the removed member or cleared attribute (lua/guard_items.lua).
 local function move(kind, item)
   local ref = string.match(item, '^%S+')
@@ -41,6 +53,7 @@ local function move(kind, item)
   if source == 'guardRejected' and kind == 'removeMembers' then
     set_removal(string.match(ref, '^Group:(.*)$'), string.match(item, ' (.*)$'), TO_REMOVE)
   end
+  if source == 'guardRejected' and kind == 'deactivate' then resume_removals(string.match(ref, ':(.*)$')) end
   moved[kind] = (moved[kind] or 0) + 1
   -- A held change of a user deactivates, deletes or clears, so its mark gets the most urgent priority; a rejection writes nothing.
   local is_urgent = action ~= 'reject' and string.sub(ref, 1, #'User:') == 'User:'

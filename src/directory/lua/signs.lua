@@ -1,6 +1,6 @@
 -- Names the signs of pending memberships, which are not yet written at a target (pending_groups.lua).
 local TO_ADD, TO_REMOVE = '+', '-'
--- A removal that is not written, because it was rejected or the user is protected.
+-- A removal that is not written, because it or the deactivation of a deleted user was rejected, or the user is protected.
 local KEPT_REMOVAL = 'r'
 -- A removal that the platform answered with success and that no answer or read has shown yet; nothing waits for it.
 local UNCONFIRMED_REMOVAL = 'u'

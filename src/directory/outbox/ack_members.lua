@@ -1,6 +1,6 @@
 -- Clears pending memberships of a group (lua/pending_groups.lua) that the platform has confirmed, unless the source reversed
--- them meanwhile. A removal that an operator rejected, or of a protected user, is kept (KEPT_REMOVAL), so that each sync judges
--- it. Users and groups that wait for them become due.
+-- them meanwhile. A removal that an operator rejected, alone or with the account, or of a protected user, is kept
+-- (KEPT_REMOVAL), so that each sync judges it. Users and groups that wait for them become due.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, users (their ids),
 --        ending (absent: written and shown), request, targets: [target], log (as append_log.lua) }

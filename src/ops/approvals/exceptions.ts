@@ -59,23 +59,24 @@ function adviceOf(
   }
 }
 
-/** The words for a group whose members are no longer held: decided, taken back by the source, or expired. */
-const RELEASED = {
-  message: 'what it waited for is no longer held',
-  advice: 'Nothing is to be done: its next sync judges it anew.',
+/** The words for a group whose members are no longer held, or no longer rejected: decided, taken back by the source, or expired. */
+const RELEASED: Partial<Record<string, string>> = {
+  Held: 'what it waited for is no longer held',
+  Rejected: 'the rejection does not stand any more',
 };
+const JUDGED_ANEW = 'Nothing is to be done: its next sync judges it anew.';
 
-/** Returns whether a group was held only because of members who leave it with their account, and none is held now. */
+/** Returns whether a group was held or rejected only because of members who leave or stay with their account, and none is now. */
 async function isReleased(
   { links, outboxes }: DesiredState,
   target: string,
   { ref, reason }: Pick<StandingException, 'ref' | 'reason'>,
 ): Promise<boolean> {
   const outbox = outboxes.get(target);
-  if (!outbox || ref === null || reason !== 'Held' || parseRef(ref).kind !== 'Group') return false;
+  if (!outbox || ref === null || !RELEASED[reason] || parseRef(ref).kind !== 'Group') return false;
   const link = await links.get(target, ref);
-  if (link.condition?.reason !== 'Held') return false;
-  return (await withPresentCondition(outbox, ref, link)).condition === undefined;
+  if (link.condition?.reason !== reason) return false;
+  return (await withPresentCondition(outbox, ref, link)).condition?.reason !== reason;
 }
 
 /** Returns exceptions by connection and target as configured, then by reason (EXCEPTION_REASONS), within a reason the oldest first. */
@@ -104,7 +105,7 @@ export async function listExceptions(
         : undefined;
       const hold = found.some(({ ref }) => ref === null) ? await outbox.guardStore.onHold() : undefined;
       for (const { since, ...each } of found) {
-        const released = (await isReleased(state, name, each)) ? RELEASED : {};
+        const released = (await isReleased(state, name, each)) ? RELEASED[each.reason] : undefined;
         views.push({
           connection: state.connection,
           target: name,
@@ -112,7 +113,7 @@ export async function listExceptions(
           ...each,
           since: new Date(since).toISOString(),
           advice: adviceOf({ since, ...each }, name, { approvals, hold }),
-          ...released,
+          ...(released === undefined ? {} : { message: released, advice: JUDGED_ANEW }),
         });
       }
     }

@@ -32,14 +32,17 @@ export async function withPresentCondition(
   const refused = guard.flatMap(({ kind, state }) =>
     state === 'approved' ? [] : [{ item: { kind }, permission: state }],
   );
-  // A group also waits for the held deactivation of a member who leaves the group only with the account (`follows`).
+  // Members leave a group with their account if its deactivation is held (`follows`), and stay if it was `rejected`.
   const leaving =
-    parseRef(ref).kind === 'Group' && (condition.besides ?? condition.reason) === 'Held'
-      ? [...pendingMemberships].flatMap(([user, sign]) => (sign === '-' ? [user] : []))
+    parseRef(ref).kind === 'Group' && DECIDABLE.has(condition.besides ?? condition.reason)
+      ? [...pendingMemberships].flatMap(([user, sign]) => (sign === '+' ? [] : [user]))
       : [];
   const found = await outbox.guardStore.decisionsOfMembers(leaving);
-  const followers = found.filter((decision) => decision === 'follows').length;
-  const decisions = decisionsOf(refused, { followers, isLeaver: condition.isLeaver === true });
+  const decisions = decisionsOf(refused, {
+    followers: found.filter((decision) => decision === 'follows').length,
+    keptLeavers: found.filter((decision) => decision === 'rejected').length,
+    isLeaver: condition.isLeaver === true,
+  });
   // Without a held or rejected change no condition is left.
   if (!decisions) return rest;
   // `besides` belongs to a refused or ignored write, and only the decisions are left.

@@ -64,8 +64,8 @@ export async function countDecidable(
 }
 
 /**
- * Returns for each group how many removed members are not in it at the platform, of those who leave it only with their account,
- * whose deactivation the guard holds. The guard has no verdict on such a removal, so `countDecidable` does not count it.
+ * Returns for each group how many removed members are not in it at the platform, of those whose removal is decided with their
+ * account, whose deactivation is held or rejected. The guard has no verdict on such a removal, so `countDecidable` does not count it.
  */
 export async function countAbsentLeavers(
   { guardStore }: Pick<ReconcileScope['outbox'], 'guardStore'>,
@@ -84,7 +84,7 @@ export async function countAbsentLeavers(
     guardStore.decisionsOfMembers(removals.map(({ user }) => user)),
   ]);
   for (const [index, { item }] of removals.entries())
-    if (verdicts[index] === undefined && decisions[index] === 'follows')
+    if (verdicts[index] === undefined && /^(follows|rejected)$/.test(decisions[index] ?? ''))
       counts.set(item.ref, (counts.get(item.ref) ?? 0) + 1);
   return counts;
 }
@@ -170,4 +170,4 @@ export function doneText({ held, rejected }: DecidableCounts): string {
 
 /** Returns a sentence without its end: how many members of a group with a held change are not in it. @param count 1 or more */
 export const absentText = (count: number): string =>
-  `${counted(count, 'member')} who ${count === 1 ? 'leaves with the account is' : 'leave with their accounts are'} not in the group at the platform: the next reconcile, or scim-bridge sync, takes ${count === 1 ? 'this removal' : 'these removals'} off the list`;
+  `${counted(count, 'member')} whose removal is decided with the account ${count === 1 ? 'is' : 'are'} not in the group at the platform: the next reconcile, or scim-bridge sync, takes ${count === 1 ? 'this removal' : 'these removals'} off the list`;

@@ -34,8 +34,15 @@ const WAITING: Readonly<Record<string, MembershipWait>> = {
   Rejected: 'rejected',
 };
 
+/** By the decision about the removal of a member (guard_leavers.lua), why the removal waits for the account of that member. */
+const REMOVAL_WAITS: Readonly<Record<string, MembershipWait | undefined>> = {
+  follows: 'held',
+  rejected: 'rejected',
+};
+
 /**
- * Returns the memberships that wait, with the reason. A pending removal waits for the held deactivation, whose sync writes it.
+ * Returns the memberships that wait, with the reason. A removal waits for the held deactivation, whose sync writes it, and stays
+ * unwritten while the deactivation of a deleted person is rejected.
  * Each addition waits until the condition of the account has ended, and until no removal of the person from another group is
  * stopped (`RemovalStop`).
  */
@@ -49,14 +56,17 @@ export async function waitingMemberships(
   const anew = new Set(entries.flatMap(({ ref, action }) => (NEWLY_LINKED.has(action) ? [ref] : [])));
   const pending = entries.flatMap((entry) => {
     const ref = entry.member?.ref;
-    // The memberships of a new account are written with it. Other additions wait whatever their cause is, removals if pending.
-    const isAddition = entry.action === 'addMember' && !anew.has(ref ?? null);
-    const isPending = entry.attribution.cause === 'source changed' || isAddition;
-    return ref && isChange(entry) && isPending ? [{ entry, ref }] : [];
+    // The memberships of a new account are written with it.
+    const isOfNew =
+      entry.action === 'addMember' && anew.has(ref ?? null) && entry.attribution.cause !== 'source changed';
+    return ref && isChange(entry) && !isOfNew ? [{ entry, ref }] : [];
   });
   const users = [...new Set(pending.map(({ ref }) => ref))];
-  // By user: why additions wait because of the account, and whether removals wait for its deactivation (`follows`: guard_leavers.lua).
-  const waits = new Map<Ref, { add?: MembershipWait | undefined; isLeaver: boolean; isRefused: boolean }>();
+  // By user: why additions and removals wait because of the account.
+  const waits = new Map<
+    Ref,
+    { add?: MembershipWait | undefined; remove?: MembershipWait | undefined; isRefused: boolean }
+  >();
   for (const portion of inPortions(users, REFS_AT_ONCE)) {
     const [accounts, decisions, closings] = await Promise.all([
       drifts.readLinks(portion),
@@ -80,7 +90,7 @@ export async function waitingMemberships(
       const isOut = condition?.isLeaver && wanted?.inScope !== true;
       const add = wait && isOut ? 'leaver' : wait;
       const isRefused = refusalOf(link, marked) !== undefined;
-      waits.set(ref, { add, isLeaver: decisions[index] === 'follows', isRefused });
+      waits.set(ref, { add, remove: REMOVAL_WAITS[decisions[index] ?? 'stays'], isRefused });
     });
   }
   const added = pending.filter(({ entry, ref }) => entry.action === 'addMember' && !waits.get(ref)?.add);
@@ -95,7 +105,9 @@ export async function waitingMemberships(
     const stop = stops.get(ref);
     const behindRemoval = stop === 'heldRemoval' && known?.isRefused ? 'refused' : stop;
     if (entry.action === 'addMember') wait = known?.add ?? behindRemoval;
-    else if (known?.isLeaver) wait = 'held';
+    // A run makes other removals pending, which then wait for the held deactivation.
+    else if (known?.remove === 'rejected' || entry.attribution.cause === 'source changed')
+      wait = known?.remove;
     if (wait) waiting.set(entry, wait);
   }
   return waiting;

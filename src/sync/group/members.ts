@@ -21,13 +21,13 @@ const COALESCE_LIMIT_MS = 3000;
 
 /**
  * User id, or `@<platform id>` of an unmanaged member → sign. `+`: to be added; `-`: to be removed; `r`: a kept
- * removal, which is not written, because it was rejected or the user is protected.
+ * removal, which is not written, because it was rejected, alone or with the user's account, or the user is protected.
  */
 export type PendingMembers = Map<string, string>;
 
 /**
  * Removes members that the source no longer has, if the guard allows it. The removal of a user whose account is to be
- * closed is decided with the account, so that held deactivations do not empty the groups.
+ * closed is decided with the account, so that held and rejected deactivations do not empty the groups.
  * @returns `isWaiting`: members wait for the decision about their account; `ignored`: sentences about members that the
  *   platform did not remove; `kept`: number of protected members who stay although the source removed them
  */
@@ -139,7 +139,8 @@ async function permitted(
 ): Promise<{ members: LinkedMember[]; isWaiting: boolean }> {
   const { gate, outbox, work } = context;
   const open = leavers.filter(({ isOpen }) => isOpen);
-  // `waits`: for the deactivation of the account. `follows`: held together with it. `stays`: the removal is judged alone.
+  // `waits`: for the deactivation of the account. `follows`: held together with it. `rejected`: kept together with the account.
+  // `stays`: the removal is judged alone.
   const found = await outbox.guardStore.decisionsOfMembers(open.map(({ user }) => user));
   // An account that the platform does not close may stay open for long, so its memberships do not wait for that.
   const decisions = found.map((each, index) => (each === 'waits' && open[index]?.isIgnored ? 'stays' : each));
@@ -149,7 +150,11 @@ async function permitted(
     context,
     staying.map(({ user }) => ({ kind: 'removeMembers', subject: user })),
   );
-  const rejected = staying.filter((_, index) => permissions[index] === 'rejected').map(({ user }) => user);
+  const kept = open.filter((_, index) => decisions[index] === 'rejected');
+  gate.keptLeavers += kept.length;
+  const rejected = [...staying.filter((_, index) => permissions[index] === 'rejected'), ...kept].map(
+    ({ user }) => user,
+  );
   if (rejected.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, rejected, 'kept');
   const allowed = staying.filter((_, index) => permissions[index] === 'allowed');
   return {

@@ -16,7 +16,7 @@ import { withTemporaryName } from '../names/temporary-name.ts';
 
 /** Syncs a user who was deleted at the source or is out of scope. */
 export async function depart(context: SyncContext): Promise<SyncOutcome> {
-  const { gate, link, target, work } = context;
+  const { gate, link, outbox, target, work } = context;
   if (link.creating && link.core) {
     // A create with a lost answer may have created an account, which has to be found and closed. Without attributes the adoption
     // reads no values, because none is to be written.
@@ -28,7 +28,10 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
     return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
   }
   noteLeftOpen(context, false);
-  await resumeRemovals(context);
+  // The account of a deleted person whose deactivation was rejected keeps its memberships (guard_leavers.lua).
+  const closing = { kind: 'deactivate', ref: work.ref } as const;
+  const [isKept] = work.record ? [] : await outbox.guardStore.areRejected([closing]);
+  if (!isKept) await resumeRemovals(context);
   if (target.policy.policy === 'sync' && mayBeActive(link)) {
     try {
       // Also for a closing that the platform refuses.
@@ -40,10 +43,13 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
       if (isOpen) return await withTemporaryName(context, ended(context, { dropGrants: true }));
     } catch (error) {
       if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
+      await resumeRemovals(context);
       noteDeleted(context, 'delete user');
       return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
     }
   }
+  // Somebody closed the account, which ends the rejection.
+  await resumeRemovals(context);
   link.departed = true;
   const deleteAt = deletionDue(target.policy, work.deletedAt);
   if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);

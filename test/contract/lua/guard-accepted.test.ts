@@ -68,7 +68,7 @@ describe('deactivations that the directory has accepted', () => {
     expect({ used, waiting }).toEqual({ used: 1, waiting: 0 });
   });
 
-  it("the state of a membership in a decision is `waits` while the member's deactivation is pending, `follows` while it is held, and `stays` after its rejection", async () => {
+  it("the state of a membership in a decision is `waits` while the member's deactivation is pending, `follows` while it is held, and `rejected` after its rejection if the source deleted the member", async () => {
     const { guardStore } = store.outbox;
     const [ada, bob] = [await syncedUser('ada'), await syncedUser('bob')];
     const decisions = () => guardStore.decisionsOfMembers([idOf('ada'), idOf('bob')]);
@@ -78,9 +78,9 @@ describe('deactivations that the directory has accepted', () => {
     await guardStore.take([{ kind: 'deactivate', ref: ada }], guard(0));
     await expect(decisions()).resolves.toEqual(['follows', 'stays']);
     await guardStore.decide('reject', (await guardStore.open())?.id ?? '', 'ops');
-    await expect(decisions()).resolves.toEqual(['stays', 'stays']);
+    await expect(decisions()).resolves.toEqual(['rejected', 'stays']);
     await store.putUser(idOf('bob'), { userName: 'bob', active: false }, 'deactivation');
-    await expect(decisions()).resolves.toEqual(['stays', 'waits']);
+    await expect(decisions()).resolves.toEqual(['rejected', 'waits']);
     expect(bob).toBe(`User:${idOf('bob')}`);
   });
 });

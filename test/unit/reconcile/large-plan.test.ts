@@ -137,7 +137,7 @@ test('a plan of every kind of change, with conflicts and exceptions, fits 50 lin
     name,
     reason: 'Held' as const,
     since: 0,
-    message: 'the guard holds the deactivation of 1 member, who leaves the group only with the account',
+    message: 'the guard holds the deactivation of 1 member, who leaves the group with the account',
   }));
   const plan = planOf(entries);
   Object.assign(plan, { exceptions: { total: 40, items } });
