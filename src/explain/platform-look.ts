@@ -2,7 +2,8 @@
 import type { Ref } from '../directory/records.ts';
 import { isStoreFailure } from '../directory/redis/why-away.ts';
 import { isSameObserved, observedValue, type ObservedAccount } from '../reconcile/compare/compare.ts';
-import { isRename, LEFT_OUT } from '../reconcile/compare/compare-memberships.ts';
+import { LEFT_OUT } from '../reconcile/compare/compare-memberships.ts';
+import { isRename } from '../reconcile/compare/group-names.ts';
 import { compareOne } from '../reconcile/plan/compare-one.ts';
 import { countDecidable } from '../reconcile/compare/done-changes.ts';
 import { withNames } from '../reconcile/compare/entry-names.ts';

@@ -108,7 +108,7 @@ test('others delete a group → explain of a member says that the group is gone,
   const { text } = await place.commands.run('sync', BEN, '--dry-run');
   expect(text).toMatch(/create north \(the group is gone at the platform[^)]*; it is made\)/);
   expect(text).toContain(
-    'addMember ben@acme.example in north (member at the source; the group is made with all its members)',
+    'addMember ben@acme.example in north (member at the source; the group is made with all its 2 members)',
   );
   expect((await place.commands.run('sync', BEN)).text).toMatch(
     /north {2}create[^]*north {2}addMembers {2}2 members/,

@@ -5,7 +5,7 @@ import type { Actor } from '../../directory/logs/acts.ts';
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { noteDone, toDoneNote } from '../../reconcile/compare/done-changes.ts';
 import { toDrifts } from '../../reconcile/apply/mark.ts';
-import { isRename } from '../../reconcile/compare/compare-memberships.ts';
+import { isRename } from '../../reconcile/compare/group-names.ts';
 import { compareOne, type ComparedOne } from '../../reconcile/plan/compare-one.ts';
 import { isChange, needsMark, NEWLY_LINKED, type PlanEntry } from '../../reconcile/entry.ts';
 import { withNames } from '../../reconcile/compare/entry-names.ts';

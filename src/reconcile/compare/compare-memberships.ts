@@ -1,10 +1,11 @@
 // Compares the groups of one user at the source with the groups at the platform; writes nothing.
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
-import { parseLink, type Link } from '../../directory/outbox/links.ts';
+import { parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import { mapBounded } from '../../support/bounded.ts';
-import { isChange, leftBy, NO_BASIS, type PlanEntry } from '../entry.ts';
+import { counted } from '../../support/counted.ts';
+import { isChange, isProtected, leftBy, NO_BASIS, type PlanEntry } from '../entry.ts';
 import {
   beyond,
   readMembership,
@@ -16,9 +17,8 @@ import {
 import { WAITS_FOR_GROUP, type Member, type MemberDifferences } from './group-case.ts';
 import { groupEntries } from './plan-groups.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
-import { verifyGroups } from './verify-groups.ts';
-import { applyRefusals } from './refusals.ts';
-import type { GroupOfAccount, VerifiedResource } from './verified.ts';
+import { comparedGroups, groupsUnderOtherName, type GroupNames } from './group-names.ts';
+import type { GroupOfAccount } from './verified.ts';
 
 /** Reason of an entry for a group that the settings exclude: the bridge no longer changes it, and its memberships stay. */
 export const LEFT_OUT = 'groups.include or groups.exclude leave this group out';
@@ -28,8 +28,7 @@ export interface ComparedMemberships {
   entries: PlanEntry[];
   /** Number of groups beyond MOST_READ, and of `pendingUnread`. */
   notCompared: number;
-  /** Conflicts of groups that have another name at the platform, because it refused to rename them. */
-  refusedNames: PlanEntry[];
+  refusedNames: GroupNames['refusedNames'];
   /** Groups with a pending change of the membership that the platform has already, because somebody else made it there. */
   pendingDone: Ref[];
   /** Groups that have the user and the desired name at the platform, without those with a pending change of the membership. */
@@ -114,55 +113,6 @@ export async function compareMemberships(
   return { entries, refusedNames: renamed.refusedNames, notCompared, asNamed, ...pending };
 }
 
-/**
- * Compares the names of groups, because access goes by the name.
- * @param refs groups that the user is in or is about to join
- * @returns an entry for each group whose name at the platform is not the desired one: in `refusedNames` if the platform refused the
- *   rename; null when a group could not be read
- */
-export async function groupsUnderOtherName(
-  scan: ScanResult,
-  refs: Ref[],
-): Promise<Pick<ComparedMemberships, 'entries' | 'refusedNames' | 'notCompared'> | null> {
-  const read = refs.slice(0, MOST_READ);
-  const groups = read.length === 0 ? [] : await comparedGroups(scan, read);
-  if (groups.length < read.length) return null;
-  const all = groups.flatMap((group) => group.entries);
-  return {
-    entries: all.filter(isRename).map((entry) => {
-      const left = entry.effect === 'report' ? leftBy(scan.scope.target.policy) : '';
-      return { ...entry, reason: `${underOtherName(entry)}${left}` };
-    }),
-    refusedNames: all
-      .filter(isRefusedRename)
-      .map((entry) => ({ ...entry, reason: `${underOtherName(entry)}; ${entry.reason}` })),
-    notCompared: beyond(refs),
-  };
-}
-
-/** Returns the reason of an entry about the name of a group: what the difference means for the members. */
-const underOtherName = ({ before }: PlanEntry): string =>
-  `the group is called ${String(before?.displayName)} at the platform, so its members have the access of that name`;
-
-/**
- * Returns whether the entry is the conflict into which `applyRefusals` converts a refused rename. Another conflict is about a group
- * of the same name, whose id `before` contains.
- */
-const isRefusedRename = ({ action, before }: PlanEntry): boolean =>
-  action === 'conflict' && before?.displayName !== undefined && before.id === undefined;
-
-/** Compares groups, but not their members. A write that the platform refused before becomes a conflict, because no run repeats it. */
-async function comparedGroups(scan: ScanResult, refs: Ref[]): Promise<VerifiedResource[]> {
-  const { outbox } = scan.scope;
-  const groups = await verifyGroups(scan, refs, { withMembers: () => false, namesOnly: true });
-  if (groups.every(({ refusal }) => refusal === undefined)) return groups;
-  const blocked = new Map((await outbox.blocked()).map(({ ref, since }) => [ref, since]));
-  return applyRefusals(groups, { blocked, rulesChanged: undefined, settings: outbox.settings });
-}
-
-/** Returns whether the entry gives a group its desired name. */
-export const isRename = ({ action, kind }: PlanEntry): boolean => action === 'update' && kind === 'Group';
-
 /** Entries about groups that the platform no longer has, and the ids of the groups that are linked in place of them. */
 interface GroupsMadeAgain {
   entries: PlanEntry[];
@@ -196,17 +146,30 @@ async function madeAgain(
   );
   // The policy `create-only` makes no group anew.
   const left = `member at the source; the group is gone at the platform${leftBy(scan.scope.target.policy)}`;
-  const added = memberships.map((entry): PlanEntry => {
+  const added = await mapBounded(memberships, READ_AT_ONCE, async (entry): Promise<PlanEntry> => {
     const follower = { ...entry, ...(entry.ref && { follows: entry.ref }) };
     const action = made.find(({ ref }) => ref === entry.ref)?.action;
     if (action === 'conflict')
       return { ...follower, effect: 'report', reason: `member at the source${WAITS_FOR_GROUP}` };
     if (!isChange(entry)) return { ...entry, reason: left };
-    const how = action === 'relink' ? 'linked anew' : 'made with all its members';
+    const how = action === 'relink' ? 'linked anew' : `made with ${await membersMade(scan.scope, entry)}`;
     return { ...follower, reason: `member at the source; the group is ${how}` };
   });
   const linkedIds = new Set(linked.map(({ after }) => String(after?.id)));
   return { entries: [...made, ...added], linkedIds };
+}
+
+/** Returns the members with whom the sync of a group makes it anew, with their number: those with an account and without a refusal. */
+async function membersMade({ drifts, target }: ReconcileScope, { ref }: PlanEntry): Promise<string> {
+  const members = ref === null ? [] : await drifts.membersOf(parseRef(ref).id);
+  const written = members.filter(
+    ({ link }) =>
+      link.id !== undefined &&
+      !link.departed &&
+      !refusalOf(link) &&
+      !isProtected(link, target.policy.users.protected),
+  );
+  return written.length === 1 ? 'this member' : `all its ${counted(written.length, 'member')}`;
 }
 
 /** Returns whether the entry is about the group itself, and not about a member. */
