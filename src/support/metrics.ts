@@ -178,7 +178,7 @@ export const METRICS = {
     'When an inbound token expires, in Unix seconds; 0 = never.',
   ),
   tokenLastUsed: gauge('bridge_token_last_used_timestamp_seconds', ['connection', 'token'])(
-    'When an inbound token was last used, in Unix seconds; 0 = never. Take max(): each process knows of its own requests at once, and of others a minute later.',
+    'When an inbound token was last used, in Unix seconds; 0 = never. Take max(): each process knows of its own requests at once, and of those of others within two minutes.',
   ),
   processes: sharedGauge('bridge_processes', ['role', 'version'])(
     'Processes of the service that run, by role and version; 0 for those that are silent since a moment ago.',

@@ -26,7 +26,10 @@ export interface ConnectionCredentials {
   jwt?: { verifier: JwtVerifier; budget: Bucket };
 }
 
-/** Times of a token in Unix milliseconds. `expiresAt` Infinity: never. `lastUsedAt` 0: not used in this process. */
+/**
+ * Times of a token in Unix milliseconds. `expiresAt` Infinity: never. `lastUsedAt` 0: never; uses at other processes are known
+ * within two minutes.
+ */
 export interface TokenTimes {
   connection: string;
   /** Name of the token. */
@@ -48,7 +51,7 @@ export interface CredentialStore {
 
 /** Interval at which stored tokens are read: a revoked token is refused after this time at the latest. */
 const POLL_MS = 1000;
-/** Interval at which last uses are stored and expiry is checked. */
+/** Interval at which last uses are stored and read, and expiry is checked. */
 const TEND_MS = 60_000;
 /** Bucket without a limit: the wait before a request is 0 ms. */
 const UNLIMITED: Bucket = { take: () => 0 };
@@ -56,7 +59,7 @@ const UNLIMITED: Bucket = { take: () => 0 };
 type ConnectionEntry = ConnectionCredentials & {
   settings: CredentialSettings;
   stored: StoredTokens;
-  /** Last uses that this process has stored: token name → Unix milliseconds. */
+  /** Last uses of all processes, as stored in Redis: token name → Unix milliseconds. */
   storedUses: Map<string, number>;
 };
 
@@ -138,10 +141,21 @@ export async function createCredentialStore(
     });
   }
 
-  /** Warns of tokens that expire soon, and stores all last uses. */
+  /** Reads the last uses at all processes, so that the metric of a new process shows the earlier ones. */
+  const readUses = (entry: ConnectionEntry): Promise<void> =>
+    attempt(entry, 'last uses of tokens cannot be read from Redis: tried again', async () => {
+      entry.storedUses = await entry.stored.lastUses();
+    });
+
+  /** Warns of tokens that expire soon, stores the last uses of this process, and reads those of all. */
   async function tend(): Promise<void> {
     for (const [connection, { keyring }] of byConnection) warnOfExpiry(connection, keyring, clock.now());
-    await Promise.all([...byConnection.values()].map((each) => storeUses(each)));
+    await Promise.all(
+      [...byConnection.values()].map(async (each) => {
+        await storeUses(each);
+        await readUses(each);
+      }),
+    );
   }
 
   async function watch(): Promise<void> {
@@ -165,10 +179,13 @@ export async function createCredentialStore(
   return {
     of: (connection) => byConnection.get(connection),
     tokens: () =>
-      [...byConnection].flatMap(([connection, { keyring }]) =>
-        keyring
-          .all()
-          .map(({ name, expiresAt, lastUsedAt }) => ({ connection, token: name, expiresAt, lastUsedAt })),
+      [...byConnection].flatMap(([connection, { keyring, storedUses }]) =>
+        keyring.all().map(({ name, expiresAt, lastUsedAt }) => ({
+          connection,
+          token: name,
+          expiresAt,
+          lastUsedAt: Math.max(lastUsedAt, storedUses.get(name) ?? 0),
+        })),
       ),
     refresh: async (connection) => {
       const credentials = byConnection.get(connection);

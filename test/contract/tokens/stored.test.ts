@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis';
 import type { App } from '../../../src/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { scrape } from '../../support/scrape.ts';
 import { asClient, createRig, SETTINGS_TOKEN, statusOf, type Rig } from './rig.ts';
 
 let rig: Rig;
@@ -130,6 +131,23 @@ test('the first use of a token is stored at once, so that a killed process does 
     async () => (await redis.hget(`${rig.prefix}:{default}:tokenUses`, 'first')) !== null,
     5000,
   );
+});
+
+test('a token was used at one process → the metric of a process that starts later has the time of that use', async () => {
+  await asClient(one, SETTINGS_TOKEN).get('/Users');
+  const stored = await eventually(
+    'stored',
+    () => redis.hget(`${rig.prefix}:{default}:tokenUses`, 'primary'),
+    5000,
+  );
+  const later = await rig.start();
+  const used = await eventually('read', async () => {
+    const labels = { connection: 'default', token: 'primary' };
+    const value = (await scrape(later.port)).value('bridge_token_last_used_timestamp_seconds', labels);
+    return value > 0 && value;
+  });
+  expect(used).toBeGreaterThanOrEqual(Number(stored) / 1000);
+  await later.stop();
 });
 
 test('token create prints the token alone on standard output, and each refusal says what to do', async () => {

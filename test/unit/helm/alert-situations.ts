@@ -282,7 +282,14 @@ export const SITUATIONS: Record<string, Situation> = {
 };
 
 /** Expands a series to another length of time. */
-export const OTHERS: { name: string; series: Record<string, string>; at: string; fires: string[] }[] = [
+export const OTHERS: {
+  name: string;
+  /** Time between two samples; one minute by default. */
+  interval?: string;
+  series: Record<string, string>;
+  at: string;
+  fires: string[];
+}[] = [
   { name: 'nothing is scraped', series: {}, at: '1h', fires: ['ScimBridgeAbsent'] },
   {
     name: 'one of two identity providers is silent for a day',
@@ -304,6 +311,29 @@ export const OTHERS: { name: string; series: Record<string, string>; at: string;
     },
     at: '48h',
     fires: ['ScimBridgeNoPushes'],
+  },
+  {
+    name: 'the last use of a token was ten days ago',
+    // promtool refuses a query over 10,000 samples, which are seven days of minutes.
+    interval: '5m',
+    series: {
+      'bridge_redis_up{instance="1"}': '1x3000',
+      'bridge_http_requests_total{connection="default",operation="list",status="200"}': '0+10x120 1200x2880',
+      'bridge_token_last_used_timestamp_seconds{connection="default",token="primary"}': '0+300x120 36000x2880',
+      'bridge_token_last_used_timestamp_seconds{connection="new",token="primary"}': '0x3000',
+    },
+    at: '249h',
+    fires: ['ScimBridgeNoPushes'],
+  },
+  {
+    name: 'one request a day, each at a process that was started since the one before',
+    series: {
+      'bridge_redis_up{instance="1"}': '1x3000',
+      'bridge_http_requests_total{connection="default",operation="list",status="200"}': '_x1000 1x400 stale',
+      'bridge_token_last_used_timestamp_seconds{connection="default",token="primary"}': '60000x1400 144000x1500',
+    },
+    at: '47h',
+    fires: [],
   },
   {
     name: 'a bridge whose identity provider is silent was updated meanwhile',

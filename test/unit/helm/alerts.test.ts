@@ -133,9 +133,9 @@ testWith(PROMTOOL !== undefined, 'promtool')('each alert fires in its situation,
     at: '9h58m',
     fires: situation.fires,
   }));
-  const tests = [...ten, ...OTHERS].map(({ name, series, at, fires }) => ({
+  const tests = [...ten, ...OTHERS].map(({ name, interval = '1m', series, at, fires }: (typeof OTHERS)[number]) => ({
     name,
-    interval: '1m',
+    interval,
     input_series: Object.entries(series).map(([key, values]) => ({
       series: key.replace('{', '{job="scim-bridge",namespace="n",'),
       values,
