@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTool, testWith } from '../../support/needs.ts';
-import { OTHERS, seriesOf, SITUATIONS } from './alert-situations.ts';
+import { seriesOf, SITUATIONS } from './alert-situations.ts';
 import {
   CHART,
   chartYaml,
@@ -16,6 +16,7 @@ import {
   rendered,
   valuesFile,
 } from './chart.ts';
+import { OTHERS } from './longer-situations.ts';
 import { CRONJOB_SERIES, labelsOf, SERIES, seriesIn } from './metric-names.ts';
 
 interface Alert {
