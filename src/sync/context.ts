@@ -39,10 +39,11 @@ export interface Gate {
   heldHolder?: Ref | null;
 }
 
-/** A write that failed; `members` as in SyncContext.failedWrite. */
+/** A write that failed; `members` as in SyncContext.failedWrite. `names`: of `attempt`. */
 interface FailedWrite {
   operation: string;
   error: unknown;
+  names?: readonly string[];
   members?: readonly string[];
 }
 

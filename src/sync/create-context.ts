@@ -90,6 +90,8 @@ export function createContext(
         setUnsure(before.filter((name) => !names.includes(name)));
         return result;
       } catch (error) {
+        const { failedWrite } = context;
+        if (failedWrite && failedWrite.error === error) failedWrite.names = names;
         // A refused write changed nothing; values that were unsure before stay unsure. An error after the answer is about a
         // later read, and not about the write.
         if (!isAnswered && error instanceof PlatformError && !error.mayHaveCommitted) {

@@ -34,6 +34,27 @@ test('plan lists a dead letter as a conflict and not as a change too, although n
   expect(text).not.toContain('update user');
 });
 
+test('the platform refuses one value of a person with 413 → dead letter, explain and plan name the attribute, and explain shows the values', async () => {
+  const attributes = {
+    regions: { type: 'string_array', expression: '[title]' },
+    team: { type: 'string', from: 'nickName' },
+  };
+  place = await openPlace({ target: { attributes } });
+  const bob = await place.idp.createUser(BOB, { title: 'eu', nickName: 'sales' });
+  await place.idle();
+  await place.platform.control('PATCH', '/faults', {
+    rules: [{ method: 'POST', path: 'user-attribute-values', status5xx: { share: 1, status: 413 } }],
+  });
+  await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'us' });
+  await place.idle();
+  const words = 'the platform refuses the value of regions: ';
+  expect((await run('dead-letters', 'list'))[1]).toContain(words);
+  const [, explained] = await run('explain', BOB);
+  expect(explained).toContain(words);
+  expect(explained).toContain('≠ attributes.regions: ["us"] ← ["eu"]');
+  expect((await run('plan'))[1]).toContain(`User ${BOB}: conflict, Refused: ${words}`);
+}, 30_000);
+
 test('a dry run of sync lists the deletion of a closed account that the platform refused', async () => {
   await open(['all']);
   const bob = await place.idp.createUser(BOB);

@@ -66,7 +66,8 @@ export async function outcomeOfError(
       refusedMembers && refusedMembers.error !== error
         ? `; ${await membersText(context, refusedMembers)}${refusedMembers.error.message}`
         : '';
-    const message = `${await membersText(context, failedWrite)}${verdict.message}${also}`;
+    const refused = verdict.reason === 'Refused' ? valuesText(failedWrite) : '';
+    const message = `${await membersText(context, failedWrite)}${refused}${verdict.message}${also}`;
     const condition = toCondition(context, verdict.reason, message, verdict.status);
     const write = failedWrite && WITHOUT_VALUE.get(failedWrite.operation);
     return { kind: 'blocked', writes, condition: { ...condition, ...(write && { write }) } };
@@ -98,6 +99,13 @@ async function isFailingAlone({ link, target }: SyncContext): Promise<boolean> {
   const isTold = link.condition?.reason === 'NotApplied';
   const mayTell = isTold || ((link.attempts ?? 0) >= FAILURES_TO_TELL && !isAwaitingDecision(link.condition));
   return mayTell && !(await target.breaker.read()).open;
+}
+
+/** Returns the start of the message about a refused write of attribute values, which names them; '' for another write. */
+function valuesText({ names = [] }: Partial<NonNullable<SyncContext['failedWrite']>> = {}): string {
+  if (!names.some((name) => name.startsWith('attributes.'))) return '';
+  const values = names.map((name) => name.replace(/^attributes[.]/, ''));
+  return `the platform refuses the ${values.length === 1 ? 'value' : 'values'} of ${values.join(', ')}: `;
 }
 
 /** Returns the start of the message about a refused change of members, which names the first of them; '' for another write. */
