@@ -155,7 +155,7 @@ export async function untilLookedAt(place: Place): Promise<void> {
 }
 
 /** A client connects anew within this time. */
-const RECONNECT_MS = 4000;
+const RECONNECT_MS = 10_000;
 
 export interface Answers {
   status: Answer;

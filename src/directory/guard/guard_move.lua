@@ -29,14 +29,18 @@ local function sets(family, kind) return key(family, p.target .. ':' .. kind) en
 -- more changes this portion may move.
 local priorities, moved, left = {}, {}, p.count
 
--- Makes the removals of a user pending again that were kept with the account, because its rejection ends. The sync of the user,
--- which the decision marks, marks the groups.
+-- Makes the removals of a user pending again that were kept with the account, because its rejection ends. The groups get a mark
+-- too, because the sync of the user marks them only after the platform has closed the account, which it may refuse.
 local function resume_removals(user)
   local signs = redis.call('HGETALL', key('pendingGroups', p.target .. ':' .. user))
   for index = 1, #signs, 2 do
     local group, sign = signs[index], signs[index + 1]
     local is_rejected = redis.call('ZSCORE', sets('guardRejected', 'removeMembers'), 'Group:' .. group .. ' ' .. user)
-    if sign == KEPT_REMOVAL and not is_rejected then set_removal(group, user, TO_REMOVE) end
+    local is_removal = sign == KEPT_REMOVAL or sign == TO_REMOVE
+    if is_removal and not is_rejected then
+      set_removal(group, user, TO_REMOVE)
+      priorities['Group:' .. group] = EDIT
+    end
   end
 end
 

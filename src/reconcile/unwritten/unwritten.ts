@@ -10,6 +10,7 @@ import { inPortions } from '../../directory/redis/portions.ts';
 import { guardKindOf, isChange, needsMark, type PlanEntry } from '../entry.ts';
 import { WAITS_FOR_GROUP, WAITS_FOR_USER } from '../compare/group-case.ts';
 import type { ReconcileScope } from '../scope.ts';
+import { removal } from '../../sync/names/succession.ts';
 import { keptBySettings } from './left-by-settings.ts';
 import { isLostValue } from './unmappable.ts';
 import {
@@ -172,10 +173,17 @@ async function withHeldDeletion(guardStore: Outbox['guardStore'], items: Destruc
 }
 
 /** Returns whether a group that was deleted at the source stays, because a person rejected the removal of a member. */
-async function keepsMember({ pendingMembers }: Outbox, { kind, ref }: Destruction): Promise<boolean> {
+async function keepsMember(
+  { guardStore, pendingMembers }: Outbox,
+  { kind, ref }: Destruction,
+): Promise<boolean> {
   const group = parseRef(ref);
   if (kind !== 'delete' || group.kind !== 'Group') return false;
-  return [...(await pendingMembers(group.id)).values()].includes(MEMBERSHIP_SIGN.keptRemoval);
+  // A kept removal may also be that of a protected user, or of a leaver whose account stays open: these do not keep the group.
+  const kept = [...(await pendingMembers(group.id))].flatMap(([user, sign]) =>
+    sign === MEMBERSHIP_SIGN.keptRemoval ? [removal(group.id, user)] : [],
+  );
+  return (await guardStore.areRejected(kept)).includes(true);
 }
 
 /**

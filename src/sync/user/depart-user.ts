@@ -25,6 +25,7 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   }
   // There is no account to close.
   if (link.id === undefined) {
+    await resumeRemovals(context);
     return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
   }
   noteLeftOpen(context, false);
