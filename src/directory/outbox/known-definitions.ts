@@ -12,7 +12,7 @@ export interface ComparedDefinitions {
   ids: ReadonlyMap<string, string>;
   /** Attributes whose definition was deleted; it is missing in `ids`, or was made again and has another id. */
   deleted: ReadonlySet<string>;
-  /** Whether the comparison looked at the values of all users, so that a run after it writes every lost value. */
+  /** Whether no look at the values of a user failed, so that a run after the comparison writes every lost value. */
   isWhole: boolean;
 }
 

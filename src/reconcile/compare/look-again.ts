@@ -62,6 +62,15 @@ export async function readNoted<T>(
 export const isUnverified = (verified: { areValuesUnread?: boolean } | undefined): boolean =>
   verified === undefined || verified.areValuesUnread === true;
 
+/** Returns how many of these resources were not verified completely, for example because they changed during every read. */
+export function countUnverified<T extends { ref: Ref; areValuesUnread?: boolean }>(
+  refs: ReadonlySet<Ref>,
+  found: readonly T[],
+): number {
+  const verified = new Set(found.filter((each) => !isUnverified(each)).map(({ ref }) => ref));
+  return [...refs].filter((ref) => !verified.has(ref)).length;
+}
+
 /**
  * Sorts findings by whether mark and link are the same before and after the read. If they are not, a difference may be the
  * bridge's own write. A resource that could not be read is left out (`readNoted`).

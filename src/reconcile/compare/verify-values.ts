@@ -24,6 +24,8 @@ export interface ValueLook {
   read: number;
   /** Number of users, without those found to have no managed account or no value list; 0 if every mapped attribute is in the SCIM lists. */
   of: number;
+  /** Number of users whose values could not be read, or differ and could not be verified. */
+  failed: number;
   /** Position at which the next run continues; undefined: nothing was read. */
   cursor: number | undefined;
   /** Undefined: every mapped attribute is in the SCIM lists, or the definitions could not be read. */
@@ -36,7 +38,14 @@ export interface ValueLook {
  */
 export async function verifyValues(scan: ScanResult, full: boolean): Promise<ValueLook> {
   const { directory, target, runs } = scan.scope;
-  const look: ValueLook = { suspects: new Set(), read: 0, of: 0, cursor: undefined, definitions: undefined };
+  const look: ValueLook = {
+    suspects: new Set(),
+    read: 0,
+    of: 0,
+    failed: 0,
+    cursor: undefined,
+    definitions: undefined,
+  };
   if (unlistedAttributes(target.mapping.types).size === 0) return look;
   look.definitions = await readDefinitions(scan);
   look.of = await directory.count('User');
@@ -72,6 +81,7 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     // There is no managed account, or the tenant has no value list.
     if (values === undefined) look.of--;
     // 'unknown': a call failed. The user still counts in `of`, so the report says that not all values were read.
+    if (values === 'unknown') look.failed++;
     if (values === undefined || values === 'unknown') return;
     look.read++;
     scan.onProgress({ phase: 'values', done: look.read, total: look.of });

@@ -10,6 +10,7 @@ import { waitingBehindClosing } from '../unwritten/behind-closing.ts';
 import { createVisibility } from '../compare/compare.ts';
 import { readOrphans, type Orphans } from '../scan/cover.ts';
 import { toDoneNote } from '../compare/done-changes.ts';
+import { countUnverified } from '../compare/look-again.ts';
 import { DESTRUCTIVE, isDrift, type PlanEntry } from '../entry.ts';
 import { withNames } from '../compare/entry-names.ts';
 import { readValueWrites } from '../compare/last-writes.ts';
@@ -113,6 +114,7 @@ export async function makePlan(
   // []: verifySuspects reads all values of these users.
   for (const ref of values.suspects) users.suspects.set(ref, []);
   const alone = await verifySuspects(scan, users, values.suspects);
+  values.failed += countUnverified(values.suspects, alone);
   const seen = [...oncePerUser([...users.settled, ...alone]), ...verifiedGroups];
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
   const judged = applyRefusals(withLostCause(scan.lost, seen), {
@@ -208,10 +210,7 @@ export async function makePlan(
   return {
     plan,
     findings: {
-      ...findingsOf(
-        { scan, groups, users, values, verified },
-        mapsAll && rulesAgree && !hasTypeConflict(entries),
-      ),
+      ...findingsOf({ groups, users, values, verified }, mapsAll && rulesAgree && !hasTypeConflict(entries)),
       rulesAgree,
       mapsAll,
       mappedBy,

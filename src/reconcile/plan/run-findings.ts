@@ -8,7 +8,6 @@ import type { PlanEntry } from '../entry.ts';
 import { isWaitingActivation } from '../unwritten/unmappable.ts';
 import type { VerifiedResource } from '../compare/verified.ts';
 import type { ValueLook } from '../compare/verify-values.ts';
-import type { ScanResult } from '../scope.ts';
 import type { GroupScan } from '../scan/scan-groups.ts';
 import { whyAnotherTenant } from '../tenant/tenant.ts';
 import type { UserScan } from '../scan/compare-user-page.ts';
@@ -71,12 +70,12 @@ export function unmappedUsers(
   );
 }
 
-/** Returns the definitions that a comparison read, and whether it compared all values of all users. */
-const comparedDefinitions = (
-  { unread, counts }: ScanResult,
-  { definitions, read, of }: ValueLook,
-): ComparedDefinitions | undefined =>
-  definitions && { ...definitions, isWhole: read === of && unread.size === 0 && counts.moved === 0 };
+/**
+ * Returns the definitions that a comparison read, and whether no look at the values of a user failed. Users who join or leave
+ * during the comparison do not matter: the sync of a new user writes all values.
+ */
+const comparedDefinitions = ({ definitions, failed }: ValueLook): ComparedDefinitions | undefined =>
+  definitions && { ...definitions, isWhole: failed === 0 };
 
 /** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
 export function recognised({
@@ -91,7 +90,6 @@ export function recognised({
 
 /** The parts of a finished comparison. */
 interface FinishedComparison {
-  scan: ScanResult;
   groups: GroupScan;
   users: UserScan;
   values: ValueLook;
@@ -104,7 +102,7 @@ interface FinishedComparison {
  * @param isMappedByAll whether this run mapped all users, by rules that all processes have
  */
 export function findingsOf(
-  { scan, groups, users, values, verified }: FinishedComparison,
+  { groups, users, values, verified }: FinishedComparison,
   isMappedByAll: boolean,
 ): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'confirmed' | 'definitions' | 'mapped'> {
   const groupsSeen = new Map<Ref, string>();
@@ -120,7 +118,7 @@ export function findingsOf(
     },
     groupsSeen,
     confirmed: verified.flatMap(({ confirmed }) => confirmed ?? []),
-    definitions: comparedDefinitions(scan, values),
+    definitions: comparedDefinitions(values),
     mapped: isMappedByAll && users.proof.complete && groups.proof.complete,
   };
 }
