@@ -2,6 +2,7 @@
 // with its definition, so a definition with another id has none of the values that the links (docs/glossary.md) have.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
+import type { Scripts } from '../redis/scripts.ts';
 
 /** Stands in place of the id: values are lost, because the definition was deleted. */
 const VALUES_LOST = '';
@@ -16,7 +17,10 @@ export interface ComparedDefinitions {
   isWhole: boolean;
 }
 
-export function createKnownDefinitions({ redis, keys }: { redis: Redis; keys: Keyspace }, target: string) {
+export function createKnownDefinitions(
+  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  target: string,
+) {
   const key = keys.key('definitions', target);
   /** The last definitions that `note` has stored. One read of the definitions serves many syncs, which need no further call. */
   let noted: ReadonlyMap<string, unknown> | undefined;
@@ -35,12 +39,12 @@ export function createKnownDefinitions({ redis, keys }: { redis: Redis; keys: Ke
     attributes: ReadonlySet<string>,
   ): Promise<void> {
     if (noted === definitions) return;
-    const known = await read();
-    for (const [name, { id }] of definitions) {
-      if (id === undefined || !attributes.has(name) || known.get(name) === id) continue;
-      if (known.has(name)) await redis.hset(key, name, VALUES_LOST);
-      else await redis.hsetnx(key, name, id);
-    }
+    const ids = [...definitions].flatMap(([name, { id }]) =>
+      id !== undefined && attributes.has(name) ? [[name, id] as const] : [],
+    );
+    // One script, so that ids which `settle` stores meanwhile are not overwritten.
+    if (ids.length > 0)
+      await scripts.run('note_definitions', keys.base, { target, ids: Object.fromEntries(ids) });
     noted = definitions;
   }
 
