@@ -15,7 +15,7 @@ import { dataFindings } from '../ops/doctor/stored-findings.ts';
 import type { Target } from '../sync/target.ts';
 import { feedsOf } from './note-targets.ts';
 import { buildNoticeOperations } from './notices.ts';
-import { buildNextReconcile, digestsOf } from './open.ts';
+import { buildNextReconcile, digestsOf, unlistedOf } from './open.ts';
 import { buildScopes } from './scopes.ts';
 import { buildSignIn } from './sign-in.ts';
 import type { Parts } from './parts.ts';
@@ -84,6 +84,7 @@ export function buildAdmin(
       nextReconcile: buildNextReconcile(config),
       // Digests of the mapping rules, by target.
       digests: digestsOf(config),
+      unlisted: unlistedOf(config),
       history: {
         store: createHistoryStore(parts, config.redis),
         connectionsOf: (target) => [...outboxesOf(states, target).keys()],

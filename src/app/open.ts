@@ -12,6 +12,7 @@ import type { ScheduledScope } from '../reconcile/apply/schedule.ts';
 import { systemClock } from '../support/sources.ts';
 import { silentLogger } from '../support/logger.ts';
 import { createReleasers } from '../support/releasers.ts';
+import { unlistedAttributes } from '../sync/diff.ts';
 import { compileMapping } from '../sync/mapping/mapping.ts';
 import type { ReadFleet } from '../ops/status/fleet.ts';
 import { connectCommand } from './command-redis.ts';
@@ -71,12 +72,24 @@ export function openDesiredStates(config: Config) {
     nextReconcile,
     /** Digests of the mapping rules, by target. */
     digests: digestsOf(config),
+    unlisted: unlistedOf(config),
   };
 }
 
 /** Returns the digest of the mapping rules in the settings, by target. */
 export const digestsOf = ({ targets }: Config): Map<string, string> =>
   new Map(Object.values(targets).map((target) => [target.name, planDigest(target)]));
+
+/** Returns the mapped attributes whose values no list of the platform shows, by target. */
+export const unlistedOf = ({ targets }: Config): Map<string, Set<string>> =>
+  new Map(
+    Object.values(targets).map(({ name, attributes }) => [
+      name,
+      unlistedAttributes(
+        Object.fromEntries(Object.entries(attributes).map(([each, { type }]) => [each, type])),
+      ),
+    ]),
+  );
 
 /**
  * Returns a function that returns the time of the next reconcile. Without a schedule of the bridge, `expectedSchedule`

@@ -9,11 +9,15 @@ const PEOPLE = 130;
 const ANN = 'ann@acme.example';
 const ADVICE = 'the definition of levels was deleted there, with all values';
 
+const LEVELS = { type: 'number_array', expression: '[$number(title)]' };
+const TEAM = { type: 'string', from: 'nickName' };
+
 let place: Place;
 let ann = '';
 beforeAll(async () => {
-  const levels = { type: 'number_array', expression: '[$number(title)]' };
-  place = await openPlace({ target: { attributes: { levels, team: { type: 'string', from: 'nickName' } } } });
+  place = await openPlace({
+    target: { attributes: { levels: LEVELS, team: TEAM } },
+  });
   const { idp } = place;
   ann = await idp.createUser(ANN, { title: '1', nickName: 'sales' });
   for (let first = 1; first < PEOPLE; first += 10)
@@ -127,3 +131,24 @@ test('an operator deleted the definition of a list and made it again by hand →
   expect(await countLost('levels')).toBe(0);
   expect((await run('plan')).text).toContain(`Truth values and lists were read of 100 of ${PEOPLE} users`);
 }, 60_000);
+
+test('values of a list are lost, and the list leaves the mapping → status does not tell the loss; back in the mapping, a reconcile writes the values of all people', async () => {
+  await deleteDefinition('levels');
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: '3' });
+  await place.idle();
+  expect((await run('status')).text).toContain('definition of levels was deleted');
+  await place.change(({ targets }) => {
+    targets.main.attributes = { team: TEAM };
+  });
+  expect((await run('reconcile', '--yes')).code).toBe(0);
+  const without = await run('status');
+  expect(without.code).toBe(0);
+  expect(without.text).not.toContain('definition of levels');
+  await place.change(({ targets }) => {
+    targets.main.attributes = { levels: LEVELS, team: TEAM };
+  });
+  expect((await run('status')).text).toContain('definition of levels was deleted');
+  expect((await run('reconcile', '--yes')).code).toBe(0);
+  expect(await countLost('levels')).toBe(0);
+  expect((await run('status')).code).toBe(0);
+}, 90_000);

@@ -60,7 +60,7 @@ export function createKnownDefinitions(
     }
   }
 
-  /** Returns the attributes of which values are lost, sorted by name. */
+  /** Returns the attributes of which values are lost, sorted by name; also those that are not mapped any more. */
   const withLostValues = async (): Promise<string[]> =>
     [...(await read())].flatMap(([name, id]) => (id === VALUES_LOST ? [name] : [])).sort();
 

@@ -47,6 +47,8 @@ export interface AdminContext {
   nextReconcile: (now: number) => number | null;
   /** Digest of the mapping rules in the settings, by target. */
   digests: ReadonlyMap<string, string>;
+  /** Mapped attributes whose values no list of the platform shows, by target. */
+  unlisted: ReadonlyMap<string, ReadonlySet<string>>;
   /** Numbers of the last hour, day and month. */
   history: HistorySources;
   /** Platform address and token of each target. */

@@ -49,7 +49,7 @@ export interface TargetStatus {
   exceptions: ExceptionCounts;
   /** Whether the platform's address changed, so that writes wait until a run has recognised the tenant. */
   hasMoved: boolean;
-  /** Attributes of which people may have lost their values, because somebody deleted the definition at the platform. */
+  /** Mapped attributes of which people may have lost their values, because somebody deleted the definition at the platform. */
   lostAttributes: string[];
   /** Whether rules (mapping, scope, group names, policy) changed, or the target was out of the settings, since the last complete run. */
   hasNewRules: boolean;
@@ -105,12 +105,14 @@ export interface StatusSources {
   nextReconcile: (now: number) => number | null;
   /** Digest of the mapping rules in the settings, by target. */
   digests: ReadonlyMap<string, string>;
+  /** Mapped attributes whose values no list of the platform shows, by target. */
+  unlisted: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** Returns one row for each connection and target. */
 export async function readStatus(
   states: readonly DesiredState[],
-  { breakers, readFleet, nextReconcile, digests }: StatusSources,
+  { breakers, readFleet, nextReconcile, digests, unlisted }: StatusSources,
   coverageOf: ReadCoverage = readCoverage,
 ): Promise<TargetStatus[]> {
   const rows: TargetStatus[] = [];
@@ -147,6 +149,8 @@ export async function readStatus(
         load,
         breaker,
         ...part,
+        // The loss stays stored for attributes that left the mapping, or have a listed type now, because they may come back.
+        lostAttributes: part.lostAttributes.filter((name) => unlisted.get(target)?.has(name)),
         // Before the first complete run (`undefined`) and after a repair no run has brought any rules to everybody, so none are new.
         hasNewRules: mappedBy !== undefined && !isRepaired(mappedBy) && mappedBy !== digests.get(target),
         reconcile: { ...reconcile, next: isStarted ? nextReconcile(backlog.now) : null },
