@@ -152,3 +152,19 @@ test('values of a list are lost, and the list leaves the mapping → status does
   expect(await countLost('levels')).toBe(0);
   expect((await run('status')).code).toBe(0);
 }, 90_000);
+
+test('people join while a reconcile writes the lost values of a list → status is clean after this run', async () => {
+  await deleteDefinition('levels');
+  await asAdmin('POST', '/api/v1/user-attributes', { name: 'levels', type: 'number_array' });
+  let isRunning = true;
+  const reconcile = run('reconcile', '--yes').finally(() => (isRunning = false));
+  for (let joiner = 0; isRunning; joiner++)
+    await place.idp.createUser(`joiner${joiner}@acme.example`, { title: '1', nickName: 'sales' });
+  expect((await reconcile).code).toBe(0);
+  await place.idle();
+  expect((await run('status')).code).toBe(0);
+  const { users } = await place.platform.state();
+  const people = users.filter(({ externalId }) => externalId?.startsWith('ext-'));
+  expect(people.length).toBeGreaterThan(PEOPLE);
+  for (const { attributes } of people) expect(attributes.levels).toBeDefined();
+}, 60_000);
