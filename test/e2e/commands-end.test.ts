@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { buildBridge, TOKEN } from '../support/build-bridge.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
-/** 15 s, and the start of the process on a busy machine. */
-const MOST_MS = 25_000;
+/** 15 s, and the start of two dozen processes at once on a busy machine. */
+const MOST_MS = 30_000;
 const FAULTS = [
   'refuses connections',
   'accepts and never answers',
@@ -142,7 +142,7 @@ test('reconcile ends at --deadline while Redis is away', async () => {
       error: expect.stringContaining('Redis at 127.0.0.1:9 does not answer (nothing listens there)'),
     });
     // The deadline, and the start of a process on a busy machine; without it the command waits 10 s for Redis.
-    expect(ended.ms).toBeLessThan(7000);
+    expect(ended.ms).toBeLessThan(9000);
   } finally {
     rmSync(folder, { recursive: true });
   }

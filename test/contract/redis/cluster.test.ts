@@ -94,9 +94,10 @@ test('a WAIT that a cluster node redirects (MOVED) fails as an unavailable store
     const caught: unknown = await createConfirmation({ redis, clock: systemClock })('{default}').catch(
       (fault: unknown) => fault,
     );
-    return caught instanceof Error && caught;
+    // A connection that is being closed may fail before the redirection.
+    return caught instanceof Error && caught.message.includes('MOVED') && caught;
   });
-  expect([String(error), isStoreUnavailable(error)]).toEqual([expect.stringContaining('MOVED'), true]);
+  expect(isStoreUnavailable(error)).toBe(true);
   redis.disconnect();
 });
 
