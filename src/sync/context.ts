@@ -39,7 +39,10 @@ export interface Gate {
   heldHolder?: Ref | null;
 }
 
-/** A write that failed; `members` as in SyncContext.failedWrite. `names`: of `attempt`. */
+/**
+ * A write that failed. `names`: the values that it would have written, as in `SyncContext.attempt`; `members` as in
+ * `SyncContext.failedWrite`.
+ */
 interface FailedWrite {
   operation: string;
   error: unknown;
@@ -74,9 +77,9 @@ export interface SyncContext {
    */
   failedWrite?: FailedWrite;
   /**
-   * Refusals of single members, as one failed write with the first error; `members`: those of the same operation; `inARow`: number of
-   * refusals since the last member that was written. It is thrown after all other members of the group were
-   * written (group/members.ts), so that one refused member does not keep others in the group or out of it.
+   * Refusals of single members, as one failed write with the first error, which is thrown after all other members of the group were
+   * written (group/members.ts): one refused member keeps no others in the group or out of it. `members`: the refused members of the
+   * first operation (addition or removal). `inARow`: number of refusals since the last member that was written.
    */
   refusedMembers?: FailedWrite & { members: string[]; error: Error; inARow: number };
   /** Saves the link and extends the lease; called after every step that must not be lost. */

@@ -87,10 +87,7 @@ type Draft = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?
 /** @param policy of the target: only `sync` deletes, so only then a deletion that somebody else made is logged */
 export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']): ProvisioningWriter {
   const { link } = work;
-  /**
-   * Copy of the link at the start of the sync, by which unchanged facts are not logged again. Objects of the link change during the
-   * sync, so those that are compared are copied too; of `core` that is only `active`.
-   */
+  /** Copy of the link at the start of the sync, so that unchanged facts are not logged again; of `core` it has only `active`. */
   const known = {
     ...link,
     active: link.core?.active,

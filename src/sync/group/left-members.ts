@@ -110,8 +110,7 @@ export async function noteLeavers(context: SyncContext, pending: PendingMembers)
 /**
  * Makes pending, for a group that comes back into scope or has leavers, the addition of each desired member and the removal of each
  * managed member whom the source does not have, because its member changes were not written meanwhile. Reads the member list of the
- * platform. Under
- * `groups.members: owned` only listed leavers are removed, so that members whom others added stay.
+ * platform. Under `groups.members: owned` only listed leavers are removed, so that members whom others added stay.
  */
 export async function comeBack(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
