@@ -26,6 +26,8 @@ const CONNECT_LIMIT_MS = 5000;
 const KEEP_ALIVE_MS = 10_000;
 /** Longest pause between two attempts to connect. */
 const LONGEST_PAUSE_MS = 2000;
+/** Shortest time between two new connections that READONLY causes. */
+const READ_ONLY_PAUSE_MS = 2000;
 /** Interval at which the slots of a cluster are read, in addition to redirections. */
 const SLOTS_REFRESH_MS = 5000;
 
@@ -76,8 +78,22 @@ function common(role: ConnectionRole): ServerOptions {
     // A silent connection is replaced, because its server may hang. Queue connections wait for jobs and have no such limit.
     ...(role === 'commands' ? { socketTimeout: ANSWER_LIMIT_MS } : {}),
     keepAlive: KEEP_ALIVE_MS,
-    // READONLY comes from an old primary after a failover; a new connection may reach the new primary.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    reconnectOnError: createReadOnlyRule(),
+  };
+}
+
+/**
+ * Returns the rule whether an error makes a connection anew: READONLY comes from an old primary after a failover, and a new connection
+ * may reach the new primary. At most once in a time, because the new connection may lead to the same replica: reads such as the role,
+ * which an alert needs, have to be possible meanwhile.
+ */
+function createReadOnlyRule(): (error: Error) => boolean {
+  let triedAt = -Infinity;
+  return (error) => {
+    const now = performance.now();
+    if (!error.message.startsWith('READONLY') || now - triedAt < READ_ONLY_PAUSE_MS) return false;
+    triedAt = now;
+    return true;
   };
 }
 
