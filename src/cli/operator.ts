@@ -25,9 +25,12 @@ export const withOperator = (command: Command): Command =>
     )
     .option('--note <text>', 'why, for the record', upTo(MOST_NOTE));
 
-/** @returns the operator as the options, the environment or the system name it; the name is not verified */
+/**
+ * Returns the operator as the options, the environment or the system name it; the name is not verified.
+ * @throws Error when SCIM_BRIDGE_OPERATOR is too long
+ */
 export const actorOf = ({ env }: Cli, { by, note }: OperatorFlags = {}): Actor => ({
-  by: (by ?? operatorIn(env)).slice(0, MOST_NAME),
+  by: by ?? operatorIn(env),
   via: 'command',
   ...(note === undefined ? {} : { note }),
 });
@@ -35,9 +38,13 @@ export const actorOf = ({ env }: Cli, { by, note }: OperatorFlags = {}): Actor =
 /** Returns the name of the operator by environment and system. */
 function operatorIn(env: NodeJS.ProcessEnv): string {
   const { SCIM_BRIDGE_OPERATOR: operator, POD_NAME: pod, POD_NAMESPACE: namespace, SUDO_USER: sudo } = env;
+  if (operator && operator.length > MOST_NAME)
+    throw new Error(
+      `SCIM_BRIDGE_OPERATOR has more than ${MOST_NAME} characters: name the operator in fewer.`,
+    );
   if (operator) return operator;
   // In a container all operators have the same account. The chart sets the names of pod and namespace.
-  if (pod) return `pod ${namespace ? `${namespace}/` : ''}${pod}`;
+  if (pod) return `pod ${namespace ? `${namespace}/` : ''}${pod}`.slice(0, MOST_NAME);
   if (sudo) return sudo;
   try {
     return userInfo().username;

@@ -38,9 +38,16 @@ export function isWebPage(body: string): boolean {
   return body.trimStart().startsWith('<');
 }
 
+/** Returns the title of a web page, or else its text without tags. */
+function webPageText(page: string): string {
+  const title = /<title[^<>]*>([^<]*)</i.exec(page)?.[1] ?? '';
+  const text = title.trim() === '' ? page.replaceAll(/<[^<>]*>/g, ' ') : title;
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
 /**
  * Returns the platform's error message: the first of SCIM `detail`, `error` as text, `error.message`, `message`
- * as text or list, else the first 200 characters of the body. Tokens are removed before the text is shortened,
+ * as text or list, else the first 200 characters of the body, of a web page of its title. Tokens are removed before the text is shortened,
  * so no part of a token is left.
  */
 export function platformMessage(body: string, redact: RedactText): string {
@@ -52,7 +59,9 @@ export function platformMessage(body: string, redact: RedactText): string {
     nonEmptyText(fields['error']) ??
     nested ??
     messageText(fields['message']);
-  return words === undefined ? redact(body).slice(0, RAW_LENGTH) : redact(words).slice(0, MESSAGE_LENGTH);
+  if (words !== undefined) return redact(words).slice(0, MESSAGE_LENGTH);
+  const raw = redact(body);
+  return (isWebPage(raw) ? webPageText(raw) : raw).slice(0, RAW_LENGTH);
 }
 
 /** Returns the RFC 7644 `scimType` of an error body, or undefined. */

@@ -122,6 +122,16 @@ test('without --by the operator is SCIM_BRIDGE_OPERATOR, else the pod, else the 
     expect(await run({ SCIM_BRIDGE_OPERATOR: 'olga', POD_NAME: 'bridge-0' })).toBe('olga');
     expect(await run({ POD_NAME: 'bridge-0', POD_NAMESPACE: 'identity' })).toBe('pod identity/bridge-0');
     expect(await run({ SUDO_USER: 'sven' })).toBe('sven');
+    const newestAct = await newest();
+    process.env.SCIM_BRIDGE_OPERATOR = 'o'.repeat(201);
+    const refused = await commands.run('resync');
+    expect([refused.code, refused.text]).toEqual([
+      1,
+      expect.stringContaining(
+        'SCIM_BRIDGE_OPERATOR has more than 200 characters: name the operator in fewer.',
+      ),
+    ]);
+    expect(await newest()).toEqual(newestAct);
   } finally {
     for (const [index, name] of names.entries()) {
       delete process.env[name];

@@ -32,6 +32,16 @@ describe('redaction of secrets in messages', () => {
   });
 });
 
+test.each([
+  [
+    '<html><head><title>413 Request\n Too Large</title></head><body>nginx</body></html>',
+    '413 Request Too Large',
+  ],
+  ['<h1>Bad gateway</h1><p>Try later</p>', 'Bad gateway Try later'],
+])('the message of the web page %j is %j', (page, message) => {
+  expect(platformMessage(page, (text) => text)).toBe(message);
+});
+
 test('messages of the platform are shortened to 1,000 characters', () => {
   expect(platformMessage(JSON.stringify({ error: 'e'.repeat(5000) }), (text) => text)).toHaveLength(1000);
 });
