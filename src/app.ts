@@ -114,7 +114,7 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
     releasers.add('scheduler', scheduler.stop);
     releasers.add('proof of derived data', startProofPass(deps, states));
   }
-  // Added behind the scheduler, whose stop waits for `noted`.
+  // Released before the scheduler (releasers run from the last to the first): its stop waits for `noted`, and `stopNoting` ends that wait.
   releasers.add('known targets', stopNoting);
   // A worker sends notices too, because an installation may have no scheduler. A lease lets one process send at a time.
   if (role !== 'api') {
@@ -138,19 +138,19 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   const health = buildHealth(parts, targets, states, queues, forHealth);
   const measured = { targets, states, queues, credentialStore, events, readFleet, reconcileGapMs: gapMs };
   const metrics = buildScrape(parts, instruments, measured);
-  const ownPort = metricsPort !== null;
+  const hasMetricsPort = metricsPort !== null;
   const admin = isApi ? buildAdmin(parts, targets, states, { admission, checkAdmin, readFleet }) : undefined;
   const observed = { ...deps, observe: parts.tracing ? traced(observe, parts.tracing) : observe };
   const forOperators = {
     health,
     admin: admin?.router,
-    metrics: ownPort ? undefined : protectMetrics(metrics, parts, checkAdmin),
+    metrics: hasMetricsPort ? undefined : protectMetrics(metrics, parts, checkAdmin),
   };
   const forProviders = { scim: scimRouters, events: events.routers };
-  const inner = createHttpApp({ ...observed, ...forOperators, scim: new Map() });
+  const operatorsApp = createHttpApp({ ...observed, ...forOperators, scim: new Map() });
   const app = createHttpApp({ ...observed, ...forProviders, ...(adminPort === null ? forOperators : {}) });
-  // Opened first, so that it is closed last: probes and operators are answered until the end.
-  const operators = adminPort === null ? undefined : await listen(inner, { host, port: adminPort });
+  // Opened before the port of the providers, and so closed after it: probes and operators are answered until then.
+  const operators = adminPort === null ? undefined : await listen(operatorsApp, { host, port: adminPort });
   if (operators) releasers.add('admin port', () => operators.stop(HTTP_DEADLINE_MS));
   const http = await listen(app, config.server);
   releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
@@ -166,8 +166,8 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   };
   const stop = releasers.releaseAll;
   const ports = { port: http.port, adminPort: operators?.port ?? http.port };
-  if (!ownPort) return { ...ports, metricsPort: ports.adminPort, refused, drain, stop };
-  const own = await listen(createMetricsApp(metrics), { host, port: metricsPort });
-  releasers.add('metrics', () => own.stop(0));
-  return { ...ports, metricsPort: own.port, refused, drain, stop };
+  if (!hasMetricsPort) return { ...ports, metricsPort: ports.adminPort, refused, drain, stop };
+  const metricsServer = await listen(createMetricsApp(metrics), { host, port: metricsPort });
+  releasers.add('metrics', () => metricsServer.stop(0));
+  return { ...ports, metricsPort: metricsServer.port, refused, drain, stop };
 }

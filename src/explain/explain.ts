@@ -135,7 +135,7 @@ async function explainAt(
         : each,
     );
   const left = related.memberships.filter(isLeft);
-  // More members may be pending than `related` describes; of the others only the sign (docs/glossary.md) is known.
+  // More members may be pending than `related` describes; of the others only the sign is known (`+`, `-` or `r`: pending membership in docs/glossary.md).
   const described = new Map(related.memberships.map((each) => [each.ref, each.state]));
   const stateOfSign = (sign: string | undefined) => sign && (sign === '+' ? 'toAdd' : 'toRemove');
   const made = (look?.pendingDone ?? []).map(

@@ -47,7 +47,7 @@ export type Groups = ReturnType<typeof createGroups>;
 export function createGroups(deps: ProviderDeps) {
   const { directory, groupType, profile, limits, lists, clock, ids, serially } = deps;
 
-  // One connection may have at least half of inFlightBytes unread; a larger group might not fit.
+  // One connection always gets half of inFlightBytes for its unread answers; a larger group might not fit.
   const mostMembers = Math.floor(limits.inFlightBytes / 2 / MEMBER_BYTES);
 
   async function answer(
@@ -147,7 +147,10 @@ export function createGroups(deps: ProviderDeps) {
     });
   }
 
-  /** PUT (RFC 7644 §3.5.1). Without a `members` key the members are kept, because some providers omit the key. */
+  /**
+   * PUT (RFC 7644 §3.5.1). Without a `members` key the members are kept, because some providers omit the key; the profile `rfc` removes
+   * them.
+   */
   async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const resource = parseResource(groupType, body, profile);
     const members = membersOf(body, profile);

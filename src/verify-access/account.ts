@@ -34,7 +34,7 @@ export interface Reading {
   user: WireUser;
   /** The account as the report shows it. */
   view: AccountView;
-  /** The account's groups, by platform id: two groups may take each other's names. */
+  /** The account's groups. Compare their platform ids, because two groups may take each other's names. */
   groups: ActualGroup[];
   /** Attribute definitions of the tenant. */
   definitions: UserAttribute[];

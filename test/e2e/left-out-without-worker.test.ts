@@ -33,7 +33,7 @@ const deleteAccount = async (): Promise<void> => {
   await byHand(place, 'DELETE', `/Users/${(await place.platform.user(mail('ann')))?.scimId ?? ''}`);
 };
 
-test('the account of a member of a left-out group is gone at the platform → apply creates and opens the account, and nothing is left to do', async () => {
+test('the account of a member of a left-out group is gone at the platform → apply creates the account and activates it, and nothing is left to do', async () => {
   await deleteAccount();
   await run('plan', '--out', file);
   await expect(run('apply', file, '--yes', '--deadline', '40s')).resolves.toMatchObject({ code: 0 });

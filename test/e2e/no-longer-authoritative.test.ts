@@ -59,7 +59,7 @@ test('the held removal of a pushed person is approved → the person leaves the 
   expect(await words('exceptions')).toBe('No exceptions.');
 });
 
-test('the removal of an account that nobody pushed is approved after groups.members became owned → approve says that an unwanted change is not written, and the account stays', async () => {
+test('the removal of a member that nobody pushed is held, and groups.members becomes owned → approve says that the settings do not want the removal any more, and the member stays in the group', async () => {
   const membersOf = (members: string): Promise<void> =>
     place.change(({ targets }) => Object.assign(targets.main ?? {}, { groups: { members } }));
   await membersOf('authoritative');

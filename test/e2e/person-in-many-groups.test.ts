@@ -1,4 +1,4 @@
-// Tests explain and sync of a person in more groups than one look reads, when others renamed all of them at the platform.
+// Tests explain and sync of a person in more groups than one comparison reads (20), when others renamed all of them at the platform.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';

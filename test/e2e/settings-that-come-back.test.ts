@@ -162,8 +162,8 @@ async function atPlatform(): Promise<unknown[]> {
 }
 
 /**
- * Ann becomes inactive and Bob is deleted; Cid leaves the group north, which Dan stays in; south, and east that was
- * there before, are deleted.
+ * Ann becomes inactive and Bob is deleted. Cid leaves the group north, and Dan stays in it. The source deletes the groups south,
+ * which the bridge has created, and east, which the platform had before and the bridge adopted.
  */
 async function leave(): Promise<void> {
   const bob = (await place.idp.send('GET', `/Users?filter=${encodeURIComponent(`userName eq "${BOB}"`)}`))

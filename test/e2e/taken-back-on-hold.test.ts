@@ -88,7 +88,7 @@ test('a deactivation that the source takes back and makes again on hold needs tw
 }, 60_000);
 
 test.each(['approve', 'reject'])(
-  'a deactivation that was decided with %s on hold is held again after the source took it back and made it again',
+  'during a hold of the target, %s decides on a deactivation, and the source activates and deactivates the person again → the deactivation is held anew',
   async (action) => {
     await open(1);
     await setActive(0, false);

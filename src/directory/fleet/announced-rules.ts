@@ -21,7 +21,10 @@ export const isCalledOtherwise = (
   processes.length > 0 &&
   processes.every(({ callers }) => callers?.[target] !== undefined && callers[target] !== print);
 
-/** Returns the rules as text for the heartbeats of a process: a line `connection target rules others` for each feed. */
+/**
+ * Returns the rules as text for the heartbeats of a process: a line `connection target rules others` for each feed. The last two are
+ * digests, and names have no spaces.
+ */
 export const announced = (feeds: readonly FeedRules[]): string =>
   feeds
     .map(({ connection, target, rules, others }) => [connection, target, rules, others].join(' '))

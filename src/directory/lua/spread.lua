@@ -3,7 +3,8 @@
 -- Largest number of values in one `unpack`, which Lua limits; a group may have more members.
 local MOST_VALUES = 4000
 
--- Creates a table with preallocated space, which avoids reallocations while it grows.
+-- Creates a table with 16 places, which avoids reallocations while it is filled. The places hold zeros: fill it from index 1, and
+-- count the values, because `#` counts the zeros too.
 local function with_room() return { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } end
 
 -- Calls a command with the key `name` and `values[first..last]`, in several calls if they are more than MOST_VALUES. Returns

@@ -201,7 +201,7 @@ export function createRunStore(
     await scripts.run('note_anew', keys.base, { target });
   };
 
-  /** Returns the platform's time of change of each group when its members were last found equal. */
+  /** Returns for each group its time of change at the platform when its members were last found equal; null: never. */
   const groupsSeen = async (refs: Ref[]): Promise<(string | null)[]> =>
     refs.length === 0 ? [] : redis.hmget(keys.key('groupsSeen', target), ...refs);
 

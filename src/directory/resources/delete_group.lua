@@ -37,6 +37,7 @@ leave_all(p.id, redis.call('SMEMBERS', key('members', p.id)))
 for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do remove_unresolved(p.id, value) end
 leave_parents()
 if p.events then
+  -- Included only here, because few connections have receivers of events.
   -- NEEDS events
   emit_event('Group', p.id, record, { what = 'delete' })
 end

@@ -151,7 +151,8 @@ export async function readStatus(
         ...part,
         // The loss stays stored for attributes that left the mapping, or have a listed type now, because they may come back.
         lostAttributes: part.lostAttributes.filter((name) => unlisted.get(target)?.has(name)),
-        // Before the first complete run (`undefined`) and after a repair no run has brought any rules to everybody, so none are new.
+        // Before the first complete run (`undefined`), and since a repair of data in Redis (`REPAIRED` of runs.ts), no run has applied
+        // any mapping rules to all users, so none count as new.
         hasNewRules: mappedBy !== undefined && !isRepaired(mappedBy) && mappedBy !== digests.get(target),
         reconcile: { ...reconcile, next: isStarted ? nextReconcile(backlog.now) : null },
         events,

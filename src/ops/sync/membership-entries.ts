@@ -37,7 +37,8 @@ export async function membershipEntries(
   const { look, pendingGroups, signal } = pending;
   if (kind === 'Group') return foreignRemovals(scope, found, pending);
   const { links, target, directory } = scope;
-  const done = look.pendingDone ?? [];
+  // Groups whose pending membership the platform has already.
+  const doneGroups = look.pendingDone ?? [];
   const shown = new Set(look.entries.map(({ action, ref: group }) => `${action} ${group ?? ''}`));
   const entries = Object.entries(pendingGroups).map(([id, sign]) => ({
     group: refOf('Group', id),
@@ -50,10 +51,10 @@ export async function membershipEntries(
     links.getMany(target.name, refs),
     links.get(target.name, ref),
   ]);
-  const unnamed = missing.flatMap(({ group, action }) =>
+  const deletedGroups = missing.flatMap(({ group, action }) =>
     action === 'removeMember' && !names.has(group) ? [group] : [],
   );
-  const deletions = await deletionsOf(scope, unnamed, signal);
+  const deletions = await deletionsOf(scope, deletedGroups, signal);
   return missing.flatMap(({ group, action }, index): PlanEntry | [] => {
     const link = groups[index] ?? {};
     const source = names.get(group);
@@ -61,7 +62,7 @@ export async function membershipEntries(
     if (source === undefined && link.id === undefined) return [];
     const deletion = deletions.get(group);
     if (deletion) return deletion;
-    if (done.includes(group)) return [];
+    if (doneGroups.includes(group)) return [];
     const isAdded = action === 'addMember';
     const refusal = refusalOf(link);
     return {
@@ -82,7 +83,8 @@ export async function membershipEntries(
 }
 
 /**
- * Returns the entries of the groups that the sync of a member deletes. A group that the platform had before the bridge stays, and
+ * Returns the entries of groups that the source deleted. The sync of a member deletes such a group in place of the removal of the
+ * member. A group that the platform had before the bridge stays, and
  * so does one whose deletion, or the removal of one of its members, is held or was rejected.
  */
 async function deletionsOf(
@@ -131,8 +133,9 @@ async function foreignRemovals(
       entry.ref === ref && (entry.action === 'create' || (entry.action === 'delete' && isChange(entry))),
   );
   if (isWhole || members !== 'authoritative' || target.policy.policy !== 'sync') return [];
-  const done = new Set((look.done?.items ?? []).map(({ subject }) => subject));
-  const foreign = Object.keys(pendingGroups).filter((user) => isUnmanaged(user) && !done.has(user));
+  // Held or rejected removals that the platform has already.
+  const removed = new Set((look.done?.items ?? []).map(({ subject }) => subject));
+  const foreign = Object.keys(pendingGroups).filter((user) => isUnmanaged(user) && !removed.has(user));
   if (foreign.length === 0) return [];
   const scan = createNarrowScan(scope, signal);
   const unread = foreign.slice(MOST_READ);

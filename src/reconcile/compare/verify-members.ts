@@ -118,7 +118,7 @@ export async function lookForLeavers(
 const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 
 /**
- * Returns the pending memberships of a group, without additions of users who are out of scope.
+ * Returns the pending memberships of a group, without additions of users who get an account only when they come back into scope.
  * @param takenOut ids of the members whom a comparison found taken out at the platform
  */
 export async function pendingOf(
@@ -131,7 +131,7 @@ export async function pendingOf(
   return observed.flatMap(({ ref, text, marked }) => {
     const link = parseLink(text);
     const sign = signs.get(parseRef(ref).id) ?? '+';
-    // A user out of scope is no member until the user is back or is created (followers.ts).
+    // Such a user has left, or has neither an account nor a sync that is due. The sync that opens or creates the account adds the member.
     const isOut = link.departed || (link.id === undefined && !marked && !link.condition);
     if (sign === '+' && isOut) return [];
     const member = { ref, platformId: link.id ?? null, name: nameOf(link) };

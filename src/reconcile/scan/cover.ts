@@ -1,5 +1,5 @@
 // Classifies every stored resource: linked, pending, or excluded for a known reason. Any other resource is lost or new at
-// this target, and the run marks it (ADR 0021).
+// this target, and the run marks it (ADR 0021). "The list" is all accounts or groups that the platform lists.
 import {
   count,
   LOST,
@@ -26,8 +26,8 @@ export interface Cover {
   lost: Ref[];
   /** All other resources that are not linked and synced: out of scope, or with a condition such as a rejected change. */
   atRest: Ref[];
-  /** States of the resources that are neither linked and synced nor `pending`. */
-  unmarked: Map<Ref, CoverState>;
+  /** States of the resources in `lost` and `atRest`: no sync of them is due. */
+  notDue: Map<Ref, CoverState>;
 }
 
 /** States of resources whose mark leads to a sync. A resource in the state `stuck` has a mark too, but no sync is due (LOST). */
@@ -39,7 +39,7 @@ const emptyCover = (): Cover => ({
   pending: [],
   lost: [],
   atRest: [],
-  unmarked: new Map(),
+  notDue: new Map(),
 });
 
 /** Classifies all resources of a kind; linked ones are only counted. Runs in parallel to the scan of the list. */
@@ -58,7 +58,7 @@ function addPortion(cover: Cover, portion: CoverPortion | BriefPortion): void {
   for (const { ref, state } of portion.others) {
     if (LOST.has(state)) cover.lost.push(ref);
     else cover[DUE.has(state) ? 'pending' : 'atRest'].push(ref);
-    if (!DUE.has(state)) cover.unmarked.set(ref, state);
+    if (!DUE.has(state)) cover.notDue.set(ref, state);
   }
 }
 

@@ -23,7 +23,7 @@ export interface GroupScan {
   proof: ListProof;
   coverage: Coverage;
   /** As in `Cover` (cover.ts). */
-  unmarked: ReadonlyMap<Ref, CoverState>;
+  notDue: ReadonlyMap<Ref, CoverState>;
   /** Number of listed ids with a link that has no mark and no condition. */
   matched: number;
   /** Groups to verify one by one. */
@@ -82,7 +82,7 @@ async function addDesired(
 ): Promise<void> {
   const cover = await compareWithList(scan, 'Group', await readCover(scan, 'Group'), found);
   found.coverage = cover.coverage;
-  found.unmarked = cover.unmarked;
+  found.notDue = cover.notDue;
   const absent = found.proof.complete || choice.mapsAll ? cover.absent : [];
   const others = choice.mapsAll ? cover.atRest : [];
   const waiting = found.proof.complete ? await unlistedWaiting(scan, 'Group', found.isListed) : [];
@@ -99,7 +99,7 @@ async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupSca
   const draft: GroupScan = {
     proof: reader.verdict(),
     coverage: noCoverage(),
-    unmarked: new Map(),
+    notDue: new Map(),
     matched: 0,
     suspects: new Set(),
     withMembers: new Set(),
@@ -202,12 +202,12 @@ async function takeTurns(scan: ScanResult, found: GroupScan): Promise<void> {
 
 /** Returns the coverage without the groups that the settings leave out since their last sync. */
 export function withoutLeftOut(
-  { coverage, isListed, unmarked }: GroupScan,
+  { coverage, isListed, notDue }: GroupScan,
   leftOut: readonly { ref: Ref; id: string }[],
 ): Coverage {
   const rest = { ...coverage };
   for (const { ref, id } of leftOut) {
-    const state = unmarked.get(ref);
+    const state = notDue.get(ref);
     discount(rest, state);
     // `seen` counts only groups that are linked and synced.
     if (state === undefined && rest.seen !== null && isListed(id)) rest.seen--;

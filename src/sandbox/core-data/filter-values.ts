@@ -1,4 +1,5 @@
-// Checks the values of a condition against the member: dates are resolved, other values must fit the column.
+// Checks the values of a condition against the member: dates are resolved, other values must fit the column. Errors repeat the
+// messages of Cube and of PostgreSQL, which refuses the SQL that Cube makes of the condition.
 import { isDateOrMoment, momentOfFilter, parseWords, type Span } from './date-range.ts';
 import type { Operator } from './filter-form.ts';
 import { userError, type FoundMember } from './members.ts';
@@ -136,11 +137,13 @@ export function valuesOf(condition: FilterCondition, setting: FilterSetting): Co
   if (COMPARISONS[operator] !== undefined) return datesOf(condition, setting);
   const present = values.filter((value) => value !== null);
   const type = columnType(target);
+  // Cube resolves the member of this operator as a measure.
   if (operator === 'measureFilter' && target.kind === 'dimension')
     throw userError("Error: Path can't be undefined");
   if (isText(operator)) {
     // `~~*` is PostgreSQL's operator of ILIKE.
     const negation = operator.startsWith('not') ? '!' : '';
+    // Without a value, nothing stands before `OR … IS NULL`.
     if (present.length === 0 && negation === '') throw badSyntax('OR');
     if (type !== 'text') throw userError(`Error: operator does not exist: ${type} ${negation}~~* text`);
   }
@@ -149,6 +152,7 @@ export function valuesOf(condition: FilterCondition, setting: FilterSetting): Co
     const isList = operator === 'in' || operator === 'notIn' || values.length > 1;
     if (present.length === 0 && /^[gl]te?$/.test(operator))
       throw userError('Error: Expected one parameter but nothing found');
+    // Without a value, the list is an empty `IN ()`.
     if (present.length === 0 && isList) throw badSyntax(')');
   }
   return { values, span: null };

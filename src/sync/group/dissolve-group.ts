@@ -112,15 +112,15 @@ async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutc
 
 /** Removes the members whose removal the guard allows. @returns undefined when no member is left that the bridge manages */
 async function removeAll(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
-  const { isWaiting, ignored, kept } = await removeMembers(context, pending);
+  const { isWaiting, ignored, protectedCount } = await removeMembers(context, pending);
   throwIfUnwritten(context, ignored);
   if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
   const outcome = ended(context);
   // A rejected removal keeps the link, because without it the operator could not take the rejection back.
   const why = 'condition' in outcome ? outcome.condition : undefined;
-  if (kept === 0) return why && outcome;
+  if (protectedCount === 0) return why && outcome;
   // A protected member stays in the group, so the group keeps its link: the removal follows when the protection ends.
-  const stay = `${LISTED_AS_PROTECTED}, so ${counted(kept, 'member')} of the group that was deleted at the source ${kept === 1 ? 'stays' : 'stay'}`;
+  const stay = `${LISTED_AS_PROTECTED}, so ${counted(protectedCount, 'member')} of the group that was deleted at the source ${protectedCount === 1 ? 'stays' : 'stay'}`;
   return {
     kind: outcome.kind === 'held' ? 'held' : 'synced',
     writes: context.writes,

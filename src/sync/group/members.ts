@@ -29,16 +29,16 @@ export type PendingMembers = Map<string, string>;
  * Removes members that the source no longer has, if the guard allows it. The removal of a user whose account is to be
  * closed is decided with the account, so that held and rejected deactivations do not empty the groups.
  * @returns `isWaiting`: members wait for the decision about their account; `ignored`: sentences about members that the
- *   platform did not remove; `kept`: number of protected members who stay although the source removed them
+ *   platform did not remove; `protectedCount`: number of protected members who stay although the source removed them
  */
 export async function removeMembers(
   context: SyncContext,
   pending: PendingMembers,
-): Promise<{ isWaiting: boolean; ignored: Ignored; kept: number }> {
+): Promise<{ isWaiting: boolean; ignored: Ignored; protectedCount: number }> {
   const stay = await reportRejected(context, pending);
   const users = leaving(pending).filter((user) => !stay.has(user));
   const ignored: Ignored = [];
-  if (users.length === 0) return { isWaiting: false, ignored, kept: 0 };
+  if (users.length === 0) return { isWaiting: false, ignored, protectedCount: 0 };
   if (context.link.adopting) {
     // `adopting`: listed members need no addition. A list that is read after a removal may still show the removed member, who may
     // have to be added again.
@@ -47,16 +47,16 @@ export async function removeMembers(
   }
   const leavers: Leaver[] = [];
   const unknown: string[] = [];
-  const kept: string[] = [];
+  const protectedUsers: string[] = [];
   for (const [user, leaver] of await toLeavers(context, users)) {
-    if (leaver === 'protected') kept.push(user);
+    if (leaver === 'protected') protectedUsers.push(user);
     else if (leaver) leavers.push(leaver);
     else unknown.push(user);
   }
   // A user without account is no member at the platform, so the removal has nothing to write.
   if (unknown.length > 0) await context.outbox.ackMembers(context.work, MEMBERSHIP_SIGN.toRemove, unknown);
   // `kept`: the removals get the sign `r`. The first sync of the user after the protection makes them pending again.
-  const fresh = kept.filter((user) => pending.get(user) === '-');
+  const fresh = protectedUsers.filter((user) => pending.get(user) === '-');
   if (fresh.length > 0) {
     context.provisioning.leftMembers(fresh, {
       reason: 'Protected',
@@ -66,7 +66,7 @@ export async function removeMembers(
   }
   const { members, isWaiting } = await permitted(context, leavers);
   ignored.push(...(await removePermitted(context, members)));
-  return { isWaiting, ignored, kept: kept.length };
+  return { isWaiting, ignored, protectedCount: protectedUsers.length };
 }
 
 /** Removes members whose removal the guard has allowed. @returns sentences about members that the platform did not remove */
@@ -150,11 +150,12 @@ async function permitted(
     context,
     staying.map(({ user }) => ({ kind: 'removeMembers', subject: user })),
   );
-  const kept = open.filter((_, index) => decisions[index] === 'rejected');
-  gate.keptLeavers += kept.length;
-  const rejected = [...staying.filter((_, index) => permissions[index] === 'rejected'), ...kept].map(
-    ({ user }) => user,
-  );
+  const keptWithAccount = open.filter((_, index) => decisions[index] === 'rejected');
+  gate.keptLeavers += keptWithAccount.length;
+  const rejected = [
+    ...staying.filter((_, index) => permissions[index] === 'rejected'),
+    ...keptWithAccount,
+  ].map(({ user }) => user);
   if (rejected.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, rejected, 'kept');
   const allowed = staying.filter((_, index) => permissions[index] === 'allowed');
   return {
@@ -246,7 +247,7 @@ async function lacking(
 export const membersWithSign = (pending: PendingMembers, sign: PendingSign): string[] =>
   [...pending].filter(([, each]) => each === sign).map(([user]) => user);
 
-/** Returns the members whom the source removed: signs `-` and `r`. */
+/** Returns the members whom the source removed: signs `-` and `r` (a read of pending members gives no `u`). */
 export const leaving = (pending: PendingMembers): string[] =>
   [...pending].filter(([, each]) => each !== '+').map(([user]) => user);
 
@@ -254,7 +255,7 @@ export const leaving = (pending: PendingMembers): string[] =>
  * Drops the pending additions and removals of members, or only those of one sign, because they will not be written and no
  * user must wait for them. Kept removals (`r`) stay.
  * @param pending the pending members whom the caller has read: a removal that the source pushes meanwhile is not dropped, because
- *   nothing has noted the leaver
+ *   the caller has not noted that leaver in the link (left-members.ts)
  * @param ending `left`: the policy leaves the additions out, so a comparison tells that they were never written
  */
 export async function dropPendingMembers(

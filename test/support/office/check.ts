@@ -46,7 +46,7 @@ export function createCheck(place: OfficePlace, office: ReturnType<typeof create
   const words = (ids: readonly string[]): string =>
     ids.map((id) => `${id}: ${told(id).verdict} ${told(id).summary}`).join();
 
-  /** Checks that nothing is called as desired that is not, while changes wait or the platform fails. */
+  /** Checks that explain calls no resource `asDesired` or `gone` that differs at the platform, also while changes wait or the platform fails. */
   async function checkClaims(): Promise<void> {
     const before = (await office.differences()).slice(0, MOST_CLAIMS);
     if (before.length === 0) return;
