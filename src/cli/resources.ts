@@ -74,12 +74,16 @@ export async function requireLogged(
   const { connection, target } = names;
   for (const state of states.filter((each) => each.connection === (connection ?? each.connection)))
     if (target !== undefined && (await state.formerTargets()).includes(target)) return;
+  refuseUnless('connection', connection, Object.keys(config.connections), KEPT);
   requireKnown(config, names);
 }
 
-function refuseUnless(noun: string, name: string | undefined, known: string[]): void {
+/** Sentence about log and acts in the refusal of an unknown connection. */
+const KEPT = ' Of one that left them, log and acts are kept, and are shown when it is back.';
+
+function refuseUnless(noun: string, name: string | undefined, known: string[], more = ''): void {
   if (name !== undefined && !known.includes(name))
-    throw new Error(`There is no ${noun} ${name}. The settings have: ${known.join(', ')}.`);
+    throw new Error(`There is no ${noun} ${name}. The settings have: ${known.join(', ')}.${more}`);
 }
 
 /** Prints what to do about a name that no resource has. @returns the exit code; undefined for every other error */

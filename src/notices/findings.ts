@@ -13,7 +13,7 @@ export async function noticeFindings(
 
 function findingOf(
   channel: string,
-  { lastSuccessAt, lastFailureAt, problem, pause }: NoticeChannelState,
+  { lastSuccessAt, lastFailureAt, problem, pause, message: undelivered }: NoticeChannelState,
 ): DoctorFinding {
   const { ok, warning, error } = findingFor(`notices ${channel}`);
   const last =
@@ -29,6 +29,10 @@ function findingOf(
     );
   return warning(
     message,
-    `Check notices.channels.${channel}, then run scim-bridge notices test ${channel}. Undelivered notices are sent again.`,
+    `Check notices.channels.${channel}, then run scim-bridge notices test ${channel}. ${
+      undelivered
+        ? `Notices that were not delivered are sent again at ${isoTime(undelivered.nextAt)}, or soon after a test that succeeds.`
+        : 'Undelivered notices are sent again.'
+    }`,
   );
 }

@@ -41,6 +41,7 @@ export function toAccessReport(facts: Facts): AccessReport {
     entities: visibility?.entities ?? null,
     query: visibility?.query ?? null,
     notes: [
+      ...facts.removedTargets,
       ...(reading?.notes ?? []),
       ...(reading && context ? defaultNotes(context, reading.view.attributes) : []),
       ...(visibility?.notes ?? []),

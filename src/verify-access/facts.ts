@@ -29,6 +29,8 @@ export interface Facts {
   policy: SyncPolicy['policy'];
   /** Text about the hold of the target, which stops all writes; undefined: the target is not on hold. */
   hold: string | undefined;
+  /** Sentences about targets that the settings no longer have, where the user is linked to an account. */
+  removedTargets: readonly string[];
   writes: LastWrites;
   /** The account at the platform; undefined: there is none, or it could not be read. */
   reading: Reading | undefined;

@@ -127,7 +127,7 @@ async function whyUnmanaged(
   if (condition) return condition.message;
   // `elsewhere`: the links of the other connections.
   const holder = await links.elsewhere.holderOf(target.name, 'User', id);
-  if (holder) return takenText('User', holder, { core });
+  if (holder) return takenText('User', holder, { target: target.name, core });
   const isListed = target.policy.users.protected.some((each) => fold(each) === fold(userName));
   return isListed ? LISTED_AS_PROTECTED : 'no link leads to it';
 }

@@ -5,7 +5,8 @@ import { findResources, type FoundResource } from '../ops/find.ts';
 import { holdText } from '../ops/sync/sync-end.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
 import { createPlatformClient } from '../platform/library.ts';
-import { messageWithPlatformText, PlatformError } from '../platform/errors.ts';
+import { messageWithPlatformText, PlatformError, PlatformResponse } from '../platform/errors.ts';
+import { newKeyAdvice } from '../reconcile/breaker-words.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { AccessFault, AccessReport } from './report.ts';
 import { readAccount, type Reading } from './account.ts';
@@ -13,6 +14,7 @@ import { nobody, pushedAt, toAccessReport } from './chain.ts';
 import type { Facts } from './facts.ts';
 import { differencesOf, desiredAccessOf } from './desired-access.ts';
 import { connectionsOf } from '../explain/explain.ts';
+import { removedTargetReasons } from '../explain/removed-targets.ts';
 import { leftAloneOf } from './left-alone.ts';
 import { surplusGroups } from './surplus-groups.ts';
 import { lastWrites } from './last-write.ts';
@@ -54,6 +56,8 @@ export interface AccessQuestion extends DataChoice {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+/** Status of an answer that refuses the API key. */
+const REFUSED_KEY = 401;
 
 /**
  * Returns the chain push → stored → applied → visible of one user at one target. If a call fails, the report has the steps of
@@ -102,12 +106,13 @@ async function checkAccess(
 ): Promise<AccessReport> {
   const { clock, links, outbox, target } = scope;
   const startedMs = clock.now();
-  const [stored, { mark, suspectedDrift }, hold, writes, desired] = await Promise.all([
+  const [stored, { mark, suspectedDrift }, hold, writes, desired, removedTargets] = await Promise.all([
     links.get(target.name, person.ref),
     outbox.resourceStatus(person.ref),
     outbox.guardStore.onHold(),
     lastWrites(scope, person.ref, pushedAt({ person })),
     desiredAccessOf(scope, person),
+    removedTargetReasons(scope, person),
   ]);
   const link = await withPresentCondition(outbox, person.ref, stored);
   const storedMs = clock.now();
@@ -132,7 +137,7 @@ async function checkAccess(
     try {
       return await work;
     } catch (error) {
-      fault = toFault(error, deadline.aborted ? timeoutMs : undefined);
+      fault = toFault(error, target.name, deadline.aborted ? timeoutMs : undefined);
       if (fault?.at === 'platform' && deadline.aborted && calls.sent < calls.begun)
         fault.message = notAskedText(target.name, await target.breaker.read(), {
           timeoutMs,
@@ -180,6 +185,7 @@ async function checkAccess(
       suspectedDrift,
       policy: target.policy.policy,
       hold: hold && holdText(scope, hold),
+      removedTargets,
       writes,
       deletesLeavers: outbox.deletesLeavers,
       reading,
@@ -203,7 +209,7 @@ async function checkAccess(
  * Returns the fault for a failure of the platform or an unclear choice; undefined for any other error.
  * @param expiredMs the time limit, if it has passed
  */
-function toFault(error: unknown, expiredMs: number | undefined): AccessFault | undefined {
+function toFault(error: unknown, target: string, expiredMs: number | undefined): AccessFault | undefined {
   if (error instanceof UnclearQuestion) return { at: 'choice', message: error.message };
   if (!(error instanceof PlatformError)) return undefined;
   // After the time limit the message of the error names only the abort.
@@ -212,7 +218,9 @@ function toFault(error: unknown, expiredMs: number | undefined): AccessFault | u
       at: 'platform',
       message: `${error.method} ${error.route} did not answer within ${expiredMs / 1000} s`,
     };
-  return { at: 'platform', message: messageWithPlatformText(error) };
+  const advice =
+    error instanceof PlatformResponse && error.status === REFUSED_KEY ? `; ${newKeyAdvice(target)}` : '';
+  return { at: 'platform', message: `${messageWithPlatformText(error)}${advice}` };
 }
 
 const hasId = (link: Link): link is Link & { id: string } => link.id !== undefined;

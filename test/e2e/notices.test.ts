@@ -55,6 +55,7 @@ const subjects = (receiver: Receiver) =>
 
 /** The lease of a killed process ends after 20 s, so each kill has a bridge of its own. */
 const afterKill = createScenario(openContext, ({ stop }) => stop());
+const afterRefusal = createScenario(openContext, ({ stop }) => stop());
 const test = createScenario(openContext, ({ stop }) => stop());
 
 afterKill(
@@ -89,6 +90,24 @@ test('after kill -9 a delivered message about a problem is not sent again, and t
   await eventually('resolved', () => receiver.posts.length === 2, 45_000);
   expect(subjects(receiver)).toEqual([['exceptions new'], ['exceptions resolved']]);
 }, 120_000);
+
+afterRefusal(
+  'a message that waits for an hour, as its receiver asked, is sent soon after a test of the channel that succeeds',
+  async ({ receiver, commands }) => {
+    receiver.answers.push({ status: 503, headers: { 'retry-after': '3000' } });
+    expect((await commands.run('hold', '--target', 'main')).code).toBe(0);
+    await eventually('refused', () => receiver.posts.length === 1);
+    await eventually('doctor tells the next attempt', async () =>
+      /answered 503.*are sent again at 2\S+Z, or soon after a test that succeeds/.test(
+        (await commands.run('doctor')).text,
+      ),
+    );
+    expect((await commands.run('notices', 'test', 'hook')).code).toBe(0);
+    await eventually('sent', () => receiver.posts.length === 3, 20_000);
+    expect(subjects(receiver)).toEqual([['exceptions new'], ['test new'], ['exceptions new']]);
+  },
+  60_000,
+);
 
 test('the command `notices test` prints the status of the receiver, and names an unknown channel', async ({
   receiver,

@@ -50,8 +50,8 @@ test('an account is taken over after the other connection deletes the person, it
   const other = await second.createUser(name);
   const message = await messageOf(place, `User:${other}`);
   expect(message).toContain('delete the person there');
-  const [, advised = ''] = /order scim-bridge (links forget \S+),/.exec(message) ?? [];
-  expect(advised).toBe(`links forget User:${first}`);
+  const [, advised = ''] = /order scim-bridge (links forget \S+ --target \S+),/.exec(message) ?? [];
+  expect(advised).toBe(`links forget User:${first} --target main`);
 
   await place.idp.send('DELETE', `/Users/${first}`);
   await eventually('closed', async () => (await place.platform.user(name))?.active === false);
@@ -92,7 +92,7 @@ testWithUpsertOnly(
     const message = await messageOf(place, `Group:${other}`);
     await place.idp.send('DELETE', `/Groups/${first}`);
     await place.idle();
-    const [, advised = ''] = /order scim-bridge (links forget [\w:-]+)/.exec(message) ?? [];
+    const [, advised = ''] = /order scim-bridge (links forget [\w:-]+ --target \w+)/.exec(message) ?? [];
     expect((await place.commands.run(...advised.split(' '))).code).toBe(0);
     await place.commands.run('dead-letters', 'retry', `Group:${other}`);
     await place.idle();

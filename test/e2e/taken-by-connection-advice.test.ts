@@ -37,8 +37,8 @@ async function giveUp(person: string, userName: string, message: string): Promis
   await place.idp.send('DELETE', `/Users/${person}`);
   expect(message).toContain('wait until the account is closed');
   await eventually('closed', async () => (await place.platform.user(userName))?.active === false);
-  const [, ref = ''] = /order scim-bridge links forget (\S+?),/.exec(message) ?? [];
-  const { code, text } = await place.commands.run('links', 'forget', ref);
+  const [, ref = ''] = /order scim-bridge links forget (\S+) --target main,/.exec(message) ?? [];
+  const { code, text } = await place.commands.run('links', 'forget', ref, '--target', 'main');
   expect([code, text]).toEqual([0, expect.any(String)]);
 }
 

@@ -14,5 +14,5 @@ export async function takenElsewhereText(
 ): Promise<string | undefined> {
   if (platformId === undefined || others.length === 0) return undefined;
   const holder = await links.elsewhere.holderOf(target.name, kind, platformId);
-  return holder && `TakenByConnection: ${takenText(kind, holder, { core })}`;
+  return holder && `TakenByConnection: ${takenText(kind, holder, { target: target.name, core })}`;
 }

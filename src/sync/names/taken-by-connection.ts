@@ -49,7 +49,7 @@ export async function linkedTwice(context: SyncContext): Promise<NotOurs | undef
   const what = work.kind === 'User' ? 'account' : 'group';
   const message =
     `the ${what} belongs to ${holder.name} (${holder.ref}) of connection ${holder.connection} ${LINKED_TWICE}` +
-    ` of the one that is not to have it, ${holder.ref} or ${work.ref}, then retry`;
+    ` ${holder.ref} or ${work.ref}, the one that is not to have it, with --target ${target.name}, then retry`;
   return { kind: 'blocked', condition: condition(context, 'TakenByConnection', message) };
 }
 
@@ -75,21 +75,24 @@ const takenBy = (context: SyncContext, kind: Kind, holder: Holder, core: Core = 
   condition(
     context,
     'TakenByConnection',
-    takenText(kind, holder, { core, hasAccount: context.link.id !== undefined }),
+    takenText(kind, holder, { target: context.target.name, core, hasAccount: context.link.id !== undefined }),
   );
 
-/** The person of this connection. `hasAccount`: the person has an account, and needs only the name of the other one. */
+/** The person of this connection, and the target. `hasAccount`: the person has an account, and needs only the name of the other one. */
 interface Refused {
+  target: string;
   core: Core;
   hasAccount?: boolean;
 }
 
 /** Returns why an account or group of another connection is not adopted, and what an operator does. */
-export function takenText(kind: Kind, holder: Holder, { core, hasAccount = false }: Refused): string {
+export function takenText(kind: Kind, holder: Holder, { target, core, hasAccount = false }: Refused): string {
   const { connection, name, ref } = holder;
+  // Without the target, the command would also forget the links of the other targets.
+  const forget = `order scim-bridge links forget ${ref} --target ${target}`;
   const belongs = `belongs to ${name} (${ref}) of connection ${connection}`;
   if (kind === 'Group')
-    return `the group ${belongs}: rename one of the two; or delete the group there (if the policy of the target leaves it, also order scim-bridge links forget ${ref}), then retry`;
+    return `the group ${belongs}: rename one of the two; or delete the group there (if the policy of the target leaves it, also ${forget}), then retry`;
   const externalId = core.externalId ? String(core.externalId) : undefined;
   const isSame = externalId !== undefined && externalId === holder.externalId;
   const hasOther = externalId !== undefined && holder.externalId !== undefined && !isSame;
@@ -107,7 +110,7 @@ export function takenText(kind: Kind, holder: Holder, { core, hasAccount = false
   return (
     `the account ${belongs} and has the same ${what}${isSame ? ` ${externalId}` : ''}: ` +
     `if they are two people, correct the ${what} of one of them at its identity provider; ` +
-    `if they are one, delete the person there (a deactivated person keeps the account), wait until the account is closed, order scim-bridge links forget ${ref}${freed}, then retry`
+    `if they are one, delete the person there (a deactivated person keeps the account), wait until the account is closed, ${forget}${freed}, then retry`
   );
 }
 

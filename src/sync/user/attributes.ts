@@ -212,11 +212,13 @@ type Account =
 
 /**
  * Resolves the account id of a SCIM id in the user list (contract 3.4). Requires exactly one exact match, because a wrong
- * account would give another person's row-level attributes.
+ * account would give another person's row-level attributes. The id is stored only together with the SCIM id that it belongs to: before
+ * an adoption is complete, the account may turn out to be another one.
  */
 export async function resolveAccount(context: SyncContext): Promise<Account> {
   const { link, target, clock } = context;
-  if (link.account !== undefined) return { kind: 'found', id: link.account };
+  const isLinked = link.id !== undefined;
+  if (isLinked && link.account !== undefined) return { kind: 'found', id: link.account };
   // After a rename without answer only the platform knows the current name.
   const userName = link.unsure?.includes('userName')
     ? (await target.client.users.get(platformIdOf(link), context.call)).userName
@@ -240,7 +242,7 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
     if (match.isAdmin) link.isAdministrator = true;
     else delete link.isAdministrator;
     delete link.searchingSince;
-    await context.save();
+    if (isLinked) await context.save();
     return { kind: 'found', id: match.id };
   }
   link.searchingSince ??= clock.now();

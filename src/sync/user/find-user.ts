@@ -1,5 +1,5 @@
 // Finds, adopts or creates the account of a user without link.
-import { platformIdOf } from '../../directory/outbox/links.ts';
+import { platformIdOf, type Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import type { Directory } from '../../directory/resources/directory.ts';
 import type { WireUser } from '../../platform/wire.ts';
@@ -107,9 +107,16 @@ export async function isUnlisted(context: SyncContext, { core }: DesiredUser): P
   return (await target.listedAccounts.mayHave(wanted, asking)) === false;
 }
 
+/** Forgets the id by which the user list shows an account, for the link leads to another account now. */
+function forgetListId(link: Link): void {
+  delete link.account;
+  delete link.isAdministrator;
+}
+
 /** Stores the values of the account as applied in the link; a value that the platform does not return counts as unsure. */
 async function observe(context: SyncContext, desired: DesiredUser, user: WireUser): Promise<void> {
   const { link } = context;
+  forgetListId(link);
   delete link.unsure;
   delete link.emptied;
   link.core = observedCore(user, desired.core);
@@ -172,6 +179,7 @@ export async function createMissingAccount(
   const notOurs = await claim(context, created.id, { isNew: true, core: desired.core });
   // `creating` stays in the stored link, so that the next sync looks the account up instead of making another one.
   if (notOurs) return notOurs;
+  forgetListId(link);
   link.id = created.id;
   link.origin = 'created';
   link.isIncomplete = true;

@@ -30,6 +30,7 @@ function timesOf(writes: LastWrites): { at: string | undefined; afterMs: number 
     visibility: undefined,
     fault: undefined,
     isQueryAsked: false,
+    removedTargets: [],
     storedTookMs: 1,
     readTookMs: 1,
   } as unknown as Facts;
