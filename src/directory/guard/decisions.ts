@@ -57,7 +57,7 @@ export interface DecisionOptions {
   portions?: number | undefined;
 }
 
-/** Number of decisions that are kept. */
+/** Number of decisions that are kept, apart from rejections that are in force. */
 const KEPT = 50;
 /** Number of decided changes that are kept for display. */
 const SHOWN = 200;
@@ -78,7 +78,7 @@ export function createDecisions(
   const held = createHeldChanges(deps, target);
   const firsts = createFirstApprovals(deps, common, {
     ...held,
-    // `withdraw`: for `approve` the id of a list that is open means the held changes.
+    // `withdraw`, because `approve` takes the id of the open approval for its held changes.
     rejectedListOf: (id) => listOf('withdraw', id),
   });
   const storedDecisions = createStoredDecisions(deps, common);
@@ -164,18 +164,18 @@ export function createDecisions(
     for (;;) {
       // With an approver two persons have to approve.
       const { approver } = options;
-      const named = await listOf(action, id);
+      const listOfId = await listOf(action, id);
       const isWhole = options.firstId === undefined && !options.choose;
-      const list = named && approver && isWhole ? await withinHeld(named) : named;
+      const list = listOfId && approver && isWhole ? await withinHeld(listOfId) : listOfId;
       if (!list) return { kind: 'unknown' };
-      const own = options.firstId === undefined ? await storeChoice(list, options.choose) : undefined;
-      const firstId = options.firstId ?? firstIdOf(target, list, own);
+      const newChoice = options.firstId === undefined ? await storeChoice(list, options.choose) : undefined;
+      const firstId = options.firstId ?? firstIdOf(target, list, newChoice);
       const first = approver && action === 'approve' ? await firsts.find(firstId, list.source) : undefined;
       if (first && approver && isSamePerson(first, approver)) return { kind: 'samePerson', first };
       const isFirstGone = options.firstId !== undefined && !first;
       if (isFirstGone) return { kind: 'unknown' };
       // The second person approves exactly the changes that the first one chose.
-      const storedChoice = first ? first.storedChoice : own;
+      const storedChoice = first ? first.storedChoice : newChoice;
       const { total: count } = await firsts.countStillIn(list, storedChoice);
       if (first && count === 0) return { kind: 'unknown' };
       const isFirst = approver !== undefined && action === 'approve' && !first && count > 0;

@@ -62,7 +62,7 @@ export type StoredFirstApproval = FirstApproval & {
   expiresAt: number;
 };
 
-/** First approvals that a target keeps. */
+/** Largest number of first approvals of a target. */
 const MOST = 100;
 
 /**
@@ -138,15 +138,16 @@ export function createFirstApprovals(
   async function hasChanges(first: FirstApproval): Promise<boolean> {
     // The id of a first approval of a part ends with the digest of the choice, which no rejection has.
     const listId = first.storedChoice ? first.id.replace(/~[0-9a-f]+$/, '') : first.id;
-    // The stored id of a whole list has its last place. If the operator gave the id without it, no list of rejections has that place.
-    const list =
+    // The stored id always has a last place. If the operator gave the id of a rejected list without one, no rejection has the
+    // stored place, and the list is found by the id without it.
+    const changes =
       first.source === 'guardHeld'
         ? heldListOf(first)
         : ((await held.rejectedListOf(listId)) ?? (await held.rejectedListOf(listId.replace(/-\d+$/, ''))));
-    if (!list) return false;
-    if (!first.storedChoice) return (await held.countOf(list)).total > 0;
+    if (!changes) return false;
+    if (!first.storedChoice) return (await held.countOf(changes)).total > 0;
     for await (const page of chosenOf(first.storedChoice))
-      if ((await held.stillIn(list, page)).length > 0) return true;
+      if ((await held.stillIn(changes, page)).length > 0) return true;
     return false;
   }
 

@@ -21,12 +21,12 @@ import { createOperatorHold } from './operator-hold.ts';
 /** Verdict about a destructive write: it may be sent, it waits for an operator, or an operator rejected it. */
 export type Permission = 'allowed' | 'held' | 'rejected';
 
-/** Reply of guard_take.lua about one item. `heldAgain`: held anew, because an earlier approval or hold has expired. */
+/** Reply of guard_take.lua about one item. `heldAgain`: held anew, because an earlier approval or hold of the item has expired. */
 type Verdict = Permission | 'heldAgain';
 
 const toPermission = (verdict: Verdict): Permission => (verdict === 'heldAgain' ? 'held' : verdict);
 
-/** Decision about the removal of a member: see guard_leavers.lua. */
+/** Reply of guard_leavers.lua about the removal of one member; its header explains the values. */
 type MemberDecision = 'stays' | 'follows' | 'rejected' | 'waits';
 
 /** Counts of each kind within the window, and the totals that percentages refer to (guard_counts.lua). */
@@ -95,7 +95,7 @@ export function createGuardStore(
       }),
     );
     const args = { allowances, windowMs, whole };
-    const found = await (items.length <= TAKE_PORTION ? run(items, args) : takeMany(items, args));
+    const found = await (items.length <= TAKE_PORTION ? verdictsOf(items, args) : takeMany(items, args));
     if (found.includes('heldAgain')) onHeldAgain?.();
     return found.map(toPermission);
   }
@@ -107,12 +107,12 @@ export function createGuardStore(
   async function takeMany(items: Destruction[], args: object): Promise<Verdict[]> {
     const portions = inPortions(items, TAKE_PORTION);
     const counts: number[][] = [];
-    // With `whole`, an earlier refusal of one item is the verdict for all undecided items. `rejected` precedes `held`.
+    // With `whole`, an earlier refusal of one item is the verdict on all undecided items; `rejected` counts more than `held`.
     let stop: Permission | undefined;
     for (const portion of portions) {
       // `found`: verdict of an earlier decision about an item of this portion; '' = none.
       // `count`: numbers of undecided items, by kind.
-      const [count, found] = await judge(portion, { ...args, counting: true });
+      const [count, found] = await runGuardTake(portion, { ...args, counting: true });
       counts.push(count as number[]);
       if (found !== '' && stop !== 'rejected') stop = found as Permission;
     }
@@ -123,7 +123,7 @@ export function createGuardStore(
       const later = DESTRUCTIVE_KINDS.map((_, kind) =>
         rest.reduce((sum, count) => sum + (count[kind] ?? 0), 0),
       );
-      verdicts.push(...(await run(portion, { ...args, later, stop })));
+      verdicts.push(...(await verdictsOf(portion, { ...args, later, stop })));
     }
     return verdicts;
   }
@@ -132,14 +132,16 @@ export function createGuardStore(
   async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
     const permissions: Permission[] = [];
     for (const portion of inPortions(items, HOLD_PORTION))
-      permissions.push(...(await run(portion, { allowances: NOTHING_ALLOWED, windowMs })).map(toPermission));
+      permissions.push(
+        ...(await verdictsOf(portion, { allowances: NOTHING_ALLOWED, windowMs })).map(toPermission),
+      );
     return permissions;
   }
 
   /** Holds one change regardless of counts and approvals, for example the deactivation of the last administrator. */
   async function holdBack(item: Destruction, windowMs: number): Promise<Permission> {
     const args = { allowances: NOTHING_ALLOWED, windowMs, always: true };
-    const [verdict = 'held'] = await run([item], args);
+    const [verdict = 'held'] = await verdictsOf([item], args);
     return toPermission(verdict);
   }
 
@@ -177,15 +179,15 @@ export function createGuardStore(
     };
   }
 
-  /** Runs guard_take for one portion. @returns its reply: `judged` or `counted` */
-  function judge(items: Destruction[], args: object): Promise<unknown[]> {
+  /** Runs guard_take for one portion. @returns the values of its reply `judged` or `counted` */
+  function runGuardTake(items: Destruction[], args: object): Promise<unknown[]> {
     const wire = items.map(({ kind, ref, subject }) => [kind, ref, subject ?? '']);
     return scripts.values('guard_take', keys.base, { ...common, ...args, items: wire });
   }
 
   /** Judges items with one script. @returns verdicts in the order of the items */
-  async function run(items: Destruction[], args: object): Promise<Verdict[]> {
-    const [verdicts] = await judge(items, args);
+  async function verdictsOf(items: Destruction[], args: object): Promise<Verdict[]> {
+    const [verdicts] = await runGuardTake(items, args);
     return verdicts as Verdict[];
   }
 
@@ -212,20 +214,21 @@ export function createGuardStore(
     refused: Destruction[],
     { isGone = false, unasked = [] }: { isGone?: boolean; unasked?: readonly DestructiveKind[] } = {},
   ): Promise<number> {
-    const kept = new Set(refused.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
+    // An entry of `guardItems` is `kind subject`.
+    const refusedEntries = new Set(refused.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
     const isKept = (entry: string): boolean =>
-      kept.has(entry) || unasked.some((kind) => entry.startsWith(`${kind} `));
-    const gone = new Set<string>();
+      refusedEntries.has(entry) || unasked.some((kind) => entry.startsWith(`${kind} `));
+    const ended = new Set<string>();
     const items = keys.key('guardItems', `${target}:${ref}`);
     for await (const found of scanned((cursor) => redis.sscan(items, cursor, 'COUNT', SCAN_COUNT)))
-      for (const entry of found) if (!isKept(entry)) gone.add(entry);
-    let dropped = 0;
+      for (const entry of found) if (!isKept(entry)) ended.add(entry);
+    let removed = 0;
     // Runs at least once, because the script also closes an approval without changes.
-    for (const entries of gone.size === 0 ? [[]] : inPortions([...gone], HOLD_PORTION)) {
+    for (const entries of ended.size === 0 ? [[]] : inPortions([...ended], HOLD_PORTION)) {
       const [count] = await scripts.values('guard_end_sync', keys.base, { ...common, ref, isGone, entries });
-      dropped += Number(count);
+      removed += Number(count);
     }
-    return dropped;
+    return removed;
   }
 
   /** Returns the score of each change in the list of its kind; reads in portions. @param family of the Redis keys of these lists */

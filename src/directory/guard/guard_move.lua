@@ -53,7 +53,7 @@ local function move(kind, item)
   elseif action == 'reject' then
     redis.call('ZADD', sets('guardRejected', kind), number, item)
   end
-  -- A rejected removal is a kept one until here; now it is pending again.
+  -- A rejected removal of a member has the sign of a kept one. Its approval or withdrawal makes it pending again.
   if source == 'guardRejected' and kind == 'removeMembers' then
     set_removal(string.match(ref, '^Group:(.*)$'), string.match(item, ' (.*)$'), TO_REMOVE)
   end
@@ -97,8 +97,8 @@ else
 end
 
 -- Returns the time of the rejection with this number; every rejection in force is among the decisions (guard_decide.lua).
-local rejected_at
-local function time_of_rejection(place)
+local rejected_at -- number of a decision -> its time; read at the first call
+local function time_of_rejection(rejection)
   if not rejected_at then
     rejected_at = {}
     for _, text in ipairs(redis.call('LRANGE', key('guardDecisions', p.target), 0, -1)) do
@@ -106,11 +106,11 @@ local function time_of_rejection(place)
       rejected_at[decision.number] = decision.at
     end
   end
-  return rejected_at[tonumber(place)] or now
+  return rejected_at[tonumber(rejection)] or now
 end
 
--- Returns the reason of the resource's exception (nil: none) by its changes that are still held or rejected, whether one may
--- be held, and since when the exception is there. Of more than MOST_READ changes none is read.
+-- Returns three values by the changes of a resource that are still held or rejected: the reason of its exception (nil: none),
+-- whether one of them may be held, and since when the exception is there. Of more than MOST_READ changes none is read.
 local serial = tonumber(redis.call('HGET', key('guardApproval', p.target), 'serial'))
 local function exception_of(ref)
   local items, reason = key('guardItems', p.target .. ':' .. ref), action == 'reject' and 'Rejected' or nil
@@ -139,13 +139,14 @@ for ref, priority in pairs(priorities) do
   -- repeat the refused write.
   if source == 'guardHeld' and not may_be_held then redis.call('ZREM', key('alarms', p.target), ref) end
   local mark_text = redis.call('HGET', key('marks', p.target), ref)
-  local own = mark_text and string.match(mark_text, '^%d+ %d+ (.*)$')
-  -- The mark has the correlation id under which its sync logs the writes (own). An approval puts its own id there if it alone
-  -- causes the writes. After a rejection or a withdrawal the mark keeps its id. When changes of both an approval and a withdrawal
-  -- share the mark, no single id is right: the mark gets NO_REQUEST, which a later approval keeps.
-  local other = action == 'approve' and '^withdrawal:' or '^approval:'
-  if own and action ~= 'reject' and (own == NO_REQUEST or string.find(own, other)) then p.request = NO_REQUEST
-  elseif own and action ~= 'approve' then p.request = own
+  local id_of_mark = mark_text and string.match(mark_text, '^%d+ %d+ (.*)$')
+  -- The mark has the correlation id under which its sync logs the writes (id_of_mark). An approval puts its own id there if it
+  -- alone causes the writes. After a rejection or a withdrawal the mark keeps its id. When changes of both an approval and a
+  -- withdrawal share the mark, no single id is right: the mark gets NO_REQUEST, which a later approval keeps.
+  local opposite = action == 'approve' and '^withdrawal:' or '^approval:'
+  local has_no_single_id = id_of_mark == NO_REQUEST or id_of_mark and string.find(id_of_mark, opposite)
+  if action ~= 'reject' and has_no_single_id then p.request = NO_REQUEST
+  elseif id_of_mark and action ~= 'approve' then p.request = id_of_mark
   else p.request = request end
   mark(ref, priority) -- with p.request
 end

@@ -26,8 +26,8 @@ local function sets(family, kind) return key(family, p.target .. ':' .. kind) en
 -- Names of the items whose earlier approval or hold has expired.
 local expired = {}
 
--- Returns the verdict of an earlier decision or count; nil: the item is to be judged. `name`: 'ref' or 'ref subject' of the
--- item, by which the lists of its kind have it.
+-- Returns the verdict on an item by an earlier decision or count; nil: the item is to be judged. `name`: 'ref' or 'ref subject',
+-- the form of the item in the lists of its kind.
 local function decided(kind, name)
   if p.always then redis.call('ZREM', sets('guardApproved', kind), name); redis.call('ZREM', sets('guardUsed', kind), name) end
   local approved_until = tonumber(redis.call('ZSCORE', sets('guardApproved', kind), name) or 0)
@@ -60,9 +60,9 @@ local function fits(kind, more)
   if kind ~= 'deactivate' then return total <= p.allowances[kind] end
   total = total + redis.call('SCARD', waiting)
   if total <= p.allowances[kind] then return true end
-  -- Without the waiting ones there are too many already.
+  -- The counted changes alone exceed the allowance, so the intersection below would not change the result.
   if redis.call('ZCARD', used) > p.allowances[kind] then return false end
-  -- A change that is both counted and waiting counts once.
+  -- A change that is in `used` and in `waiting` counts once.
   return total - #redis.call('ZINTER', 2, used, waiting) <= p.allowances[kind]
 end
 

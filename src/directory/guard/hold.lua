@@ -1,6 +1,6 @@
 -- Holds a target by order of an operator, or of a reconcile run that found another tenant at its address (lua/holds.lua).
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, by (name of the operator; 'reconcile': a reconcile run), note (reason, for display) }
--- RETURN {"held"} | {"already"}: another hold is in force
+-- RETURN {"held"} | {"already"}: the target has a hold of the same kind (lua/holds.lua)
 -- NEEDS holds
 return { hold_target(p.target, p.by, p.note) and 'held' or 'already' }

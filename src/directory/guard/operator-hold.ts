@@ -30,8 +30,8 @@ export const holdAdvice = (target: string, hold: Pick<Hold, 'by'>): string =>
   isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends it`;
 
 /**
- * Returns a text: the guard judges the changes of an expired approval anew, and only after the end of a hold, because nothing is synced
- * before.
+ * Returns a text: the guard judges the changes of an expired approval anew. On hold that happens only after the end of the hold,
+ * because nothing is synced before.
  * @param endOfHold `holdAdvice` of the target; undefined: it is not on hold
  */
 export const judgedAnew = (endOfHold: string | undefined): string =>
@@ -56,7 +56,10 @@ export function createOperatorHold(
 ) {
   const name = keys.key('hold', target);
 
-  /** Holds the target for an operator or TENANT_HOLDER; running syncs stop before their next step. @returns false: the same kind of holder had it already */
+  /**
+   * Holds the target for an operator or TENANT_HOLDER; running syncs stop before their next step.
+   * @returns false: the target has a hold of this kind already
+   */
   async function hold(by: string, note?: string): Promise<boolean> {
     const [tag] = await scripts.run('hold', keys.base, { target, by, note });
     return tag === 'held';

@@ -49,6 +49,8 @@ const RECENT = 10;
 /** Changes of one script; 120 take about 5 ms. */
 const PORTION = 120;
 
+const numberOf = ({ number }: StoredDecision): number => number;
+
 /** Creates the reader of the decisions of one target. */
 export function createStoredDecisions(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
@@ -101,14 +103,15 @@ export function createStoredDecisions(
     part: string | undefined;
     isOpen: boolean;
   }): Promise<number[]> {
-    const all = (await storedDecisions()).filter(
+    const ofSerial = (await storedDecisions()).filter(
       ({ action, serial }) => action === 'reject' && serial === list.serial,
     );
-    const own = all.filter(({ upTo }) => upTo === (list.upTo ?? upTo));
-    const same = list.upTo === undefined ? [] : own.filter(({ part }) => part === list.part);
-    const isExact = same.length > 0 || list.part !== undefined;
-    const parts = list.isOpen && list.upTo !== undefined ? all.filter(({ part }) => part !== undefined) : own;
-    return (isExact ? same : parts).map((each) => each.number);
+    const ofList = ofSerial.filter(({ upTo }) => upTo === (list.upTo ?? upTo));
+    const withId = list.upTo === undefined ? [] : ofList.filter(({ part }) => part === list.part);
+    if (withId.length > 0 || list.part !== undefined) return withId.map(numberOf);
+    const ofParts =
+      list.isOpen && list.upTo !== undefined ? ofSerial.filter(({ part }) => part !== undefined) : ofList;
+    return ofParts.map(numberOf);
   }
 
   /**

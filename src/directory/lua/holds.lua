@@ -6,7 +6,8 @@
 -- Number of leases that one command deletes: one command for many costs less than many commands.
 local LEASES_AT_ONCE = 1000
 
--- Holds a target. Returns false if another hold of the same kind is in force. `by`: name of the holder; 'reconcile': a reconcile run.
+-- Holds a target. Returns false if it has a hold of the same kind already. There are two kinds: of reconcile runs (`by` is
+-- 'reconcile'), and of operators and the service (`by` is the name of the holder).
 local function hold_target(target, by, note)
   local hold = key('hold', target)
   local order = { since = clock(), by = by, note = note }

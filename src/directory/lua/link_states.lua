@@ -29,29 +29,29 @@ local function is_undecided(target, user_ref)
   return has_guard_item or redis.call('HEXISTS', key('marks', target), user_ref) == 1
 end
 
--- Returns whether a group waits for the decision about the account of a member whose removal is pending. At most MOST_FOLLOWERS
--- pending memberships are checked, FOLLOWERS_PORTION at a time. A group with more counts as waiting, because a sync of a group
+-- Returns whether a group waits for the decision about the account of a member whose removal is pending. At most MOST_CHECKED
+-- pending memberships are checked, CHECKED_AT_ONCE at a time. A group with more counts as waiting, because a sync of a group
 -- that does not wait removes members.
-local FOLLOWERS_PORTION, MOST_FOLLOWERS = 500, 10000
-local function has_followers(target, group)
+local CHECKED_AT_ONCE, MOST_CHECKED = 500, 10000
+local function waits_for_account(target, group)
   local cursor, checked = '0', 0
   repeat
     local next_cursor, signs = unpack(redis.call('HSCAN', key('pendingMembers', target .. ':' .. group), cursor,
-      'COUNT', FOLLOWERS_PORTION))
+      'COUNT', CHECKED_AT_ONCE))
     for index = 1, #signs, 2 do
       local user, sign = signs[index], signs[index + 1]
       if sign == TO_REMOVE and is_undecided(target, 'User:' .. user) then return true end
     end
     cursor, checked = next_cursor, checked + #signs / 2
-    if checked >= MOST_FOLLOWERS then return true end
+    if checked >= MOST_CHECKED then return true end
   until cursor == '0'
   return false
 end
 
--- Returns why a resource without a mark is not as desired; nil: it is as desired. `closed`: the user or group left (`departed`).
--- `held`: for an operator's decision. `stale`: held, but no decision is open. `deadLetter`: in the list of dead letters
--- (`blocked`). `exception`: every other condition of the link.
-local function rest_of(target, ref, link)
+-- Returns by the link why a resource without a mark is not as desired; nil: it is as desired. `closed`: the user or group left
+-- (`departed`). `held`: it waits for an operator's decision. `stale`: held, but no decision is open. `deadLetter`: in the list of
+-- dead letters (`blocked`). `exception`: every other condition of the link.
+local function state_by_link(target, ref, link)
   -- Searching the text first spares most links the decoding.
   local has_reason = string.find(link, '"condition":', 1, true) or string.find(link, '"departed":', 1, true)
   if not has_reason then return nil end
@@ -61,7 +61,7 @@ local function rest_of(target, ref, link)
       -- Without a guard item of its own or of a member, no decision of an operator can reach the resource.
       if redis.call('EXISTS', key('guardItems', target .. ':' .. ref)) == 1 then return 'held' end
       local kind, id = string.match(ref, '^(%a+):(.*)$')
-      return kind == 'Group' and has_followers(target, id) and 'held' or 'stale'
+      return kind == 'Group' and waits_for_account(target, id) and 'held' or 'stale'
     end
     return redis.call('ZSCORE', key('blocked', target), ref) and 'deadLetter' or 'exception'
   end
@@ -99,14 +99,14 @@ local function is_left_behind(target, group)
 end
 
 -- Returns the state of a stored resource without a mark: `missing` (no link), `stale` (changed without a mark, or a pending
--- membership without a mark), or a state of `rest_of`; nil and the platform id: it is synced. `stored`: its record; `link`: its
--- text, false if there is none.
+-- membership without a mark), or a state of `state_by_link`; nil and the platform id: it is synced. `stored`: its record; `link`:
+-- its text, false if there is none.
 local function settled_state(target, kind, id, stored, link, rules_read_groups)
   if not link then return 'missing' end
   local platform_id, basis = parse_link_head(link)
   if basis ~= basis_of(kind, id, stored, rules_read_groups) then return 'stale' end
-  local rest = rest_of(target, kind .. ':' .. id, link)
-  if rest then return rest end
+  local state = state_by_link(target, kind .. ':' .. id, link)
+  if state then return state end
   if not platform_id then return 'closed' end
   if kind == 'Group' and is_left_behind(target, id) then return 'stale' end
   return nil, platform_id

@@ -1,6 +1,6 @@
--- Decides whether a target may be written. `hold:<target>` exists while an operator holds the target. The set `tenant:<target>`
--- has the addresses at which the linked accounts were recognised (ADR 0022). `address`: that of the platform in the settings.
--- `key`: keys.lua.
+-- Decides whether a target may be written. `hold:<target>` exists while the target is on hold (holds.lua). The set
+-- `tenant:<target>` has the addresses at which the linked accounts were recognised (ADR 0022). `address`: that of the platform in
+-- the settings. `key`: keys.lua.
 
 -- Returns whether writes to a target are stopped: by a hold, or because its tenant was recognised at other addresses only.
 local function is_stopped(target, address)

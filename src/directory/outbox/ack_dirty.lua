@@ -3,8 +3,9 @@
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, ref, kind, id, fence, generation (of the mark that the sync began with), outcome: synced |
 --        held (by the guard) | blocked (a dead letter) | later (the sync goes on after delayMs), delayMs,
---        behindHeld (of `later`: the resource waits for a held change of another one; groups whose stopped removals of this
---        user are awaited, as ids), isRefused (with behindHeld: the groups were refused, and no removal is held),
+--        behindHeld (only with `later`; absent: the resource waits for no held change of another one; else the ids of the groups
+--        whose stopped removals of this user are awaited, possibly none), isRefused (with behindHeld: syncs of these groups were
+--        refused, and no removal is held),
 --        priority (of the sync), request, forget (removes the link; the platform id that it had),
 --        dropGrants (pending additions of this user to groups end), decided (the account's deactivation was written,
 --        held or rejected, or is no longer desired: groups that wait for this before they remove the user continue),
@@ -41,8 +42,8 @@ else
   redis.call('HSET', key('links', p.target), p.ref, link_text)
   if p.platformKey then keep_reverse_link(p.target, p.platformKey, p.ref) end
 end
--- After a change during the sync, the next sync asks the guard again; a sync that continues later has not asked it yet. The end
--- of a protection does not depend on the guard.
+-- A sync that continues later has not asked the guard yet, so the exception stays as it is. The end of a protection does not
+-- depend on the guard. If the resource changed during this sync, its next sync asks the guard and sets the exception again.
 local was_protected = redis.call('HGET', key('exceptionReasons', p.target), p.ref) == 'Protected'
 local has_asked_guard = p.outcome ~= 'later'
 if has_asked_guard or was_protected then set_exception(p.target, p.ref, p.exception, p.exceptionSince) end
@@ -58,8 +59,9 @@ end
 local marks, dirty = key('marks', p.target), key('dirty', p.target)
 local mark_text = redis.call('HGET', marks, p.ref)
 local generation, since = string.match(mark_text or '', '^(%d+) (%d+)')
--- A mark that came during the sync has a due time of its own: now for a change of the source, later for a group that
--- collects its members. The earlier one of both times counts (make_due).
+-- If the resource was marked during the sync, its dirty score (if any) has the due time of that mark: now for a change of the
+-- source, later for a group that collects its members. A sync that continues later has a due time too. make_due keeps the
+-- earlier one of both times.
 local was_marked_again = generation ~= p.generation
 if was_marked_again then
   local score, due = dirty_score(p.target, p.ref), now
@@ -69,7 +71,7 @@ if was_marked_again then
   return { 'changed' }
 end
 -- Returns whether the resource still waits for a held change of another one, or for refused groups. If an awaited removal ended
--- during this sync, nothing would notify the user, so the mark of that user keeps its priority.
+-- during this sync, nothing would end the wait any more, so false is returned and the mark keeps its priority.
 local function is_behind_held()
   for _, group in ipairs(p.behindHeld or {}) do
     if redis.call('HGET', key('pendingGroups', p.target .. ':' .. p.id), group) ~= TO_REMOVE then return false end

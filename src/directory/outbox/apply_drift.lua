@@ -3,8 +3,9 @@
 -- the values that differ, as a JSON list; `observedDrift` these names with the values of the platform, for the log.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: no run), drifts: [{ ref, kind, id,
---        version (0: no record), link (SHA-1 of its text), names, observed (values of the names at the
---        platform, as JSON text), add: [user], takenOut: [user of `add` whom somebody took out at the platform; absent: none], remove: [user, or @ and the platform id of an unmanaged member],
+--        version (0: no record), link (SHA-1 of its text), names, observed (values of the names at the platform, as JSON text),
+--        add: [user], takenOut: [user of `add` whom somebody took out at the platform] (absent: none),
+--        remove: [user, or @ and the platform id of an unmanaged member],
 --        done: [as remove] (members that the platform does not have any more, so their pending removal ends; absent: none),
 --        priority }] }
 -- RETURN {"noted", for each drift applied, stale (record or link changed) or busy (a sync is running)} | {"fenced"}: another
@@ -43,7 +44,7 @@ local function note(drift)
   end
   local is_taken_out = {}
   for _, user in ipairs(drift.takenOut or {}) do is_taken_out[user] = true end
-  -- The source may have changed memberships since the comparison: pushes do not wait for it.
+  -- The source may have changed memberships since the comparison, because pushes do not wait for a comparison.
   for _, user in ipairs(drift.add) do
     local is_pending = redis.call('HGET', key('pendingMembers', p.target .. ':' .. drift.id), user) == TO_ADD
     local is_member = redis.call('SISMEMBER', key('members', drift.id), user) == 1

@@ -89,10 +89,10 @@ export function createBreaker(
   const { target } = options;
   const name = callStateOf(options);
   /**
-   * Returns a short hash that distinguishes the key of this process from a former one that another process still uses. It is
-   * computed anew each time, because the key may change at run time.
+   * Returns the print of the API key of this process, a short hash. It differs from the print of a former key that another process
+   * still uses. It is computed anew each time, because the key may change at run time.
    */
-  const keyMark = (): string =>
+  const keyPrint = (): string =>
     hash('sha256', `${options.keys.token} ${options.keys.scimToken ?? ''}`, 'hex').slice(0, 8);
   const keys = createKeyspace(options.prefix, `target.${target}`);
   const pauses = createPauses(redis, options);
@@ -117,7 +117,7 @@ export function createBreaker(
 
   async function report({ status, method = 'GET' }: CallEnd, weight: number): Promise<void> {
     const [tag] = await scripts.run('note_answer', keys.base, {
-      ...{ target: name, weight, limit: LIMIT, status, method, keyMark: keyMark() },
+      ...{ target: name, weight, limit: LIMIT, status, method, keyPrint: keyPrint() },
       // The probe interval grows only while the target does not answer.
       grows: status === 0 || status >= 500,
       ...{ firstMs: FIRST_PROBE_MS, longestMs: LONGEST_PROBE_MS, keepMs: KEEP_MS },
@@ -138,7 +138,7 @@ export function createBreaker(
       ...(begun ? { since: Number(begun) } : {}),
       ...(status ? { status: Number(status) } : {}),
       ...(isRefused && partial && refused.length > 0 ? { only: refused } : {}),
-      ...(isRefused && stored.refusedKey && stored.refusedKey !== keyMark() ? { ofOtherKey: true } : {}),
+      ...(isRefused && stored.refusedKey && stored.refusedKey !== keyPrint() ? { ofOtherKey: true } : {}),
       ...(probeAt ? { probeAt: Number(probeAt) } : {}),
       ...(pause && { pause }),
     };
@@ -155,14 +155,15 @@ export function createBreaker(
     const others = refusedMethods(stored).filter((method) => method !== 'GET');
     // The fields of an opening, and the weight of the failures (note_answer.lua).
     const opening = ['openedAt', 'probing', 'probeAt', 'probeMs', 'weight', 'begunAt'];
-    const gone = stored.partial ? opening : [...opening, 'status', 'since'];
-    const end = redis.multi();
-    if (others.length === 0) end.del(key);
-    else end.hdel(key, 'refused:GET', ...gone);
+    const endedFields = stored.partial ? opening : [...opening, 'status', 'since'];
+    const change = redis.multi();
+    if (others.length === 0) change.del(key);
+    else change.hdel(key, 'refused:GET', ...endedFields);
     // Noted as accepted only if the refused key is the key of this process. If the service still uses a former key, these reads
     // prove nothing about that one. With `partial`, `accepted` is set already.
-    if (others.length > 0 && !stored.partial && stored.refusedKey === keyMark()) end.hset(key, 'accepted', 1);
-    await Promise.all([end.exec(), pauses.endForKey()]);
+    if (others.length > 0 && !stored.partial && stored.refusedKey === keyPrint())
+      change.hset(key, 'accepted', 1);
+    await Promise.all([change.exec(), pauses.endForKey()]);
   }
 
   return { noteFailing, note, read, close };

@@ -23,9 +23,10 @@ export const formerSettingsNote = (condition: Condition | undefined, settings: s
   condition?.reason === 'Held' && isBySettingsOfThen(condition, settings) ? JUDGED_BEFORE : '';
 
 /**
- * Returns the message of a condition under the present settings: with a note on a held change, which they may not want any more,
- * and without the advice about another connection, behind the first colon: that connection may have left the settings.
- * @param settings print of the present ones
+ * Returns the message of a condition under the present settings. If other settings judged it, there are two cases. A held change
+ * gets a note, because the present settings may not want it any more. TakenByConnection loses the advice behind its first colon,
+ * because the connection that it names may have left the settings.
+ * @param settings print of the present settings
  */
 export function presentMessage(condition: Condition, settings: string): string {
   const { reason, message } = condition;

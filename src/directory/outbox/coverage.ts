@@ -60,7 +60,7 @@ export interface CoverPortion {
   others: { ref: Ref; state: CoverState }[];
 }
 
-/** A portion in which linked resources are only counted; those without a reverse link are counted too. */
+/** A portion in which linked resources are only counted, and their reverse links are not checked: none is `astray`. */
 export interface BriefPortion {
   linked: number;
   others: CoverPortion['others'];
@@ -91,9 +91,9 @@ const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
 
 /** Subtracts a resource from the counts that contain it. @param state undefined: linked and synced */
 export function discount(coverage: Coverage, state: CoverState | undefined): void {
-  const part = state === undefined ? 'linked' : COUNTED_AS[state];
-  if (part === undefined) return;
-  coverage[part] = (coverage[part] ?? 0) - 1;
+  const name = state === undefined ? 'linked' : COUNTED_AS[state];
+  if (name === undefined) return;
+  coverage[name] = (coverage[name] ?? 0) - 1;
   coverage.desired--;
 }
 
@@ -115,9 +115,9 @@ export function count(coverage: Coverage, { linked, others }: CoverPortion | Bri
   coverage.linked += more;
   coverage.desired += more;
   for (const { state } of others) {
-    const part = COUNTED_AS[state];
-    if (part === undefined) continue;
-    coverage[part] = (coverage[part] ?? 0) + 1;
+    const name = COUNTED_AS[state];
+    if (name === undefined) continue;
+    coverage[name] = (coverage[name] ?? 0) + 1;
     coverage.desired++;
   }
 }

@@ -87,14 +87,14 @@ export function createDriftNotes(
    */
   async function note(drifts: Drift[], request: string, fence?: string): Promise<Noted[]> {
     const outcomes: Noted[] = [];
-    for (const some of inPortions(drifts, PORTION)) {
-      const portion = some.map((drift) => ({
+    for (const portion of inPortions(drifts, PORTION)) {
+      const wire = portion.map((drift) => ({
         ...drift,
         ...parseRef(drift.ref),
         observed: JSON.stringify(drift.observed),
         priority: PRIORITIES.indexOf(drift.priority),
       }));
-      const args = { target, targets: [target], request, fence, drifts: portion };
+      const args = { target, targets: [target], request, fence, drifts: wire };
       const [tag, ...noted] = await scripts.run('apply_drift', keys.base, args);
       if (tag === 'fenced') throw new RunLost('another reconcile run has taken over');
       outcomes.push(...(noted as Noted[]));
@@ -116,7 +116,7 @@ export function createDriftNotes(
     return found.map((reverse) => reverse && observedByRef.get(reverse.ref));
   }
 
-  /** Returns positions of accounts whose fingerprint changed, whose link was written since, or that are marked. */
+  /** Returns positions in `seen` of the accounts whose fingerprint changed, whose link was written since, or that are marked. */
   async function unlikePrints(seen: { platformId: string; print: string }[]): Promise<number[]> {
     const platformKeys = seen.map(({ platformId }) => `User:${platformId}`);
     const prints = seen.map(({ print }) => print);
@@ -131,8 +131,8 @@ export function createDriftNotes(
   }
 
   /**
-   * Ends the unconfirmed removals of members whom a read of their group did not show. @param link `hashOfLink` of the group's
-   * link before the read
+   * Ends the unconfirmed removals of members whom a read of their group did not show. `link`: `hashOfLink` of the group's link
+   * before the read.
    */
   async function confirmRemovals({ ref, link, users }: ConfirmedRemovals): Promise<void> {
     for (const portion of inPortions(users, READ_PORTION))

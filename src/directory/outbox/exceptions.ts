@@ -12,8 +12,9 @@ import { parseLink, type Condition } from './links.ts';
 
 /**
  * `Rejected`: an operator rejected the change. `LastAdministrator`: no other administrator would be left. `Dropped`: an
- * operator dropped the dead letter. `NotAdopted`: the account or group exists, and `adopt` does not allow to take it over; it
- * is a dead letter too. `Held`: the guard holds a change until an operator decides or the approval expires. `Protected`: the account is protected.
+ * operator dropped the dead letter. `NotAdopted`: the account or group exists, and `adopt` does not allow to take it over; the
+ * resource is a dead letter too. `Held`: the guard holds a change until an operator decides or the approval expires. `Protected`:
+ * the account is protected.
  */
 export const RESOURCE_REASONS = [
   'Rejected',
@@ -160,10 +161,10 @@ export async function readExceptions(
         const { core, condition } = parseLink(texts[index] ?? '');
         const name = core?.userName ?? core?.displayName ?? (await nameOf(each.ref));
         // The condition of the last sync may be about something else, such as another change of the resource that fails.
-        const isOwn = each.reason === 'Dropped' || exceptionReasonOf(condition) === each.reason;
-        const message = condition && isOwn ? conditionText(condition, settings) : MESSAGES[each.reason];
-        const followed = `${message}${isOwn ? deletionText(condition, deletesLeavers) : ''}`;
-        return { ...each, name: String(name), message: followed };
+        const isAboutReason = each.reason === 'Dropped' || exceptionReasonOf(condition) === each.reason;
+        const text = condition && isAboutReason ? conditionText(condition, settings) : MESSAGES[each.reason];
+        const message = `${text}${isAboutReason ? deletionText(condition, deletesLeavers) : ''}`;
+        return { ...each, name: String(name), message };
       }),
     );
   }

@@ -39,7 +39,7 @@ const AWAITING: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rej
 export const isAwaitingDecision = (condition: Condition | undefined): condition is Condition =>
   condition !== undefined && (AWAITING.has(condition.reason) || condition.besides !== undefined);
 
-/** Reasons of conditions that are no refusal of the platform; other conditions without a mark are. */
+/** Reasons of conditions that are no refusal of the platform. Every other condition is one, while no mark is pending. */
 const NO_REFUSALS: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected', 'Protected']);
 
 /**
@@ -75,7 +75,7 @@ export interface Link {
   account?: string;
   /** Whether the account was an administrator when it was last read. */
   isAdministrator?: boolean;
-  /** Set before a create is sent, so that an account that is found later counts as ours. */
+  /** Set before a create is sent, so that an account that is found later counts as created by the bridge. */
   creating?: boolean;
   /** Set before a deletion is sent, so that after a lost answer an absence counts as the bridge's own deletion. */
   deleting?: boolean;
@@ -147,8 +147,8 @@ export interface Link {
 }
 
 /**
- * Returns whether no sync gives the account another userName while the link is so: the user left or is protected (`departed`), or
- * the account of a leaver is open, because its deactivation is held or was refused (`isLeaver`).
+ * Returns whether syncs leave the userName of the account as it is: the user left or is protected (`departed`), or the account of
+ * a leaver is open, because its deactivation is held or was refused (`isLeaver`).
  */
 export const isNeverRenamed = ({ departed, condition }: Link): boolean =>
   departed === true || condition?.isLeaver === true;
@@ -159,12 +159,12 @@ export const isNeverRenamed = ({ departed, condition }: Link): boolean =>
  */
 export function takeObserved(link: Link, names: readonly string[]): Record<string, unknown> {
   const taken: Record<string, unknown> = {};
-  const left: Record<string, unknown> = {};
+  const others: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(link.observed ?? {})) {
     if (names.includes(name)) taken[name] = value;
-    else left[name] = value;
+    else others[name] = value;
   }
-  if (Object.keys(left).length > 0) link.observed = left;
+  if (Object.keys(others).length > 0) link.observed = others;
   else delete link.observed;
   return taken;
 }

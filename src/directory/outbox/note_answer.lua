@@ -2,18 +2,18 @@
 -- consecutive failures: then no calls are sent, but a single one, the probe, after each probe interval. A successful probe
 -- closes it. `breaker:<target>` has: weight, the sum of the weights of the failures; status, the HTTP status of the last
 -- failure; begunAt, the first failure since a success; since, the same, but for 401 the first 401 in a row; openedAt, probeAt
--- (next probe), probeMs (interval) and probing (a probe is under way), only while it is open; and for 401 refusedKey, the mark
+-- (next probe), probeMs (interval) and probing (a probe is under way), only while it is open; and for 401 refusedKey, the print
 -- of the refused API key, 'refused:<method>', accepted (the refused key succeeded with another method) and partial (the refusal
 -- was repeated after that).
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target (callStateOf of budget.ts), weight (of the failure; 0: the platform answered), limit (weight at which the
---        breaker opens), status and method (of the call), keyMark (digest of the API key of this process), grows (whether each
+--        breaker opens), status and method (of the call), keyPrint (digest of the API key of this process), grows (whether each
 --        probe interval is twice the last one), firstMs and longestMs (first and longest probe interval), keepMs (time without
 --        failures after which the count expires) }
 -- RETURN the state afterwards: {"fine"}: no failures | {"failing"}: not open | {"opened"}: by this call | {"open"} |
 --        {"closed"}: by this call
 local breaker = key('breaker', p.target)
-local opened_at, probing, probe_ms, before =
+local opened_at, probing, probe_ms, former_status =
   unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs', 'status'))
 -- While no probe is under way, only calls from before the opening end: they neither close the breaker nor delay probes.
 local is_late = opened_at and not probing
@@ -37,16 +37,19 @@ if is_success then
   -- The key may be a new one, so the refusal counts as partial only after it was repeated.
   if redis.call('HEXISTS', breaker, 'partial') == 0 then
     -- A success with another key says nothing about the refused one.
-    local is_refused_key = redis.call('HGET', breaker, 'refusedKey') == p.keyMark
+    local is_refused_key = redis.call('HGET', breaker, 'refusedKey') == p.keyPrint
     if is_refused_key then redis.call('HSET', breaker, 'accepted', 1) end
     redis.call('HDEL', breaker, 'status', 'since')
-  elseif tonumber(before) ~= 401 then redis.call('HDEL', breaker, 'status', 'since') end
+  elseif tonumber(former_status) ~= 401 then
+    -- A partial refusal keeps its status and its time. Those of other failures end with the success.
+    redis.call('HDEL', breaker, 'status', 'since')
+  end
   return { opened_at and 'closed' or 'failing' }
 end
 if p.status == 401 then
-  local is_other_key = redis.call('HGET', breaker, 'refusedKey') ~= p.keyMark
+  local is_other_key = redis.call('HGET', breaker, 'refusedKey') ~= p.keyPrint
   if is_other_key then redis.call('HDEL', breaker, 'accepted', 'partial') end
-  redis.call('HSET', breaker, 'refusedKey', p.keyMark)
+  redis.call('HSET', breaker, 'refusedKey', p.keyPrint)
   redis.call('HSETNX', breaker, 'refused:' .. p.method, clock())
   if redis.call('HEXISTS', breaker, 'accepted') == 1 then redis.call('HSET', breaker, 'partial', 1) end
 end
@@ -57,7 +60,7 @@ redis.call('HSETNX', breaker, 'begunAt', now)
 -- succeeded, also if the first failure was a 401.
 if p.status ~= 401 then
   redis.call('HSET', breaker, 'since', redis.call('HGET', breaker, 'begunAt'))
-elseif tonumber(before) ~= 401 then
+elseif tonumber(former_status) ~= 401 then
   redis.call('HSET', breaker, 'since', now)
 end
 redis.call('HSET', breaker, 'status', p.status)

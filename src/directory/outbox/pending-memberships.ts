@@ -66,15 +66,15 @@ export function createPendingMemberships(
 
   /** Returns those of the groups to which the addition of the user was never sent (`unsentMembers`). */
   async function unsentGroups(user: string, groups: readonly string[]): Promise<string[]> {
-    const are = await Promise.all(
+    const isUnsent = await Promise.all(
       groups.map((group) => redis.sismember(keys.key('unsentMembers', `${target}:${group}`), user)),
     );
-    return groups.filter((_, index) => are[index] === 1);
+    return groups.filter((_, index) => isUnsent[index] === 1);
   }
 
   /**
-   * Returns whether memberships of these users may be added now: each is linked, its attributes are applied, and no removal
-   * is pending.
+   * Returns for each user whether memberships may be added now: the user is linked, the attributes are applied, and no removal of
+   * the user from a group is pending.
    */
   async function readiness(users: string[]): Promise<Readiness[]> {
     if (users.length === 0) return [];

@@ -21,7 +21,7 @@ end
 -- Returns the state of a deleted resource with a link.
 local function state_of(ref, link)
   if redis.call('HEXISTS', key('marks', p.target), ref) == 1 then return marked_state(p.target, ref) end
-  return rest_of(p.target, ref, link) or 'orphan'
+  return state_by_link(p.target, ref, link) or 'orphan'
 end
 
 for place, ref in ipairs(refs) do

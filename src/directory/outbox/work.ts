@@ -180,9 +180,9 @@ export function createWork(
 
   /**
    * Ends the sync. `forget`: the link is deleted. `dropGrants`: pending memberships of the user are dropped. `decided`:
-   * groups that remove this user may continue. `alarmAt`: time of the next sync. `behindHeld`: the resource waits for a held
-   * change of another one; the ids of the groups whose stopped removals of this user are awaited. `isRefused`: none of these is
-   * held, so the resource waits for refused groups.
+   * groups that remove this user may continue. `alarmAt`: time of the next sync. `behindHeld`: set if the resource waits for a
+   * held change of another one; the ids of the groups whose stopped removals of this user are awaited. `isRefused`: none of these
+   * removals is held, so the user waits for groups whose syncs were refused.
    */
   async function ack(
     work: DueWork,
@@ -227,7 +227,7 @@ export function createWork(
       rulesReadGroups,
       request: work.request,
     };
-    const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(ended(link, work, outcome)));
+    const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(linkToStore(link, work, outcome)));
     if (tag === 'cleared' && outcome.kind === 'blocked' && work.kind === 'Group') await requeueMembers(work);
     return tag === 'cleared'
       ? { kind: 'cleared', lagMs: Number(lag) }
@@ -288,7 +288,7 @@ const formerId = ({ storedId }: DueWork, { id }: Link): string | undefined =>
  * Returns the link to store: with the basis of this sync, unless the sync continues later. Observed values of unsure names are
  * kept only if the sync has not written all values.
  */
-function ended(link: Link, { basis }: DueWork, outcome: { kind: string; forget?: boolean }): Link {
+function linkToStore(link: Link, { basis }: DueWork, outcome: { kind: string; forget?: boolean }): Link {
   if (outcome.kind === 'later') return link;
   if (outcome.forget) return { basis };
   const { observed, ...rest } = link;
