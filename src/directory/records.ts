@@ -22,7 +22,10 @@ export const PRIORITIES = ['deactivation', 'edit', 'new', 'reconcile'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 /** A score of `dirty:<t>` is position in PRIORITIES * PRIORITY_SPAN + due milliseconds (lua/keys.lua). */
 export const PRIORITY_SPAN = 10_000_000_000_000;
-/** Scores of `dirty:<t>` from here on: the resource waits for a held change of another one, or a refused group (BEHIND_HELD of lua/keys.lua). */
+/**
+ * Scores of `dirty:<t>` from here on: the resource waits for a held change of another one, or a user waits for the removal from a
+ * refused group (BEHIND_HELD of lua/keys.lua).
+ */
 export const BEHIND_HELD_SCORE = PRIORITIES.length * PRIORITY_SPAN;
 /** Scores of `dirty:<t>` from here on: a user waits for the removal from a refused group (BEHIND_REFUSED of lua/keys.lua). */
 export const BEHIND_REFUSED_SCORE = BEHIND_HELD_SCORE + PRIORITY_SPAN;

@@ -70,7 +70,7 @@ function toDelivered({ status, text, retryAfterMs }: PostAnswer): Delivered {
   };
 }
 
-/** Returns the error in the body of a 400; undefined without `err`: such a 400 is not from a receiver of events (RFC 8935 §2.3). */
+/** Returns the error in the body of a 400; undefined without `err`: no receiver of events answers so (RFC 8935 §2.3). */
 function parseRefusal(body: string): { err: string; description: string } | undefined {
   try {
     const { err, description } = JSON.parse(body) as Record<string, unknown>;

@@ -140,13 +140,13 @@ export function startNoticeChannel(
   ): Promise<number> {
     const { problem } = outcome;
     const attempts = message.attempts + 1;
-    const noted = { lastFailureAt: clock.now(), problem };
+    const failure = { lastFailureAt: clock.now(), problem };
     if (!isFailing) logger.warn({ problem, message: message.id }, 'a notice cannot be delivered');
     isFailing = true;
     if (outcome.kind === 'refused' && (outcome.gone || attempts >= MOST_REFUSALS)) {
       const until = outcome.gone ? null : clock.now() + LONGEST_WAIT_MS;
       const pause = { address: digestOfAddress(settings.url), until };
-      await store.save(name, { ...noted, message: null, pause });
+      await store.save(name, { ...failure, message: null, pause });
       return checkMs();
     }
     const requestedMs = outcome.kind === 'later' ? (outcome.retryAfterMs ?? 0) : 0;
@@ -154,7 +154,7 @@ export function startNoticeChannel(
       Math.min(requestedMs, LONGEST_WAIT_MS),
       backoffMs(attempts, BACKOFF, deps.random),
     );
-    await store.save(name, { ...noted, message: { ...message, attempts, nextAt: clock.now() + waitMs } });
+    await store.save(name, { ...failure, message: { ...message, attempts, nextAt: clock.now() + waitMs } });
     return Math.min(waitMs, checkMs());
   }
 

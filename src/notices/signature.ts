@@ -3,7 +3,11 @@ import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** Returns the three headers of a signed message. @param secret `whsec_` and a key in base64 @param sentAt Unix milliseconds of the attempt */
+/**
+ * Returns the three headers of a signed message.
+ * @param secret `whsec_` and a key in base64
+ * @param sentAt Unix milliseconds of the attempt
+ */
 export function signatureHeaders(
   secret: string,
   { id, sentAt, body }: { id: string; sentAt: number; body: string },

@@ -27,7 +27,11 @@ export interface NoticeTestDeps {
   pageUrl: string | null;
 }
 
-/** Sends the message and records the order in the audit log. @param names of channels; unknown ones are ignored @returns one result for each channel */
+/**
+ * Sends the message and records the order in the audit log.
+ * @param names of channels; unknown ones are ignored
+ * @returns one result for each known channel
+ */
 export async function testNotices(
   { clock, ids, store, states, channels, pageUrl }: NoticeTestDeps,
   names: readonly string[],

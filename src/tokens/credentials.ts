@@ -132,7 +132,7 @@ export async function createCredentialStore(
       .all()
       .filter(({ name, lastUsedAt }) => lastUsedAt > (storedUses.get(name) ?? 0))
       .filter(({ name }) => !onlyFirst || !storedUses.has(name));
-    // Without a write nothing is known about writes.
+    // Without a write, `attempt` must not count a success: it would forget that the last write failed.
     if (unstored.length === 0) return;
     const uses = new Map(unstored.map(({ name, lastUsedAt }) => [name, lastUsedAt]));
     await attempt(entry, 'last uses of tokens cannot be stored in Redis: tried again', async () => {

@@ -17,7 +17,10 @@ export interface KeySet {
 export interface Jwks {
   /** Returns the keys; undefined when there are none. Keys older than FRESH_MS are fetched again in the background. */
   current(): Promise<KeySet | undefined>;
-  /** Fetches newer keys, for a token with an unknown key. Undefined when there are none, or the last fetch was within COOLDOWN_MS. */
+  /**
+   * Fetches keys for a token whose key is not in `than`.
+   * @returns undefined when there are no newer keys, or the last fetch was within COOLDOWN_MS
+   */
   newer(than: KeySet): Promise<KeySet | undefined>;
   /** Whether the last fetch failed. */
   readonly isFailing: boolean;
@@ -80,8 +83,8 @@ export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string):
     },
     async newer(than) {
       await renew();
-      const now = usableKeys();
-      return now && now.serial > than.serial ? now : undefined;
+      const latest = usableKeys();
+      return latest && latest.serial > than.serial ? latest : undefined;
     },
     get isFailing() {
       return isFailing;

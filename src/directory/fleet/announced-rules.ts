@@ -33,11 +33,11 @@ export const announced = (feeds: readonly FeedRules[]): string =>
 
 /** Returns whether all these processes announce the rules of the feed, a pair of connection and target. */
 export const agreeOn = (processes: readonly Announcing[], feed: Omit<FeedRules, 'others'>): boolean => {
-  const own = `${feed.connection} ${feed.target} ${feed.rules}`;
-  return processes.every((each) => linesOf(each, RULES).includes(own));
+  const lineOfFeed = `${feed.connection} ${feed.target} ${feed.rules}`;
+  return processes.every((each) => linesOf(each, RULES).includes(lineOfFeed));
 };
 
-/** How many words of a line are compared: connection and target; also the rules; also the other settings. */
+/** Numbers of words of an announced line that are compared: connection and target; the rules too; the other settings too. */
 const [FEED, RULES, ALL] = [2, 3, 4];
 
 /**
@@ -48,7 +48,7 @@ export function differingFeeds(processes: readonly Announcing[], { withOthers = 
   const counts = new Map<string, number>();
   for (const each of processes)
     for (const line of linesOf(each, withOthers ? ALL : RULES)) counts.set(line, (counts.get(line) ?? 0) + 1);
-  // Not every process announces a line that is counted less often than there are processes.
+  // A line that is counted less often than there are processes is not announced by all of them.
   const differing = [...counts].flatMap(([line, count]) =>
     count < processes.length ? [firstWords(line, FEED)] : [],
   );

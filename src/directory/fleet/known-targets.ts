@@ -63,7 +63,7 @@ export function createKnownTargets(
   async function note(fed: readonly Omit<FeedRules, 'others'>[]): Promise<void> {
     const known = await readKnown();
     // Links may have been written by an older release, which did not store the targets.
-    if (Object.keys(known).length === 0) for await (const each of linkedFeeds()) known[each] = 'fed';
+    if (Object.keys(known).length === 0) for await (const field of linkedFeeds()) known[field] = 'fed';
     const fedFields = new Set(fed.map(toField));
     for (const feed of fed) {
       const isBack = (known[toField(feed)] ?? 'fed') !== 'fed';
@@ -124,9 +124,9 @@ export function createKnownTargets(
    */
   async function countsOf(feed: TargetFeed): Promise<LinkCounts> {
     const field = toField(feed);
-    const own = createKeyspace(prefix, feed.connection);
+    const ofConnection = createKeyspace(prefix, feed.connection);
     const [links, text] = await Promise.all([
-      redis.hlen(own.key('links', feed.target)),
+      redis.hlen(ofConnection.key('links', feed.target)),
       redis.hget(countsKey, field),
     ]);
     const last = text === null ? undefined : (JSON.parse(text) as LinkCounts);

@@ -30,12 +30,12 @@ for index, ring in ipairs(p.rings) do
     local name = key('ring', range.name .. ':' .. ring.name)
     local slot = math.floor(now / range.stepMs)
     local place, number = string.format('%d', slot % range.slots), string.format('%d', slot)
-    local kept = split(redis.call('HGET', name, place) or '')
-    local is_this_slot = kept[1] == number
-    if not is_this_slot then kept = {} end
+    local stored = split(redis.call('HGET', name, place) or '') -- { slot number, value, value, ... }
+    local is_this_slot = stored[1] == number
+    if not is_this_slot then stored = {} end
     local values = { number }
     for column, column_type in ipairs(ring.columnTypes) do
-      values[column + 1] = merged(column_type, kept[column + 1], given[column])
+      values[column + 1] = merged(column_type, stored[column + 1], given[column])
     end
     redis.call('HSET', name, place, table.concat(values, ','))
     redis.call('PEXPIRE', name, range.stepMs * range.slots)

@@ -109,25 +109,25 @@ export function createChainedStream<Entry extends object>(
   }
 
   /**
-   * Yields the entries of a span that `keep` accepts, in portions, newest first; a portion may be empty.
-   * @param keep gets an entry without its personal data, which is read for accepted entries only; undefined: accepts all
+   * Yields the entries of a span that `accepts` selects, in portions, newest first; a portion may be empty.
+   * @param accepts gets an entry without its personal data, which is read for accepted entries only; undefined: accepts all
    */
   async function* search(
     span: LogSpan = {},
-    keep?: (entry: Entry) => boolean,
+    accepts?: (entry: Entry) => boolean,
   ): AsyncGenerator<SearchedPortion<Entry & Placed>> {
     const { since = 0 } = span;
     let last = endOf(span);
     for (;;) {
-      const count = keep ? SEARCH_PORTION : PORTION;
+      const count = accepts ? SEARCH_PORTION : PORTION;
       const found = await redis.xrevrange(stream, last, String(since), 'COUNT', count);
       const [oldestId] = found.at(-1) ?? [];
       if (oldestId === undefined) return;
-      const kept = found
+      const accepted = found
         // `e`: the text of the entry (lua/log.lua).
         .map(([id, fields]) => ({ id, text: fieldOf(fields, 'e') ?? '{}' }))
-        .filter(({ text }) => keep?.(JSON.parse(text) as Entry) ?? true);
-      for (const portion of inPortions(kept, PORTION)) {
+        .filter(({ text }) => accepts?.(JSON.parse(text) as Entry) ?? true);
+      for (const portion of inPortions(accepted, PORTION)) {
         yield { entries: await withPersonalData(portion), lookedUntil: portion.at(-1)?.id ?? oldestId };
       }
       yield { entries: [], lookedUntil: oldestId };
@@ -164,32 +164,33 @@ export function createChainedStream<Entry extends object>(
   async function checkChain({ renew }: WholeRead, orders?: ReadonlySet<string>): Promise<ChainCheck> {
     const check: ChainCheck = { entries: 0, forgotten: 0, broken: undefined };
     let after = '-';
-    let chained: string | undefined;
+    /** Hash of the entry before the next one; undefined before the first portion. */
+    let lastHash: string | undefined;
     for (;;) {
       const { start, end, firstId, found } = await portionAfter(after);
-      if (chained === undefined && start === '' && firstId !== null) {
-        // Without a removal by the limits, the first entry has to be there.
+      if (lastHash === undefined && start === '' && firstId !== null) {
+        // The limits have not removed any entry yet, so the first entry of the log has to be there.
         const [oldestId] = found[0] ?? [];
         if (oldestId === undefined || timeOf(oldestId) > timeOf(firstId))
           return { ...check, broken: oldestId ?? 'the end' };
       }
-      chained ??= start;
+      lastHash ??= start;
       const texts = await personalOf(found.map(([id]) => id));
       for (const [index, [id, fields]] of found.entries()) {
         // `e`: the text of the entry. `h`: its hash (lua/log.lua).
         const [text, hash] = [fieldOf(fields, 'e') ?? '{}', fieldOf(fields, 'h') ?? ''];
         const state = checkPersonal(text, texts[index] ?? null);
         const order = orderOf(texts[index] ?? null);
-        const isUnknown = order !== undefined && orders?.has(order) === false;
-        if (chainHash(chained, text) !== hash || state === 'altered' || isUnknown)
+        const isOfUnknownOrder = order !== undefined && orders?.has(order) === false;
+        if (chainHash(lastHash, text) !== hash || state === 'altered' || isOfUnknownOrder)
           return { ...check, broken: id };
         if (state === 'forgotten') check.forgotten += 1;
         check.entries += 1;
-        chained = hash;
+        lastHash = hash;
       }
       const [lastId] = found.at(-1) ?? [];
       if (lastId === undefined || found.length < PORTION)
-        return end === chained ? check : { ...check, broken: 'the end' };
+        return end === lastHash ? check : { ...check, broken: 'the end' };
       // `(`: newer entries than this one.
       after = `(${lastId}`;
       await renew();

@@ -21,8 +21,8 @@ local function answer_each(run)
   local replies, at = {}, 1
   while at <= #ARGV do
     local count = tonumber(ARGV[at])
-    local done, reply = pcall(run_call, run, at, count)
-    if not done then
+    local has_run, reply = pcall(run_call, run, at, count)
+    if not has_run then
       local message, is_of_server = message_of(reply)
       if is_of_server then return { err = message } end
       reply = { 'failed', message }

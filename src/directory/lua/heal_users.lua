@@ -3,7 +3,7 @@
 -- NEEDS named_groups, records, references, events
 
 -- Returns the keys of references to the user in `p` among the columns of index entries (index_columns.lua). In ARGV each value
--- of a column is followed by the ids of its users. A shared externalId identifies no user, so its column has no step.
+-- of a column is followed by the ids of its users. A shared externalId identifies no user, so its column is skipped.
 local function references_of_user(indexes)
   local names = {}
   for _, index in ipairs(indexes) do

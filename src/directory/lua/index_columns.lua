@@ -14,8 +14,8 @@ end
 
 -- Refuses users whose unique values are taken, and adds the holders of shared values to the ids in ARGV. `columns`: 'family
 -- number of values' of each column, with the short names of entries.lua; `at`: position of the first column in ARGV. Returns
--- { family, first, last position } of each column, and keys of references that may wait for these users with their number. A
--- shared externalId identifies no user.
+-- three values: { family, first, last position } of each column; keys of references that may wait for these users; and the number
+-- of these keys. No reference waits for a shared externalId, because it identifies no user.
 local function read_columns(columns, at)
   local indexes, references, awaited = {}, with_room(), 0
   for short, digits in string.gmatch(columns, '(%S+) (%d+)') do
@@ -31,11 +31,11 @@ local function read_columns(columns, at)
     end
     local holders = call_with('HMGET', key(family), values, 1, size)
     for index = 1, size do
-      local holder, ids = holders[index], at + 2 * index - 1
+      local holder, ids_at = holders[index], at + 2 * index - 1
       if holder and not LOOKUPS[family] then
-        refuse(ARGV[ids], table.concat({ 'taken', family, holder }, ' '))
+        refuse(ARGV[ids_at], table.concat({ 'taken', family, holder }, ' '))
       elseif holder then
-        ARGV[ids] = holder .. ',' .. ARGV[ids]
+        ARGV[ids_at] = holder .. ',' .. ARGV[ids_at]
       end
     end
     indexes[#indexes + 1] = { family = family, first = at, last = last }

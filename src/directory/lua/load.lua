@@ -1,6 +1,7 @@
 -- Measures the progress of a load, a backlog far larger than in normal operation, so that an operator sees its remaining time.
--- `load:<target>` has startedAt and sampledAt (Unix milliseconds); `loadDone:<target>` the refs that were synced since the start and
--- have no mark; `loadSamples:<target>` has 'milliseconds done' of the last minute. `key`: keys.lua.
+-- `load:<target>` has startedAt and sampledAt (Unix milliseconds). `loadDone:<target>` has the refs that were synced since the
+-- start and have no mark. `loadSamples:<target>` has samples of the last minute, each 'time done': the number of these refs at that
+-- time (Unix milliseconds). `key`: keys.lua.
 
 -- Numbers of marks at which a load begins and ends.
 local LOAD_START, LOAD_END = 100, 10
@@ -12,8 +13,9 @@ local function end_load(target)
   redis.call('UNLINK', key('load', target), key('loadDone', target), key('loadSamples', target))
 end
 
--- Notes a resource whose mark was cleared as done; the load ends when at most LOAD_END marks are left. A mark takes the resource
--- out again (`schedule` in marks.lua), so that a resource with several syncs, such as a group whose members come one by one, counts once.
+-- Notes a resource whose mark was cleared as done; the load ends when at most LOAD_END marks are left. A new mark takes the
+-- resource out again (`schedule` in marks.lua), so that a resource with several syncs counts once, such as a group whose members
+-- come one by one.
 local function note_cleared(target, ref)
   if redis.call('EXISTS', key('load', target)) == 0 then return end
   if redis.call('HLEN', key('marks', target)) <= LOAD_END then return end_load(target) end

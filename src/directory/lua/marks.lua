@@ -55,7 +55,8 @@ local function schedule(target, ref, priority, due, mark_text, score)
   make_due(target, ref, priority, due)
 end
 
--- Marks a ref at a target with a new generation; the time of its oldest change that is not applied is kept.
+-- Marks a ref at a target with a new generation; the time of its oldest change that is not applied is kept. `now`: the time of
+-- this change; `due`: later due time; nil: `now`.
 local function mark_at(target, ref, priority, now, due)
   local mark_text = redis.call('HGET', key('marks', target), ref)
   redis.call('HSET', key('marks', target), ref, renewed(mark_text, now, p.request))

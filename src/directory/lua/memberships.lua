@@ -7,7 +7,7 @@ local function member_count(group)
   return redis.call('SCARD', key('members', group)) + redis.call('HLEN', key('unresolved', group))
 end
 
--- Returns the distinct ones of `users` that are in the group (`wanted` 1) or are not (`wanted` 0), as SMISMEMBER says it.
+-- Returns the distinct ones of `users` that are in the group (`wanted` 1) or are not (`wanted` 0); both are replies of SMISMEMBER.
 local function members_among(group, users, wanted)
   if #users == 0 then return users end
   local found, seen = {}, {}
@@ -23,17 +23,17 @@ end
 
 -- Replaces the groups of each user by the value of `change` for the former groups; both are ids joined by commas, '' for none.
 local function change_groups_of(users, change)
-  local changed, gone = {}, {}
+  local changed, without_groups = {}, {}
   for place, before in ipairs(call_with('HMGET', key('groupsOf'), users)) do
     local groups = change(before or '')
-    if groups == '' then gone[#gone + 1] = users[place]
+    if groups == '' then without_groups[#without_groups + 1] = users[place]
     else
       changed[#changed + 1] = users[place]
       changed[#changed + 1] = groups
     end
   end
   if #changed > 0 then call_with('HSET', key('groupsOf'), changed) end
-  if #gone > 0 then call_with('HDEL', key('groupsOf'), gone) end
+  if #without_groups > 0 then call_with('HDEL', key('groupsOf'), without_groups) end
 end
 
 -- Makes the changed memberships pending at all targets. Marks the users too if mapping rules read their groups

@@ -20,11 +20,10 @@ local function end_removal(target, group, user)
   for _, other in ipairs(waiting) do mark_at(target, 'Group:' .. other, EDIT, now) end
 end
 
--- Ends the additions that were never sent to the platform, because the source removes these users from the group: the
--- platform does not have the members, so there is nothing to remove. Returns the other users. Only for a group that the bridge
--- created (`o` of its link is `c`, link.ts) is it known that the platform has no other members: an adopted one may have had them.
--- Comparisons read the group again (`groupsSeen`), because a hand may have added the member meanwhile. An addition that the policy
--- `create-only` left out is not pending any more: such a member is removed as others are.
+-- Called for users whose removal from a group becomes pending. Ends those of their additions that were never sent to the
+-- platform: it does not have these members, so there is nothing to remove. Returns the other users. An adopted group may have had
+-- the members before, so its additions are not ended here, only those of a group that the bridge created (`o` of its link is `c`,
+-- link.ts). Comparisons read the group again (`groupsSeen`), because somebody may have added the member at the platform meanwhile.
 local function end_unsent(target, group, users)
   local unsent = key('unsentMembers', target .. ':' .. group)
   if redis.call('EXISTS', unsent) == 0 then return users end
@@ -36,6 +35,7 @@ local function end_unsent(target, group, users)
   local pending_members, others = key('pendingMembers', target .. ':' .. group), {}
   for _, user in ipairs(users) do
     local is_unsent, sign = redis.call('SREM', unsent, user) == 1, redis.call('HGET', pending_members, user)
+    -- The policy `create-only` may have left the addition out. Then it is not pending, and the member is removed as others are.
     if is_unsent and sign == TO_ADD then
       redis.call('HDEL', pending_members, user)
       redis.call('HDEL', key('pendingGroups', target .. ':' .. user), group)
@@ -49,9 +49,9 @@ local function end_unsent(target, group, users)
   return others
 end
 
--- Stores a sign for distinct users of a group at a target. If it replaces a pending removal, resources that wait for that
--- removal become due; nothing waits for a removal that is not written. If the members are wanted again, the guard's decision
--- about their removal ends. `absence`: as for set_pending_all below.
+-- Stores a sign for distinct users of a group at a target. If it replaces a pending removal (TO_REMOVE), resources that wait for
+-- that removal become due; nothing waits for a kept or an unconfirmed removal. If the members are wanted again, the guard's
+-- decision about their removal ends. `absence`: as for set_pending_all below.
 local function set_pending_at(target, group, users, sign, absence)
   if #users == 0 then return end
   local pending_members = key('pendingMembers', target .. ':' .. group)
@@ -60,15 +60,15 @@ local function set_pending_at(target, group, users, sign, absence)
   -- `returned NUMBER` in `mapped` (note_anew.lua): the target came back into the settings. It may have members whom the source
   -- removed while it was away.
   local is_returned = string.match(redis.call('GET', key('mapped', target)) or '', '^returned')
-  local signs, unsent, others = {}, {}, {}
+  local signs, unsent, maybe_sent = {}, {}, {}
   for place, user in ipairs(users) do
     if not is_unmanaged(user) then redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign) end
     signs[2 * place - 1], signs[2 * place] = user, sign
-    -- A user who joins may have an addition of an earlier membership, which was sent: a target that was out of the settings for a
-    -- while keeps it. If the group or account is new at the platform (`new`), no earlier addition was sent to it.
+    -- A user who joins may have a sign of an earlier membership, whose addition may have been sent: a target that was out of the
+    -- settings for a while keeps such signs. To a group or account that is new at the platform (`new`), no addition was sent yet.
     local may_be_sent = before[place] and not (absence == 'new' and before[place] == TO_ADD)
     local is_unsent = absence and not may_be_sent and not (absence == 'joined' and is_returned)
-    local list = is_unsent and unsent or others
+    local list = is_unsent and unsent or maybe_sent
     list[#list + 1] = user
   end
   call_with('HSET', pending_members, signs)
@@ -76,7 +76,7 @@ local function set_pending_at(target, group, users, sign, absence)
   local taken_out = key('takenOutMembers', target .. ':' .. group)
   if redis.call('EXISTS', taken_out) == 1 then call_with('SREM', taken_out, users) end
   if #unsent > 0 then call_with('SADD', key('unsentMembers', target .. ':' .. group), unsent) end
-  if #others > 0 then call_with('SREM', key('unsentMembers', target .. ':' .. group), others) end
+  if #maybe_sent > 0 then call_with('SREM', key('unsentMembers', target .. ':' .. group), maybe_sent) end
   for place, user in ipairs(users) do
     local former = before[place]
     if former == TO_REMOVE then end_removal(target, group, user) end
@@ -88,15 +88,15 @@ end
 -- source until now; `new`, the group or the account was created at the platform just now; nil, the platform may have the members.
 local function set_pending_all(group, users, sign, absence)
   for _, target in ipairs(p.targets) do
-    local left = sign == TO_REMOVE and end_unsent(target, group, users) or users
-    set_pending_at(target, group, left, sign, absence)
+    local remaining = sign == TO_REMOVE and end_unsent(target, group, users) or users
+    set_pending_at(target, group, remaining, sign, absence)
   end
 end
 
 local function set_pending(group, user, sign, absence) set_pending_all(group, { user }, sign, absence) end
 
--- Stores the removal of a user with this sign, unless the user is a desired member of the group. Then the platform has the
--- member already, so a later removal at the source has to be written.
+-- Stores the removal of a user with this sign. If the user is a desired member of the group, nothing is removed: the platform has
+-- the member already, so only `unsentMembers` changes, and a later removal at the source is written.
 local function set_removal(group, user, sign)
   if redis.call('SISMEMBER', key('members', group), user) == 0 then return set_pending(group, user, sign) end
   for _, target in ipairs(p.targets) do redis.call('SREM', key('unsentMembers', target .. ':' .. group), user) end

@@ -5,7 +5,7 @@
 --        address (of the platform, lua/stopped.lua) }
 -- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
 -- NEEDS load, marks, renamed, stopped
--- Members of renamed groups that are still to be marked: the message makes the relay call this script again.
+-- If members of renamed groups are still to be marked afterwards, the message makes the relay call this script again.
 if mark_renamed(p.target) then redis.call('PUBLISH', base .. 'marked', p.target) end
 -- On hold the first address is not stored: the hold may belong to a restore, which is about to load the address of its backup.
 local is_on_hold = redis.call('EXISTS', key('hold', p.target)) == 1
@@ -76,7 +76,7 @@ for priority = DEACTIVATION, BEHIND_REFUSED do
       local is_syncing = redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1
       if not is_syncing then
         redis.call('ZREM', dirty, ref)
-        -- The time for which a resource waited for an operator is no delay of the bridge.
+        -- The time for which a resource waited for an operator is no delay of the bridge, so the age of its mark counts from now.
         if priority >= BEHIND_HELD then hand_over(ref, next_number(), EDIT, string.format('%d', now))
         else hand_over(ref, next_number(), priority) end
       end

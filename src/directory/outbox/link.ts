@@ -18,8 +18,8 @@ export interface Condition {
   /** Print of the target's settings under which the condition arose; absent: it does not depend on settings. */
   settings?: string;
   /**
-   * Set for a dead letter, or an ignored write, whose message also names a held or rejected change: a dead letter is in that list of
-   * exceptions too.
+   * Set for a dead letter, or an ignored write, whose message also names a held or rejected change. The resource is then listed
+   * as an exception too (exceptionReasonOf of exceptions.ts).
    */
   besides?: 'Held' | 'Rejected';
   /**
@@ -28,7 +28,10 @@ export interface Condition {
    */
   request?: string;
   accepted?: number;
-  /** The deactivation that is held, or that a person or the platform refused, is that of a leaver: deleted at the source, or out of scope. */
+  /**
+   * Set if the condition is about a deactivation that is held, or that a person or the platform refused, and the user is a leaver:
+   * deleted at the source, or out of scope.
+   */
   isLeaver?: true;
 }
 

@@ -39,7 +39,7 @@ type ClaimReply = [ref: Ref, deliveryId: string, priority: number][];
 
 /** Marks that one script makes; a thousand take about 15 ms. */
 const MARKS_PORTION = 1000;
-/** An entry of `tenant:<target>` that is no address. */
+/** An entry of `tenant:<target>` that is no address: an empty set would mean that every address is accepted (`hasMoved`). */
 const NO_ADDRESS = '-';
 /** Pending removals that one script copies. */
 const INHERITED_PORTION = 200;
@@ -96,6 +96,7 @@ export function createOutbox(
     return (await redis.hexists(keys.key('marks', target), ref)) === 1;
   }
 
+  /** Returns all resources with a mark. */
   async function marked(): Promise<Ref[]> {
     const refs = new Set<Ref>();
     const marks = keys.key('marks', target);

@@ -127,7 +127,11 @@ export function toMarkState(
   };
 }
 
-/** Returns the state of an entry `<kind> <subject>` of the set `guardItems` of a ref; undefined: the change is to be judged anew. */
+/**
+ * Returns the state of a change of a resource; undefined: the change is to be judged anew.
+ * @param item an entry `<kind> <subject>` of the set `guardItems` of the ref
+ * @param openSerial serial of the open approval; held changes with a larger place belong to it
+ */
 async function guardState(
   { redis, keys }: { redis: Redis; keys: Keyspace },
   { target, ref, item, openSerial }: { target: string; ref: Ref; item: string; openSerial: number },

@@ -74,11 +74,14 @@ export interface RunState {
 /** Reads with one call for each resource: values of users, members of groups. Each run continues where the last one ended. */
 export type Cursor = 'values' | 'members';
 
-/** Start of the text in place of the digest of `mappedBy` after a repair: the next run maps and reads everything. */
+/** Start of the text that `mappedBy` returns in place of a digest after a repair: the next run maps and reads everything. */
 export const REPAIRED = 'repaired';
-/** Start of the text in place of that digest when the next run has to map everything (note_anew.lua). */
+/** Start of the text that `mappedBy` returns in place of a digest when the next run has to map everything (note_anew.lua). */
 const ANEW = 'anew';
-/** Start of the text in place of that digest while no run has compared a target since it came back into the settings. */
+/**
+ * Start of the text that `mappedBy` returns in place of a digest while no run has compared the target since it came back into the
+ * settings.
+ */
 const RETURNED = 'returned';
 export const isRepaired = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(REPAIRED) ?? false;
 const isReturned = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(RETURNED) ?? false;

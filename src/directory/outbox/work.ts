@@ -102,7 +102,7 @@ export function createWork(
   const run = (name: string, args: object, ...texts: string[]): Promise<ScriptReply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
 
-  /** Runs a script together with the collected log entries; after a failure they go with the next script. */
+  /** Runs a script together with the collected log entries; after a failure the entries go with the next script. */
   async function runFor(work: DueWork, name: string, args: object, ...texts: string[]): Promise<ScriptReply> {
     const entries = work.logEntries.splice(0);
     try {

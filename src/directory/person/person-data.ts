@@ -20,7 +20,11 @@ export interface LogName {
   target?: string;
 }
 
-/** Returns whether a log entry loses its personal data. @param entry its part in the hash chain, as JSON @param personal that data as JSON */
+/**
+ * Returns whether a log entry loses its personal data.
+ * @param entry its part in the hash chain, as JSON
+ * @param personal its personal data, as JSON
+ */
 export type EntryTest = (entry: string, personal: string) => boolean;
 
 /** An order to forget a person that is not complete. */
@@ -109,10 +113,10 @@ export function createPersonData(
       const stream = keys.key(family);
       for await (const found of streamPortions(redis, stream, PORTION)) {
         // `e`: the event as JSON.
-        const theirs = found.filter((entry) =>
+        const aboutUsers = found.filter((entry) =>
           ids.has(String((JSON.parse(fieldOf(entry[1], 'e') ?? '{}') as { id?: string }).id)),
         );
-        if (theirs.length > 0) count += await redis.xdel(stream, ...theirs.map(([id]) => id));
+        if (aboutUsers.length > 0) count += await redis.xdel(stream, ...aboutUsers.map(([id]) => id));
       }
     }
     return count;
@@ -121,7 +125,7 @@ export function createPersonData(
   /** Replaces names in the notes of operators: of holds, decisions and first approvals. @returns number of changed notes */
   async function replaceInNotes(replace: (text: string) => string): Promise<number> {
     let count = 0;
-    const put = async (
+    const replaceIn = async (
       place: { family: string; target: string; field?: string },
       text: string | null,
     ): Promise<void> => {
@@ -138,11 +142,11 @@ export function createPersonData(
       if (tag === 'replaced') count += 1;
     };
     for (const target of await targetsOf()) {
-      await put({ family: 'hold', target }, await redis.get(keys.key('hold', target)));
+      await replaceIn({ family: 'hold', target }, await redis.get(keys.key('hold', target)));
       for (const text of await redis.lrange(keys.key('guardDecisions', target), 0, -1))
-        await put({ family: 'guardDecisions', target }, text);
+        await replaceIn({ family: 'guardDecisions', target }, text);
       for (const [field, text] of Object.entries(await redis.hgetall(keys.key('guardFirst', target))))
-        await put({ family: 'guardFirst', target, field }, text);
+        await replaceIn({ family: 'guardFirst', target, field }, text);
     }
     return count;
   }

@@ -49,30 +49,30 @@ export function createProof(
 
   /**
    * Checks everything once, in the order that the repair needs: records first, because all else is derived from them, and marks
-   * last, because other repairs set marks. Returns the findings; after a repair the faults that remain
-   * need an operator.
+   * last, because other repairs set marks. Returns the findings; faults that a repair leaves need an operator.
    * @param findings filled during the run, so that after an abort the caller knows what was repaired
    */
   async function run(options: ProofOptions, findings: Findings = createFindings()): Promise<Finding[]> {
     const { repair, request, pauseMs = 0, signal, onLooked } = options;
     let looked = 0;
     /** Entries since the last pause. They are counted over several keys, because many keys hold only a few. */
-    let unrested = 0;
+    let sincePause = 0;
 
     /** Pauses when enough entries were checked. */
     async function rest(entries: number): Promise<void> {
-      unrested += entries;
-      if (pauseMs === 0 || unrested < REST_AFTER) return;
-      unrested = 0;
+      sincePause += entries;
+      if (pauseMs === 0 || sincePause < REST_AFTER) return;
+      sincePause = 0;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
 
+    /** Runs one scan, and adds the faults that it finds to the findings. */
     async function scan({ script, args }: ProofScan): Promise<void> {
       // A scan of one target sets marks at this target only.
-      const marked = 'target' in args ? [args.target] : targets;
+      const markedAt = 'target' in args ? [args.target] : targets;
       const replies = scanned(async (cursor) => {
         signal?.throwIfAborted();
-        const all = { rulesReadGroups, count: PORTION, ...args, targets: marked, cursor, repair, request };
+        const all = { rulesReadGroups, count: PORTION, ...args, targets: markedAt, cursor, repair, request };
         const [next, seen, faults] = await scripts.values(`prove_${script}`, keys.base, all);
         return [next, { seen: Number(seen), faults: faults as string[] }];
       });
@@ -85,7 +85,7 @@ export function createProof(
     }
 
     /** Returns the keys that MEMBER_SETS or PENDING_OR_HELD match, each once and without the base. */
-    async function ownKeys(): Promise<string[]> {
+    async function matchedKeys(): Promise<string[]> {
       const names = new Set<string>();
       for await (const found of keysLike(redis, `${keys.base}*`, KEYS_AT_ONCE)) {
         signal?.throwIfAborted();
@@ -112,7 +112,7 @@ export function createProof(
     // that creates a member set later adds the set to the sum itself.
     const counting = randomUUID();
     await scan({ script: 'count', args: { step: 'begin', run: counting } });
-    const names = await ownKeys();
+    const names = await matchedKeys();
     await scanKeys(names.filter((name) => MEMBER_SETS.test(name)));
     await scan({ script: 'count', args: { step: 'end', run: counting } });
     await scanAll(targets.flatMap(scansOfLinks));

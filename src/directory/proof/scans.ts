@@ -63,7 +63,10 @@ export const MEMBER_SETS = new RegExp(`^(${OF_GROUPS.join('|')}):`);
 /** Matches the keys of pending memberships and of guard items: one for each group, user, kind or resource. */
 export const PENDING_OR_HELD = new RegExp(`^(${[...SIGNS, ...HOLDS].join('|')}):`);
 
-/** Returns the scan of a key that MEMBER_SETS or PENDING_OR_HELD match; undefined for every other key. @param name key without the base */
+/**
+ * Returns the scan of a key that MEMBER_SETS or PENDING_OR_HELD match; undefined for every other key.
+ * @param name key without the base
+ */
 export function scanOfKey(name: string, targets: readonly string[]): ProofScan | undefined {
   const [family = '', first = ''] = name.split(':', 2);
   if (OF_GROUPS.includes(family))

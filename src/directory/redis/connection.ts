@@ -83,9 +83,9 @@ function common(role: ConnectionRole): ServerOptions {
 }
 
 /**
- * Returns the rule whether an error makes a connection anew: READONLY comes from an old primary after a failover, and a new connection
- * may reach the new primary. At most once in a time, because the new connection may lead to the same replica: reads such as the role,
- * which an alert needs, have to be possible meanwhile.
+ * Returns the rule by which an error makes ioredis connect anew. READONLY comes from an old primary after a failover, and a new
+ * connection may reach the new primary. If it leads to the same replica again, the connection stays for READ_ONLY_PAUSE_MS, so
+ * that reads are possible meanwhile, such as that of the role for an alert.
  */
 function createReadOnlyRule(): (error: Error) => boolean {
   let triedAt = -Infinity;

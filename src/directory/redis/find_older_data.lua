@@ -11,22 +11,24 @@ local LONGEST_NOTE = 4000
 local name = key('dataSeen')
 local stored = tonumber(redis.call('GET', name) or 0)
 local sequence = tonumber(redis.call('GET', key('sequence')) or 0)
--- A process that has seen nothing writes nothing: the others shall still find out that they have seen more.
+-- The first call of a process writes nothing: with the present time in `dataSeen`, other processes could not find out any more
+-- that they have seen more.
 if p.seen == 0 then return { 'whole', stored > 0 and stored or clock(), sequence } end
 -- The larger time is kept, because the clock of Redis may have been put back.
 local seen = math.max(clock(), stored)
 redis.call('SET', name, string.format('%d', seen))
+-- `dataSeen` is lost. If the counter `sequence` has fallen too, all data is lost.
 if stored == 0 then return { sequence < p.sequence and 'empty' or 'whole', seen, sequence } end
 if p.seen - stored <= p.mostLostMs then return { 'whole', seen, sequence } end
 for _, target in ipairs(p.targets) do
   if not hold_target(target, p.by, p.note) then
-    -- An operator holds the target already: the release shall not come without a look at the loss.
+    -- The target is on hold already. The note about the loss is added to the note of this hold, so that whoever releases it knows.
     local hold = key('hold', target)
     local order = cjson.decode(redis.call('GET', hold))
     local field = order.operator and 'operatorNote' or 'note'
-    local known = order[field] or ''
-    if #known < LONGEST_NOTE then
-      order[field] = known == '' and p.note or known .. '; ' .. p.note
+    local former_note = order[field] or ''
+    if #former_note < LONGEST_NOTE then
+      order[field] = former_note == '' and p.note or former_note .. '; ' .. p.note
       redis.call('SET', hold, cjson.encode(order))
     end
   end

@@ -2,7 +2,10 @@
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../support/sources.ts';
 
-/** Resolves when all replicas have the writes of this connection to keys of `base`. @throws Error when a replica does not confirm */
+/**
+ * Resolves when all replicas have the writes of this connection to keys of `base`.
+ * @throws Error when a replica does not confirm
+ */
 export type Confirm = (base: string) => Promise<void>;
 
 interface ReplicaState {

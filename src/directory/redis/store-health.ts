@@ -113,7 +113,7 @@ export async function readStoreFacts(redis: Redis, now: () => number): Promise<S
   const info = parseInfo(await node.info());
   const askedAt = now();
   const [seconds = 0, micros = 0] = (await node.time()).map(Number);
-  const ours = (askedAt + now()) / 2;
+  const ownTime = (askedAt + now()) / 2;
   const [saves, fsync] = await Promise.all([redisSetting(node, 'save'), redisSetting(node, 'appendfsync')]);
   let persistence: StoreFacts['persistence'] = 'none';
   if (info.get('aof_enabled') === '1') persistence = 'append-only file';
@@ -123,7 +123,7 @@ export async function readStoreFacts(redis: Redis, now: () => number): Promise<S
     persistence,
     fsync,
     memory: memoryOf(info),
-    skewMs: Math.round(seconds * 1000 + micros / 1000 - ours),
+    skewMs: Math.round(seconds * 1000 + micros / 1000 - ownTime),
   };
 }
 

@@ -37,8 +37,10 @@ export function whyAway(error: unknown): string {
 export const isDiskRefusal = (error: unknown): error is Error =>
   error instanceof Error && error.message.startsWith('MISCONF');
 
-// The codes are compared too, because the error of one call of a batch is an Error with only the message of Redis (scripts.ts).
-/** Returns whether an error comes from Redis or its connection; errors of platform calls have other names and messages. */
+/**
+ * Returns whether an error comes from Redis or its connection; errors of platform calls have other names and messages. Messages are
+ * compared too, because the error of one call of a batch is an Error with only the message of Redis (scripts.ts).
+ */
 export const isStoreFailure = (error: unknown): error is Error =>
   error instanceof Error &&
   (['ReplyError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError'].includes(error.name) ||

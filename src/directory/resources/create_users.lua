@@ -48,6 +48,7 @@ if number_new < count then
     if redis.call('HEXISTS', key('users'), id) == 1 then
       refuse(id, 'stale')
     else
+      -- The batch is refused as a whole, so the place that this user has just got is removed.
       redis.call('ZREM', key('order', 'User'), id)
     end
   end

@@ -124,16 +124,16 @@ export function createElsewhere(
     });
     const holder = await holderOf(target, kind, platformId);
     if (holder || tag === 'busy') return holder ?? 'busy';
-    const found: Holder[] = [];
+    const givingWay: Holder[] = [];
     for (const name of former) {
-      const left = await holderAmong([name], target, kind, platformId);
-      if (!left) continue;
-      const lease = createKeyspace(prefix, name).key('lease', `${target}:${left.ref}`);
+      const formerHolder = await holderAmong([name], target, kind, platformId);
+      if (!formerHolder) continue;
+      const lease = createKeyspace(prefix, name).key('lease', `${target}:${formerHolder.ref}`);
       if (!(await hasLeft(name, target)) || (await redis.exists(lease)) === 1) return 'busy';
       // A damaged link stays, because it may be of another account.
-      if (!left.isDamaged) found.push(left);
+      if (!formerHolder.isDamaged) givingWay.push(formerHolder);
     }
-    return found;
+    return givingWay;
   }
 
   /**

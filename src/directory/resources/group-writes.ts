@@ -25,7 +25,10 @@ import {
 
 /** Reply of a script that changed nothing because the change has too many memberships for one script. */
 const MANY = 'many';
-/** Start of the reply after a rename of a very large group whose name mappings read: its members are to be marked in portions. */
+/**
+ * Start of the reply after a rename of a very large group, if mapping rules read the names of groups: its members are to be marked
+ * in portions.
+ */
 const RENAMED = 'renamed ';
 
 /** Matches the ids that the bridge gives to users and groups. */
@@ -81,10 +84,12 @@ export function createGroupWrites(
     steps: MemberStep[],
     text?: string,
   ): Promise<PutOutcome> {
-    const ask = async ({ steps: some, expected, isFirst, more }: MemberPortion): Promise<string> => {
-      const portion = { ...args, expected, more, most: MOST_AT_ONCE, steps: some, folded: foldedNames(some) };
-      const texts = isFirst && text !== undefined ? [text] : [];
-      const reply = await scripts.ask('put_group', base, portion, ...texts);
+    const ask = async (portion: MemberPortion): Promise<string> => {
+      const { expected, more } = portion;
+      const folded = foldedNames(portion.steps);
+      const portionArgs = { ...args, expected, more, most: MOST_AT_ONCE, steps: portion.steps, folded };
+      const texts = portion.isFirst && text !== undefined ? [text] : [];
+      const reply = await scripts.ask('put_group', base, portionArgs, ...texts);
       if (!reply.startsWith(RENAMED)) return reply;
       await markRenamed(args.request);
       return reply.slice(RENAMED.length);

@@ -60,17 +60,17 @@ export function createLargeChange({ versionOf, membersOf, usersMeantBy }: LargeC
     expected: number | undefined,
     store: Store,
   ): Promise<PutOutcome> {
-    // Steps before a replacement have no effect. -1: there is no replacement.
-    const from = steps.findLastIndex(({ kind }) => kind === 'replace');
-    const replaced = steps[from]?.values;
+    // Steps before the last replacement have no effect. -1: there is no replacement.
+    const replacementAt = steps.findLastIndex(({ kind }) => kind === 'replace');
+    const wanted = steps[replacementAt]?.values;
     let isFirst = true;
     let isChanged = false;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // A replacement is computed for one version, so each portion requires the version that the previous portion left.
       let version = isFirst ? expected : undefined;
-      if (replaced) version ??= await versionOf(group);
-      const first = replaced ? await differences(group, replaced) : [];
-      const portions = portionsOf([...first, ...steps.slice(from + 1)]);
+      if (wanted) version ??= await versionOf(group);
+      const replacing = wanted ? await differences(group, wanted) : [];
+      const portions = portionsOf([...replacing, ...steps.slice(replacementAt + 1)]);
       let outcome: PutOutcome = { kind: 'stale' };
       for (const [index, portion] of portions.entries()) {
         const more = index < portions.length - 1;
@@ -78,7 +78,7 @@ export function createLargeChange({ versionOf, membersOf, usersMeantBy }: LargeC
         if (outcome.kind !== 'stored' && outcome.kind !== 'unchanged') break;
         isFirst = false;
         isChanged ||= outcome.kind === 'stored';
-        version = replaced && outcome.version;
+        version = wanted && outcome.version;
       }
       if (outcome.kind === 'unchanged' && isChanged) return { ...outcome, kind: 'stored' };
       // Another attempt cannot succeed: the group has another version than the client knows, and nothing was changed.

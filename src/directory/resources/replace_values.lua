@@ -45,12 +45,12 @@ if not changed then return { outcome('unchanged', record, record.modified), stor
 local state = record.state
 record.version, record.state = record.version + 1, active or state
 record.checksum = nil -- so that `written` computes it anew
-local now = written(record, head, value, tail)
+local new_record = written(record, head, value, tail)
 local closes = active == 'inactive' and state ~= 'inactive'
 local reopens = active == 'active' and state ~= 'active'
-change_user(p.id, now, closes and DEACTIVATION or EDIT, reopens)
+change_user(p.id, new_record, closes and DEACTIVATION or EDIT, reopens)
 if p.events then
   -- NEEDS records, events
-  emit_event('User', p.id, parse(now), { text = string.sub(stored, at), state = state })
+  emit_event('User', p.id, parse(new_record), { text = string.sub(stored, at), state = state })
 end
-return { outcome('stored', record, p.now), now }
+return { outcome('stored', record, p.now), new_record }

@@ -1,6 +1,6 @@
 // Finds users and groups by a part of a name, an address or an id, in steps that a caller can continue later. An index for
-// it would make every push slower. So Redis matches the names that are keys of an existing index, and scans the records for
-// others.
+// it would make every push slower. So Redis matches the names that are keys of an existing index (userNames, names of groups), and
+// scans the records of users for their other names.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { fold, refOf, type Kind, type Ref } from '../records.ts';
@@ -89,7 +89,7 @@ export function createNameSearch(
   async function read(
     kind: Kind,
     ids: string[],
-    isMeant: (id: string, names: StoredNames) => boolean,
+    isHit: (id: string, names: StoredNames) => boolean,
   ): Promise<NamedResource[]> {
     const found: NamedResource[] = [];
     for (let at = 0; at < ids.length;) {
@@ -97,7 +97,7 @@ export function createNameSearch(
       at += count;
       for (const { id, text } of stored) {
         const names = JSON.parse(text) as StoredNames;
-        if (isMeant(id, names)) found.push(named(kind, id, names));
+        if (isHit(id, names)) found.push(named(kind, id, names));
       }
     }
     return found;
@@ -115,8 +115,8 @@ export function createNameSearch(
     const wanted = fold(text);
     const { next, ids } =
       phase === 'records' ? await byRecord(cursor, wanted) : await byKey(phase, cursor, wanted, hits);
-    const isMeant = phase === 'records' ? isNamedLate(wanted) : () => true;
-    const found = await read(phase === 'displayNames' ? 'Group' : 'User', ids, isMeant);
+    const isHit = phase === 'records' ? hasTextBesideUserName(wanted) : () => true;
+    const found = await read(phase === 'displayNames' ? 'Group' : 'User', ids, isHit);
     const isPhaseOver = next === '0';
     if (isPhaseOver && phase === 'records') return { found, next: undefined };
     return { found, next: isPhaseOver ? `${Number(position) + 1}.0` : `${position}.${next}` };
@@ -139,8 +139,8 @@ function needlesOf(wanted: string): { needles: string[]; folded: boolean } {
   return { needles: [wanted, wanted.toUpperCase(), first.toUpperCase() + rest.join('')], folded: false };
 }
 
-/** Returns a test whether a user has the text elsewhere than in the userName, by which the first phase finds users. */
-const isNamedLate =
+/** Returns a test whether a user has the text elsewhere than in the userName; the first phase finds users by the userName. */
+const hasTextBesideUserName =
   (wanted: string) =>
   (id: string, { userName, displayName, nickName, externalId, name, emails }: StoredNames): boolean => {
     const has = (value: string | undefined): boolean => value !== undefined && fold(value).includes(wanted);
