@@ -69,8 +69,8 @@ export function createDesiredState(
     othersOf,
     formerOf: async (target) => {
       const fed = [connection, ...othersOf(target)].map((name) => ({ connection: name, target }));
-      const former = await known.former(fed);
-      return former.flatMap((feed) => (feed.target === target ? [feed.connection] : []));
+      const formerFeeds = await known.former(fed);
+      return formerFeeds.flatMap((feed) => (feed.target === target ? [feed.connection] : []));
     },
     // During an update a process with former settings may still sync a former connection, which leaves with the last such process.
     hasLeft: async (other, target) =>
@@ -91,8 +91,8 @@ export function createDesiredState(
     }),
   );
   const formerTargets = async (): Promise<string[]> => {
-    const former = await known.former(targets.map((target) => ({ connection, target })));
-    return former.flatMap((feed) => (feed.connection === connection ? [feed.target] : []));
+    const formerFeeds = await known.former(targets.map((target) => ({ connection, target })));
+    return formerFeeds.flatMap((feed) => (feed.connection === connection ? [feed.target] : []));
   };
   return {
     connection,
@@ -101,11 +101,11 @@ export function createDesiredState(
     /** Returns the provisioning logs by target, those of former targets too. */
     allLogs: async () => {
       const limits = log ? { limits: log } : {};
-      const former = (await formerTargets()).map((target) => {
+      const formerLogs = (await formerTargets()).map((target) => {
         const formerLog = createProvisioningLog(storeDeps, { target, ...limits });
         return [target, { log: formerLog }] as const;
       });
-      return new Map<string, Pick<ReturnType<typeof createOutbox>, 'log'>>([...outboxes, ...former]);
+      return new Map<string, Pick<ReturnType<typeof createOutbox>, 'log'>>([...outboxes, ...formerLogs]);
     },
     /** Audit entries of operators. */
     acts: createActs(storeDeps),

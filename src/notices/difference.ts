@@ -71,7 +71,7 @@ export function tendTold(
 ): ToldConditions {
   const found = new Map(present.map((each) => [keyOf(each), each]));
   let isSame = true;
-  const kept = Object.entries(told).flatMap(([key, known]) => {
+  const stillTold = Object.entries(told).flatMap(([key, known]) => {
     const isCovered = about.includes(known.about) && places.has(noticePlaceOf(known));
     // A condition that is not present any more keeps its numbers; `changesBetween` reports it as resolved.
     const { count = known.count, grade = known.grade } = found.get(key) ?? {};
@@ -80,7 +80,7 @@ export function tendTold(
     const lower = { ...known, count: Math.min(count, known.count), grade: Math.min(grade, known.grade) };
     return isCovered ? [[key, lower] as const] : [];
   });
-  return isSame ? told : Object.fromEntries(kept);
+  return isSame ? told : Object.fromEntries(stillTold);
 }
 
 export interface NoticeGrouping {

@@ -128,7 +128,7 @@ export function createGuardStore(
     return verdicts;
   }
 
-  /** Holds the changes of a plan that exceed the limit, before any of them is marked. */
+  /** Holds the changes of a plan that exceed the limit, before their resources are marked. */
   async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
     const permissions: Permission[] = [];
     for (const portion of inPortions(items, HOLD_PORTION))
@@ -231,7 +231,7 @@ export function createGuardStore(
     return removed;
   }
 
-  /** Returns the score of each change in the list of its kind; reads in portions. @param family of the Redis keys of these lists */
+  /** Returns the score of each change in the list of its kind; null: it is not there. @param family of the keys of these lists */
   async function placesIn(family: string, items: Destruction[]): Promise<(string | null)[]> {
     const found: (string | null)[] = [];
     for (const portion of inPortions(items, TAKE_PORTION)) {

@@ -21,7 +21,8 @@ local function decision(user)
     -- A place after the serial: held under the open approval. An earlier one is of an expired approval and judged again.
     if place > tonumber(serial) then return 'follows' end
   end
-  -- The source removes an inactive user from single groups. A deletion removed the user from all of them, and was rejected.
+  -- A stored user is inactive: the source removed the user from this group alone, so the removal needs a decision of its own. A
+  -- deletion removed the user from all groups, so its rejection covers this removal.
   if redis.call('ZSCORE', key('guardRejected', of_kind), ref) then return stored and 'stays' or 'rejected' end
   return redis.call('HEXISTS', key('marks', p.target), ref) == 1 and 'waits' or 'stays'
 end

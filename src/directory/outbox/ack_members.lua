@@ -20,7 +20,8 @@ redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 local pending_members = key('pendingMembers', p.target .. ':' .. p.group)
 local is_removal = p.sign == TO_REMOVE
-local kept_sign = is_removal and ({ kept = KEPT_REMOVAL, unseen = UNCONFIRMED_REMOVAL })[p.ending]
+-- The sign that replaces the one of a removal; nil or false: the pending membership is removed.
+local new_sign = is_removal and ({ kept = KEPT_REMOVAL, unseen = UNCONFIRMED_REMOVAL })[p.ending]
 if p.ending == 'unseen' or p.ending == 'left' then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
 local ended_families = p.ending == 'left' and { 'takenOutMembers' } or { 'unsentMembers', 'takenOutMembers' }
 for _, family in ipairs(p.sign == TO_ADD and ended_families or {}) do
@@ -29,17 +30,17 @@ end
 local cleared = 0
 for _, user in ipairs(p.users) do
   local sign = redis.call('HGET', pending_members, user)
-  -- A removal that is kept or unconfirmed ends when the platform has no such member any more; not if this call keeps the
+  -- A kept or an unconfirmed removal ends too, because the platform has no such member any more; not if this call keeps the
   -- removals.
-  local is_kept = sign == KEPT_REMOVAL or sign == UNCONFIRMED_REMOVAL
-  local ends_kept_removal = is_kept and is_removal and p.ending ~= 'kept'
-  if sign == p.sign or ends_kept_removal then
+  local is_kept_or_unconfirmed = sign == KEPT_REMOVAL or sign == UNCONFIRMED_REMOVAL
+  local ends_too = is_kept_or_unconfirmed and is_removal and p.ending ~= 'kept'
+  if sign == p.sign or ends_too then
     cleared = cleared + 1
     if p.ending == 'moot' then
       end_decided_removal(p.target, p.group, user)
     else
-      if kept_sign then
-        set_pending(p.group, user, kept_sign)
+      if new_sign then
+        set_pending(p.group, user, new_sign)
       else
         redis.call('HDEL', pending_members, user)
         redis.call('HDEL', key('pendingGroups', p.target .. ':' .. user), p.group)

@@ -42,8 +42,8 @@ for index = 1, #signs, 2 do
       -- When the approval expires, the heir is synced and its changes are judged again.
       redis.call('ZADD', key('alarms', p.target), expires, heir)
     end
-    local kept_sign = sign == UNCONFIRMED_REMOVAL and sign or TO_REMOVE
-    set_pending(p.heir, user, rejection and KEPT_REMOVAL or kept_sign)
+    local sign_without_rejection = sign == UNCONFIRMED_REMOVAL and sign or TO_REMOVE
+    set_pending(p.heir, user, rejection and KEPT_REMOVAL or sign_without_rejection)
   end
 end
 return { 'inherited', next_cursor }

@@ -27,7 +27,7 @@ end
 
 -- Proves the groups of one user, ids joined by commas.
 local function prove(user, groups)
-  local is_known, kept, seen = redis.call('HEXISTS', key('users'), user) == 1, {}, {}
+  local is_known, right_groups, seen = redis.call('HEXISTS', key('users'), user) == 1, {}, {}
   local surplus
   for group in string.gmatch(groups, '[^,]+') do
     local membership = 'User:' .. user .. ' in Group:' .. group
@@ -43,14 +43,14 @@ local function prove(user, groups)
       end)
       is_member = true
     end
-    if is_member then kept[#kept + 1] = group else surplus = membership end
+    if is_member then right_groups[#right_groups + 1] = group else surplus = membership end
     seen[group] = true
   end
-  local is_right = not surplus and #kept > 0
+  local is_right = not surplus and #right_groups > 0
   if is_right then return end
   fault('groupsOf', 'surplus', surplus or 'User:' .. user, function()
-    if #kept == 0 then return redis.call('HDEL', key('groupsOf'), user) end
-    redis.call('HSET', key('groupsOf'), user, table.concat(kept, ','))
+    if #right_groups == 0 then return redis.call('HDEL', key('groupsOf'), user) end
+    redis.call('HSET', key('groupsOf'), user, table.concat(right_groups, ','))
   end)
 end
 

@@ -16,19 +16,19 @@ end
 -- Proves an index entry: each holder (ids joined by commas) has a record with this value. The entries of a damaged record are
 -- kept, because they cannot be compared with it.
 local function prove_value(value, holders)
-  local seen, kept, wrong_id = {}, {}, nil
+  local seen, right_ids, wrong_id = {}, {}, nil
   for id in string.gmatch(holders, '[^,]+') do
     local record = sound_record(p.kind, id)
     local is_damaged = record == nil -- without a record, sound_record returns false
     local is_right = not seen[id] and (is_damaged or record and has_entry(record, p.family, value))
-    if is_right then kept[#kept + 1] = id else wrong_id = id end
+    if is_right then right_ids[#right_ids + 1] = id else wrong_id = id end
     seen[id] = true
   end
-  local has_no_fault = not wrong_id and #kept > 0
+  local has_no_fault = not wrong_id and #right_ids > 0
   if has_no_fault then return end
   fault(p.family, 'surplus', p.kind .. ':' .. (wrong_id or ''), function()
-    if #kept == 0 then return redis.call('HDEL', key(p.family), value) end
-    redis.call('HSET', key(p.family), value, table.concat(kept, ','))
+    if #right_ids == 0 then return redis.call('HDEL', key(p.family), value) end
+    redis.call('HSET', key(p.family), value, table.concat(right_ids, ','))
   end, value)
 end
 

@@ -113,8 +113,8 @@ export function createElsewhere(
     ref: Ref,
     { kind, platformId, isNew }: { kind: Kind; platformId: string; isNew: boolean },
   ): Promise<Holder[] | Holder | 'busy'> {
-    const former = isNew ? [] : await formerOf(target);
-    if (othersOf(target).length === 0 && former.length === 0) return [];
+    const formerConnections = isNew ? [] : await formerOf(target);
+    if (othersOf(target).length === 0 && formerConnections.length === 0) return [];
     const { base } = createKeyspace(prefix, `target.${target}`);
     const id = `${target}:${kind}:${platformId}`;
     const [tag] = await scripts.run('claim_platform_id', base, {
@@ -125,7 +125,7 @@ export function createElsewhere(
     const holder = await holderOf(target, kind, platformId);
     if (holder || tag === 'busy') return holder ?? 'busy';
     const givingWay: Holder[] = [];
-    for (const name of former) {
+    for (const name of formerConnections) {
       const formerHolder = await holderAmong([name], target, kind, platformId);
       if (!formerHolder) continue;
       const lease = createKeyspace(prefix, name).key('lease', `${target}:${formerHolder.ref}`);
