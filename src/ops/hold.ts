@@ -46,7 +46,7 @@ export const releaseTargets = (
       if (await guardStore.release()) return true;
       hold = await guardStore.onHold();
     }
-    // A hold that is left is one because of another tenant; its note says why.
+    // Only a hold because of another tenant is left after `release`; its note says why.
     return hold ? `stays on hold, ${hold.note ?? ''}. ${holdAdvice(name, hold)}.` : false;
   });
 
@@ -65,8 +65,9 @@ async function applyOrder(
   for (const { connection, outboxes, acts } of states) {
     for (const [target, { guardStore }] of outboxes) {
       if (only !== undefined && target !== only) continue;
-      const done = await run(guardStore, () => acts.record({ ...order, target }), target);
-      const result = typeof done === 'string' ? { changed: false, refused: done } : { changed: done };
+      const outcome = await run(guardStore, () => acts.record({ ...order, target }), target);
+      const result =
+        typeof outcome === 'string' ? { changed: false, refused: outcome } : { changed: outcome };
       changes.push({ connection, target, ...result });
     }
   }

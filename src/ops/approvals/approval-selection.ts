@@ -100,7 +100,7 @@ export async function createSelector(
   };
 }
 
-/** Returns the texts that are names. A ref or an id does not mean a resource that had it as a name. */
+/** Returns the texts that are neither a ref nor an id: a ref or an id means one resource, and never a name of the same form. */
 async function namesAmong(state: DesiredState, given: readonly string[] = []): Promise<string[]> {
   const searched = toSearched([state]);
   const meant = await Promise.all(given.map((text) => idToRef(searched, text)));

@@ -146,10 +146,10 @@ export async function previewDecision(
   const approval = withPresentFirsts(found.approval, settingsOf);
   const isWhole = selectionText(selection) === undefined;
   const retracted = action === 'withdraw' && isWhole ? await firstOf(found, settingsOf) : undefined;
-  // A first approval has a list of its own. For every other order the action, and the decisions made meanwhile, tell which list
+  // `found` has the list of a first approval. For every other order the action, and the decisions made meanwhile, tell which list
   // the id means now: held changes, or those that are still rejected.
-  const own = found.first || retracted ? found.list : undefined;
-  const list = own ?? (await outbox.guardStore.listOf(action, withinTarget(approval)));
+  const listOfFirst = found.first || retracted ? found.list : undefined;
+  const list = listOfFirst ?? (await outbox.guardStore.listOf(action, withinTarget(approval)));
   if (!list) return { approval, count: 0, items: [] };
   const select = await selectorOf(found, selection);
   const { items, matching } = await readPage({ ...found, list }, select, { offset: 0, limit: most });
@@ -183,12 +183,13 @@ export async function decideApproval(
     const named = { act, ...actor, target: approval.target, subject: approval.id, count };
     return note === '' ? named : { ...named, note };
   };
-  // A first approval is taken back before the rejection with the same id: the order must not let changes be written that the caller
-  // only no longer approves. `withdraw` of a decision without first approval goes on below.
+  // If a rejection has the same id as a first approval, `withdraw` takes back the first approval, not the rejection: the caller
+  // no longer approves the changes, so the order must not let them be written. Without a first approval the decision is withdrawn
+  // below.
   const retracted =
     action === 'withdraw' && selectedText === undefined ? await firstOf(found, settingsOf) : undefined;
   if (retracted) {
-    // Another operator completed it, or took it back.
+    // `withdraw` fails when another operator has completed this first approval, or taken it back.
     if (!(await outbox.guardStore.firstApprovals.withdraw(retracted))) return { kind: 'unknown' };
     const note = `the first approval, by ${retracted.by}`;
     await state.acts.record(recordOf('withdraw', retracted.total, note));
@@ -216,6 +217,25 @@ export async function decideApproval(
             ),
       ]),
   });
+  return outcomeOf(states, found, { id, approval, decided, action, selectedText, identity });
+}
+
+/**
+ * Returns the outcome of an order as its operator reads it.
+ * @param order.id the id that the operator gave; it may lack the last place, which `approval.id` has
+ * @param order.decided what the guard has stored
+ */
+async function outcomeOf(
+  states: readonly DesiredState[],
+  { outbox }: FoundApproval,
+  order: Pick<DecisionOrder, 'action' | 'identity'> & {
+    id: string;
+    approval: Approval;
+    decided: Awaited<ReturnType<Outbox['guardStore']['decide']>>;
+    selectedText: string | undefined;
+  },
+): Promise<DecisionOutcome> {
+  const { id, approval, decided, action, selectedText, identity } = order;
   if (decided.kind === 'noted') {
     const source = approval.state === 'held' ? 'guardHeld' : 'guardRejected';
     const noted = await outbox.guardStore.firstApprovals.find(decided.id, source);

@@ -106,26 +106,27 @@ export async function describeChanges(
     outbox?.unmanagedNames.namesOf(items.flatMap(({ subject }) => subject ?? [])),
   ]);
   return items.map((item) => {
-    const one = known.get(item.ref);
+    const ofResource = known.get(item.ref);
     const member = removedUser(item);
-    const account = member && known.get(member);
-    const cause = causeOf(item, one, account);
-    const mail = mailOf(member ? account : one);
+    const ofMember = member && known.get(member);
+    const cause = causeOf(item, ofResource, ofMember);
+    const mail = mailOf(member ? ofMember : ofResource);
     const memberName = member
-      ? nameOf(member, account)
+      ? nameOf(member, ofMember)
       : (unmanaged?.get(item.subject ?? '') ?? item.subject);
     const names = {
-      name: nameOf(item.ref, one),
+      name: nameOf(item.ref, ofResource),
       ...(mail === undefined ? {} : { mail }),
       ...(memberName === undefined ? {} : { member: memberName }),
     };
-    if (isChanged(one) || (member && isChanged(account))) return { ...item, ...names, reason: CHANGED_SINCE };
-    const reason =
-      cause === 'lastAdministrator' ? (one?.link.condition?.message ?? REASONS[cause]) : REASONS[cause];
-    const isLeaver = cause === 'deleted' || cause === 'outOfScope' || one?.link.condition?.isLeaver === true;
+    if (isChanged(ofResource) || (member && isChanged(ofMember)))
+      return { ...item, ...names, reason: CHANGED_SINCE };
+    const condition = ofResource?.link.condition;
+    const reason = cause === 'lastAdministrator' ? (condition?.message ?? REASONS[cause]) : REASONS[cause];
+    const isLeaver = cause === 'deleted' || cause === 'outOfScope' || condition?.isLeaver === true;
     if (!outbox || decidedAt !== undefined) return { ...item, ...names, cause, reason };
     const willBeDeleted = outbox.deletesLeavers && isLeaver && item.kind === 'deactivate';
-    const note = formerSettingsNote(one?.link.condition, outbox.settings);
+    const note = formerSettingsNote(condition, outbox.settings);
     return {
       ...item,
       ...names,
@@ -186,19 +187,20 @@ function mailOf(known: Known | undefined): string | undefined {
   return (emails.find(({ primary }) => primary) ?? emails[0])?.value;
 }
 
-function causeOf(item: Destruction, one: Known | undefined, account: Known | undefined): HeldCause {
+/** Returns the cause of a change by what is known of its resource and of its removed member. */
+function causeOf(item: Destruction, ofResource: Known | undefined, ofMember: Known | undefined): HeldCause {
   const stateOf = (known: Known | undefined): 'deleted' | 'deactivated' | undefined =>
     !known?.resource ? 'deleted' : known.resource.active === false ? 'deactivated' : undefined;
   switch (item.kind) {
     case 'deactivate':
-      if (one?.link.condition?.reason === 'LastAdministrator') return 'lastAdministrator';
-      return stateOf(one) ?? 'outOfScope';
+      if (ofResource?.link.condition?.reason === 'LastAdministrator') return 'lastAdministrator';
+      return stateOf(ofResource) ?? 'outOfScope';
     case 'delete':
-      return stateOf(one) ?? 'outOfScope';
+      return stateOf(ofResource) ?? 'outOfScope';
     case 'removeMembers':
-      if (!one?.resource) return 'groupDeleted';
+      if (!ofResource?.resource) return 'groupDeleted';
       if (removedUser(item) === undefined) return 'notAtSource';
-      return stateOf(account) ?? 'removedFromGroup';
+      return stateOf(ofMember) ?? 'removedFromGroup';
     case 'clearAttributes':
       return 'emptied';
   }

@@ -283,8 +283,9 @@ async function markUnsynced(state: DesiredState, leaveToReconcile: boolean): Pro
 }
 
 /**
- * Returns the users of a portion whose last sync is not that of their record. When today's rules are the first that read groups,
- * everybody in a group counts as stale although the record did not change since.
+ * Returns the users of a portion whose last sync is not that of their record. The state `stale` alone does not tell: when the
+ * present mapping rules are the first that read groups, everybody in a group has this state, also with an unchanged record. So
+ * the version of the last sync (`basis`) is compared with the version of the record.
  */
 async function unsynced(
   { directory, links }: DesiredState,

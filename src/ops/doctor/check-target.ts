@@ -61,10 +61,10 @@ export async function checkTarget(
       : warning('does not tell whose key it is', 'Name the owner of the key in users.protected.'),
   ];
   findings.push(...(await checkScim(name, client, options)));
-  const known = await applied().catch(() => undefined);
-  if (known) findings.push(...unmappedFindings(name, types, known));
+  const appliedNames = await applied().catch(() => undefined);
+  if (appliedNames) findings.push(...unmappedFindings(name, types, appliedNames));
   const ids = await knownIds().catch(() => []);
-  findings.push(...(await checkAttributes(name, client, types, { ...options, applied: known, ids })));
+  findings.push(...(await checkAttributes(name, client, types, { ...options, applied: appliedNames, ids })));
   if (handover) findings.push(await checkHandoverFolder(name, client, handover, options));
   const platformTime = await time().catch(() => undefined);
   if (platformTime !== undefined) findings.push(clockFinding(name, platformTime, now()));
@@ -132,7 +132,11 @@ async function checkScim(
   return findings;
 }
 
-/** Compares the mapped attributes with the definitions at the platform. */
+/**
+ * Compares the mapped attributes with the definitions at the platform.
+ * @param options.applied names of the attributes of which the bridge has written values; undefined: not known
+ * @param options.ids as `knownIds` of DoctorTarget
+ */
 async function checkAttributes(
   target: string,
   client: PlatformClient,
@@ -152,20 +156,22 @@ async function checkAttributes(
         passingAdvice(target, listed) ?? 'Use the key of an administrator.',
       ),
     ];
-  const known = new Map(listed.value.map((each) => [each.name, each.type]));
-  const wrong = Object.entries(types).filter(([name, type]) => known.has(name) && known.get(name) !== type);
-  const missing = Object.keys(types).filter((name) => !known.has(name));
+  const defined = new Map(listed.value.map((each) => [each.name, each.type]));
+  const wrong = Object.entries(types).filter(
+    ([name, type]) => defined.has(name) && defined.get(name) !== type,
+  );
+  const missing = Object.keys(types).filter((name) => !defined.has(name));
   const deleted = missing.filter((name) => applied?.has(name));
   const unused = missing.filter((name) => !applied?.has(name));
   const remade = listed.value.filter(
     ({ id, name }) =>
-      types[name] !== undefined && ids.some((known) => known.has(name) && known.get(name) !== id),
+      types[name] !== undefined && ids.some((written) => written.has(name) && written.get(name) !== id),
   );
   return [
     ok('attribute definitions can be read'),
     ...wrong.map(([name, type]) =>
       error(
-        `attribute ${name} is ${known.get(name)} there and ${type} in the mapping`,
+        `attribute ${name} is ${defined.get(name)} there and ${type} in the mapping`,
         'A type cannot be changed there: correct the mapping or use another name.',
       ),
     ),

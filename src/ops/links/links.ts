@@ -103,7 +103,7 @@ async function importLink(
   const reserved = await elsewhere.reserve(target, ref, claimable);
   if (reserved === 'busy') return refused(reserved, BUSY_ELSEWHERE);
   if (!Array.isArray(reserved)) return ofOther(reserved);
-  // Both flags: memberships that the platform has already are neither added nor logged.
+  // `adopting` and `rejoining` both mean: memberships that the platform has already are neither added nor logged.
   const linked = kind === 'Group' ? { adopting: true as const } : { rejoining: true as const };
   const link = { id: platformId, ...(account === null ? {} : { account }), origin, ...linked };
   const outcome = await scope.outbox.adoptLink(ref, link, `import:${by}`);

@@ -51,7 +51,7 @@ export async function* searchActs(
 }
 
 /**
- * Returns the test whether an audit entry fits the filter. It may not use `subject` and `note`: a search reads this personal
+ * Returns the test whether an audit entry fits the filter. The test may not use `subject` and `note`: a search reads this personal
  * data only for the entries that the test accepts.
  */
 function testOf({ target, actions, ways, by }: ActFilter): (act: Act) => boolean {

@@ -56,20 +56,23 @@ export async function* newestFirst<Entry extends Placed>(
     const upTo = cursorId === undefined ? {} : { before: cursorId, withBefore: name > cursorName };
     return { name, places: singly(search({ since, until, ...upTo })) };
   });
+  // `front`: the first step of the log that is not yielded yet: its newest entry, or a place.
   const fronts = await Promise.all(
     searches.map(async (each) => ({ ...each, front: await each.places.next() })),
   );
   for (;;) {
-    // The newest entry of all logs is the newest of their next ones.
-    const left = fronts.flatMap((each) => (each.front.done ? [] : [{ each, at: each.front.value }]));
-    const [first] = left.sort(
-      (one, other) => order(one.at.id, other.at.id) || (one.each.name < other.each.name ? -1 : 1),
+    // Each log is sorted, so the newest step that is left is the newest of the fronts.
+    const firsts = fronts.flatMap((source) =>
+      source.front.done ? [] : [{ source, step: source.front.value }],
     );
-    if (!first) return;
-    const { name: log } = first.each;
-    const { id, entry } = first.at;
-    yield { place: publicId(log, id), ...(entry && { entry: { ...entry, log } }) };
-    first.each.front = await first.each.places.next();
+    const [newest] = firsts.sort(
+      (one, other) => order(one.step.id, other.step.id) || (one.source.name < other.source.name ? -1 : 1),
+    );
+    if (!newest) return;
+    const { source, step } = newest;
+    const { name: log } = source;
+    yield { place: publicId(log, step.id), ...(step.entry && { entry: { ...step.entry, log } }) };
+    source.front = await source.places.next();
   }
 }
 

@@ -79,7 +79,7 @@ export async function checkForget(
   const open = accounts.filter(({ state, handover }) => state !== 'closed' || isUnderWay(handover));
   if (open.length > 0 && !leaveAccounts) return { kind: 'open', accounts: open };
   // A connection that never linked the person may know fewer names than another one, and notes may have any of them.
-  // A name that somebody else has now means this person in a note, so it is not looked for.
+  // In a note, a name that a pushed person has now means that other person, so it is not looked for.
   const taken = new Set(persons.flatMap((person) => [...person.taken].map(fold)));
   const names = new Set(
     persons.flatMap((person) => [...person.names]).filter((name) => !taken.has(fold(name))),

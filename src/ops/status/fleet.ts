@@ -123,11 +123,11 @@ const lostData = (after: string): FleetFinding =>
     'Restore a backup (docs/restore.md), or let each identity provider run a full cycle. A restore ends this finding, or a day.',
   );
 
-/** For each missing duty the finding, and its words after `no`: `name` before the first process with this duty ran, `had` afterwards. */
+/** For each missing duty the finding, and its words after `no`: `ranBefore` if a process with this duty has run before. */
 const MISSING = {
-  api: { finding: 'noApi', name: 'process takes pushes', had: 'process has taken pushes' },
-  worker: { finding: 'noWorker', name: 'worker runs', had: 'worker has run' },
-  scheduler: { finding: 'noScheduler', name: 'scheduler runs', had: 'scheduler has run' },
+  api: { finding: 'noApi', neverRan: 'process takes pushes', ranBefore: 'process has taken pushes' },
+  worker: { finding: 'noWorker', neverRan: 'worker runs', ranBefore: 'worker has run' },
+  scheduler: { finding: 'noScheduler', neverRan: 'scheduler runs', ranBefore: 'scheduler has run' },
 } as const;
 
 /** Consequence of each missing duty. */
@@ -156,11 +156,11 @@ const sinceText = ({ lastBeatAt, host, version }: Omit<FleetProcess, 'id'>): str
   `${isoTime(lastBeatAt)} (the last was ${host}, version ${version})`;
 
 function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
-  const { finding, name, had } = MISSING[duty];
+  const { finding, neverRan, ranBefore } = MISSING[duty];
   const last = lastBeats[duty];
   return toError(
     finding,
-    `no ${last ? `${had} since ${sinceText(last)}` : name}: ${CONSEQUENCES[duty]}`,
+    `no ${last ? `${ranBefore} since ${sinceText(last)}` : neverRan}: ${CONSEQUENCES[duty]}`,
     `Start scim-bridge serve --role ${duty} (or all)${last ? `; ${WHY_STOPPED}` : '.'}`,
   );
 }

@@ -41,21 +41,21 @@ export async function readTargetHistory(
   target: string,
   range: HistoryRange,
 ): Promise<TargetHistory> {
-  const [own, ...feeding] = await Promise.all([
+  const [ofTarget, ...ofConnections] = await Promise.all([
     store.read('target', target, range),
     ...connectionsOf(target).map((name) => store.read('connection', name, range)),
   ]);
-  const { deactivation, edit, new: created, reconcile, ...others } = own.series;
+  const { deactivation, edit, new: created, reconcile, ...others } = ofTarget.series;
   return {
     target,
     range,
-    from: own.from,
-    now: own.now,
+    from: ofTarget.from,
+    now: ofTarget.now,
     stepMs: HISTORY_RANGES[range].stepMs,
     requestsPerSecond: rateLimitOf(target),
     series: {
-      pushes: addSeries(feeding.map(({ series }) => series.pushes)),
-      pushesRefused: addSeries(feeding.map(({ series }) => series.pushesRefused)),
+      pushes: addSeries(ofConnections.map(({ series }) => series.pushes)),
+      pushesRefused: addSeries(ofConnections.map(({ series }) => series.pushesRefused)),
       ...others,
       backlog: { deactivation, edit, new: created, reconcile },
     },

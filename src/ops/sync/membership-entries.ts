@@ -84,8 +84,8 @@ export async function membershipEntries(
 
 /**
  * Returns the entries of groups that the source deleted. The sync of a member deletes such a group in place of the removal of the
- * member. A group that the platform had before the bridge stays, and
- * so does one whose deletion, or the removal of one of its members, is held or was rejected.
+ * member. A group that the platform had before the bridge stays. A group also stays while its deletion, or the removal of one of
+ * its members, is held or was rejected.
  */
 async function deletionsOf(
   scope: ReconcileScope,

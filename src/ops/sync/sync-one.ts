@@ -88,23 +88,19 @@ export async function syncOne(
     if (options.signal.aborted || !time.aborted) throw error;
     return null;
   });
-  const compared = look?.entries ?? null;
   // The resource could not be read. A sync that needs no write makes no call and would report `equal`, so the failure is reported
   // here.
-  if (compared === null && !time.aborted) {
+  if (look === null && !time.aborted) {
     await throwIfOneReadFails(scope, failure, signal);
     await throwIfSilent(scope);
   }
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
   const memberships = look && (await membershipEntries(scope, found, { look, pendingGroups, signal }));
   const entries = memberships && [...look.entries, ...memberships];
-  // Named afterwards: the sync judges the protection of a member by the name of the account, as the entries of the comparison do.
-  const written = entries && (await withNames(scope, await withoutUnwritten(scope, entries)));
-  const ready =
-    written && found.kind === 'Group' ? await withUnreadyMembersReported(scope, written) : written;
-  const refusedNames = look?.refusedNames ?? [];
-  const judged = ready && withConflictsReported(await withToBeHeld(scope, ready, { inSync: true }));
-  const differences = judged && [...judged, ...refusedNames];
+  const differences = entries && [
+    ...(await toDifferences(scope, found, entries)),
+    ...(look.refusedNames ?? []),
+  ];
   const common = {
     connection,
     target: target.name,
@@ -127,59 +123,129 @@ export async function syncOne(
       ),
     };
   }
-  // Groups of this user that are gone at the platform, or have another name there; of a group the members whose account is gone.
-  // Access goes by the groups and needs the account, so they are synced first.
-  const others = (compared ?? []).flatMap((entry) =>
-    isChange(entry) && (NEWLY_LINKED.has(entry.action) || isRename(entry)) && entry.ref && entry.ref !== ref
-      ? [entry.ref]
-      : [],
+  const { others, deletedGroups, nameHolders } = resourcesToSync(
+    found,
+    look?.entries ?? [],
+    memberships ?? [],
   );
-  // Such a group may have no membership of this person any more, so only its own entry in the log tells the deletion.
-  const deleted = (memberships ?? []).flatMap((entry) =>
-    entry.action === 'delete' && entry.ref ? [entry.ref] : [],
-  );
-  // Other people whose accounts have the userName of this person, because somebody renamed them: they are synced in turn with it.
-  const holders =
-    found.kind === 'Group'
-      ? []
-      : (compared ?? []).flatMap((entry) =>
-          entry.kind === 'User' && entry.ref && entry.ref !== ref && isChange(entry) ? [entry.ref] : [],
-        );
-  const steps = createSteps(scope, [ref, ...others, ...deleted, ...holders], options.onStep);
+  const steps = createSteps(scope, [ref, ...others, ...deletedGroups, ...nameHolders], options.onStep);
   await steps.start();
-  const { actor } = options;
-  await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
-  const request = `sync:${actor.by}`;
-  const drifts = toDrifts((compared ?? []).filter(needsMark));
-  const noted = await scope.drifts.note(
-    drifts.map((drift) => ({ ...drift, priority: 'edit' })),
-    request,
-  );
-  if (look?.done && !look.done.marked)
-    await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
-  // A held removal that the settings leave ends with the sync of its group, which has no mark; the person waits for that end.
-  const leaving = Object.keys(found.kind === 'User' ? pendingGroups : {}).map((id) => refOf('Group', id));
-  await outbox.mark([ref, ...(await keptBySettings(scope, leaving))], 'edit', request);
+  const unnoted = await orderSync(scope, found, { look, pendingGroups, actor: options.actor });
   // A group is synced once here: syncNow below syncs again each group that has to write a membership of the person.
   for (const other of others)
     if (found.kind === 'User')
       await syncResource({ ...scope, logger: options.logger }, other, 'edit', signal);
     else await syncNow(scope, other, { ...options, signal }, steps.read);
-  await syncNow(scope, ref, { ...options, signal }, steps.read, holders);
+  await syncNow(scope, ref, { ...options, signal }, steps.read, nameHolders);
   await steps.read();
-  const own = await endOf(scope, ref);
-  // Renames that the platform refused, also if an operator dropped the dead letter. The syncs above have tried the groups with a
-  // pending membership of the person again, and `withWaiting` tells these.
-  const unwrittenNames = (compared ?? []).filter((entry) => isRename(entry) && !isChange(entry));
-  const misnamed = [...refusedNames, ...unwrittenNames].flatMap(({ ref: group }) =>
+  const end = await endOfSyncs(scope, found, {
+    look,
+    entries,
+    differences,
+    others,
+    pendingGroups,
+    unnoted,
+  });
+  return { ...common, steps: steps.reported, ...end };
+}
+
+/** Returns the entries with names for the report, and with the effect `report` for each that the sync does not write now. */
+async function toDifferences(
+  scope: ReconcileScope,
+  found: FoundResource,
+  entries: PlanEntry[],
+): Promise<PlanEntry[]> {
+  // Named afterwards: the sync judges the protection of a member by the name of the account, as the entries of the comparison do.
+  const named = await withNames(scope, await withoutUnwritten(scope, entries));
+  const judged = found.kind === 'Group' ? await withUnreadyMembersReported(scope, named) : named;
+  return withConflictsReported(await withToBeHeld(scope, judged, { inSync: true }));
+}
+
+/**
+ * Returns the resources that the sync of a resource includes, besides those with a pending membership of it.
+ * @param compared entries of the comparison with the platform
+ * @param memberships entries of pending memberships that the comparison lacks
+ * @returns `others`: of a person the groups that are gone at the platform, or have another name there; of a group the members whose
+ *   account is gone. Access goes by the groups and needs the account, so they are synced first. `deletedGroups`: groups that the
+ *   source deleted. The log entry of such a deletion need not name the person, so it is found by the ref of the group.
+ *   `nameHolders`: people whose accounts have the userName of this person, because somebody renamed the accounts
+ */
+function resourcesToSync(
+  { kind, ref }: FoundResource,
+  compared: readonly PlanEntry[],
+  memberships: readonly PlanEntry[],
+): { others: Ref[]; deletedGroups: Ref[]; nameHolders: Ref[] } {
+  const changesOfOthers = compared.flatMap((entry) =>
+    isChange(entry) && entry.ref && entry.ref !== ref ? [{ ...entry, ref: entry.ref }] : [],
+  );
+  const refsOf = (entries: readonly { ref: Ref }[]): Ref[] => entries.map((entry) => entry.ref);
+  return {
+    others: refsOf(changesOfOthers.filter((entry) => NEWLY_LINKED.has(entry.action) || isRename(entry))),
+    deletedGroups: memberships.flatMap((entry) =>
+      entry.action === 'delete' && entry.ref ? [entry.ref] : [],
+    ),
+    nameHolders: kind === 'Group' ? [] : refsOf(changesOfOthers.filter((entry) => entry.kind === 'User')),
+  };
+}
+
+/**
+ * Records the order in the audit log, stores what the comparison found, and marks the resource.
+ * @returns a difference that was not stored, because the resource changed meanwhile or was being synced; undefined: all were stored
+ */
+async function orderSync(
+  scope: ReconcileScope,
+  { ref, name, kind }: FoundResource,
+  {
+    look,
+    pendingGroups,
+    actor,
+  }: Pick<SyncReport, 'pendingGroups'> & { look: ComparedOne | null; actor: Actor },
+): Promise<{ ref: Ref } | undefined> {
+  const { acts, drifts: driftStore, outbox, target } = scope;
+  await acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
+  const request = `sync:${actor.by}`;
+  const drifts = toDrifts((look?.entries ?? []).filter(needsMark));
+  const outcomes = await driftStore.note(
+    drifts.map((drift) => ({ ...drift, priority: 'edit' })),
+    request,
+  );
+  if (look?.done && !look.done.marked)
+    await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
+  // The present settings may want no removal from a group that a held removal of the person is about. Such a removal ends with the
+  // next sync of the group, which nothing has marked, and the person waits for that end. So the group is marked too.
+  const leaving = Object.keys(kind === 'User' ? pendingGroups : {}).map((id) => refOf('Group', id));
+  await outbox.mark([ref, ...(await keptBySettings(scope, leaving))], 'edit', request);
+  return drifts.find((_, index) => outcomes[index] !== 'applied');
+}
+
+/** Facts known before the syncs of a resource, and the other resources that were synced. */
+interface BeforeSyncs extends Pick<SyncReport, 'differences' | 'pendingGroups'> {
+  look: ComparedOne | null;
+  entries: PlanEntry[] | null;
+  /** Groups or members that were synced first (`resourcesToSync`). */
+  others: readonly Ref[];
+  /** A difference that was not stored (`orderSync`). */
+  unnoted: { ref: Ref } | undefined;
+}
+
+/** Returns the end of the resource after the syncs, with what other resources have not written, and what no sync writes. */
+async function endOfSyncs(
+  scope: ReconcileScope,
+  found: FoundResource,
+  { look, entries, differences, others, pendingGroups, unnoted }: BeforeSyncs,
+): Promise<SyncEnd> {
+  const { ref } = found;
+  const ownEnd = await endOf(scope, ref);
+  // Renames that the platform refused, also if an operator dropped the dead letter. The syncs have tried the groups with a pending
+  // membership of the person again, and `withWaiting` tells these.
+  const unwrittenNames = (look?.entries ?? []).filter((entry) => isRename(entry) && !isChange(entry));
+  const misnamed = [...(look?.refusedNames ?? []), ...unwrittenNames].flatMap(({ ref: group }) =>
     group && group !== ref && !(parseRef(group).id in pendingGroups) ? [group] : [],
   );
-  const isOver = own.outcome !== 'waiting' && !(await outbox.guardStore.onHold());
-  const end = isOver ? await withUnwrittenOthers(scope, own, found, [...others, ...misnamed]) : own;
-  const unnoted = drifts.find((_, index) => noted[index] !== 'applied');
-  let whole = end;
+  const isOver = ownEnd.outcome !== 'waiting' && !(await scope.outbox.guardStore.onHold());
+  let end = isOver ? await withUnwrittenOthers(scope, ownEnd, found, [...others, ...misnamed]) : ownEnd;
   if (end.outcome === 'equal')
-    whole = unnoted
+    end = unnoted
       ? unnotedEnd(unnoted.ref)
       : await endOfWritten(scope, found, {
           end,
@@ -188,9 +254,9 @@ export async function syncOne(
           differences,
         });
   // Without a comparison nothing is known of removals that somebody else made at the platform.
-  const unclear = [...(look?.pendingDone ?? []), ...(look?.pendingUnread ?? [])];
-  const told = look ? await withRejectedRemovals(scope, whole, found, unclear) : whole;
-  return { ...common, steps: steps.reported, ...told };
+  if (!look) return end;
+  const unclear = [...(look.pendingDone ?? []), ...(look.pendingUnread ?? [])];
+  return withRejectedRemovals(scope, end, found, unclear);
 }
 
 /** Returns the end of a resource of which the syncs have left no change to write, by what the comparison before them showed. */
