@@ -10,7 +10,8 @@ import { letterDoneText } from '../reconcile/plan/reported-entries.ts';
 import { backupText, ifOpen, readRestored, type Restored } from '../reconcile/tenant/restored.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
-import type { Explanation, MembershipState } from './explanation.ts';
+import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
+import type { ExplainedFacts, Explanation, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
 import { firstApprovalsOf, rejectionsOf } from './decided.ts';
 import { withLeftMemberships } from './left-by-policy.ts';
@@ -93,60 +94,37 @@ async function explainAt(
   const link = await withPresentCondition(outbox, found.ref, storedLink, status);
   const detail =
     found.kind === 'User' ? await userDetail(scope, found, link) : groupDetail(scope, found, link);
-  const known =
+  const relatedInRedis =
     found.kind === 'User'
       ? { memberships: await membershipsOfUser(scope, found, status), members: null }
       : await membershipsOfGroup(scope, found, status);
   const isHeld =
     status.guard.some(({ state }) => state === 'held') ||
-    known.memberships.some(({ condition }) => condition === 'Held');
+    relatedInRedis.memberships.some(({ condition }) => condition === 'Held');
   const approval = isHeld ? await outbox.guardStore.open() : undefined;
   const approvalExpired = approval && (await expiredSentence(target.name, outbox.guardStore, approval));
   // No comparison reads a group that the settings leave out.
   const isLeftOut = found.kind === 'Group' && detail.inScope === false;
-  // A pending change or a condition explains the status already, so the platform is not read.
-  const isQuiet = !link.condition && status.guard.length === 0;
-  // Somebody may make a change at the platform while the change waits for the end of a hold.
-  const isStill = !status.mark || hold !== undefined;
-  const isSettled = isStill && status.blockedSince === null && (isQuiet || awaitsDecision(link));
+  // A pending change or a condition explains a difference already, so the platform is not read. It is read while a change waits
+  // for a decision or for the end of a hold: somebody may have made the change there meanwhile.
+  const isUnexplained = !link.condition && status.guard.length === 0;
+  const isAtRest = !status.mark || hold !== undefined;
+  const readsByDefault = isAtRest && status.blockedSince === null && (isUnexplained || awaitsDecision(link));
   // Somebody may have made the refused change of a dead letter at the platform. The platform is not read while the breaker is open.
   const mayBeDone = isLetter(status) && !(await target.breaker.read()).open;
   const seen =
-    (readPlatform ?? (isSettled || mayBeDone)) && !isLeftOut && link.id !== undefined
+    (readPlatform ?? (readsByDefault || mayBeDone)) && !isLeftOut && link.id !== undefined
       ? await lookAtPlatform(scope, found.ref, {
-          members: known.members?.desired ?? 0,
+          members: relatedInRedis.members?.desired ?? 0,
           values: detail.values,
         })
       : null;
-  const related = await withLeftMemberships(scope, found, status, known, seen?.leftOut);
+  const related = await withLeftMemberships(scope, found, status, relatedInRedis, seen?.leftOut);
   const isAsDesired = seen?.isAsDesired ?? false;
   const isDone = isLetterDone(status, { ...detail, ...related, isAsDesired, link });
-  // The condition of a dead letter explains its differences already.
-  const look = readPlatform || isSettled || isDone ? seen : null;
-  // A pending change of a membership that the platform has already is no longer told as pending.
-  const isMade = ({ ref }: MembershipState): boolean =>
-    look?.pendingDone.some((each) => each === ref) === true;
-  const isLeft = (each: MembershipState): boolean => each.state === 'toRemove' && isMade(each);
-  const memberships = related.memberships
-    .filter((each) => !isLeft(each))
-    .map((each) =>
-      each.state === 'toAdd' && isMade(each)
-        ? { ref: each.ref, name: each.name, ...JOINED_ALREADY } // the condition of the group no longer concerns this membership
-        : each,
-    );
-  const left = related.memberships.filter(isLeft);
-  // More members may be pending than `related` describes; of the others only the sign is known (`+`, `-` or `r`: pending membership in docs/glossary.md).
-  const described = new Map(related.memberships.map((each) => [each.ref, each.state]));
-  const stateOfSign = (sign: string | undefined) => sign && (sign === '+' ? 'toAdd' : 'toRemove');
-  const made = (look?.pendingDone ?? []).map(
-    (each) => described.get(each) ?? stateOfSign(status.pendingMemberships.get(parseRef(each).id)),
-  );
-  const countMade = (state: MembershipState['state']): number => made.filter((each) => each === state).length;
-  const members = related.members && {
-    ...related.members,
-    toAdd: related.members.toAdd - countMade('toAdd'),
-    toRemove: related.members.toRemove - countMade('toRemove'),
-  };
+  // The look (`seen`) is not shown for a dead letter that still differs, because its condition explains its differences already.
+  const look = readPlatform || readsByDefault || isDone ? seen : null;
+  const { memberships, members, left } = withoutMade(related, look?.pendingDone ?? [], status);
   // A group waits for no decision about the removal of a member whom it does not have at the platform.
   const waiting = new Map(status.pendingMemberships);
   for (const each of left) waiting.delete(parseRef(each.ref as Ref).id);
@@ -205,18 +183,78 @@ async function explainAt(
   const verdict = toVerdict(
     isDone ? { ...facts, condition: null, deadLetterSince: null, values: [] } : facts,
   );
+  const reasons = await allReasons(scope, found, facts, {
+    ofVerdict: verdict.reasons,
+    isDone,
+    isStillListed: exception !== undefined && isDecided && left.length > 0,
+  });
+  return {
+    ...facts,
+    ...verdict,
+    reasons,
+    // The timeline shows a restore also after a reconcile has converged.
+    timeline: toTimeline({ ...facts, restored: inWords(lastRestore) }),
+  };
+}
+
+/**
+ * Returns the memberships and the numbers of members without the pending changes that the platform has already.
+ * @param pendingDone other resources of these changes
+ * @returns `left`: the memberships whose removal the platform has already, which are not among `memberships`
+ */
+function withoutMade(
+  related: Pick<Explanation, 'memberships' | 'members'>,
+  pendingDone: readonly Ref[],
+  { pendingMemberships }: ResourceStatus,
+): Pick<Explanation, 'memberships' | 'members'> & { left: MembershipState[] } {
+  const isMade = ({ ref }: MembershipState): boolean => pendingDone.some((each) => each === ref);
+  const isLeft = (each: MembershipState): boolean => each.state === 'toRemove' && isMade(each);
+  const memberships = related.memberships
+    .filter((each) => !isLeft(each))
+    .map((each) =>
+      each.state === 'toAdd' && isMade(each)
+        ? { ref: each.ref, name: each.name, ...JOINED_ALREADY } // the condition of the group no longer concerns this membership
+        : each,
+    );
+  // More members may be pending than `related` describes. Of the others only the sign is known: `+`, `-` or `r` (pending
+  // membership in docs/glossary.md).
+  const described = new Map(related.memberships.map((each) => [each.ref, each.state]));
+  const stateOfSign = (sign: string | undefined) => sign && (sign === '+' ? 'toAdd' : 'toRemove');
+  const made = pendingDone.map(
+    (each) => described.get(each) ?? stateOfSign(pendingMemberships.get(parseRef(each).id)),
+  );
+  const countMade = (state: MembershipState['state']): number => made.filter((each) => each === state).length;
+  const members = related.members && {
+    ...related.members,
+    toAdd: related.members.toAdd - countMade('toAdd'),
+    toRemove: related.members.toRemove - countMade('toRemove'),
+  };
+  return { memberships, members, left: related.memberships.filter(isLeft) };
+}
+
+/**
+ * Returns the sentences below the summary: those of the verdict, and those for which Redis or the platform is read besides.
+ * @param told.isDone the resource is a dead letter whose refused change is at the platform
+ * @param told.isStillListed the resource is an exception although no decision is awaited any more
+ */
+async function allReasons(
+  scope: ReconcileScope,
+  found: FoundResource,
+  facts: ExplainedFacts,
+  { ofVerdict, isDone, isStillListed }: { ofVerdict: string[]; isDone: boolean; isStillListed: boolean },
+): Promise<string[]> {
   const former =
-    link.id === undefined
+    facts.link.platformId === null
       ? ((await formerRecordText(scope, found, facts.nameAtTarget ?? found.name)) ?? takeoverText(facts))
       : undefined;
-  const refused = found.kind === 'User' ? await refusedGroupReasons(scope, memberships) : [];
+  const refused = found.kind === 'User' ? await refusedGroupReasons(scope, facts.memberships) : [];
   // A person without a condition has the first refused group above the decisions about groups, where a short page still shows the advice.
   const ofFirst = facts.condition === null ? refused.splice(0, 1) : [];
-  const reasons = [
+  return [
     ...ofFirst,
-    ...verdict.reasons,
+    ...ofVerdict,
     ...(isDone ? [`It is still a dead letter: ${letterDoneText(found.ref)}.`] : []),
-    ...(exception && isDecided && left.length > 0
+    ...(isStillListed
       ? [
           `It is still on the list of exceptions: the next reconcile, or scim-bridge sync ${found.ref}, takes it off.`,
         ]
@@ -226,13 +264,6 @@ async function explainAt(
     ...(facts.handover ? [facts.handover.text] : []),
     ...(await removedTargetReasons(scope, found)),
   ];
-  return {
-    ...facts,
-    ...verdict,
-    reasons,
-    // The timeline shows a restore also after a reconcile has converged.
-    timeline: toTimeline({ ...facts, restored: inWords(lastRestore) }),
-  };
 }
 
 /** Returns a restore as `Explanation` has it; null: there was none. */

@@ -1,6 +1,7 @@
 // Explains the handover of a person at one target: the items that will be moved and when, or that were moved.
 import { findHandoverPlace, type HandoverSetting } from '../reconcile/handover/handover-place.ts';
 import { protectedNames, DAY_MS, isClosed, isOpenAgain } from '../reconcile/handover/plan-handover.ts';
+import type { Handover } from '../directory/outbox/handover-store.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { toListedHandover, type ListedHandover } from '../ops/handover.ts';
@@ -39,33 +40,52 @@ export async function handoverOf(
   link: Link,
   reads: boolean,
 ): Promise<HandoverExplanation | null> {
-  const { clock, connection, handovers, target } = scope;
-  const setting = target.policy.handover ?? null;
-  const stored = await handovers.read(ref);
+  const setting = scope.target.policy.handover ?? null;
+  const stored = await scope.handovers.read(ref);
   // A stored handover may belong to an earlier closing of the account.
   const awaitsHandover = stored?.head.closedAt !== link.closedAt;
+  const isProtected = protectedNames(scope.target.policy.users.protected);
   // The items of a protected person are never moved.
-  if (setting && awaitsHandover && isClosed(link) && !protectedNames(target.policy.users.protected)(link)) {
-    const at = link.closedAt + setting.afterDays * DAY_MS;
-    const isDue = at <= clock.now();
-    const { deployment, folder } = setting;
-    const obstacle = reads ? await obstacleTo(scope, setting) : undefined;
-    const when = isDue ? `is due since ${isoTime(at)}` : `is due on ${isoTime(at)}`;
-    const text =
-      obstacle === undefined
-        ? `handover: ${isDue ? 'the next reconcile' : `the first reconcile after ${isoTime(at)}`} moves the workbooks, reports and top folders of the account below the folder ${folder} of the deployment ${deployment}; scim-bridge plan lists them`
-        : `handover: it ${when}, and ${obstacle}`;
-    return {
-      state: isDue ? 'due' : 'later',
-      closedAt: isoTime(link.closedAt),
-      at: isoTime(at),
-      deployment,
-      folder,
-      moved: null,
-      text,
-    };
-  }
-  if (!stored) return null;
+  if (setting && awaitsHandover && isClosed(link) && !isProtected(link))
+    return plannedHandover(scope, setting, link.closedAt, reads);
+  return stored ? storedHandover(scope, { ref, link, stored }, reads) : null;
+}
+
+/** Explains a handover that has not begun. @param closedAt time at which the account was closed, Unix milliseconds */
+async function plannedHandover(
+  scope: ReconcileScope,
+  setting: HandoverSetting & { afterDays: number },
+  closedAt: number,
+  reads: boolean,
+): Promise<HandoverExplanation> {
+  const at = closedAt + setting.afterDays * DAY_MS;
+  const isDue = at <= scope.clock.now();
+  const { deployment, folder } = setting;
+  const obstacle = reads ? await obstacleTo(scope, setting) : undefined;
+  const when = isDue ? `is due since ${isoTime(at)}` : `is due on ${isoTime(at)}`;
+  const text =
+    obstacle === undefined
+      ? `handover: ${isDue ? 'the next reconcile' : `the first reconcile after ${isoTime(at)}`} moves the workbooks, reports and top folders of the account below the folder ${folder} of the deployment ${deployment}; scim-bridge plan lists them`
+      : `handover: it ${when}, and ${obstacle}`;
+  return {
+    state: isDue ? 'due' : 'later',
+    closedAt: isoTime(closedAt),
+    at: isoTime(at),
+    deployment,
+    folder,
+    moved: null,
+    text,
+  };
+}
+
+/** Explains a handover that has begun or ended. */
+async function storedHandover(
+  scope: ReconcileScope,
+  { ref, link, stored }: { ref: Ref; link: Link; stored: Handover },
+  reads: boolean,
+): Promise<HandoverExplanation> {
+  const { connection, handovers, target } = scope;
+  const setting = target.policy.handover ?? null;
   const listed = toListedHandover({ connection, target: handovers.target, ref }, stored);
   const { state, deployment, counts, by, closedAt } = listed;
   const folder = listed.folder?.name ?? null;

@@ -115,38 +115,14 @@ export async function lookAtPlatform(
     const known = await withNames(scope, await withoutUnwritten(scope, compared.entries));
     const entries = isPerson ? known : await withUnreadyMembersReported(scope, known);
     // Done: changes that wait for a decision or were rejected, but that somebody has already made at the platform.
-    const found = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
-    const { held, rejected } = found?.get(ref) ?? { held: 0, rejected: 0 };
-    const left = (compared.done?.items ?? []).flatMap((item) => removedUser(item) ?? []);
+    const counts = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
+    const { held, rejected } = counts?.get(ref) ?? { held: 0, rejected: 0 };
+    const removedMembers = (compared.done?.items ?? []).flatMap((item) => removedUser(item) ?? []);
     // Returns the name of the other side of a membership: of a person the group, also in the entry that creates the group again; of
     // a group the member, whose platform id stands for a missing name.
     const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>
       kind === (isPerson ? 'Group' : 'User') ? name : member?.name || (member?.platformId ?? undefined);
-    // A pending new name of a group is no difference of the person: the memberships tell it (memberships.ts).
-    const isOnItsWay = (entry: PlanEntry): boolean =>
-      isPerson && isRename(entry) && entry.attribution.cause === 'source changed';
-    // An entry about the account of a member that is gone. If a run makes the account anew, the entry of the membership says so.
-    const isOfMember = (entry: PlanEntry): boolean => !isPerson && entry.kind === 'User';
-    // The person is wanted, the account is gone, and no run makes it anew.
-    const isUnmade = ({ action, kind, attribute }: PlanEntry): boolean =>
-      compared.isGone === true &&
-      kind === 'User' &&
-      attribute === undefined &&
-      (action === 'conflict' || NEWLY_LINKED.has(action));
-    // The sync of a member whose account is made anew adds the member to other groups too; the sync of a person also renames the
-    // account of another person that has the userName.
-    const isOfOther = (entry: PlanEntry): boolean =>
-      entry.kind === (isPerson ? 'User' : 'Group') && entry.ref !== ref;
-    // A group of the person is gone, and no run makes or links another one.
-    const isGroupConflict = ({ action, kind }: PlanEntry): boolean =>
-      isPerson && action === 'conflict' && kind === 'Group';
-    // A conflict of one attribute concerns the person. A group is concerned only by a conflict of a member's whole account, without
-    // which there is no membership.
-    const isDifference = (entry: PlanEntry): boolean =>
-      (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOther(entry)) ||
-      isUnmade(entry) ||
-      isGroupConflict(entry) ||
-      (entry.action === 'conflict' && (entry.attribute !== undefined) !== isOfMember(entry));
+    const isDifference = differenceTest(ref, compared.isGone === true);
     const differing = entries.filter(isDifference);
     if (compared.areValuesUnread && differing.length === 0) return unread();
     const differences = differing.map((entry) => {
@@ -162,11 +138,12 @@ export async function lookAtPlatform(
     const isLeft = (entry: PlanEntry): boolean => isLeftBy(scope.target.policy, entry);
     const stays = entries.filter((entry) => entry.action === 'removeMember' && isLeft(entry));
     const leftByPolicy = stays.map((entry) => otherSide(entry) ?? '');
-    const own = entries.filter((entry) => entry.ref === ref);
+    const ofResource = entries.filter((entry) => entry.ref === ref);
     const observed = isPerson
       ? withObserved(values, account, scope.target.mapping)
-      : withObservedName(values, own);
-    // A protected account has no entries, because no run changes it, so its values are compared here.
+      : withObservedName(values, ofResource);
+    // A protected account has no entries, because no run changes it, so its values are compared here. Only for such an account
+    // `groupsLeftAlone` is set.
     const isProtectedUnlike = groupsLeftAlone !== undefined && observed.some(isUnlike);
     return {
       platform: {
@@ -180,8 +157,8 @@ export async function lookAtPlatform(
         leftDifferences: entries.filter(isLeft).length,
         // The explanation does without definitions that could not be read.
         defaults:
-          Array.isArray(definitions) && hasAccount(own)
-            ? defaultTexts(definitions, isUnset(scope, own, observed))
+          Array.isArray(definitions) && hasAccount(ofResource)
+            ? defaultTexts(definitions, isUnset(scope, ofResource, observed))
             : [],
         done: held + rejected,
         toBeHeld: (await withToBeHeld(scope, differing)).filter(isToBeHeld).length,
@@ -190,7 +167,7 @@ export async function lookAtPlatform(
         accountGone: compared.isGone ?? false,
       },
       values: observed,
-      pendingDone: [...(compared.pendingDone ?? []), ...(compared.asNamed ?? []), ...left],
+      pendingDone: [...(compared.pendingDone ?? []), ...(compared.asNamed ?? []), ...removedMembers],
       leftOut:
         members > COMPARED_MEMBERS
           ? undefined
@@ -204,6 +181,39 @@ export async function lookAtPlatform(
     if (!signal.aborted && !isStoreFailure(error)) throw error;
     return unread();
   }
+}
+
+/**
+ * Returns the test whether an entry is a difference of the resource, and not of another one that the same sync brings.
+ * @param isGone whether the platform does not have the linked account of a person any more
+ */
+function differenceTest(ref: Ref, isGone: boolean): (entry: PlanEntry) => boolean {
+  const isPerson = ref.startsWith('User:');
+  // A pending new name of a group is no difference of the person: the memberships tell it (memberships.ts).
+  const isOnItsWay = (entry: PlanEntry): boolean =>
+    isPerson && isRename(entry) && entry.attribution.cause === 'source changed';
+  // An entry about the account of a member that is gone. If a run makes the account anew, the entry of the membership says so.
+  const isOfMember = (entry: PlanEntry): boolean => !isPerson && entry.kind === 'User';
+  // The person is wanted, the account is gone, and no run makes it anew.
+  const isUnmade = ({ action, kind, attribute }: PlanEntry): boolean =>
+    isGone &&
+    kind === 'User' &&
+    attribute === undefined &&
+    (action === 'conflict' || NEWLY_LINKED.has(action));
+  // The sync of a member whose account is made anew adds the member to other groups too; the sync of a person also renames the
+  // account of another person that has the userName.
+  const isOfOther = (entry: PlanEntry): boolean =>
+    entry.kind === (isPerson ? 'User' : 'Group') && entry.ref !== ref;
+  // A group of the person is gone, and no run makes or links another one.
+  const isGroupConflict = ({ action, kind }: PlanEntry): boolean =>
+    isPerson && action === 'conflict' && kind === 'Group';
+  // A conflict of one attribute concerns the person. A group is concerned only by a conflict of a member's whole account, without
+  // which there is no membership.
+  return (entry) =>
+    (isChange(entry) && !isOnItsWay(entry) && !isOfMember(entry) && !isOfOther(entry)) ||
+    isUnmade(entry) ||
+    isGroupConflict(entry) ||
+    (entry.action === 'conflict' && (entry.attribute !== undefined) !== isOfMember(entry));
 }
 
 /** Returns whether the platform was seen to have another value than the desired one. */
