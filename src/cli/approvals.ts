@@ -1,5 +1,7 @@
 // Defines the command approvals, which lists the changes that the guard holds and decides about them.
 import { Option, type Command } from 'commander';
+import type { Config } from '../config/schema.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
 import type { Decision } from '../directory/guard/stored-decisions.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
@@ -145,61 +147,72 @@ export function approvalsCommand(program: Command, cli: Cli): void {
       .option('--json', 'print as JSON')
       .action(async (id: string, flags: Flags, command: Command) => {
         const config = readConfig(command, cli);
-        await withStore(config, async (states) => {
-          const selection = selectionOf(flags);
-          const settingsOf = (target: string) => config.targets[target];
-          const preview = await previewDecision(states, id, settingsOf, action, selection, SHOWN_CHANGES);
-          if (!preview) throw unknownApproval(id);
-          const { approval, count, items } = preview;
-          await confirm(flags, `Really ${action} ${count} of ${id}?`, () => {
-            printApproval(approval, Date.now());
-            printChanges(items);
-            if (count > items.length) say(`  … and ${count - items.length} more`);
-          });
-          const actor = actorOf(cli, flags);
-          const administrators =
-            action === 'approve' ? await lastAdministrators(states, approval, settingsOf, selection) : [];
-          const deletedGroups =
-            action === 'approve' ? await groupsToDelete(states, approval, settingsOf, selection) : [];
-          // The id of the approval that was shown covers no change that came since. `identity` tells two approvers apart.
-          const order = { ...actor, identity: `command ${actor.by}`, action, selection };
-          const decided = await decideApproval(states, approval.id, settingsOf, order);
-          if (decided.kind === 'settled') throw new Error(decided.message);
-          // Only an order that was carried out has an id; `refusal` says why the others were not.
-          if (!('id' in decided)) throw refusal(decided.kind, id);
-          const { kind: outcome, ...rest } = decided;
-          if (flags.json) sayJson({ ...rest, outcome, action, by: actor.by });
-          else if (decided.kind === 'noted')
-            say(
-              `Noted: the first approval of ${counted(decided.items, 'change')}, by ${actor.by}. Nothing is written before a second person approves ${decided.id}${decided.expiresAt === undefined ? '' : `: the first approval ends at ${decided.expiresAt}`}.`,
-            );
-          else if (decided.kind === 'retracted')
-            say(
-              `Withdrawn: the first approval of ${decided.id}.${approval.state === 'rejected' ? ' The changes stay rejected.' : ''}`,
-            );
-          else {
-            const what = decided.items === 0 ? 'no change of this list fits' : approvalCounts(decided);
-            say(`${DONE[action]}: ${decided.items} of ${id} (${what}).`);
-            say(afterwards(action, decided.items, decided.remaining, approval.target));
-            const rejected =
-              action === 'withdraw' ? await rejectionsInForce(states, approval, settingsOf) : [];
-            if (action === 'approve' && items.some(({ reason }) => isHeldByFormerSettings(reason)))
-              say(
-                'The settings have changed since the guard held some of these changes: a change that the present settings do not want is not written.',
-              );
-            if (rejected.length > 0) say(`Still rejected: ${rejected.join(', ')}.`);
-            for (const name of administrators) say(heldAgainText(name));
-            if (await isSomeHeld(states, approval, deletedGroups))
-              say(
-                'A group is deleted only after the removals of all its members are approved: see scim-bridge approvals list.',
-              );
-          }
-          // 1: nothing was decided. 2: the guard may hold an approved deactivation again.
-          if (decided.items === 0) cli.exit(1);
-          else if (decided.kind === 'decided' && administrators.length > 0) cli.exit(2);
-        });
+        await withStore(config, (states) => decide(states, { action, id, flags, config, cli }));
       });
   }
+}
+
+/** An order of an operator about an approval, as typed. */
+interface TypedOrder {
+  action: Decision['action'];
+  id: string;
+  flags: Flags;
+  config: Config;
+  cli: Cli;
+}
+
+/** Decides about an approval after a question, and prints the outcome. @throws Error when nothing could be decided */
+async function decide(states: DesiredState[], { action, id, flags, config, cli }: TypedOrder): Promise<void> {
+  const selection = selectionOf(flags);
+  const settingsOf = (target: string) => config.targets[target];
+  const preview = await previewDecision(states, id, settingsOf, action, selection, SHOWN_CHANGES);
+  if (!preview) throw unknownApproval(id);
+  const { approval, count, items } = preview;
+  await confirm(flags, `Really ${action} ${count} of ${id}?`, () => {
+    printApproval(approval, Date.now());
+    printChanges(items);
+    if (count > items.length) say(`  … and ${count - items.length} more`);
+  });
+  const actor = actorOf(cli, flags);
+  const administrators =
+    action === 'approve' ? await lastAdministrators(states, approval, settingsOf, selection) : [];
+  const deletedGroups =
+    action === 'approve' ? await groupsToDelete(states, approval, settingsOf, selection) : [];
+  // The id of the approval that was shown covers no change that came since. `identity` tells two approvers apart.
+  const order = { ...actor, identity: `command ${actor.by}`, action, selection };
+  const decided = await decideApproval(states, approval.id, settingsOf, order);
+  if (decided.kind === 'settled') throw new Error(decided.message);
+  // Only an order that was carried out has an id; `refusal` says why the others were not.
+  if (!('id' in decided)) throw refusal(decided.kind, id);
+  const { kind: outcome, ...rest } = decided;
+  if (flags.json) sayJson({ ...rest, outcome, action, by: actor.by });
+  else if (decided.kind === 'noted')
+    say(
+      `Noted: the first approval of ${counted(decided.items, 'change')}, by ${actor.by}. Nothing is written before a second person approves ${decided.id}${decided.expiresAt === undefined ? '' : `: the first approval ends at ${decided.expiresAt}`}.`,
+    );
+  else if (decided.kind === 'retracted')
+    say(
+      `Withdrawn: the first approval of ${decided.id}.${approval.state === 'rejected' ? ' The changes stay rejected.' : ''}`,
+    );
+  else {
+    const what = decided.items === 0 ? 'no change of this list fits' : approvalCounts(decided);
+    say(`${DONE[action]}: ${decided.items} of ${id} (${what}).`);
+    say(afterwards(action, decided.items, decided.remaining, approval.target));
+    const rejected = action === 'withdraw' ? await rejectionsInForce(states, approval, settingsOf) : [];
+    if (action === 'approve' && items.some(({ reason }) => isHeldByFormerSettings(reason)))
+      say(
+        'The settings have changed since the guard held some of these changes: a change that the present settings do not want is not written.',
+      );
+    if (rejected.length > 0) say(`Still rejected: ${rejected.join(', ')}.`);
+    for (const name of administrators) say(heldAgainText(name));
+    if (await isSomeHeld(states, approval, deletedGroups))
+      say(
+        'A group is deleted only after the removals of all its members are approved: see scim-bridge approvals list.',
+      );
+  }
+  // 1: nothing was decided. 2: the guard may hold an approved deactivation again.
+  if (decided.items === 0) cli.exit(1);
+  else if (decided.kind === 'decided' && administrators.length > 0) cli.exit(2);
 }
 
 /** Returns a sentence about what is held after a decision. Soon after `withdraw` the guard may hold the changes again. */

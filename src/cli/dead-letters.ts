@@ -75,17 +75,18 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
         if (isNamed === (flags.all ?? false))
           throw new Error('Name the resources, or say --all, and not both.');
         const selection = flags.all ? { all: true as const } : { refs: names };
-        const { count, others } = await withStore(readConfig(command, cli), async (states) => {
+        const { count, notLetters } = await withStore(readConfig(command, cli), async (states) => {
           const named = flags.all ? [] : names;
           const found = await Promise.all(named.map((each) => findDeadLetters(states, [each])));
           const reached = await run(states, selection, actorOf(cli, flags));
-          return { count: reached.length, others: named.filter((_, index) => found[index]?.length === 0) };
+          const notLetters = named.filter((_, index) => found[index]?.length === 0);
+          return { count: reached.length, notLetters };
         });
         if (count > 0) {
           say(`${counted(count, 'dead letter')} ${words.done}.`);
           // Every name was a dead letter.
-          if (others.length === 0) return;
-          complain(`No dead letter: ${others.join(', ')}. See scim-bridge dead-letters list.`);
+          if (notLetters.length === 0) return;
+          complain(`No dead letter: ${notLetters.join(', ')}. See scim-bridge dead-letters list.`);
           cli.exit(EXIT_UNKNOWN);
         } else if (flags.all) say(`There is no dead letter: ${words.nothing}.`);
         else {

@@ -93,47 +93,7 @@ export function linksCommand(program: Command, cli: Cli): void {
       'also while access is to be taken away there: it stays until the account or group is adopted again',
     )
     .option('--json', 'print as JSON')
-    .action(async (text: string, flags: Flags, command: Command) => {
-      const config = readConfig(command, cli);
-      requireKnown(config, flags);
-      await withStore(config, async (states) => {
-        const found = await findForOrder(toSearched(states), text);
-        if (found.length === 0) throw new UnknownResource(text, { config });
-        if (new Set(found.map(({ ref }) => ref)).size > 1)
-          throw new Error(`${text} means more than one: say ${found.map(({ ref }) => ref).join(' or ')}.`);
-        const leaveAccount = flags.leaveAccount ?? false;
-        const isPushed = found.some(({ record }) => record !== undefined);
-        const rows = (
-          await Promise.all(
-            found.map(({ connection, ref }) =>
-              forgetLinks(
-                states,
-                { connection, ref, target: flags.target, leaveAccount },
-                actorOf(cli, flags),
-              ),
-            ),
-          ).catch((error: unknown) => {
-            if (!(error instanceof LinkNeeded)) throw error;
-            throw new Error(
-              `${error.message} To leave the account or group as it is: scim-bridge links forget ${text}${flags.target === undefined ? '' : ` --target ${flags.target}`} --leave-account`,
-            );
-          })
-        ).flat();
-        if (flags.json) sayJson(rows);
-        else
-          sayLines(
-            rows.length === 0
-              ? ['Nothing is linked.']
-              : rows.flatMap((row) => [
-                  `Forgotten: ${line(row)}`,
-                  ...(leaveAccount && isPushed && row.kind === 'User'
-                    ? [`  ${adoptedAgainText(row.target)}`]
-                    : []),
-                ]),
-          );
-        if (rows.length === 0) cli.exit(1);
-      });
-    });
+    .action((text: string, flags: Flags, command: Command) => forget(text, flags, command, cli));
 
   withOperator(group.command('keep'))
     .description('accept that the accounts and groups of a target stay that was taken out of the settings')
@@ -145,6 +105,47 @@ export function linksCommand(program: Command, cli: Cli): void {
 
 /** Options of links keep. */
 type KeepFlags = OperatorFlags & Required<Pick<Flags, 'connection' | 'target'>> & { yes?: boolean };
+
+/**
+ * Forgets the links of the resource that `text` names, and prints them. @throws Error if several resources match, or a link is
+ * needed
+ */
+async function forget(text: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
+  const config = readConfig(command, cli);
+  requireKnown(config, flags);
+  await withStore(config, async (states) => {
+    const found = await findForOrder(toSearched(states), text);
+    if (found.length === 0) throw new UnknownResource(text, { config });
+    if (new Set(found.map(({ ref }) => ref)).size > 1)
+      throw new Error(`${text} means more than one: say ${found.map(({ ref }) => ref).join(' or ')}.`);
+    const leaveAccount = flags.leaveAccount ?? false;
+    const isPushed = found.some(({ record }) => record !== undefined);
+    const forgotten = await Promise.all(
+      found.map(({ connection, ref }) =>
+        forgetLinks(states, { connection, ref, target: flags.target, leaveAccount }, actorOf(cli, flags)),
+      ),
+    ).catch((error: unknown) => {
+      if (!(error instanceof LinkNeeded)) throw error;
+      throw new Error(
+        `${error.message} To leave the account or group as it is: scim-bridge links forget ${text}${flags.target === undefined ? '' : ` --target ${flags.target}`} --leave-account`,
+      );
+    });
+    const rows = forgotten.flat();
+    if (flags.json) sayJson(rows);
+    else
+      sayLines(
+        rows.length === 0
+          ? ['Nothing is linked.']
+          : rows.flatMap((row) => [
+              `Forgotten: ${line(row)}`,
+              ...(leaveAccount && isPushed && row.kind === 'User'
+                ? [`  ${adoptedAgainText(row.target)}`]
+                : []),
+            ]),
+      );
+    if (rows.length === 0) cli.exit(1);
+  });
+}
 
 /** Records that the accounts and groups at a removed target stay, after a question. */
 async function keep(flags: KeepFlags, command: Command, cli: Cli): Promise<void> {

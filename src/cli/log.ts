@@ -89,10 +89,10 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
         );
   const unknown = found?.length === 0 ? new UnknownResource(resource ?? '', { config, ...flags }) : undefined;
   // A person who was forgotten is known by the ref only, under which the log still has entries.
-  const lost = unknown && refIn(resource ?? '');
-  if (unknown && !lost) throw unknown;
+  const forgottenRef = unknown && refIn(resource ?? '');
+  if (unknown && !forgottenRef) throw unknown;
   const filter: LogFilter = {
-    refs: lost ? [lost] : found?.map(({ ref }) => ref),
+    refs: forgottenRef ? [forgottenRef] : found?.map(({ ref }) => ref),
     actions: flags.action,
     statuses: flags.status,
     connection: flags.connection,

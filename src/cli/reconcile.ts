@@ -62,7 +62,7 @@ async function reconcileOne(
   const progress = createProgressLine(name);
   const startedAt = deps.clock.now();
   // `answering` aborts when the target does not answer; then `whileAnswering` throws TargetSilent.
-  const done = await whileAnswering(
+  const result = await whileAnswering(
     scope,
     signal,
     (answering) =>
@@ -98,11 +98,11 @@ async function reconcileOne(
       throw error;
     })
     .finally(progress.end);
-  if (done instanceof TargetSilent) {
-    if (!flags.json) complain(`${name}: failed: ${done.message}`);
-    return failedReport(startedAt, deps.clock.now(), done.message);
+  if (result instanceof TargetSilent) {
+    if (!flags.json) complain(`${name}: failed: ${result.message}`);
+    return failedReport(startedAt, deps.clock.now(), result.message);
   }
-  const { report, plan } = done;
+  const { report, plan } = result;
   if (!flags.json) {
     // A plan with changes was printed before the question.
     if (plan && changesIn(plan) === 0) printPlans([plan], cli);

@@ -46,7 +46,7 @@ export function statusCommand(program: Command, cli: Cli): void {
           for (const reason of EXCEPTION_REASONS.filter((each) => row.exceptions[each] > 0))
             named.push(...(await listExceptions(states, { connection, target, reason, limit: MOST_NAMED })));
           const state = states.find((each) => each.connection === connection);
-          print(row, named, row.dirty > 0 && state ? await failingText(state, target) : undefined);
+          printTarget(row, named, row.dirty > 0 && state ? await failingText(state, target) : undefined);
         }
         // Each row has the report of the same fleet.
         printFleet(found[0]?.fleet ?? (await store.readFleet()));
@@ -83,7 +83,7 @@ function waitingText(dirty: number, priorities: TargetStatus['priorities']): str
  * @param named exceptions that are named
  * @param failing a sentence about changes that the platform ignores again and again
  */
-function print(
+function printTarget(
   { connection, target, users, groups, ...rest }: TargetStatus,
   named: ExceptionView[],
   failing: string | undefined,
@@ -127,6 +127,14 @@ function print(
     say(
       `  ! the definition of ${rest.lostAttributes.join(', ')} was deleted at the platform, so values of people may be lost: scim-bridge reconcile looks at all people, and writes the values that are lost`,
     );
+  printLastReconcile(reconcile);
+  if (hold) say(`  on hold since ${moment(hold.since)} by ${hold.by}: ${heldUntil(target, hold)}`);
+  if (events) say(`  events: ${eventDeliveryText(events)}`);
+  printExceptions(exceptions, named);
+}
+
+/** Prints the outcome of the last reconcile, its conflicts, and whether a complete one is overdue. */
+function printLastReconcile(reconcile: TargetStatus['reconcile']): void {
   const { last } = reconcile;
   if (last) {
     const found = driftText(last.drift ?? []);
@@ -147,8 +155,10 @@ function print(
   }
   const age = reconcileAgeText(reconcile, Date.now());
   if (age !== undefined) say(`  ${age}: run scim-bridge reconcile`);
-  if (hold) say(`  on hold since ${moment(hold.since)} by ${hold.by}: ${heldUntil(target, hold)}`);
-  if (events) say(`  events: ${eventDeliveryText(events)}`);
+}
+
+/** Prints the number of exceptions, and those that are named. */
+function printExceptions(exceptions: TargetStatus['exceptions'], named: readonly ExceptionView[]): void {
   if (exceptions.total === 0) return;
   say(
     `  ${exceptionTotalText(exceptions)}, the oldest for ${duration(exceptions.oldestMs)}: see scim-bridge exceptions`,
