@@ -73,8 +73,8 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
     if (ifMatch !== undefined) context.ifMatch = ifMatch;
     if (ifNoneMatch !== undefined) context.ifNoneMatch = ifNoneMatch;
-    // Parsing costs time, so the query is parsed only when it contains `attributes` or `excludedAttributes`, which is rare; both
-    // end in the text below.
+    // Parsing costs time, so the query is parsed only when it has `attributes` or `excludedAttributes`, which is rare. The names of
+    // both parameters end in `ttributes`.
     if (request.url.includes('ttributes=')) {
       const { attributes, excludedAttributes } = readQuery(queryOf(request));
       // An empty parameter counts as absent.

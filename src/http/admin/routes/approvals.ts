@@ -41,7 +41,7 @@ interface PageQuery {
 /** Number of changes on a page without `limit`. */
 const DEFAULT_LIMIT = 100;
 
-/** Schema of a list of a selection. */
+/** Schema of one field of a selection (ChangeSelection), which is a list of values. */
 const selectionOf = (items: JsonSchema, description: string): JsonSchema => ({
   ...arrayOf(items),
   minItems: 1,

@@ -111,14 +111,14 @@ const progressOf =
   (progress: Progress): void =>
     onProgress({ connection, target: target.name, ...progress });
 
-/** Does work at a target, and ends it when the target does not answer, as the commands do. @throws TargetSilent */
+/** Runs `run` at a target, and aborts its signal when the target does not answer, as the commands do. @throws TargetSilent */
 const atTarget = <T>(
   { scope }: ScheduledScope,
   { signal }: OperationWork,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> => whileAnswering(scope, signal, run, ignoreWaits);
 
-/** Does a run at a target. @returns its report, also when the target does not answer */
+/** Runs a reconcile or an apply at a target. @returns its report; a failed one when the target does not answer */
 async function reportOf(
   context: AdminContext,
   each: ScheduledScope,
@@ -252,11 +252,15 @@ function toFinished(all: readonly ReportOfScope[]): Finished {
   const outcome =
     WORST_FIRST.find((each) => all.some(({ report }) => report.outcome === each)) ?? 'converged';
   const reports = all.map(({ report }) => report);
-  const told = all.map(({ scope, report: { outcome: own, message } }) =>
-    [scope, own, ...(message === undefined ? [] : [message.replace(/\.$/, '')])].join(': '),
+  const texts = all.map(({ scope, report }) =>
+    [
+      scope,
+      report.outcome,
+      ...(report.message === undefined ? [] : [report.message.replace(/\.$/, '')]),
+    ].join(': '),
   );
   const hasMessage = reports.some(({ message }) => message !== undefined);
-  const message = reports.length === 1 ? reports[0]?.message : hasMessage ? told.join('. ') : undefined;
+  const message = reports.length === 1 ? reports[0]?.message : hasMessage ? texts.join('. ') : undefined;
   return { outcome, message, result: [JSON.stringify(reports)] };
 }
 

@@ -127,9 +127,9 @@ async function search(
   const span = spanOf(query);
   const found = resource === undefined ? undefined : await findResources(toSearched(states), resource);
   // A person who was forgotten is known by the ref only, under which the log still has entries.
-  const lost = resource !== undefined && found?.length === 0 ? refIn(resource) : undefined;
-  if (found?.length === 0 && !lost) throw new Problem(404, 'No person and no group has this name.');
-  const refs = lost ? [lost] : found?.map(({ ref }) => ref);
+  const forgottenRef = resource !== undefined && found?.length === 0 ? refIn(resource) : undefined;
+  if (found?.length === 0 && !forgottenRef) throw new Problem(404, 'No person and no group has this name.');
+  const refs = forgottenRef ? [forgottenRef] : found?.map(({ ref }) => ref);
   const filter = { refs, actions: action, statuses: status, connection, target, ...span };
   return { steps: searchLog(states, filter), refs };
 }
