@@ -123,9 +123,9 @@ async function leavingOf(
 
 /** Returns the groups of `leaving` that the account is still in, with their names at the platform. */
 export const stillIn = (leaving: readonly LeavingGroup[], { groups }: Reading): LeavingGroup[] =>
-  leaving.flatMap((left) => {
-    const actual = groups.find(({ platformId }) => platformId === left.platformId);
-    return actual ? [{ ...left, name: actual.name }] : [];
+  leaving.flatMap((group) => {
+    const actual = groups.find(({ platformId }) => platformId === group.platformId);
+    return actual ? [{ ...group, name: actual.name }] : [];
   });
 
 /** Returns the wanted groups that the account is in under another name, which decides about the access. */
@@ -209,11 +209,11 @@ export function differencesOf(
   // No membership of a person who is out of scope is written.
   const groups = desired ? wanted.groups : [];
   const left = new Set(leaving.map(({ platformId }) => platformId));
-  const kept = reading.groups.filter(({ platformId }) => !left.has(platformId));
+  const staying = reading.groups.filter(({ platformId }) => !left.has(platformId));
   // The platform gives access by the name of a group, so the names are compared and not the ids.
   const nameOf = ({ platformId, name }: ActualGroup): string =>
     groups.find((group) => group.platformId === platformId)?.name ?? name;
-  const names = [...kept.map(nameOf), ...missingIn(groups, kept).map(({ name }) => name)];
+  const names = [...staying.map(nameOf), ...missingIn(groups, staying).map(({ name }) => name)];
   const desiredNames = [...new Set(names)].sort();
   const isSame = sameValue(folded(names), folded(view.groups));
   if (!isSame) differences.push({ name: 'groups', desired: desiredNames, actual: view.groups });

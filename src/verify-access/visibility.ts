@@ -87,20 +87,23 @@ export async function lookThrough(
   const at = { deploymentId: deployment.id, environmentId: environment.id };
   const input = { securityContext: { ...securityContext }, expiresInSeconds: META_TOKEN_SECONDS };
   const { token } = await platform.environments.createMetaToken(at, input, call);
-  const open = (credential: string): CoreDataClient =>
+  const clientWith = (credential: string): CoreDataClient =>
     createCoreDataClient({ ...wire, clock, url: baseOf(url), token: credential, queryTimeoutMs: timeoutMs });
   const failed = (error: unknown, facts: Pick<FailedCall, 'query' | 'hasSecret'>): FailedQuery => {
     if (!(error instanceof PlatformError) || callerSignal.aborted) throw error;
     const { groups } = securityContext.cubeCloud;
     return toFailedQuery(error, { ...facts, groups, timeoutMs });
   };
-  // `data` lists the entities; `own` runs the query, with the API secret of the deployment if the caller knows it.
-  const data = open(token);
-  const own = secret === undefined ? data : open(await signDataToken(secret, securityContext, clock.now()));
+  // `forEntities` lists the entities; `forQuery` runs the query, with the API secret of the deployment if the caller knows it.
+  const forEntities = clientWith(token);
+  const forQuery =
+    secret === undefined
+      ? forEntities
+      : clientWith(await signDataToken(secret, securityContext, clock.now()));
 
   async function readModel(): Promise<ModelEntity[] | FailedQuery> {
     try {
-      return await data.meta(call);
+      return await forEntities.meta(call);
     } catch (error) {
       return failed(error, { query: null, hasSecret: false });
     }
@@ -108,7 +111,7 @@ export async function lookThrough(
   async function runQuery(query: LoadQuery): Promise<QueryOutcome> {
     const sinceMs = clock.now();
     try {
-      const { rows } = await own.load({ limit: MOST_ROWS, ...query }, call);
+      const { rows } = await forQuery.load({ limit: MOST_ROWS, ...query }, call);
       return { kind: 'rows', query, rows, tookMs: clock.now() - sinceMs };
     } catch (error) {
       return failed(error, { query, hasSecret: secret !== undefined });
@@ -124,7 +127,7 @@ export async function lookThrough(
     let outcome: QueryOutcome = { kind: 'nothingToAsk' };
     if (query !== undefined) outcome = await runQuery(query);
     else if (!Array.isArray(model)) outcome = model;
-    // Without a query, the message of this failed read is the outcome itself.
+    // Without a query, the failed read is the outcome, and the outcome has its message.
     if (!Array.isArray(model) && query !== undefined)
       notes.push(`the entities could not be read: ${model.message}`);
     return {
@@ -138,8 +141,8 @@ export async function lookThrough(
       notes,
     };
   } finally {
-    await data.close();
-    if (own !== data) await own.close();
+    await forEntities.close();
+    if (forQuery !== forEntities) await forQuery.close();
   }
 }
 
