@@ -47,7 +47,7 @@ export async function joinFleet(
 ): Promise<void> {
   const { clock, config, ids, releasers, identity } = parts;
   const readWork = dutiesOf(role).includes('worker') ? measureWork(targets) : undefined;
-  const own = {
+  const fixedFacts = {
     role,
     version: (identity?.version ?? packageVersion()).slice(0, LONGEST_NAME),
     host: (identity?.host ?? hostname()).slice(0, LONGEST_NAME),
@@ -58,7 +58,7 @@ export async function joinFleet(
     rules: announced(feedRulesOf(config)),
   };
   const facts = () => ({
-    ...own,
+    ...fixedFacts,
     // Computed for each beat, because keys are rotated at run time.
     callers: Object.fromEntries(
       Object.values(config.targets).map((target) => [target.name, callerPrint(target)]),

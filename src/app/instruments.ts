@@ -230,46 +230,46 @@ function resourceOf(route: string): string {
   return NAMES[name] ?? name;
 }
 
-/** Number of slots of the window. */
-const PARTS = 60;
+/** Number of slots of the window of a FailureShare. */
+const SLOTS = 60;
 
 export type FailureShare = ReturnType<typeof createFailureShare>;
 
-/** Creates a share of failures over a sliding window of PARTS slots; a slot is one part of the window. */
+/** Creates a share of failures over a sliding window, which consists of SLOTS slots of equal length. */
 export function createFailureShare(
   { clock }: { clock: Clock },
   { windowMs, atLeast }: { windowMs: number; atLeast: number },
 ) {
-  const totals = new Array<number>(PARTS).fill(0);
-  const failures = new Array<number>(PARTS).fill(0);
-  /** Returns the number of the present slot, counted since 1970; its counts are at this number modulo PARTS. */
-  const now = (): number => Math.floor((clock.now() * PARTS) / windowMs);
-  let latest = now();
+  const totals = new Array<number>(SLOTS).fill(0);
+  const failures = new Array<number>(SLOTS).fill(0);
+  /** Returns the number of the present slot, counted since 1970; its counts are at this number modulo SLOTS. */
+  const presentSlot = (): number => Math.floor((clock.now() * SLOTS) / windowMs);
+  let latest = presentSlot();
 
   /** Clears the slots that are older than the window. @returns the index of the present slot */
-  function move(): number {
-    const part = Math.max(now(), latest);
-    for (let old = Math.max(latest + 1, part - PARTS + 1); old <= part; old++) {
-      totals[old % PARTS] = 0;
-      failures[old % PARTS] = 0;
+  function advance(): number {
+    const slot = Math.max(presentSlot(), latest);
+    for (let old = Math.max(latest + 1, slot - SLOTS + 1); old <= slot; old++) {
+      totals[old % SLOTS] = 0;
+      failures[old % SLOTS] = 0;
     }
-    latest = part;
-    return part % PARTS;
+    latest = slot;
+    return slot % SLOTS;
   }
-  const sum = (parts: number[]): number => parts.reduce((all, each) => all + each, 0);
+  const sum = (counts: number[]): number => counts.reduce((all, each) => all + each, 0);
 
   return {
     note: (failed: boolean): void => {
-      const part = move();
-      totals[part] = (totals[part] ?? 0) + 1;
-      if (failed) failures[part] = (failures[part] ?? 0) + 1;
+      const index = advance();
+      totals[index] = (totals[index] ?? 0) + 1;
+      if (failed) failures[index] = (failures[index] ?? 0) + 1;
     },
     /**
      * Returns the share of failures in the last window, from 0 to 1. Fewer than `atLeast` events count as `atLeast`, so that
      * one failure of two events is not a share of 0.5.
      */
     share: (): number => {
-      move();
+      advance();
       return sum(failures) / Math.max(sum(totals), atLeast);
     },
   };
