@@ -72,7 +72,7 @@ export function createSearch(deps: ProviderDeps) {
 
   /** Lists resources of all types, users first, for `.search` at the root (RFC 7644 §3.4.3). @throws as `list` */
   function everywhere(query: ListQuery, { baseUrl, untilLeft }: RequestContext): Promise<Answer> {
-    const wanted = all.map((scope) => typeQueryOf(scope, query, deps));
+    const wanted = all.map((type) => typeQueryOf(type, query, deps));
     const signal = untilLeft?.();
     return lists.run(() => answer(wanted, { query, baseUrl, signal }), signal);
   }

@@ -26,7 +26,7 @@ export function keepImmutable(
   next: Resource,
   operation: 'replace' | 'patch',
 ): Resource {
-  let kept: Record<string, unknown> | undefined;
+  let corrected: Record<string, unknown> | undefined;
   for (const immutable of type.immutable) {
     const { section, field } = immutable;
     const current = valueOf(before, immutable);
@@ -35,11 +35,12 @@ export function keepImmutable(
     if (given !== undefined || operation === 'patch') {
       throw mutability(`Attribute "${field.path}" cannot be changed once it has a value.`);
     }
-    kept ??= { ...next };
-    if (section.core) kept[field.name] = current;
-    else kept[section.urn] = { ...(kept[section.urn] as Holder | undefined), [field.name]: current };
+    corrected ??= { ...next };
+    if (section.core) corrected[field.name] = current;
+    else
+      corrected[section.urn] = { ...(corrected[section.urn] as Holder | undefined), [field.name]: current };
   }
-  return kept ? toCanonical(type, kept) : next;
+  return corrected ? toCanonical(type, corrected) : next;
 }
 
 /** Returns the user with this `active`; unchanged if it is undefined. */

@@ -77,16 +77,16 @@ function readForeignKey(
 function checkSchemas(type: ResourceType, body: JsonObject, profile: Profile): void {
   const listed = member(body, 'schemas');
   const urns = Array.isArray(listed) ? (listed as unknown[]) : [];
-  let core = false;
-  let foreign = false;
+  let hasCore = false;
+  let hasUnknown = false;
   for (const urn of urns) {
     const section = typeof urn === 'string' ? findSection(type, urn) : undefined;
-    if (!section) foreign = true;
-    else if (section.core) core = true;
+    if (!section) hasUnknown = true;
+    else if (section.core) hasCore = true;
   }
-  if (!core && !profile.allows('missing-schema'))
+  if (!hasCore && !profile.allows('missing-schema'))
     throw invalidValue(`"schemas" must list "${type.core.urn}".`);
-  if (foreign && !profile.allows('unknown-schema'))
+  if (hasUnknown && !profile.allows('unknown-schema'))
     throw invalidValue('"schemas" lists a schema that this service does not have.');
 }
 

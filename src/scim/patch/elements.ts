@@ -92,7 +92,8 @@ function isUnassigned(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
-// Removes a sub-attribute. Returns undefined when the element goes with it: `value` is removed, or only `type` or `primary` is left.
+// Returns the element without a sub-attribute. Undefined: the whole element is removed, because the sub-attribute is `value`, or
+// because at most `type` and `primary` would be left.
 function withoutPart(field: Field, element: JsonObject, sub: Field): JsonObject | undefined {
   const rest = orderElement(field, { ...element, [sub.name]: undefined });
   if (!rest || sub.name === 'value') return undefined;
