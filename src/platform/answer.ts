@@ -47,8 +47,8 @@ function webPageText(page: string): string {
 
 /**
  * Returns the platform's error message: the first of SCIM `detail`, `error` as text, `error.message`, `message`
- * as text or list, else the first 200 characters of the body, of a web page of its title. Tokens are removed before the text is shortened,
- * so no part of a token is left.
+ * as text or list. Without these it is the title of a web page, or else the text of the body; of both at most 200 characters.
+ * Tokens are removed before the text is shortened, so no part of a token is left.
  */
 export function platformMessage(body: string, redact: RedactText): string {
   const json = parseJson(body)?.value;

@@ -50,12 +50,12 @@ export function createService(
   const address = parseTenantAddress(url, options.allowLoopbackHttp ?? false);
   const timeoutMs = checkPositive('timeoutMs', options.timeoutMs ?? 60_000);
   // The current and the previous token: an answer may still quote the previous one.
-  let known = typeof token === 'string' ? [checkToken('token', token)] : [];
-  let redactor = createRedactor(known);
+  let knownTokens = typeof token === 'string' ? [checkToken('token', token)] : [];
+  let redactor = createRedactor(knownTokens);
   const noteToken = (current: string): void => {
-    if (known[0] === current) return;
-    known = [checkToken('token', current), ...known.slice(0, 1)];
-    redactor = createRedactor(known);
+    if (knownTokens[0] === current) return;
+    knownTokens = [checkToken('token', current), ...knownTokens.slice(0, 1)];
+    redactor = createRedactor(knownTokens);
   };
   const fetchHeaders = async (source: () => string | Promise<string>): Promise<Headers> => {
     const current = await source();
