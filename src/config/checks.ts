@@ -129,13 +129,13 @@ function checkRedis(document: unknown): ConfigFault[] {
   }
   const nodes = select(document, 'redis/cluster/*').map(({ path, value }) => {
     const address = parseRedisAddress(String(value));
-    if (typeof address === 'string') return { path, key: undefined };
-    return { path, key: JSON.stringify([address.tls, address.username, address.password]) };
+    if (typeof address === 'string') return { path, access: undefined };
+    return { path, access: JSON.stringify([address.tls, address.username, address.password]) };
   });
   const [first] = nodes;
-  for (const { path, key } of nodes) {
+  for (const { path, access } of nodes) {
     // A malformed address has a fault of its own.
-    if (key === undefined || first?.key === undefined || key === first.key) continue;
+    if (access === undefined || first?.access === undefined || access === first.access) continue;
     faults.push({ path, message: 'Give all nodes of a cluster the same scheme, user and password.' });
   }
   return faults;

@@ -61,18 +61,18 @@ export function checkSecrets(document: unknown): ConfigFault[] {
   const seen = new Map<string, string>();
   for (const pattern of TOKEN_PATTERNS) {
     const advice = GIVEN_SECRETS.get(pattern) ?? MAKE_ONE;
-    const own = OWN_SECRETS.includes(pattern);
+    const isOwn = OWN_SECRETS.includes(pattern);
     for (const { path, value } of select(document, pattern)) {
       if (typeof value !== 'string') continue;
       const problem = checkSecretForm(value);
-      const first = seen.get(value);
+      const firstPath = seen.get(value);
       // A repeated secret is a fault of the one that the bridge itself checks, because its operator can replace it.
       if (problem) faults.push({ path, message: `${problem} ${advice}` });
-      else if (first && own)
-        faults.push({ path, message: `The same secret is used at ${first}. ${MAKE_ONE}` });
-      else if (first)
-        faults.push({ path: first, message: `The same secret is used at ${path}. ${MAKE_ONE}` });
-      else if (own) seen.set(value, path);
+      else if (firstPath && isOwn)
+        faults.push({ path, message: `The same secret is used at ${firstPath}. ${MAKE_ONE}` });
+      else if (firstPath)
+        faults.push({ path: firstPath, message: `The same secret is used at ${path}. ${MAKE_ONE}` });
+      else if (isOwn) seen.set(value, path);
     }
   }
   return faults;
