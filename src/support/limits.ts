@@ -141,18 +141,18 @@ export function createByteBudget(most: number): ByteBudget {
   let used = 0;
   return {
     share() {
-      let own = 0;
-      const fits = (bytes: number): boolean => own + bytes <= most / 2 && used + bytes <= most;
+      let usedByShare = 0;
+      const fits = (bytes: number): boolean => usedByShare + bytes <= most / 2 && used + bytes <= most;
       return {
         fits,
         take(bytes) {
           if (!fits(bytes)) return false;
-          own += bytes;
+          usedByShare += bytes;
           used += bytes;
           return true;
         },
         give(bytes) {
-          own -= bytes;
+          usedByShare -= bytes;
           used -= bytes;
         },
       };

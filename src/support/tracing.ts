@@ -68,11 +68,11 @@ export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | und
   function start(name: string, kind: SpanKind, attributes: Attributes, parent?: SpanContext): Step {
     const context = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
     const span = tracer.startSpan(name, { kind, attributes }, context);
-    const own = span.spanContext();
+    const spanContext = span.spanContext();
     return {
       // Version 00 of the W3C format: version, trace id, span id, flags.
-      traceparent: `00-${own.traceId}-${own.spanId}-0${own.traceFlags & SAMPLED}`,
-      call: (called, more) => start(called, api.SpanKind.CLIENT, more, own),
+      traceparent: `00-${spanContext.traceId}-${spanContext.spanId}-0${spanContext.traceFlags & SAMPLED}`,
+      call: (called, more) => start(called, api.SpanKind.CLIENT, more, spanContext),
       end: (failed, more) => {
         if (more) span.setAttributes(more);
         if (failed !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: failed });
