@@ -97,9 +97,9 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
     }
     // Groups are loaded one at a time, because one may have very many members.
     const most = kind === 'Group' && isNamed('members') ? 1 : records.length;
-    for (const some of inPortions(records, most)) {
-      const texts = await textsOf(kind, some, baseUrl, isNamed);
-      for (const [index, record] of some.entries()) yield [record, JSON.parse(texts[index] as string)];
+    for (const portion of inPortions(records, most)) {
+      const texts = await textsOf(kind, portion, baseUrl, isNamed);
+      for (const [index, record] of portion.entries()) yield [record, JSON.parse(texts[index] as string)];
     }
   }
 

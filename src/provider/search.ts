@@ -120,11 +120,12 @@ export function createSearch(deps: ProviderDeps) {
     let bytes = 0;
     for (let at = 0; at < found.length;) {
       const { kind } = found[at] as FoundRecord;
-      const next = found.slice(at, at + TEXTS_AT_ONCE[kind]);
-      const otherKind = next.findIndex((each) => each.kind !== kind);
-      const some = otherKind < 0 ? next : next.slice(0, otherKind);
+      // Texts are loaded for one resource type at a time, so a portion ends before the first record of another type.
+      const following = found.slice(at, at + TEXTS_AT_ONCE[kind]);
+      const otherKind = following.findIndex((each) => each.kind !== kind);
+      const portion = otherKind < 0 ? following : following.slice(0, otherKind);
       const projection = parseProjection(typeOf[kind], query);
-      const records = some.map(({ record }) => record);
+      const records = portion.map(({ record }) => record);
       const isWanted = (name: 'members' | 'groups'): boolean => wants(projection, name);
       const texts = await textsOf(kind, records, baseUrl, isWanted, projection);
       for (const text of texts) {
@@ -132,7 +133,7 @@ export function createSearch(deps: ProviderDeps) {
         if (shown.length > 0 && bytes > limits.pageBytes) return shown;
         shown.push(text);
       }
-      at += some.length;
+      at += portion.length;
       signal?.throwIfAborted();
       if (slice.isOver()) await slice.rest();
     }

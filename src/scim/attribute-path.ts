@@ -46,14 +46,14 @@ function resolveIn(type: ResourceType, section: Section, text: string, qualified
   const name = dot < 0 ? text : text.slice(0, dot);
   const subName = dot < 0 ? undefined : text.slice(dot + 1);
   if (!NAME.test(name) || (subName !== undefined && !NAME.test(subName))) return MALFORMED;
-  const own = findField(section.fields, name);
+  const fieldHere = findField(section.fields, name);
   let found: PlacedField | undefined;
-  if (own) found = { section, field: own };
+  if (fieldHere) found = { section, field: fieldHere };
   else if (!qualified) found = findUnqualified(type, name);
   if (!found) return UNKNOWN;
   const sub = subName === undefined ? undefined : findSub(found.field.parts, subName);
   if (subName !== undefined && !sub) return UNKNOWN;
-  return { kind: 'attribute', ...found, sub, unqualified: !own };
+  return { kind: 'attribute', ...found, sub, unqualified: !fieldHere };
 }
 
 function findSub(parts: Fields | undefined, name: string): Field | undefined {

@@ -176,7 +176,8 @@ function joined(name: string, raw: unknown): unknown {
 }
 
 /**
- * Converts a SearchRequest, the body of POST /.search (RFC 7644 §3.4.3), to a list query. `attributes` may be a list, as in the RFC, or text.
+ * Converts a SearchRequest, the body of POST /.search (RFC 7644 §3.4.3), to a list query. `attributes` may be a list, as in the
+ * RFC, or text.
  * @throws 400 invalidSyntax when the body is no object or no SearchRequest, 400 invalidValue for its members.
  */
 export function parseSearchRequest(body: unknown, limits: ListLimits, profile: Profile): ListQuery {
