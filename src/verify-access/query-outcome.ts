@@ -51,8 +51,8 @@ export function toFailedQuery(error: PlatformError, call: FailedCall): FailedQue
 
 /** Returns the text of the server, without tags if it is a web page; without a text the message of the error. */
 function serverWords(error: PlatformError): string {
-  const own = 'platformMessage' in error ? String(error.platformMessage) : '';
-  const text = own.trimStart().startsWith('<') ? own.replace(/<[^>]*>?/g, ' ') : own;
+  const sent = 'platformMessage' in error ? String(error.platformMessage) : '';
+  const text = sent.trimStart().startsWith('<') ? sent.replace(/<[^>]*>?/g, ' ') : sent;
   return text.replace(/\s+/g, ' ').trim() || error.message;
 }
 
@@ -79,13 +79,13 @@ function kindOf(error: PlatformError, message: string, call: FailedCall): Failur
  */
 function isAttributeMissing(message: string, query: LoadQuery | null): boolean {
   if (UNDEFINED_VALUE.test(message)) return true;
-  const own = query?.filters ?? [];
+  const queryFilters = query?.filters ?? [];
   const [, place] = WRONG_FORM.exec(message) ?? [];
   // Filters of policies follow those of the query, so a position beyond the query's own filters belongs to a policy.
-  if (place !== undefined) return Number(place) >= own.length;
+  if (place !== undefined) return Number(place) >= queryFilters.length;
   const [, text] = NO_VALUES.exec(message) ?? [];
   const [, member] = /"member":"([^"]*)"/.exec(text ?? '') ?? [];
-  return text !== undefined && !JSON.stringify(own).includes(`"${member ?? ''}"`);
+  return text !== undefined && !JSON.stringify(queryFilters).includes(`"${member ?? ''}"`);
 }
 
 /** Returns the effect of a failure on what the user sees, with what the operator can do. */

@@ -16,8 +16,8 @@ export function toSecurityContext(
 ): SecurityContext {
   const values = definitions.flatMap((definition): [string, AttributeValue][] => {
     const { name } = definition;
-    const own = Object.hasOwn(stored, name) ? stored[name] : null;
-    const value = own ?? defaultValueOf(definition);
+    const storedValue = Object.hasOwn(stored, name) ? stored[name] : null;
+    const value = storedValue ?? defaultValueOf(definition);
     return value === undefined || value === null ? [] : [[name, value]];
   });
   return { cubeCloud: { groups: [...groups], userAttributes: Object.fromEntries(values) } };
