@@ -49,18 +49,18 @@ export interface CommandPlace {
 
 /** Returns `scim-bridge` where PATH leads to this program by that name (image, package), else `node dist/main.js`. */
 export function commandNameOf({ program, path, cwd }: CommandPlace): string {
-  const own = realPath(program);
+  const file = realPath(program);
   // Tests and other programs use these modules without main.js.
-  if (own === undefined || basename(own) !== 'main.js') return NAME;
+  if (file === undefined || basename(file) !== 'main.js') return NAME;
   const isOnPath = path
     .split(delimiter)
-    .some((folder) => folder !== '' && realPath(join(folder, NAME)) === own);
+    .some((folder) => folder !== '' && realPath(join(folder, NAME)) === file);
   if (isOnPath) return NAME;
-  const near = relative(cwd, own);
+  const fromFolder = relative(cwd, file);
   // A program outside the working folder is named by its whole path.
-  const file = near.startsWith('..') ? own : near;
+  const shown = fromFolder.startsWith('..') ? file : fromFolder;
   // A path with blanks or signs is quoted for the shell.
-  return `node ${/^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`}`;
+  return `node ${/^[\w./@+-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", `'\\''`)}'`}`;
 }
 
 /** Returns the text with `scim-bridge` replaced by the command of this installation. */

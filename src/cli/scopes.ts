@@ -22,7 +22,10 @@ export interface CommandContext {
   deps: AppDeps;
 }
 
-/** V8 collects garbage when the heap has grown by this percentage of the live objects; by default it grows to several times as much. */
+/**
+ * V8 collects garbage when the heap has grown by this percentage of the live objects. By default the heap grows to several times
+ * their size.
+ */
 const HEAP_GROWTH = 100;
 /** Beginning of the message when the deadline of a command (--deadline) passes. */
 const PAST_DEADLINE = 'The deadline passed before the command ended';
