@@ -29,7 +29,10 @@ export const feedRulesOf = (config: Pick<Config, 'connections' | 'targets'>): Fe
     return settings ? [{ ...feed, rules: planDigest(settings), others: otherSettings(settings) }] : [];
   });
 
-/** Returns a print of settings that decide about access besides the mapping rules: with others, a process treats a change otherwise. */
+/**
+ * Returns a print of the settings besides the mapping rules that decide about access. Two processes with different prints may treat
+ * the same change differently.
+ */
 function otherSettings(settings: Config['targets'][string]): string {
   const { guard, groupsRolesMap, url } = settings;
   const text = canonicalJson({ settings: settingsPrint(settings), guard, groupsRolesMap, url });
@@ -56,7 +59,8 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
         );
   }
   const noted = untilStored(clock, signal, async () => void (await known.note(fed)));
-  // Reconcile runs wait for `noted`, but not for the warning. A failed warning is dropped: status and /health tell of removed targets too.
+  // Reconcile runs wait for `noted`, but not for the warning. If the warning fails, it is dropped, because status and /health tell
+  // of removed targets too.
   void noted.then(() => (signal.aborted ? undefined : warnOfRemoved())).catch(() => undefined);
   return { noted, stop: () => stopping.abort() };
 }

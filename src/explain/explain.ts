@@ -248,7 +248,8 @@ async function allReasons(
       ? ((await formerRecordText(scope, found, facts.nameAtTarget ?? found.name)) ?? takeoverText(facts))
       : undefined;
   const refused = found.kind === 'User' ? await refusedGroupReasons(scope, facts.memberships) : [];
-  // A person without a condition has the first refused group above the decisions about groups, where a short page still shows the advice.
+  // For a person without a condition the first refused group stands above the decisions about groups, so that a short page still
+  // shows its advice.
   const ofFirst = facts.condition === null ? refused.splice(0, 1) : [];
   return [
     ...ofFirst,
