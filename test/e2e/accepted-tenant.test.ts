@@ -74,7 +74,7 @@ const changesThere = async () => (await there.writes()).filter(({ method }) => m
 
 const ORDER = 'scim-bridge reconcile --target main --accept-tenant';
 
-test('plan of a target that may be another tenant says so, lists what --accept-tenant would change, and says what of that the guard would hold', async () => {
+test('plan of a target that may be another tenant gives the reason, lists what --accept-tenant would change, and counts the changes that the guard would hold', async () => {
   const plan = await words('plan');
   expect(plan).toMatch(
     /! main may be another tenant: its address changed, and none of 6 linked accounts is there\./,

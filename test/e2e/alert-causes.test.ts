@@ -186,7 +186,7 @@ describe('alerts about the platform', () => {
     );
   }, 30_000);
 
-  test('others rename an account and two reconciles fail → the metrics of ScimBridgeDriftStays and ScimBridgeReconcileNever, -Stale, -Fails and -Writes show both', async (bridge) => {
+  test('others rename an account and two reconciles fail → the metrics of ScimBridgeDriftStays and ScimBridgeReconcileWrites show the drift, and those of ScimBridgeReconcileNever, -Stale and -Fails the runs', async (bridge) => {
     await untilSynced(bridge);
     const rec = await openReconciling(bridge);
     try {

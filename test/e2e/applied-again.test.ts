@@ -98,7 +98,7 @@ test('apply reports the change of a plan as done if somebody made it by hand at 
   await expect(place.platform.writes()).resolves.toEqual([]);
 }, 30_000);
 
-test('apply of a plan with a change that somebody has made at the platform meanwhile writes only the other change and says so', async () => {
+test('somebody makes one of two planned changes by hand → apply writes only the other one, and says that nothing is left to do of 1 change', async () => {
   await rename(ANN, 'Meddled');
   await rename(BOB, 'Meddled');
   await save(2);
@@ -132,7 +132,7 @@ test('apply refuses a plan as stale when a planned value has changed again at th
   expect(await nameAt(BOB)).toBe('Meddled again');
 }, 30_000);
 
-test('apply of a plan that was made with other mapping rules says so, counts no changes and exits 3', async () => {
+test('apply of a plan that was made with other mapping rules exits 3, names the changed rules and counts no changes', async () => {
   await rename(ANN, 'Meddled');
   await save(1);
   await place.change(({ targets: { main } }) => {

@@ -105,7 +105,7 @@ test('a group is deleted after removals of its members are held → approvals sh
   expect(shown).not.toContain('(since ');
 }, 60_000);
 
-test('a list expires with its first approval → the second person gets a refusal that says so, and the changes are held under a new id', async () => {
+test('a list expires with its first approval → the refusal of the second approval says that the list may have expired, and the changes are held under a new id', async () => {
   const id = await openId();
   const [{ expiresAt: end }] = (await place.commands.run('approvals', 'list', '--json')).json;
   expect(await outputOf('approvals', 'approve', id, '--yes', '--by', 'mike')).toContain(

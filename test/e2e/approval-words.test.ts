@@ -57,7 +57,7 @@ test('plan shows a new membership as `Person <userName> in <group>`, not as `Gro
   expect(plan).not.toContain(`Group ${EVE}`);
 });
 
-test('the target is on hold and the approval expires → list, show, status, approve, reject, explain and exceptions tell that the end of the hold comes first, and after the release the guard judges anew', async () => {
+test('the target is on hold and the approval expires → approvals, status, explain and exceptions say that the guard judges the changes anew after the hold, and after the release they are held under a new id', async () => {
   const id = await openId();
   const key = await place.key(':guardApproval:main');
   await outputOf('hold');

@@ -135,7 +135,7 @@ test.each([
   ['number', 'string'],
   ['string', 'number'],
 ])(
-  'a mapping as %s of a value that the platform defines as %s is one conflict in every command, although the values look equal',
+  'a mapping as %s of a value that the platform defines as %s is one conflict for plan, reconcile, status and the metrics, although the values look equal',
   async (mapped, defined) => {
     const rank = (type: string) => ({ type, from: 'userType' });
     const target = { attributes: { rank: rank(defined) } };

@@ -132,7 +132,7 @@ test('plan shows the rename to a userName that another account has as a conflict
   );
 }, 30_000);
 
-test('if a reconcile meets a refused rename, which the source then undoes, status exits 0 and tells the dead letter in the line of the last reconcile only', async () => {
+test('a rename is refused during a reconcile and the source undoes it → status exits 0 and names the dead letter only in the line of the last reconcile', async () => {
   await place.commands.run('reconcile', '--yes');
   await rename(CHO);
   await place.idle();

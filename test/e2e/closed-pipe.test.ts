@@ -70,7 +70,7 @@ test.each([
   ['backup -', 'true'],
   ['links export', 'true'],
 ])(
-  'a command whose output is kept exits 1 and says so when its reader closes the pipe before the end: %s | %s',
+  'a command that exports data exits 1 and says that the output is incomplete when its reader closes the pipe early: %s | %s',
   async (command, reader) => {
     const { code, errors } = await piped(command, reader);
     expect(code).toBe(1);

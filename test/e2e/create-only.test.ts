@@ -131,7 +131,7 @@ test('when the source takes back the membership that the policy left out, explai
   expect(await told('explain', BOB)).toContain(`${BOB} is at main as desired: active, in 0 groups.`);
 }, 30_000);
 
-test('a membership, value or group that somebody else took away is left, counts as a change by others, and is not told as desired', async () => {
+test('a membership, value or group that somebody else took away is not restored and counts as a change by others, and explain does not call it as desired', async () => {
   await place.idp.createGroup('Gone', [bob]);
   await place.idle();
   await byHand(place, 'PATCH', await blueAtPlatform(), {

@@ -37,7 +37,7 @@ test('log and acts refuse a span that ends before it begins', async () => {
   }
 });
 
-test('sync --dry-run of a dead letter lists what sync would try again, and says that nothing else writes it; sync exits 1 until the platform takes it', async () => {
+test('sync --dry-run of a dead letter lists the write that sync repeats and names the ways to repeat it, and sync exits 1 until the platform accepts the write', async () => {
   const eve = 'eve@acme.example';
   const rules = [{ method: 'POST', path: '/Users$', status5xx: { share: 1, status: 400 } }];
   await place.platform.control('PATCH', '/faults', { rules });

@@ -107,7 +107,7 @@ test('on hold the source deactivates a person and somebody closes the account by
   expect(closed.text).toContain('the account is closed, as it should be: inactive at the source');
 }, 60_000);
 
-test('on hold the source takes a deactivation back and somebody closes the account by hand → verify-access and explain tell a difference and no waiting change, until a reconcile orders the repair', async () => {
+test('on hold the source takes a deactivation back and somebody closes the account by hand → verify-access and explain report a difference and no waiting change, until a reconcile marks the person', async () => {
   await place.commands.run('hold');
   for (const value of [false, true])
     await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value });

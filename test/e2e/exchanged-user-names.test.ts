@@ -48,7 +48,7 @@ test.each([
   ['without a worker', 'api', 0],
   ['without a worker, the second person', 'api', 1],
 ] as const)(
-  'somebody exchanged the userNames of two accounts → the dry run of one person lists both renames, and the sync brings both (%s)',
+  'somebody exchanged the userNames of two accounts → the dry run of one person lists both renames, and the sync writes both (%s)',
   async (_name, role, index) => {
     await place.stopApps();
     await place.start(role);
@@ -67,7 +67,7 @@ test.each([
   90_000,
 );
 
-test('somebody exchanged the userNames of three accounts in a circle → the sync of one person brings all three', async () => {
+test('somebody exchanged the userNames of three accounts in a circle → the sync of one person writes all three names', async () => {
   await rename(ANN, 'between@acme.example');
   await rename(BOB, ANN);
   await rename(CYD, BOB);

@@ -44,7 +44,7 @@ test('a person outside users.scope is in a group of the source → explain of th
   expect(await told('explain', WES)).not.toContain('still to be joined');
 }, 60_000);
 
-test('with the policy upsert-only a person stays in a group after the removal at the source, and explain and verify-access say so', async () => {
+test('with the policy upsert-only a person stays in a group after the removal at the source, and explain and verify-access report the difference from the source', async () => {
   await open({ policy: 'upsert-only' });
   const analysts = await place.idp.createGroup('analysts', [ids[ANN] ?? '', ids[WES] ?? '']);
   await place.idle();
@@ -60,7 +60,7 @@ test('with the policy upsert-only a person stays in a group after the removal at
   expect(proof).not.toContain('every value as desired');
 }, 60_000);
 
-test('with the policy upsert-only a group stays at the platform after its deletion at the source, and explain of the group and of its member says so', async () => {
+test('with the policy upsert-only a group stays at the platform after its deletion at the source, and explain of the group and of its member reports that', async () => {
   await open({ policy: 'upsert-only' });
   const analysts = await place.idp.createGroup('analysts', [ids[ANN] ?? '']);
   await place.idle();
@@ -71,7 +71,7 @@ test('with the policy upsert-only a group stays at the platform after its deleti
   expect(await told('explain', ANN)).toContain('still in 1 group against the source');
 }, 60_000);
 
-test('when a group cannot get its new name, explain of a member shows the name that the group still has at the platform, and explain of the group tells the difference once', async () => {
+test('when a group cannot get its new name, explain of a member shows the name that the group still has at the platform, and explain of the group shows the difference once', async () => {
   await open({ groups: { rename: [{ match: '^acme-(.*)$', to: '$1' }] } });
   await place.idp.createGroup('analysts', [ids[ANN] ?? '']);
   const ops = await place.idp.createGroup('ops', [ids[WES] ?? '']);
@@ -86,7 +86,7 @@ test('when a group cannot get its new name, explain of a member shows the name t
   expect(group).not.toContain('1 value differs');
 }, 60_000);
 
-test('the platform refuses the new name of a group and somebody gives the group this name by hand → explain of a member says that the membership is there, and after a further rename by hand to another name tells the name of the last sync as such', async () => {
+test('the platform refuses the new name of a group and somebody gives the group this name by hand → explain of a member says that the membership is there, and after a further rename by hand gives the name as of the last sync', async () => {
   await open({});
   const ops = await place.idp.createGroup('ops', [ids[WES] ?? '']);
   await place.idle();
@@ -114,7 +114,7 @@ test('the platform refuses the new name of a group and somebody gives the group 
   expect(await explained()).toContain(STILL_OPS);
 }, 60_000);
 
-test('a person has a rejected removal, a group that the platform refuses to rename, and a membership that a hand ended → explain says that a run brings all but the first two, and sync does so', async () => {
+test('a person has a rejected removal, a group that the platform refuses to rename, and a membership that somebody removed by hand → explain says that sync writes all but the first two, and sync adds the membership', async () => {
   await open({ guard: { removeMembers: { count: 0, percent: 0 } } });
   const groups: string[] = [];
   for (const name of ['kept', 'refused', 'crew'])

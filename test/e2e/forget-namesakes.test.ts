@@ -50,7 +50,7 @@ test('a pushed user with another externalId has the userName of a former person 
   for (const log of ['log', 'acts']) expect((await place.commands.run(log, '--verify')).code).toBe(0);
 }, 60_000);
 
-test('a pushed user without externalId has the userName of a former person → forget tells both possibilities, and goes on when the order names the user as somebody else', async () => {
+test('a pushed user without externalId has the userName of a former person → forget asks whether this is the same person, and goes on when the order names the user as somebody else', async () => {
   const admin = (body: object) =>
     send(`http://127.0.0.1:${place.port}/admin/v1`, 'POST', '/forget', {
       headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },

@@ -34,7 +34,7 @@ async function makeByHand(displayName: string, members: object[]): Promise<void>
 const told = async (...words: string[]): Promise<string> =>
   (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
 
-test('others delete a group and make it anew with one desired member → explain and dry run of this member show the new link of the group alone, those of the other one the addition too, and the sync writes no other', async () => {
+test('others delete a group and create it again with one of its two members → explain and sync --dry-run show only the new link for that member, and also the addition for the other one, which is the only write', async () => {
   await openRemade({ adopt: 'exact' });
   for (const command of [
     ['sync', ANN, '--dry-run'],
@@ -59,7 +59,7 @@ test('others delete a group and make it anew with one desired member → explain
   expect((await place.platform.group('Lab'))?.members.toSorted()).toEqual([ANN, BOB]);
 }, 60_000);
 
-test('others delete a group and make it anew, and the settings adopt none → explain and sync of a member say that a person has to act', async () => {
+test('others delete a group and create it again, and the settings have adopt: report → explain and sync of a member say that a person has to act', async () => {
   await openRemade({ adopt: 'report' });
   const why = 'a group of this name exists and adopt is report';
   const explained = await told('explain', BOB);
@@ -75,7 +75,7 @@ test('others delete a group and make it anew, and the settings adopt none → ex
   ]);
 }, 60_000);
 
-test('a pushed group has the name of a group that others made, and the settings adopt none → plan lists the memberships that wait for the group', async () => {
+test('a pushed group has the name of a group that others made, and the settings have adopt: report → plan lists the memberships that wait for the group', async () => {
   place = await openPlace({ target: { adopt: 'report' } });
   await makeByHand('Hand', []);
   const ann = await place.idp.createUser(ANN);

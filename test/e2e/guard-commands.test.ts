@@ -200,7 +200,7 @@ test('approvals show and reject with --group select only the held changes of mem
   expect(rest.answer.items).toBe(total - matching);
 }, 60_000);
 
-test('hold stops writes and release resumes them, and both commands say so', async () => {
+test('hold stops writes and release resumes them, and the answer of each command names the changed target', async () => {
   expect((await command('hold', '--note', 'platform upgrade', '--json')).answer).toEqual([
     { connection: 'default', target: 'main', changed: true },
   ]);

@@ -44,7 +44,7 @@ async function setUsers(users: object): Promise<void> {
   await place.idle();
 }
 
-test('a held leaver outside a new scope was taken out of a group → plan adds no membership; with settings without that scope it waits, and is then written', async () => {
+test('a held leaver outside a new scope was taken out of a group → plan adds no membership, and with settings without that scope the membership waits and is then written', async () => {
   await setUsers({ scope: SCOPE });
   expect(await words('approvals', 'list')).toContain('1 to deactivate');
   await takeAnnOut();
@@ -58,7 +58,7 @@ test('a held leaver outside a new scope was taken out of a group → plan adds n
   expect(await members()).toEqual([BOB, ANN]);
 }, 60_000);
 
-test('a person with a held deactivation was taken out of a group → plan and sync --dry-run write nothing; after the reactivation the membership is written', async () => {
+test('a person with a held deactivation was taken out of a group → plan and sync --dry-run list no write, and the membership is written after the reactivation', async () => {
   await setActive(false);
   await place.idle();
   await takeAnnOut();

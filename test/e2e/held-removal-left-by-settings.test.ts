@@ -101,7 +101,7 @@ test.each([
   ['groups.exclude leaves the group out', EXCLUDED],
   ['the policy upsert-only leaves members', UPSERT_ONLY],
 ])(
-  'a removal is held and then %s → approvals, plan, exceptions, status and explain say that the settings changed; a sync of the group that the person joins writes nothing and names the sync of the person, which writes the membership',
+  'a removal is held and then %s → commands say that the settings changed, and sync of the group that the person joins writes nothing but names the sync of the person, which writes the membership',
   async (_, settings) => {
     const changed =
       'the settings have changed since the guard held it: the next reconcile, or scim-bridge sync';

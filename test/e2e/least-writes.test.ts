@@ -46,7 +46,7 @@ test('one changed attribute causes one write', async () => {
   expect(calls.map(({ method }) => method)).toEqual(['PATCH']);
 });
 
-test('an attribute whose source value disappears is cleared if the mapping says so', async () => {
+test('an attribute whose source value disappears is cleared at the platform', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('clear@acme.example', { addresses: [{ type: 'work', country: 'PT' }] });
   await untilSynced();

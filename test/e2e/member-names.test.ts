@@ -37,7 +37,7 @@ test('log names a member who was deleted since, by the link', async () => {
   );
 }, 30_000);
 
-test('log says of entries with members that members have their present names, and does not say so of the creation of a group', async () => {
+test('log notes at entries about members, and not at the creation of a group, that members have their present names', async () => {
   const caveat = 'Members have their present names';
   expect(await outputOf('log', '--resource', 'north', '--action', 'addMembers')).toContain(caveat);
   expect(await outputOf('log', '--resource', 'north', '--action', 'create')).not.toContain(caveat);

@@ -24,7 +24,7 @@ test.each([
   ['reject', 'User:'],
   ['approve', ''],
 ])(
-  'approvals %s for the ref or id of a person leaves the deactivation held of a leaver whose userName is %s<id>',
+  'approvals %s --person with a ref or id decides about the person with this id, and not about a leaver with this text as userName (prefix of the id: "%s")',
   async (decision, prefix) => {
     const { commands, idp, platform } = place;
     const ann = await idp.createUser('ann@acme.example');
@@ -55,7 +55,7 @@ test('a ref is not ambiguous because another connection has a person with such a
 }, 60_000);
 
 test.each(['User:', ''])(
-  'forget keeps the data of a leaver of another connection with the userName %s<id>',
+  'forget with a ref or id keeps the data of a leaver of another connection who has this text as userName (prefix of the id: "%s")',
   async (prefix) => {
     const { commands, idp } = place;
     const ann = await idp.createUser('ann@acme.example');

@@ -57,7 +57,7 @@ async function expectTaken(): Promise<void> {
 }
 
 test.each(['held', 'rejected'] as const)(
-  'a person gets the userName of a leaver whose deactivation is %s → plan, sync, its dry run and explain say that the account keeps the name; a rename by hand and a retry bring the change',
+  'a person gets the userName of a leaver whose deactivation is %s → plan, sync, its dry run and explain say that the account keeps the name, until somebody renames the account and retries the dead letter',
   async (state) => {
     await openWithHeldLeaver('deactivate');
     if (state === 'rejected') await decide('reject');
@@ -82,7 +82,7 @@ test.each(['held', 'rejected'] as const)(
   60_000,
 );
 
-test('a person gets the userName of a leaver whose deactivation is approved later → the closed account keeps the name; its deletion by hand and a retry bring the change', async () => {
+test('a person gets the userName of a leaver whose deactivation is approved later → the closed account keeps the name, until somebody deletes it and retries the dead letter', async () => {
   await openWithHeldLeaver('deactivate');
   await takeName();
   await eventually('the rename is refused', async () =>
@@ -109,7 +109,7 @@ test.each([
   ['deprovision: delete', 'delete', {}],
   ['deleteAfterDays: 0', 'deactivate', { deleteAfterDays: 0 }],
 ] as const)(
-  'with %s, a person gets the userName of a leaver whose deactivation is held → plan lists the rename as waiting and counts no change; the approval brings it',
+  'with %s, a person gets the userName of a leaver whose deactivation is held → plan lists the rename as waiting and counts no change, and the approval lets it be written',
   async (_name, deprovision, users) => {
     await openWithHeldLeaver(deprovision, users);
     await takeName();

@@ -106,7 +106,7 @@ test('Redis is killed and comes back with all its data → no target is on hold'
   expect((await place.commands.run('status')).code).toBe(0);
 }, 60_000);
 
-test('Redis comes back empty → status, doctor and a metric say so, and a full cycle is applied without a release', async () => {
+test('Redis comes back empty → status, doctor and a metric report the loss, and new pushes are applied without a release', async () => {
   await untilLookedAt(place);
   await comeBackWith('empty');
   const { code } = await eventually('status tells it', async () => {

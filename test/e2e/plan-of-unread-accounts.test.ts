@@ -65,7 +65,7 @@ test.each([
   60_000,
 );
 
-test('the list of groups answers 503 during a reconcile → status and metrics tell how many people the platform shows, and no number of groups', async () => {
+test('the list of groups answers 503 during a reconcile → status and metrics have the number of people at the platform and none of groups', async () => {
   await place.idp.createGroup('region-eu', [bob]);
   await place.idle();
   await place.commands.run('reconcile', '--yes');
@@ -89,7 +89,7 @@ test('the list of groups answers 503 during a reconcile → status and metrics t
   expect(await seen()).toEqual([1]);
 }, 60_000);
 
-test('sync and explain of a person do not end as equal while the user list cannot be read', async () => {
+test('while the user list cannot be read, sync of a person does not exit 0, and explain names the missing values', async () => {
   await fail({ ...users, ...always, status5xx: { share: 1, status: 403 } });
   const synced = await place.commands.run('sync', BOB);
   expect(synced.text).toContain('attribute values could not be read');

@@ -90,7 +90,7 @@ test('the platform refuses one of several members → the others leave and join 
   for (const text of await told()) expect(text).toContain(`the platform refuses the removal of ${ANN}: `);
 }, 60_000);
 
-test('the platform refuses the removal of a member and then the new name of the group → the dead letter tells both', async () => {
+test('the platform refuses the removal of a member and then the new name of the group → the dead letter names both refusals', async () => {
   const annAtPlatform = (await place.platform.user(ANN))?.scimId ?? '';
   front.answer = (method, url, body) =>
     method === 'PATCH' && url.includes('/Groups/') && (body.includes(annAtPlatform) || body.includes('Crew'))

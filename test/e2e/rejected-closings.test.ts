@@ -49,7 +49,7 @@ const members = () =>
   Promise.all(['crew', 'deck'].map(async (name) => (await place.platform.group(name))?.members));
 const accountPath = async (): Promise<string> => `/Users/${(await place.platform.user(ANN))?.scimId}`;
 
-test('the deactivation of a deleted person is rejected → the person stays in the groups, every page says so, and no run writes', async () => {
+test('the deactivation of a deleted person is rejected → the person stays in the groups, explain, exceptions, status, plan and verify-access name the rejection, and no run removes the person', async () => {
   for (const name of [ann, 'crew']) expect((await run('explain', name, '--all')).text).toContain(`(${KEPT})`);
   const ofGroup = 'a person rejected the deactivation of 1 member, who stays in the group with the account';
   for (const command of ['exceptions', 'status', 'plan'])
@@ -104,7 +104,7 @@ test('the rejected deactivation is approved, and the platform refuses to close t
   expect(await members()).toEqual(WITHOUT_ANN);
 }, 60_000);
 
-test('the target is on hold → every page tells of the decision that was taken meanwhile', async () => {
+test('the rejection is withdrawn and made again while the target is on hold → exceptions, explain and verify-access show each decision before the release', async () => {
   await place.commands.run('hold');
   await place.commands.run('approvals', 'withdraw', id, '--yes');
   const exceptions = async (): Promise<string> => (await place.commands.run('exceptions')).text;
@@ -152,7 +152,7 @@ test.each(['PATCH', 'DELETE'])(
   60_000,
 );
 
-test('somebody takes the person out of a group by hand → no page says that the membership stays there, and the next reconcile takes the group off the list', async () => {
+test('somebody takes the person out of a group by hand → explain and plan do not say that the person stays there, and after the next reconcile the group is no exception', async () => {
   const { scimId } = (await place.platform.group('crew')) ?? {};
   const path = `members[value eq "${(await place.platform.user(ANN))?.scimId}"]`;
   await byHand(place, 'PATCH', `/Groups/${scimId}`, { op: 'remove', path });

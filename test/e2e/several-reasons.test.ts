@@ -49,7 +49,7 @@ const deadLetters = (): Promise<{ message: string }[]> =>
   });
 
 test.each(['rejected', 'held'])(
-  "a person's deactivation is %s and the platform refused the new name of a group of the person → sync and explain of the person tell both with their commands",
+  "a person's deactivation is %s and the platform refused the new name of a group of the person → sync and explain of the person name both reasons and the commands for them",
   async (state) => {
     await open();
     await replace(`/Users/${ann}`, 'active', false);
@@ -71,7 +71,7 @@ test.each(['rejected', 'held'])(
   60_000,
 );
 
-test('an attribute of a person cannot be mapped and the platform refuses the new name of the person → the dead letter tells both', async () => {
+test('an attribute of a person cannot be mapped and the platform refuses the new name of the person → the dead letter names both faults', async () => {
   await open({ attributes: { level: { type: 'number', from: 'title' } } });
   await refuse('Users');
   await place.idp.patch(
@@ -83,7 +83,7 @@ test('an attribute of a person cannot be mapped and the platform refuses the new
   expect(message).toMatch(/^(?!level).+; level is string and cannot become a number$/);
 }, 60_000);
 
-test('the removal of a member was rejected and the platform ignores an addition → explain of the group tells both', async () => {
+test('the removal of a member was rejected and the platform ignores an addition → explain of the group names both', async () => {
   await open();
   await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${ann}"]` });
   await place.idle();

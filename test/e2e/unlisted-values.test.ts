@@ -66,7 +66,7 @@ test('the first load of people with lists → the run after it reads the values 
   expect((await run('status')).code).toBe(0);
 }, 30_000);
 
-test('somebody changed a list of a person by hand → explain says that sync or reconcile --full brings it at once, and both do', async () => {
+test('somebody changed a list of a person by hand → explain says that sync or reconcile --full restores it at once, and each of them does', async () => {
   const { id: account, scimId } = (await place.platform.user(ANN)) ?? {};
   expect(scimId).toBeDefined();
   const { body } = await asAdmin('GET', '/api/v1/user-attributes');
@@ -85,7 +85,7 @@ test('somebody changed a list of a person by hand → explain says that sync or 
   }
 }, 60_000);
 
-test('the definition of a list was deleted → doctor and plan tell it, one reconcile writes the values of all people, and the next run reads 100 people again', async () => {
+test('the definition of a list was deleted → doctor and plan report the deletion, one reconcile writes the values of all people, and the next run reads 100 people again', async () => {
   await deleteDefinition('levels');
   const doctor = await run('doctor');
   expect(doctor.text).toContain(ADVICE);
@@ -132,7 +132,7 @@ test('an operator deleted the definition of a list and made it again by hand →
   expect((await run('plan')).text).toContain(`Truth values and lists were read of 100 of ${PEOPLE} users`);
 }, 60_000);
 
-test('values of a list are lost, and the list leaves the mapping → status does not tell the loss; back in the mapping, a reconcile writes the values of all people', async () => {
+test('values of a list are lost, and the list leaves the mapping → status reports no loss until the list is in the mapping again, and then a reconcile writes the values of all people', async () => {
   await deleteDefinition('levels');
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: '3' });
   await place.idle();

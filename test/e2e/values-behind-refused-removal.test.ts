@@ -73,7 +73,7 @@ const untilBehindGroup = (): Promise<unknown> =>
     return mark?.state === 'due' && mark.priority === null;
   });
 
-test('explain of the person, and of the group that the person joins, says that the group which the person leaves needs a person', async () => {
+test('the platform refuses the removal of a person → explain of the person, and of the group that the person joins, names the group that the person leaves', async () => {
   const [person] = (await place.commands.run('explain', MEG, '--json')).json;
   expect(person).toMatchObject({ verdict: 'needsPerson', summary: expect.stringContaining('group Old:') });
   const said = [person.summary, ...person.reasons].join(' ');
@@ -94,7 +94,7 @@ test('explain of the person, and of the group that the person joins, says that t
   });
 });
 
-test('plan and sync --dry-run list no value and no membership of the person as a change', async () => {
+test('the platform refuses the removal of a person from a group → plan and sync --dry-run list the values and memberships of the person as waiting', async () => {
   const [code, plan] = await run('plan', '--all');
   expect(plan).toContain(WAITS);
   expect(plan).not.toMatch(/\d changes?\b|to add|to set/);
@@ -107,7 +107,7 @@ test('plan and sync --dry-run list no value and no membership of the person as a
   }
 });
 
-test('sync exits 2 and names the group that needs a person', async () => {
+test('the platform refuses the removal of a person from a group → sync of the person exits 2 and names this group', async () => {
   expect(await run('sync', MEG)).toEqual([
     2,
     expect.stringContaining(
@@ -123,14 +123,14 @@ test('sync exits 2 and names the group that needs a person', async () => {
   await untilBehindGroup();
 }, 60_000);
 
-test('status counts the person with the dead letters and nothing as `not applied yet`', async () => {
+test('the platform refuses the removal of a person from a group → status counts this person among the dead letters and nothing as `not applied yet`', async () => {
   const [, text] = await run('status');
   expect(text).toContain(
     '0 not applied yet, 2 dead letters people: 3 in all: 2 linked, 1 dead letter, 0 missing',
   );
 });
 
-test('verify-access names the group that the person must leave, and no group with the person as desired', async () => {
+test('the platform refuses the removal of a person from a group → verify-access names this group, and not another refused group in which the person stays', async () => {
   const [, text] = await run('verify-access', MEG);
   expect(text).toMatch(
     new RegExp(
@@ -140,7 +140,7 @@ test('verify-access names the group that the person must leave, and no group wit
   expect(text).not.toContain('the group Kept');
 });
 
-test('reconcile ends at once, exits 1 and names the dead letters', async () => {
+test('the platform refuses the removal of a person from a group → reconcile writes nothing, exits 1 and counts the dead letters', async () => {
   await place.platform.forgetRequests();
   const [code, text] = await run('reconcile', '--yes', '--deadline', '20s');
   expect(text).toContain('2 dead letters: see scim-bridge dead-letters list');
@@ -166,7 +166,7 @@ test('somebody changes a value of a person who leaves the group by hand → reco
   await untilBehindGroup();
 }, 60_000);
 
-test('an operator drops the dead letter → the sync of the person does not try the group again, and plan and explain say the same as before', async () => {
+test('an operator drops the dead letter → the sync of the person does not try the group again, and plan and explain still name this group as the reason', async () => {
   await run('dead-letters', 'drop', `Group:${old}`);
   await run('sync', MEG);
   await untilBehindGroup();

@@ -116,7 +116,7 @@ test('verify-access of an unknown name says that no such person was pushed, or t
   expect(text).toContain('none was pushed, or the person was forgotten');
 });
 
-test('after the rejection of a held deactivation the values that waited for it are written, and exceptions says so', async () => {
+test('after the rejection of a held deactivation the values that waited for it are written, and exceptions says that other changes are written', async () => {
   const name = 'hal@acme.example';
   const fay = await place.idp.createUser(name, { title: '2' });
   await place.idle();

@@ -65,7 +65,7 @@ test('plan in the admin API lists drift without writing, and apply of this plan 
   expect(moved).toMatchObject({ outcome: 'stale', message: expect.stringContaining('Nothing was changed') });
 });
 
-test('apply in the admin API of a plan that was made with other mapping rules is stale, and the message says so', async () => {
+test('apply in the admin API of a plan that was made with other mapping rules is refused as stale, and the message names the changed mapping rules', async () => {
   const { plans } = (await started('/plan', { target: 'main' })).result;
   const former = savedPieces(plans.map((plan: Plan) => ({ ...plan, mapping: 'former' })));
   const applied = await started('/apply', { saved: JSON.parse([...former].join('')) });
@@ -163,7 +163,7 @@ test('apply refuses an invalid plan before an operation starts', async () => {
 });
 
 test.each(['plan', 'reconcile'])(
-  'a %s operation ends soon while the platform answers every call with 500, and its result says since when',
+  'a %s operation ends soon while the platform answers every call with 500, and its result names the time since which calls fail',
   async (order) => {
     await rig.bridge.platform.control('PATCH', '/faults', {
       rules: [{ times: 100_000, status5xx: { share: 1, status: 500 } }],

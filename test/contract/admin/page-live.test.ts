@@ -202,7 +202,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await platform.control('PATCH', '/faults', {});
   }, 60_000);
 
-  test("when web pages answer in place of the platform, the operators' page says so and advises to check the target's url or a proxy", async () => {
+  test("when web pages answer in place of the platform, the operators' page shows that fault and advises to check the target's url or a proxy", async () => {
     const platform = createPlatformView(sandbox.ready.controlUrl);
     await platform.control('PATCH', '/faults', { htmlAnswer: { share: 1 } });
     await idp.createUser('page@acme.example');

@@ -256,7 +256,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await see('Nothing matches');
   }, 60_000);
 
-  test('when the log cannot be read, the log view says so and offers a button to try again', async () => {
+  test('when the log cannot be read, the log view shows that the bridge does not answer, and a button to try again', async () => {
     await page.route('**/log/search', (route) => route.abort());
     await open('#/log?range=1h');
     await see(/^The bridge does not answer\.$/);

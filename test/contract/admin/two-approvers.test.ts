@@ -273,7 +273,7 @@ test('when the settings need one approver only, one approval applies the changes
   }
 });
 
-test('of two concurrent second approvals only one is carried out; all holders of the admin token count as one person', async () => {
+test('of two concurrent second approvals only one is carried out, and an approval by another holder of the admin token is refused', async () => {
   await leave(0, 1);
   const id = await heldId();
   const token = (by: string) => rig.operator.post(`/approvals/${id}/approve`, { by });
@@ -303,7 +303,7 @@ test('an approval at the command line and one on the page count as two persons',
   await eventually('closed', async () => (await closed()).length === 1);
 });
 
-test('all holders of the admin token count as one person, and the refusal of another one says so', async () => {
+test('after the first approval by a holder of the admin token, the refusal of a second one says that all holders count as one person', async () => {
   await leave(0);
   const id = await heldId();
   const approve = (by: string) => rig.operator.post(`/approvals/${id}/approve`, { by });

@@ -359,7 +359,7 @@ test('a refused event is kept for the operator; an event refused because of keys
   ]);
 }, 30_000);
 
-test('a receiver that was unavailable gets every event once and in order after its return, with two processes; then no event is pending (ScimBridgeEventsWait)', async () => {
+test('with two processes a receiver that was unavailable gets every event once and in order after its return, and then the metric of ScimBridgeEventsWait is 0', async () => {
   const other = await bridge.another('worker');
   receiver.posts.length = 0;
   receiver.isThere = false;

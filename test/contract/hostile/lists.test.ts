@@ -30,7 +30,7 @@ const idsOf = ({ Resources }: Json): string[] => (Resources as Json[]).map(({ id
 
 describe('pages limited by server.limits.pageBytes', () => {
   test.each(['', '&filter=userName pr', '&sortBy=userName', '&filter=displayName co "Jo"&sortBy=title'])(
-    'reading pages with startIndex%s returns each of all users once, in pages below the byte limit',
+    'reading pages by startIndex returns each user once, in pages below the byte limit (further parameters: "%s")',
     async (query) => {
       const seen: string[] = [];
       for (let startIndex = 1; startIndex <= LARGE + SMALL;) {

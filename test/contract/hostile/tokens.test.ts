@@ -56,25 +56,28 @@ test.each([
   ['the word undefined', 'Bearer undefined'],
   ['the word null', 'Bearer null'],
   ['a token of 8 KB', `Bearer ${'x'.repeat(8192)}`],
-])('%s is 401 with a challenge on every endpoint (RFC 6750 §3)', async (_what, authorization) => {
-  for (const [method, path, body] of [
-    ['GET', '/Users', undefined],
-    ['POST', '/Users', '{"userName":"intruder@x.example"}'],
-    ['POST', '/Users', '{broken'],
-    ['PATCH', '/Groups/1', '{}'],
-    ['PUT', '/nowhere', '{}'],
-    ['DELETE', '/Users/1', undefined],
-    ['OPTIONS', '/Users', undefined],
-    ['GET', '/Me', undefined],
-    ['POST', '/Bulk', '{}'],
-  ] as const) {
-    const answer = await scim.send(method, path, body, { authorization });
-    expect([method, path, answer.status]).toEqual([method, path, 401]);
-    expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm=/);
-    expect(answer.text).not.toContain(TOKEN);
-  }
-  expect(await scim.find('/Users', 'userName sw "intruder"')).toEqual([]);
-});
+])(
+  'a request with %s is 401 with a challenge on every endpoint (RFC 6750 §3)',
+  async (_what, authorization) => {
+    for (const [method, path, body] of [
+      ['GET', '/Users', undefined],
+      ['POST', '/Users', '{"userName":"intruder@x.example"}'],
+      ['POST', '/Users', '{broken'],
+      ['PATCH', '/Groups/1', '{}'],
+      ['PUT', '/nowhere', '{}'],
+      ['DELETE', '/Users/1', undefined],
+      ['OPTIONS', '/Users', undefined],
+      ['GET', '/Me', undefined],
+      ['POST', '/Bulk', '{}'],
+    ] as const) {
+      const answer = await scim.send(method, path, body, { authorization });
+      expect([method, path, answer.status]).toEqual([method, path, 401]);
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm=/);
+      expect(answer.text).not.toContain(TOKEN);
+    }
+    expect(await scim.find('/Users', 'userName sw "intruder"')).toEqual([]);
+  },
+);
 
 test.each([
   ['behind Bearer', `Bearer ${TOKEN}`],
@@ -82,11 +85,11 @@ test.each([
   ['after several blanks', `Bearer    ${TOKEN}`],
   ['bare, as Okta header authentication sends it', TOKEN],
   ['one that ends in an hour', `Bearer ${SOON}`],
-])('the right token sent with %s is accepted', async (_what, authorization) => {
+])('the right token is accepted: %s', async (_what, authorization) => {
   expect((await scim.get('/Users', { authorization })).status).toBe(200);
 });
 
-test('of two Authorization headers the first alone counts: a right token in it answers 200, one in the second or split over both 400 or 401', async () => {
+test('of two Authorization headers only the first counts: with the right token in it 200, with the token in the second or split over both 400 or 401', async () => {
   const lines = (first: string, second: string): Buffer =>
     Buffer.from(
       `GET /scim/v2/Users HTTP/1.1\r\nHost: x\r\nAuthorization: ${first}\r\nAuthorization: ${second}\r\n\r\n`,

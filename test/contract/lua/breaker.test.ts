@@ -203,7 +203,7 @@ test('a web page in place of a SCIM answer counts as a failure, but not at an ad
 });
 
 test.each(['doctor', 'a call'])(
-  'after a refused API key and %s of another process with a new key, a further 401 of the former key counts as refused for all methods again',
+  'a key is refused (401) and %s of a process with a new key succeeds → the next 401 for the former key counts for all methods again',
   async (way) => {
     const [service, command] = [replica('former'), replica('new')];
     const refused = async (): Promise<void> => {

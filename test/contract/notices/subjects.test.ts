@@ -51,7 +51,7 @@ test('a new dead letter sends one notice with its count and a link, and dropping
   await toldOf('deadLetters', 'resolved');
 }, 60_000);
 
-test("while the platform answers 500, a notice names the target and the status, and another the failed reconcile; the platform's recovery is sent as resolved", async () => {
+test('while the platform answers 500, one notice names the target and the status and another one the failed reconcile, and after the recovery the problem is sent as resolved', async () => {
   front.answer = () => ({ status: 500 });
   await rig.bridge.idp.createUser('new@acme.example');
   // The calls of the reconcile fail too, so the breaker opens earlier than by the attempts to create one user.

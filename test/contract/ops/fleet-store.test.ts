@@ -78,7 +78,7 @@ test('a process whose heartbeats stop is listed as silent, and later removed', a
   expect(await store.redis.hkeys(keys.key('processes'))).toEqual(['a1']);
 });
 
-test('a restart takes the place of the killed process: same host, port and role; others stay listed as silent', async () => {
+test('a new process replaces the killed one of the same host, port and role, and processes of other hosts stay listed as silent', async () => {
   await fleet.beat('old', facts('worker'));
   await fleet.beat('elsewhere', facts('worker', { host: 'another' }));
   await fleet.beat('twin', facts('worker'));

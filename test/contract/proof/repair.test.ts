@@ -265,7 +265,7 @@ test('a repair that was killed while restoring a member set is completed by the 
   }
 });
 
-test('a proof counts an entry that belongs to two key families once, and once for each target', async () => {
+test('a proof counts a pending membership, which two key families store, once for each target', async () => {
   const store = await openStore({ targets: ['main', 'other'] });
   try {
     await store.putUser(ADA, { userName: 'ada' });

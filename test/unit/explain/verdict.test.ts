@@ -48,7 +48,7 @@ test('explain of a value that cannot be mapped does not say that a reconcile bri
   expect(explained({ values: [team] }).summary).toMatch(/sync User:1, brings it\.$/);
 });
 
-test('explain of 8 values with the same fault tells the fault once, with 5 names and the number of the others', () => {
+test('explain of 8 values with the same fault shows the fault once, with 5 names and the number of the other ones', () => {
   const levels = Array.from({ length: 8 }, (_, at) => ({
     ...level,
     name: `attributes.level${at}`,

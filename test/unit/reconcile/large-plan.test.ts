@@ -85,7 +85,7 @@ test('the text of a plan uses singular nouns for a count of one', () => {
   expect(renderPlan(planOf(entries), { all: false, colour: false })[0]).toContain('1 membership to add');
 });
 
-test('a plan that could not read users and groups of the platform says so in its first line', () => {
+test('a plan that could not read the users and groups of the platform says in its first line that no changes are known', () => {
   const plan = planOf([]);
   const unread = { complete: false, total: 0, seen: 0, reason: 'the key may not read users' };
   const item = {
