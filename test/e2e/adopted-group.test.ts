@@ -1,4 +1,4 @@
-// Tests what is written and told about the members of a group that was made by hand and is adopted.
+// Tests the members of an adopted group, which was made by hand: what is written, and whom the log and plan name as added.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';

@@ -183,7 +183,7 @@ test('apply names the dead letter of a change of its plan', async () => {
   const { code, text } = await apply();
   expect(text).toContain('blocked: 1 dead letter');
   expect(code).toBe(1);
-  // The plan is stale, because nothing is written before a person acts.
+  // No second attempt is made: the plan cannot be applied before a person acts about the dead letter.
   const again = await apply();
   expect(again.text).toContain('the platform refused it, see scim-bridge dead-letters list');
   expect(again.code).toBe(3);

@@ -221,7 +221,7 @@ test('links import that a running sync refuses keeps the link of the connection 
     JSON.stringify({ connection: 'hr', target: 'main', kind: 'User', name: ANN, platformId: id }),
   );
   const countsOfImport = async () => (await commands.run('links', 'import', file, '--json')).json.counts;
-  // As while another process syncs the person.
+  // The lease stands for another process that syncs the person.
   const lease = `${settings.redis.prefix}:{hr}:lease:main:User:${ann}`;
   await redis.set(lease, '1');
   expect(await countsOfImport()).toEqual({ busy: 1 });
@@ -248,10 +248,10 @@ test('links import stops after the first of its two writes → the same import a
     (await commands.run('links', 'import', file, '--json', ...more)).json.counts;
   const isFormerLinked = async () => (await redis.hexists(keys[0] ?? '', `User:${ids[ANN]}`)) === 1;
   expect(await countsOfImport()).toEqual({ imported: 1 });
-  // As after a kill right after the link was stored.
+  // The former links are put back, as if a kill had come right after the new link was stored.
   await Promise.all([links, linked].map((stored, index) => redis.hset(keys[index] ?? '', stored)));
   expect([await countsOfImport('--dry-run'), await isFormerLinked()]).toEqual([{ unchanged: 1 }, true]);
-  // As while a process with the former settings syncs the person.
+  // The lease stands for a process with the former settings that syncs the person.
   const lease = `${settings.redis.prefix}:{default}:lease:main:User:${ids[ANN]}`;
   await redis.set(lease, '1');
   expect([await countsOfImport(), await isFormerLinked()]).toEqual([{ busy: 1 }, true]);

@@ -231,7 +231,7 @@ test('a group whose temporary name was written without an answer gets its new na
   await rename(idp, ops, 'tmp');
   await rename(idp, sales, 'ops');
   await rename(idp, ops, 'sales');
-  // A kill right after the write leaves this behind, here after a wait of a minute.
+  // The temporary name and this link are left by a process that waited for a minute and was killed right after the write.
   await byHand(place, 'PATCH', pathOf('sales'), {
     op: 'replace',
     path: 'displayName',

@@ -105,7 +105,7 @@ test('--accept-tenant shows the whole plan before the first write, and an answer
       acceptTenant: true,
       confirm: async (plan) => {
         shown.push(plan);
-        // Workers that are allowed to write would do so meanwhile.
+        // Time in which a worker would write if the target were not on hold.
         await setTimeout(1500);
         return false;
       },
@@ -155,7 +155,7 @@ test('after a kill during reconcile --accept-tenant, the next run is held and wr
       subject: TENANT_ACCEPTED,
     });
     await forgetTenant({ ...scope, links: { ...scope.links, all } });
-    // The restore may still explain the links that are left.
+    // While links to the former tenant are left, the restore counts as open, because it may explain them.
     await expect(ifOpen(await readRestored(acts), scope)).resolves.toBeDefined();
     const { report } = await rec.run();
     expect(report).toMatchObject({ outcome: 'held', message: expect.stringContaining('--accept-tenant') });
@@ -175,7 +175,7 @@ const userRefs = () => ids.map((id) => `User:${id}` as const);
 test.each<[string, (scope: ReconcileScope) => Promise<unknown>]>([
   ['has a pending change', ({ outbox }) => outbox.mark(userRefs(), 'reconcile')],
   [
-    // As after a lost mark: the link has another basis than the record.
+    // The link has another basis than the record, and no mark tells it, as after the loss of the mark.
     'changed without a mark',
     async ({ coverage }) => {
       const { url, prefix } = bridge.config.redis;

@@ -121,7 +121,7 @@ test('explain of a user with long names, 40 groups and many problems fits 40 lin
   expect(lines.filter((line, at) => line !== '' && lines.indexOf(line) !== at)).toEqual([]);
   for (const part of ['needs a person', 'On hold since', 'Values', 'Groups:', 'Timeline:'])
     expect(text).toContain(part);
-  // Behind the long note of the hold, which loses its middle.
+  // The long note of the hold is cut in its middle, and the command behind the note is not.
   expect(text).toContain('scim-bridge release --target main ends it.');
   expect(lines.at(-1)).toBe('Everything: --all, or --json.');
 }, 30_000);

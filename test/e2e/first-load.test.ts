@@ -11,7 +11,7 @@ import { createScenarios } from '../support/scenario.ts';
 import { scrape } from '../support/scrape.ts';
 import { settingsFor } from '../support/settings.ts';
 
-/** Opens a bridge process with a new platform, and what a test does and sees there. */
+/** Opens a bridge process with a new platform. @returns functions that push people, set faults and read the status */
 async function openLoad(target: object) {
   const sandbox = await startSandbox();
   const settings = settingsFor(sandbox, target);

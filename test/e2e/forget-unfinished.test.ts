@@ -99,7 +99,7 @@ test('an interrupted order to forget waits, named by doctor, while the account i
   const bob = await bridge.idp.createUser(BOB);
   await bridge.idle();
   await leave(bob);
-  // A kill behind the first step, then a restore or another hand: the link says that the account is open.
+  // The link says that the account is open, as it may after a kill behind the first step and a change by others.
   const link = JSON.parse((await redis.hget(keyOf('links:main'), `User:${bob}`)) ?? '') as { core: object };
   const open = JSON.stringify({ ...link, core: { ...link.core, active: true } });
   await interrupt(BOB);
@@ -117,7 +117,7 @@ test('an interrupted order to forget waits, named by doctor, while the account i
   await tried('pushed');
   expect(await redis.hget(keyOf('links:main'), `User:${bob}`)).toBe(open);
   await leave(again);
-  // The order does not cover what is kept of the second time, so it is not completed when the person leaves again.
+  // The order does not cover the data of the second push, so it is not completed when the person leaves again.
   await redis.hdel(keyOf('links:main'), `User:${bob}`);
   const decoy = await bridge.idp.createUser('decoy@acme.example');
   await bridge.idle();

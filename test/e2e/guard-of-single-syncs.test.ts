@@ -1,4 +1,4 @@
-// Tests that plan and sync --dry-run name as to be held what the guard holds when the syncs of the groups ask it one by one.
+// Tests which removals from groups plan and sync --dry-run announce as held, beside those that the guard then holds.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';

@@ -1,4 +1,4 @@
-// Tests that a plan adds no held leaver to a group that a person took the leaver out of, and that nothing of it is lost.
+// Tests a held leaver whom somebody took out of a group by hand: no plan adds the membership before the leaver is reactivated.
 import '../support/load-modules.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

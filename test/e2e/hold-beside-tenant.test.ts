@@ -1,4 +1,4 @@
-// Tests an operator's hold while reconcile holds the target because it may be another tenant: each ends alone.
+// Tests an operator's hold while reconcile holds the target because it may be another tenant: neither hold ends with the other one.
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
@@ -22,7 +22,7 @@ const moveTo = ({ ready }: Sandbox) =>
     Object.assign(targets.main, { url: ready.platformUrl, token: ready.fixtures.apiKeys.admin }),
   );
 
-/** Comes back to the tenant of the links. The operator's hold must be in force from then until its release. */
+/** Moves the target back to its own tenant, and waits until the hold of reconcile has ended. */
 async function comeBack(): Promise<void> {
   await moveTo(place.sandbox);
   await untilHeldBy((by) => by !== 'reconcile');

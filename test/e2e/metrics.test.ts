@@ -106,7 +106,7 @@ test('wrong tokens and unknown addresses raise the quarantine risk, and add a bo
   expect(grown({ connection: 'default', operation: 'get', status: '404' })).toBe(30);
   expect(grown({ connection: 'default', operation: 'other', status: '404' })).toBe(30);
   expect(grown({ connection: 'none', operation: 'other', status: '404' })).toBe(30);
-  // Scanners and operators say nothing about an identity provider.
+  // Requests of scanners and operators belong to no connection, so they have no quarantine risk.
   expect(after.find('bridge_quarantine_risk').map(({ labels }) => labels.connection)).toEqual(['default']);
   expect(after.find('bridge_http_request_seconds_count', { connection: 'none' })).toEqual([]);
   // 60 of about 90 requests failed; the lookups of unknown users are not failures.

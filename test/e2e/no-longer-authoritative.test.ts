@@ -1,4 +1,4 @@
-// Tests the held removals of members that a hand added, after `groups.members` changes from authoritative to owned.
+// Tests the held removals of members whom somebody added by hand, after `groups.members` changes from authoritative to owned.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';

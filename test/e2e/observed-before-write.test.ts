@@ -1,5 +1,5 @@
-// Tests that a wanted value which a comparison saw at the platform does not count as written after a later sync
-// overwrote it, even if the answer to that write was lost.
+// Tests a value that a comparison saw at the platform and a sync then overwrote by a write without an answer: when the
+// source wants the first value, it is written.
 import '../support/load-modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';

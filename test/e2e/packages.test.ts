@@ -48,7 +48,7 @@ function install(name: string): string {
   return place;
 }
 
-/** Runs the command asynchronously, so that a sandbox in this process can answer. */
+/** Returns the files of an installed package, relative to its folder. */
 function filesOf(place: string, name: string): string[] {
   const target = join(place, 'node_modules', name);
   return readdirSync(target, { recursive: true, encoding: 'utf8' });

@@ -1,4 +1,4 @@
-// Tests what is counted and named: the value lists that --full reads, and a group that is a member of another group.
+// Tests two notes: plan on the value lists that --full reads, and explain on a group that is a member of another group.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 

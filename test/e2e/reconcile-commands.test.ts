@@ -177,7 +177,7 @@ test('a saved plan is applied exactly, and is refused after a change of state or
   expect((await bridge.platform.user(PEOPLE[1] ?? ''))?.displayName).toBe('Jo p1@acme.example');
   expect((await bridge.platform.user(PEOPLE[2] ?? ''))?.displayName).toBe('Later');
 
-  // The changes of a push are not compared again; by now they are written.
+  // A second apply does not compare changes of a push again, because a sync writes them: it reports them as done.
   const [done] = parseSaved(readFileSync(file, 'utf8'));
   if (!done) throw new Error('The file holds no plan.');
   const pushed = done.entries.map((each) => ({ ...each, attribution: { cause: 'source changed' as const } }));

@@ -21,7 +21,7 @@ const refuse = (method: string) =>
   });
 
 test('plan lists a dead letter as a conflict and not as a change too, although no reconcile has run', async () => {
-  // Only the commands write, so no schedule notes the rules as mapped.
+  // Without a scheduler no reconcile has run.
   await open(['api']);
   const bob = await place.idp.createUser(BOB);
   await run('sync', bob);

@@ -63,7 +63,7 @@ test('the deactivation of a deleted person is rejected → the person stays in t
     );
   await run('sync', 'crew');
   await run('sync', ann);
-  // A push of the group has its other changes written.
+  // Other pushed changes of the group are written.
   const cid = await place.idp.createUser('cid@acme.example');
   await place.idp.patch(`/Groups/${crew}`, { op: 'add', path: 'members', value: [{ value: cid }] });
   await place.idle();
@@ -108,7 +108,7 @@ test('the rejection is withdrawn and made again while the target is on hold → 
   await place.commands.run('hold');
   await place.commands.run('approvals', 'withdraw', id, '--yes');
   const exceptions = async (): Promise<string> => (await place.commands.run('exceptions')).text;
-  // As for the person, the decision takes the groups off the list; their syncs come after the hold.
+  // The decision ends the exceptions of the person and of the groups, although no sync runs before the end of the hold.
   expect(await exceptions()).not.toMatch(/crew|a person rejected|approve or reject/);
   for (const command of [
     ['explain', 'crew'],

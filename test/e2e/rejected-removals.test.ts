@@ -77,7 +77,7 @@ test('rejected removals of members stay exceptions after further pushes, and are
   await decide('reject', id);
   expect(await exceptions()).toEqual(['crew Rejected']);
 
-  // Neither a rename nor a new group of the members ends the rejection or waits for it.
+  // A rename, and a new group with the same members, are written and do not end the rejection.
   await idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: 'team' });
   await untilSynced();
   await createGroup('others');
@@ -163,7 +163,7 @@ test('a rejected deletion of a group is held again after withdraw', async () => 
   const again = await held();
   expect(again).toMatchObject({ state: 'held', kinds: { delete: 1, removeMembers: 4 } });
   await decide('reject', again.id);
-  // The deletion alone is judged with the members, whose rejection still stands.
+  // Although the rejection of the deletion alone is withdrawn, the group stays, because the removals of its members are rejected.
   await decideKind('withdraw', again.id, 'delete');
   expect(await membersOf('gone')).toBe(4);
   await decide('withdraw', again.id);

@@ -70,7 +70,7 @@ test('explain of a person who was pushed between backup and restore names the re
 }, 30_000);
 
 test('after the release, explain names the restore and the memberships that others or the bridge wrote', async () => {
-  // Without a scheduler, whose first reconcile would end the doubt.
+  // Without a scheduler: after its first reconcile the restore would not count as a possible cause any more.
   for (const role of ['api', 'worker'] as const) await place.start(role);
   await run(place, 'release');
   await place.idle();

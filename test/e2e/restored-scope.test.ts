@@ -41,7 +41,7 @@ async function restored(reconcile: object, scope: string): Promise<void> {
 }
 
 const lastRun = async () => (await place.commands.run('status', '--json')).json[0].reconcile.last?.startedAt;
-/** Starts the service, and waits for the reconcile of the start: the restore kept the outcome of an earlier run. */
+/** Starts the service, and waits for the reconcile of the start, whose time differs from that of the run in the backup. */
 async function startAndCompare(): Promise<void> {
   const before = await lastRun();
   await place.start();
@@ -69,7 +69,7 @@ test.each([
     const openNames = await openAfterRelease();
     expect(openNames).toEqual(expect.arrayContaining(NAMES));
     await expect(heldKinds()).resolves.toMatchObject({ deactivate: LEAVERS.length });
-    // The push before the backup, which was not applied then, comes with the release.
+    // The release applies the push that was still waiting when the backup was made.
     expect(openNames).toContain('late@acme.example');
   },
   60_000,
@@ -82,7 +82,7 @@ test.each([
   'after a restore %s, the release applies a scope that was narrowed since the backup up to the limit of the guard',
   async (_with, reconcile) => {
     await restored(reconcile, 'not (title eq "guest")');
-    // No run repairs anything, so only the marks of the restore can.
+    // No reconcile repairs anything here, so the changes come from the marks that the restore has set.
     if ('onDrift' in reconcile) {
       await startAndCompare();
     } else {

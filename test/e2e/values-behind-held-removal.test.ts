@@ -86,7 +86,7 @@ test('reconcile ends as held and names the dead letters beside the changes that 
     }),
   });
   expect(answer.ok).toBe(true);
-  // Changes that a hand made wait as well.
+  // The repairs of changes made by hand wait as well.
   expect((await place.commands.run('plan')).text).not.toMatch(/to activate|to set/);
   expect((await place.commands.run('sync', IVY, '--dry-run')).text).not.toContain('would write');
   const { text, code } = await place.commands.run('reconcile', '--yes', '--deadline', '20s');

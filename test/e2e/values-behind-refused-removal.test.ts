@@ -1,5 +1,5 @@
-// Tests a person whose removal from a group the platform refuses: values and new memberships of the person wait for the group, which
-// needs a person, and each command says so.
+// Tests a person whose removal from a group the platform refuses: values and new memberships of the person wait until a
+// person acts about the group, and the commands name this group.
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   next = await idp.createGroup('New');
   const kept = await idp.createGroup('Kept', [meg]);
   await place.idle();
-  // A group of the person that is a dead letter for its name alone: the person is in the group as desired.
+  // The group Kept is a dead letter because of another member; the person is in it as desired.
   await refuse('Old', 'Kept');
   const ben = await idp.createUser('ben@acme.example');
   await idp.patch(`/Groups/${kept}`, { op: 'add', path: 'members', value: [{ value: ben }] });

@@ -24,7 +24,7 @@ const ALERTS: Record<string, (now: Scrape) => boolean> = {
     return used !== undefined && most !== undefined && used / most > 0.85;
   },
   OldestChange: (now) => some(now, 'bridge_outbox_oldest_seconds'),
-  // A worker of this process fetches; without one the series is absent.
+  // A process without a worker does not export the time of the last fetch.
   NoWorker: (now) =>
     some(now, 'bridge_outbox_dirty') && now.find('bridge_worker_last_fetch_timestamp_seconds').length === 0,
   RoleMissing: (now) => ['noProcess', 'noApi', 'noWorker'].some((name) => finding(name)(now)),
@@ -51,7 +51,7 @@ const ALERTS: Record<string, (now: Scrape) => boolean> = {
       .find('bridge_reconcile_last_success_timestamp_seconds')
       .some((each) => each.value > 0 && age(each) > staleAfter(now)),
   ReconcileFails: (now) => some(now, 'bridge_reconcile_failures'),
-  // The wait grows until it is longer than the limit.
+  // Above 0 while a first reconcile is awaited: if this lasts, the wait exceeds the limit of the alert.
   ReconcileNever: (now) => some(now, 'bridge_reconcile_awaited_since_timestamp_seconds'),
   DesiredMissing: (now) => some(now, 'bridge_coverage', { state: 'missing' }),
   DirectoryFaults: (now) => some(now, 'bridge_directory_faults'),
@@ -63,7 +63,7 @@ const ALERTS: Record<string, (now: Scrape) => boolean> = {
 };
 
 /**
- * Alerts that one scrape cannot tell: about the rate of requests, their duration, a service that is gone, or a CronJob
+ * Alerts that one scrape cannot show: about the rate of requests, their duration, a service that is gone, or a CronJob
  * that kube-state-metrics watches.
  */
 export const UNTOLD = [

@@ -28,8 +28,9 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** Pause before a push is repeated, and repetitions after which a bridge without an answer is an error (ten seconds). */
+/** Pause before a push is repeated. */
 const REPEAT_MS = 25;
+/** Attempts after which a failed connection is an error: ten seconds of pauses. A push that gets 503 is repeated without limit. */
 const MOST_REPEATS = 400;
 const COUNTRIES = ['PT', 'DE', 'FR', 'JP', 'BR'];
 const EXTENSION = 'urn:cube:params:1.0:UserAttribute';

@@ -26,8 +26,9 @@ export interface PushLoadOptions {
   next: () => string;
 }
 
-/** Pause before a push is repeated, and attempts after which it is an error (45 s). */
+/** Pause before a push is repeated. */
 const PAUSE_MS = 300;
+/** Attempts after which a push that is not accepted is an error: 45 s of pauses. */
 const ATTEMPTS = 150;
 
 export function startPushLoad({ prefix, token, perSecond, next }: PushLoadOptions): PushLoad {

@@ -75,7 +75,7 @@ async function startOnce(
   });
   client.on('error', () => undefined);
   const answers = eventually('the server answers', async () => (await client.ping()) === 'PONG');
-  // Without a server the ping would wait for ever.
+  // The end of the process is awaited too, because without a server the ping would wait for ever.
   const ended = once(child, 'exit').then(([code]) => {
     throw new ServerEnded(`the server ended with ${code}`);
   });
@@ -248,7 +248,7 @@ export async function startCluster({ replicaOf }: { replicaOf?: string } = {}): 
   return {
     addresses: nodes.map(({ port }) => `redis://127.0.0.1:${port}`),
     nodes,
-    // The replica runs longer than its primary.
+    // The replica is asked, because a test may kill its primary.
     holderOf: (key) => holderSeenBy(replica ?? first, key),
     stop: async () => {
       await Promise.all(nodes.map((node) => node.stop()));

@@ -96,7 +96,7 @@ export const SITUATIONS: Situation[] = [
   {
     topic: 'The service',
     name: 'A first load is under way',
-    // One call of a second at a time: the load outlasts the commands on a slow machine too.
+    // One call at a time, each of a second, so that the load lasts longer than the commands also on a slow machine.
     target: { concurrency: 1, minConcurrency: 1, maxConcurrency: 1 },
     cause: async (place) => {
       await faults(place, { latencyMs: 1000 });

@@ -166,8 +166,8 @@ export interface Answers {
 }
 
 /**
- * Asks at the same time, because some commands wait for a server that does not answer. @param person the person to
- * explain
+ * Runs the reading commands at the same time, because some of them wait for a server that does not answer.
+ * @param person the person to explain
  */
 export async function ask({ commands, port }: Place, person: string): Promise<Answers> {
   const [status, plan, explain, doctor] = await Promise.all([
@@ -179,7 +179,10 @@ export async function ask({ commands, port }: Place, person: string): Promise<An
   return { status, plan, explain, doctor, alerts: firingAlerts(await settledScrape(port)) };
 }
 
-/** Repeats a scrape that met a connection to Redis just being made anew: alerts need minutes. */
+/**
+ * Scrapes again while Redis counts as down, for at most RECONNECT_MS: the bridge may just be connecting again, and the alert fires
+ * only if Redis is down for minutes.
+ */
 async function settledScrape(port: number): Promise<Scrape> {
   const endsAt = Date.now() + RECONNECT_MS;
   for (;;) {

@@ -42,7 +42,10 @@ export const ownedBy = (owner: string, name: string, more: object = {}) => ({
 
 export const placeOf = ({ folderId, parentId }: Item): number | null => folderId ?? parentId ?? null;
 
-/** Opens a bridge whose target hands over to the folder Team, with what a test does and sees there. */
+/**
+ * Opens a bridge that hands work over to the folder Team.
+ * @returns the bridge, and functions that read and change people and items
+ */
 export async function openWorkspace() {
   const bridge = await buildBridge({
     configure: (config) => {

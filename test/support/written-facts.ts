@@ -92,7 +92,7 @@ function* valuesOf(subject: string, values: Record<string, any>): Generator<[str
   }
 }
 
-/** Returns the earlier state with later group names, so that both states have the same keys. */
+/** Returns the earlier state with the later names of its groups, so that the facts of both states have the same keys. */
 const renamed = (before: State, after: State): State & { namesBefore: Map<string, string> } => ({
   ...before,
   namesBefore: new Map(before.groups.map(({ scimId, displayName }) => [scimId, displayName])),

@@ -73,17 +73,17 @@ function toCount(word: string): number {
 
 /** Returns the date of a phrase such as `3 March`, at noon; without a year it is the nearest one. */
 function byMonth(text: string, now: Date): Date | undefined {
-  const [, before, name, after, named] = BY_MONTH.exec(text) ?? [];
-  if (name === undefined) return undefined;
-  const month = MONTHS.indexOf(name.slice(0, 3));
-  const day = Number(before ?? after ?? 1);
+  const [, dayBefore, monthName, dayAfter, namedYear] = BY_MONTH.exec(text) ?? [];
+  if (monthName === undefined) return undefined;
+  const month = MONTHS.indexOf(monthName.slice(0, 3));
+  const day = Number(dayBefore ?? dayAfter ?? 1);
   const inYear = (year: number): Date => new Date(Date.UTC(year, month, day, 12));
   const present = now.getUTCFullYear();
   const distance = (date: Date): number => Math.abs(date.getTime() - now.getTime());
   const [nearest] = [present - 1, present, present + 1]
     .map(inYear)
     .sort((left, right) => distance(left) - distance(right));
-  const date = named === undefined ? nearest : inYear(Number(named));
+  const date = namedYear === undefined ? nearest : inYear(Number(namedYear));
   return date?.getUTCMonth() === month ? date : undefined;
 }
 
@@ -133,10 +133,11 @@ function naturalMoment(words: string, now: Date): Date | undefined {
   const [, ahead, aheadUnit] = AHEAD.exec(text) ?? [];
   const count = ago === undefined ? toCount(ahead ?? '') : toCount(ago) * (direction === 'ago' ? -1 : 1);
   const unit = (agoUnit ?? aheadUnit) as TimeUnit | undefined;
-  const [, way, many, distance] = RELATIVE.exec(text) ?? [];
-  if (distance !== undefined) {
-    const steps = Number(many ?? 1) * (way === 'past' || way === 'last' || way === '-' ? -1 : 1);
-    return Math.abs(steps) <= MAX_COUNT ? addUnits(distance as TimeUnit, now, steps) : undefined;
+  const [, relation, relativeCount, relativeUnit] = RELATIVE.exec(text) ?? [];
+  if (relativeUnit !== undefined) {
+    const isPast = relation === 'past' || relation === 'last' || relation === '-';
+    const steps = Number(relativeCount ?? 1) * (isPast ? -1 : 1);
+    return Math.abs(steps) <= MAX_COUNT ? addUnits(relativeUnit as TimeUnit, now, steps) : undefined;
   }
   if (unit !== undefined) return Math.abs(count) <= MAX_COUNT ? addUnits(unit, now, count) : undefined;
   if (/\b(?:now|today|tonight|this (?:morning|afternoon|evening|night))\b/.test(text)) return now;

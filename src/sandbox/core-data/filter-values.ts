@@ -127,7 +127,7 @@ function datesOf(condition: FilterCondition, setting: FilterSetting): ConditionV
     if (value === null) throw badValue('timestamp with time zone', 'Invalid date');
     return momentOfFilter(value, index === 0 ? 'from' : 'to', setting.timezone);
   });
-  // There is a first value (requireValues in filters.ts); without a second one it is both ends.
+  // There is a first value (requireValues in filters.ts); without a second one it is both ends of the span.
   return { values, span: [first ?? '', last ?? first ?? ''] };
 }
 

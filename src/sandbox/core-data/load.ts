@@ -47,8 +47,8 @@ function decoded(sent: unknown): unknown {
   }
 }
 
-/** Returns one query for each range of `compareDateRange`, not checked yet; undefined for a query without it. */
-function compared(value: unknown): SandboxJsonObject[] | undefined {
+/** Returns one query, not checked yet, for each range of `compareDateRange`; undefined for a query without this key. */
+function comparedQueries(value: unknown): SandboxJsonObject[] | undefined {
   const timeDimensions: unknown = isJsonObject(value) ? own(value, 'timeDimensions') : undefined;
   if (!isJsonObject(value) || !Array.isArray(timeDimensions)) return undefined;
   const entries: readonly unknown[] = timeDimensions;
@@ -86,19 +86,20 @@ function requireTimes(queries: readonly Query[]): void {
     );
 }
 
+/** Returns the checked queries of a request and their kind. @throws 400 */
 function parseRequest(source: SandboxJsonObject, access: QueryAccess): QueryRequest {
   const value = queryIn(source);
   const cache = own(source, 'cache');
   if (cache !== undefined && cache !== null) checkCache(cache);
   let queryType: QueryType = 'regularQuery';
   let sent: readonly unknown[] = [value];
-  const ranges = compared(value);
+  const comparisons = comparedQueries(value);
   if (Array.isArray(value)) {
     queryType = 'blendingQuery';
     sent = value;
-  } else if (ranges) {
+  } else if (comparisons) {
     queryType = 'compareDateRangeQuery';
-    sent = ranges;
+    sent = comparisons;
   }
   if (sent.length > MAX_QUERIES)
     throw userError(`Invalid query format: "query" must contain less than or equal to ${MAX_QUERIES} items`);
@@ -109,7 +110,7 @@ function parseRequest(source: SandboxJsonObject, access: QueryAccess): QueryRequ
 
 /**
  * Returns `pivotQuery` of the answer: one query that names the columns of all results, so that a client can pivot them.
- * @param keepsRest whether it also has the other properties of the first query, as in an answer with rows
+ * @param keepsRest whether the one of blended queries also has the other properties of the first query, as in an answer with rows
  */
 function pivotOf({ queryType, queries }: QueryRequest, keepsRest: boolean): SandboxJsonObject {
   const shown = queries.map(showQuery);

@@ -4,22 +4,25 @@ import type { createOffice } from './office.ts';
 import type { OfficePlace } from './place.ts';
 import type { Difference } from './truth.ts';
 
-interface Told {
+interface Explained {
   verdict: string;
   summary: string;
 }
 
-/** A change behind a held one waits longer. */
+/** Longest wait for pending changes: a change behind a held one stays pending. */
 const SETTLE_MS = 8000;
-/** A killed bridge left leases behind, and a failed change waits for its next try. */
+/**
+ * Time in which a command may report a difference that does not exist: a killed bridge left leases behind, and a failed change
+ * waits for its next attempt.
+ */
 const AFTER_TROUBLE_MS = 40_000;
-/** Most differences that are explained while trouble lasts: an answer may take seconds. */
+/** Largest number of differences that checkClaims asks explain about: while trouble lasts, an answer may take seconds. */
 const MOST_CLAIMS = 3;
 
 export function createCheck(place: OfficePlace, office: ReturnType<typeof createOffice>) {
   const faults: string[] = [];
   const run = async (...args: string[]) => await place.commands.run(...args);
-  const verdicts = new Map<string, Told>();
+  const verdicts = new Map<string, Explained>();
 
   /** Waits until nothing is pending. */
   async function settle(): Promise<void> {
@@ -38,15 +41,18 @@ export function createCheck(place: OfficePlace, office: ReturnType<typeof create
       verdicts.set(id, found?.explanations?.[0] ?? found ?? { verdict: 'unknown', summary: '' });
     }
   }
-  const told = (id: string): Told => verdicts.get(id) ?? { verdict: '', summary: '' };
+  const explained = (id: string): Explained => verdicts.get(id) ?? { verdict: '', summary: '' };
   const isCalledFine = (id: string): boolean => {
-    const { verdict, summary } = told(id);
+    const { verdict, summary } = explained(id);
     return verdict === 'asDesired' || (verdict === 'gone' && !summary.includes('left as it is'));
   };
   const words = (ids: readonly string[]): string =>
-    ids.map((id) => `${id}: ${told(id).verdict} ${told(id).summary}`).join();
+    ids.map((id) => `${id}: ${explained(id).verdict} ${explained(id).summary}`).join();
 
-  /** Checks that explain calls no resource `asDesired` or `gone` that differs at the platform, also while changes wait or the platform fails. */
+  /**
+   * Checks that explain calls no resource `asDesired` or `gone` that differs at the platform, also while changes wait or the
+   * platform fails.
+   */
   async function checkClaims(): Promise<void> {
     const before = (await office.differences()).slice(0, MOST_CLAIMS);
     if (before.length === 0) return;
@@ -54,59 +60,59 @@ export function createCheck(place: OfficePlace, office: ReturnType<typeof create
     const status = await run('status');
     const after = new Set((await office.differences()).map(({ text }) => text));
     const lasting = before.filter(({ text }) => after.has(text));
-    // Others may have changed the platform since it could be read.
-    const isUnread = (id: string): boolean => told(id).summary.includes('could not be read now');
+    // Without a read explain gives the last known state, and others may have changed the platform since.
+    const isUnread = (id: string): boolean => explained(id).summary.includes('could not be read now');
     for (const { text, ids } of lasting)
       if (ids.length > 0 && ids.every((id) => isCalledFine(id) && !isUnread(id)))
         faults.push(`meanwhile: ${text}, but ${words(ids)}`);
-    // The status does not read the platform, so a change by others is no fault of it.
+    // The status does not read the platform, so it need not know of a change by others.
     const isPending = ({ ids }: Difference): boolean =>
-      ids.some((id) => ['onItsWay', 'stopped', 'held', 'needsPerson'].includes(told(id).verdict));
+      ids.some((id) => ['onItsWay', 'stopped', 'held', 'needsPerson'].includes(explained(id).verdict));
     const pending = lasting.find(isPending);
     if (pending && status.code === 0) faults.push(`meanwhile: status 0, but ${pending.text}\n${status.text}`);
   }
 
-  /** Checks that every difference is told, and that nothing else is told once the bridge has made good the trouble. */
+  /** Checks that commands report every difference and, once the bridge has recovered from the trouble, report no other one. */
   async function checkTruth(): Promise<void> {
     const endsAt = Date.now() + AFTER_TROUBLE_MS;
     for (;;) {
-      const [untold, tooMuch] = await findFaults();
-      faults.push(...untold);
-      if (untold.length === 0 && tooMuch.length > 0 && Date.now() < endsAt) {
+      const [unreported, unfounded] = await findFaults();
+      faults.push(...unreported);
+      if (unreported.length === 0 && unfounded.length > 0 && Date.now() < endsAt) {
         await sleep(1000);
         continue;
       }
-      faults.push(...tooMuch);
+      faults.push(...unfounded);
       return showAll();
     }
   }
-  /** Returns the differences that are not told, and the differences that are told and do not exist. */
+  /** Returns the differences that no command reports, and the reports of differences that do not exist. */
   async function findFaults(): Promise<[string[], string[]]> {
-    const untold: string[] = [];
-    const tooMuch: string[] = [];
+    const unreported: string[] = [];
+    const unfounded: string[] = [];
     const differences = await office.differences();
     await ask([...office.people.filter(({ forgotten }) => !forgotten), ...office.teams].map(({ id }) => id));
     const { code, text: status } = await run('status');
     const unwritten = differences.find(
-      ({ ids }) => ids.length > 0 && ids.every((id) => told(id).verdict === 'differs'),
+      ({ ids }) => ids.length > 0 && ids.every((id) => explained(id).verdict === 'differs'),
     );
     const plan = unwritten && (await run('plan'));
     const after = new Set((await office.differences()).map(({ text }) => text));
     const lasting = differences.filter(({ text }) => after.has(text));
     for (const { text, ids } of lasting)
-      if (ids.every(isCalledFine)) untold.push(`${text}, but ${words(ids)}`);
+      if (ids.every(isCalledFine)) unreported.push(`${text}, but ${words(ids)}`);
     if (lasting.length > 0 && code === 0 && office.policy() === 'sync')
-      untold.push(`status 0, but ${lasting[0]?.text}\n${status}`);
-    if (plan?.code === 0) untold.push(`plan 0, but ${unwritten?.text}\n${plan.text}`);
+      unreported.push(`status 0, but ${lasting[0]?.text}\n${status}`);
+    if (plan?.code === 0) unreported.push(`plan 0, but ${unwritten?.text}\n${plan.text}`);
     const behind = await office.behindFormer();
     const named = new Set([...differences.flatMap(({ ids }) => ids), ...behind]);
     for (const [id, { verdict, summary }] of verdicts)
       if (!named.has(id) && !['asDesired', 'gone', 'leftAlone'].includes(verdict))
-        tooMuch.push(`${id}: ${verdict}: ${summary}`, (await run('explain', id)).text);
+        unfounded.push(`${id}: ${verdict}: ${summary}`, (await run('explain', id)).text);
     const isLeftAlone = [...verdicts.values()].some(({ verdict }) => verdict === 'leftAlone');
     if (differences.length === 0 && behind.size === 0 && !isLeftAlone && code !== 0)
-      tooMuch.push(`status ${code}, but no difference:\n${status}`);
-    return [untold, tooMuch];
+      unfounded.push(`status ${code}, but no difference:\n${status}`);
+    return [unreported, unfounded];
   }
 
   /** Checks that the platform equals the source. */

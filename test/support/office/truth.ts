@@ -17,7 +17,7 @@ export function createTruth(place: Place, { people, teams, present, open }: Sour
       people
         .filter((each) => each.userName === userName || each.externalId === externalId)
         .map(({ id }) => id);
-    /** The order to forget told of the groups that the account stays in. */
+    /** Returns whether an operator forgot the person of an account: the bridge then leaves the account in its groups. */
     const isUnmanaged = (name: string): boolean => {
       const externalId = users.find(({ userName }) => userName === name)?.externalId;
       const owner = people.findLast((person) => person.externalId === externalId);
@@ -43,7 +43,7 @@ export function createTruth(place: Place, { people, teams, present, open }: Sour
     for (const { userName, externalId, active, groups: of } of users) {
       if (!userName.endsWith('@office.example')) continue;
       const owner = people.findLast((person) => person.externalId === externalId);
-      // The order to forget told of all that stays.
+      // The present people are compared above; accounts of forgotten people stay as they are.
       if (owner && (!owner.deleted || owner.forgotten)) continue;
       if (active)
         found.push({ text: `${userName} (${externalId}) is active`, ids: idsOf(userName, externalId) });
@@ -86,7 +86,8 @@ export function createTruth(place: Place, { people, teams, present, open }: Sour
   }
 
   /**
-   * Returns the resources of which the guard may hold something although nothing differs: a new team waits for a former one.
+   * Returns the deleted teams whose name another team has now, and their members at the platform. The guard may hold changes of
+   * these although nothing differs, because the other team takes over the group.
    */
   async function behindFormer(): Promise<Set<string>> {
     const { users, groups } = await place.platform.state();

@@ -64,7 +64,7 @@ function joinTo(join: JoinSource, from: CubeSource, cubes: Cubes): Joined | unde
   return undefined;
 }
 
-/** Returns the cubes that can be joined without repeating rows, each once, nearest first. */
+/** Returns the joined cubes that a cube reaches by joins that repeat no rows, each once, nearest first. */
 function reachable(root: CubeSource, cubes: Cubes): Joined[] {
   const found: Joined[] = [];
   const seen = new Set([root.name]);
@@ -109,9 +109,9 @@ function withPolicies(node: SourceNode, cube: Omit<Cube, 'policies'>): Cube {
 
 function buildCube(cube: CubeSource, cubes: Cubes): Cube {
   const joined = reachable(cube, cubes);
-  // Reports joins to unknown cubes; `reachable` skips some joins.
+  // This reports joins to unknown cubes also where `reachable` skips the join.
   for (const join of cube.joins) joinTo(join, cube, cubes);
-  const rights = ({ name, isPublic }: { name: string; isPublic: boolean }) => ({
+  const visibilityAndUses = ({ name, isPublic }: { name: string; isPublic: boolean }) => ({
     ...(isPublic ? {} : { isPrivate: true }),
     uses: usesOf(cube, name, cubes),
   });
@@ -126,12 +126,18 @@ function buildCube(cube: CubeSource, cubes: Cubes): Cube {
     key: keyOf(cube, cubes, cube.joins.length > 0),
     reaches: joined.map((join) => join.cube.name),
     source: sourceOf(cube, joined),
-    measures: cube.measures.map((measure) => ({ ...buildMeasure(measure, cube, cubes), ...rights(measure) })),
+    measures: cube.measures.map((measure) => ({
+      ...buildMeasure(measure, cube, cubes),
+      ...visibilityAndUses(measure),
+    })),
     dimensions: cube.dimensions.map((dimension) => ({
       ...buildDimension(dimension, cube, cubes),
-      ...rights(dimension),
+      ...visibilityAndUses(dimension),
     })),
-    segments: cube.segments.map((segment) => ({ ...buildSegment(segment, cube, cubes), ...rights(segment) })),
+    segments: cube.segments.map((segment) => ({
+      ...buildSegment(segment, cube, cubes),
+      ...visibilityAndUses(segment),
+    })),
   });
 }
 
@@ -145,26 +151,23 @@ function joinsOf(view: ViewSource, root: CubeSource, cubes: Cubes): Joined[] {
     path.slice(1).forEach((to, at) => {
       const from = cubes.get(path[at] ?? '');
       const join = from?.joins.find((candidate) => candidate.to === to);
-      const way = path.slice(0, at + 2).join('.');
+      const pathOfTo = path.slice(0, at + 2).join('.');
       const known = found.get(to);
-      if (known?.path === way) return;
+      if (known?.path === pathOfTo) return;
       if (known) node.fail(`${to} is reached by two paths, which is not supported`, 'join_path');
       const joined = from && join && joinTo(join, from, cubes);
-      if (joined) found.set(to, { ...joined, path: way });
+      if (joined) found.set(to, { ...joined, path: pathOfTo });
       else node.fail(`there is no join from ${path[at]} to ${to}`, 'join_path');
     });
   }
   return [...found.values()];
 }
 
-function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
-  const root = cubes.get(view.parts[0]?.path[0] ?? '');
-  if (!root) {
-    view.node.fail('the first "join_path" of the view names no cube', 'cubes');
-    return undefined;
-  }
-  const joined = joinsOf(view, root, cubes);
-  const isMultiplied = joined.some(({ multiplies }) => multiplies);
+/**
+ * Returns the members that a view takes from its cubes; reports two members of the same name.
+ * @param isMultiplied whether a join of the view repeats rows, so that measures of `root` have to count each row once
+ */
+function membersOf(view: ViewSource, root: CubeSource, isMultiplied: boolean, cubes: Cubes) {
   const picked = view.parts.flatMap((part) => {
     const cube = cubes.get(part.path.at(-1) ?? '');
     return cube ? part.select(cube).map((member) => ({ ...member, cube })) : [];
@@ -195,6 +198,19 @@ function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
     const source = shown.cube.segments.find(({ name }) => name === shown.member);
     return source ? [renamed(buildSegment(source, shown.cube, cubes), source.node, shown)] : [];
   });
+  return { measures, dimensions, segments };
+}
+
+/** Returns a view; undefined, and a reported fault, if it begins with no known cube. */
+function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
+  const root = cubes.get(view.parts[0]?.path[0] ?? '');
+  if (!root) {
+    view.node.fail('the first "join_path" of the view names no cube', 'cubes');
+    return undefined;
+  }
+  const joined = joinsOf(view, root, cubes);
+  const isMultiplied = joined.some(({ multiplies }) => multiplies);
+  const { measures, dimensions, segments } = membersOf(view, root, isMultiplied, cubes);
   const used = [root, ...joined.map(({ cube }) => cube)];
   return withPolicies(view.node, {
     name: view.name,
@@ -217,14 +233,14 @@ function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
 const aliasesOf = (cube: Cube): string[] =>
   cube.kind === 'view' ? [...cube.cubes] : [cube.name, ...(cube.reaches ?? [])];
 
-/** Sets `reaches` of each cube and view: the others whose tables are all part of its source. */
+/** Sets `reaches` of each cube and view: the other cubes and views whose tables are all in its FROM clause. */
 const withReach = (all: readonly Cube[]): Cube[] =>
   all.map((cube) => {
-    const own = new Set(aliasesOf(cube));
+    const aliases = new Set(aliasesOf(cube));
     const inside = all.filter(
       (other) =>
         other !== cube &&
-        (other.kind === 'view' ? other.cubes : [other.name]).every((alias) => own.has(alias)),
+        (other.kind === 'view' ? other.cubes : [other.name]).every((alias) => aliases.has(alias)),
     );
     return { ...cube, reaches: inside.map(({ name }) => name) };
   });
@@ -233,13 +249,15 @@ const COLUMN = /^(?:"?\w+"?\.)?"?(\w+)"?$/;
 
 /** Sets `isWhole` of dimensions and measures that are plain columns of integers. */
 function withWholeNumbers(cube: Cube, tables: readonly ModelTable[]): Cube {
-  const mine = tables.filter(({ name }) => cube.tables.includes(name)).flatMap(({ columns }) => columns);
-  const marked = <T extends { readonly sql: string }>(one: T): T => {
+  const columnsOfCube = tables
+    .filter(({ name }) => cube.tables.includes(name))
+    .flatMap(({ columns }) => columns);
+  const withIsWhole = <T extends { readonly sql: string }>(one: T): T => {
     const [, column] = COLUMN.exec(one.sql) ?? [];
-    const isWhole = mine.some(([name, type]) => name === column && type === 'INTEGER');
+    const isWhole = columnsOfCube.some(([name, type]) => name === column && type === 'INTEGER');
     return isWhole ? { ...one, isWhole: true } : one;
   };
-  return { ...cube, dimensions: cube.dimensions.map(marked), measures: cube.measures.map(marked) };
+  return { ...cube, dimensions: cube.dimensions.map(withIsWhole), measures: cube.measures.map(withIsWhole) };
 }
 
 /** Returns the model of a folder. @throws ModelFaults with all faults */
