@@ -179,7 +179,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const certificate = options.tls ? await certificateFor(host, folder) : undefined;
   const addresses = {
-    // Both are set below, when the listeners have started.
+    // The two addresses are set below, when the listeners have started.
     platformUrl: '',
     controlUrl: '',
     dataPath: runtime.dataPath,

@@ -157,7 +157,7 @@ test('the guard will hold the removal of an unmanaged member → explain of the 
   expect(text).not.toContain('…');
 }, 30_000);
 
-test('with groups.members: authoritative a membership added by hand is a difference in verify-access, with the reason that explain gives; with owned it is none', async () => {
+test('with groups.members: authoritative a membership added by hand is a difference in verify-access, with the reason that explain gives, and with owned it is no difference', async () => {
   const access = async (): Promise<[number, string]> => {
     const { code, text } = await place.commands.run('verify-access', ANN);
     return [code, text.replaceAll(/\s+/g, ' ')];

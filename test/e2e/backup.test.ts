@@ -86,7 +86,7 @@ afterAll(async () => {
   await bridge.stop();
 });
 
-test('a restore brings everything back on hold, and the release applies it without unneeded writes', async () => {
+test('a restore puts all data back with the target on hold, and the release applies the data without unneeded writes', async () => {
   const tenantKey = `${prefix}:{default}:tenant:main`;
   const before = await contents();
   const made = await commands.run('backup', file, '--json');

@@ -219,7 +219,7 @@ test('groups whose new names form a circle get them at two targets, although one
   }
 }, 90_000);
 
-test('a group whose temporary name was written without an answer gets its new name once the other group has given it up', async (place) => {
+test('a group whose temporary name was written without an answer gets its new name once the other group has another name', async (place) => {
   const { platform, redis } = place;
   const [sales = '', ops] = await foundGroups(place, ['sales', 'ops']);
   const { groups } = await platform.state();
@@ -250,7 +250,10 @@ test('a group whose temporary name was written without an answer gets its new na
   expect(await lettersOf(place)).toEqual([]);
 }, 90_000);
 
-/** Leaves sales with its temporary name `<id>.ops`, as a kill in a circle of names with ops does; no worker runs. @returns both ids */
+/**
+ * Leaves sales with its temporary name `<id>.ops`, as a kill in a circle of names with ops does; no worker runs.
+ * @returns both ids
+ */
 async function leaveAside(
   place: Place,
   before?: (sales: string) => Promise<void>,

@@ -71,7 +71,7 @@ test('explain of a member does not say that a group with a pending rename is sti
   expect((await told(place, 'explain', BOB)).text).toContain('2 groups still to get their new names');
 }, 60_000);
 
-test('sync of a member does not end as equal while another group has the name of one of the groups', async (place) => {
+test('while another group has the name of a group of the person, sync of the person names the group without its name and does not exit 0', async (place) => {
   await foundGroups(place);
   await renameByHand(place, 'ops', 'former ops');
   await renameByHand(place, 'sales', 'ops');
@@ -106,7 +106,7 @@ test('sync of a member names the group whose rename the platform refused, and it
   }
 }, 60_000);
 
-test('sync of a member ends as equal when it repaired the name of a group that waits for other members', async (place) => {
+test('sync of a member exits 0 when it repaired the name of a group that waits for other members', async (place) => {
   const { ops, ann } = await foundGroups(place);
   await renameByHand(place, 'ops', 'former ops');
   await place.stopApps();
@@ -122,7 +122,7 @@ test('sync of a member ends as equal when it repaired the name of a group that w
   expect(synced.code).toBe(0);
 }, 60_000);
 
-test('sync of a member does not end as equal when a group has another name and another sync of the group is running', async (place) => {
+test('while a group has another name and another sync of the group runs, sync of a member exits 2 and names the group', async (place) => {
   const { ops } = await foundGroups(place);
   await renameByHand(place, 'ops', 'former ops');
   await place.stopApps();
@@ -134,7 +134,7 @@ test('sync of a member does not end as equal when a group has another name and a
   expect(synced.code).toBe(2);
 }, 60_000);
 
-test('sync of a person who joins a group with another name at the platform gives the group its name before it ends as equal', async (place) => {
+test('sync of a person who joins a group with another name at the platform gives the group its name and adds the person', async (place) => {
   const { ops, ann } = await foundGroups(place);
   const scimId = (await place.platform.user(BOB))?.scimId;
   const { groups } = await place.platform.state();

@@ -55,7 +55,7 @@ test('an attribute whose source value disappears is cleared at the platform', as
   expect((await platform.user('clear@acme.example'))?.attributes.country ?? null).toBeNull();
 });
 
-test('a thousand members are added in portions; one more member is one PATCH with one member and no read', async () => {
+test('a thousand members are added in portions, and one further member by one PATCH with one member and no read', async () => {
   const { idp, platform } = bridge;
   const ids: string[] = [];
   for (let start = 0; start < 1000; start += 50) {

@@ -142,7 +142,7 @@ test('every process exports shared metrics, and only workers export the time of 
   expect(here.find('bridge_worker_last_fetch_timestamp_seconds')).toHaveLength(1);
 });
 
-test('a worker that has applied nothing → the lag of each priority is a series with 0 observations; a process without worker has no series', async () => {
+test('a worker that has applied nothing exports the lag of each priority with 0 observations, and a process without worker exports no lag', async () => {
   const [worker, api] = [await bridge.another('worker'), await bridge.another('api')];
   const counts = (await scrape(worker.metricsPort)).find('bridge_sync_lag_seconds_count', { target: 'main' });
   expect(counts.map(({ labels, value }) => [labels.priority, value])).toEqual(

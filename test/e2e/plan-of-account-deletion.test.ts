@@ -42,7 +42,7 @@ test.each([
   ['deprovision: delete', { deprovision: 'delete' }],
   ['deleteAfterDays: 0', { deleteAfterDays: 0 }],
 ])(
-  'the policy upsert-only left the account of a leaver open; it becomes sync with users.%s → plan lists the deletion, and reconcile closes and deletes the account',
+  'the policy changes from upsert-only, which left the account of a leaver open, to sync with users.%s → plan lists the deletion, and reconcile closes and deletes the account',
   async (_name, users) => {
     const ann = await openWithLeaver({ policy: 'upsert-only' });
     expect(await place.platform.user(ANN)).toMatchObject({ active: true });

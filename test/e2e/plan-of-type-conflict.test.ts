@@ -128,7 +128,7 @@ test('a reconcile makes a person with a closed account a dead letter when a new 
   expect((await place.platform.user(DAN))?.active).toBe(false);
 }, 30_000);
 
-test('status says that no reconcile brings new settings to everybody while an attribute has another type at the platform', async () => {
+test('while an attribute has another type at the platform, status says that no reconcile applies new settings to all people', async () => {
   await place.change(({ targets: { main } }) => {
     main.attributes = {};
   });

@@ -89,7 +89,7 @@ test('the list of groups answers 503 during a reconcile → status and metrics h
   expect(await seen()).toEqual([1]);
 }, 60_000);
 
-test('while the user list cannot be read, sync of a person does not exit 0, and explain names the missing values', async () => {
+test('while the user list cannot be read, sync and explain of a person say that values could not be read, and sync does not exit 0', async () => {
   await fail({ ...users, ...always, status5xx: { share: 1, status: 403 } });
   const synced = await place.commands.run('sync', BOB);
   expect(synced.text).toContain('attribute values could not be read');
@@ -111,7 +111,7 @@ test('plan --full exits 0 when web pages answer only for the user list (a tenant
   expect(plan.code).not.toBe(0);
 }, 60_000);
 
-test('sync of a person closes an account that somebody opened again, and does not end as equal while the user list cannot be read', async () => {
+test('while the user list cannot be read, sync of a person closes an account that somebody opened again, exits 2 and says that values were not read', async () => {
   const active = (value: boolean) => ({ op: 'replace', path: 'active', value });
   await place.idp.patch(`/Users/${bob}`, active(false));
   await place.idle();
@@ -150,7 +150,7 @@ test.each([
     () => place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false }),
   ],
 ])(
-  'the account of a person who is %s is opened by hand, and its read answers 503 → reconcile writes nothing and names the person; the next one closes the account',
+  'the account of a person who is %s is opened by hand, and its read answers 503 → the first reconcile writes nothing and names the person, and the next one closes the account',
   async (_, leave) => {
     await leave();
     await place.idle();

@@ -155,7 +155,7 @@ test('doctor, status and hold name missing replicas as the reason why Redis take
 });
 
 testWith(CHROMIUM !== undefined, 'Chromium')(
-  'the page of a person says that the platform was not read because Redis takes no writes',
+  "the operators' page of a person says that the platform was not read because Redis takes no writes",
   async () => {
     const [{ ref }] = (await runCommand('explain', 'ada@acme.example', '--json')).json;
     await place.redis.config('SET', 'min-replicas-to-write', '1');

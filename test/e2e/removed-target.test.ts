@@ -156,7 +156,7 @@ test('status, doctor and /health report the accounts that stay at a removed targ
   ).toEqual(ALL);
 }, 60_000);
 
-test('POST /links/keep of a removed target ends its report in status, doctor and /health; while the settings have the target, the answer is 404', async () => {
+test('POST /links/keep of a removed target ends its report in status, doctor and /health, and answers 404 while the settings have the target', async () => {
   await open();
   const keep = (body: object) =>
     send(`http://127.0.0.1:${place.port}`, 'POST', '/admin/v1/links/keep', {
@@ -251,7 +251,7 @@ test('the admin API lists the links at removed targets too', async () => {
   expect((await call('POST', '/forget', { resource: CID, target: 'analytics' })).status).toBe(404);
 }, 60_000);
 
-test('links list names what stays for a connection that was removed, and for a damaged link; an unconfirmed deactivation counts as open', async () => {
+test('links list names what stays for a removed connection and for a damaged link, and counts an unconfirmed deactivation as open', async () => {
   await open();
   await place.stopApps();
   const links = await place.key(':{default}:links:analytics');

@@ -146,7 +146,7 @@ test('new settings are applied to all users after a worker with the former ones 
   }
 }, 120_000);
 
-test('processes with different settings do not reconcile again and again; status, doctor, /health and bridge_fleet_findings tell that the settings differ', async () => {
+test('processes with different settings do not reconcile again and again, and status, doctor, /health and bridge_fleet_findings report the difference', async () => {
   await open();
   editMain({ users: WITHOUT_P });
   const other = await place.start();

@@ -73,7 +73,7 @@ export async function startBridgeProcess(
         if (child.exitCode !== null) {
           const error = new Error(`ended with ${child.exitCode}: ${printed()}`);
           if (!printed().includes('EADDRINUSE')) throw error;
-          // Another process took the port before the bridge did. Only the first start may use another one, because tests know it then.
+          // Another process took the port before the bridge did. After the first start the port stays, because tests know it.
           if (!hasServed) {
             port = await freePort();
             writeSettings(settings);

@@ -64,7 +64,7 @@ test.each([
   expect(await names(text)).toEqual(expected);
 });
 
-test('a search for a part of an id returns its user; a hit has the connection, the kind, the mail address and whether the user is active', async () => {
+test('a search for a part of an id returns the user with connection, kind, mail address and whether the user is active', async () => {
   const [{ ref }] = await found('ada@');
   // A part of the id: all but its first two characters.
   expect(await found(ref.slice('User:'.length).slice(2))).toMatchObject([{ ref }]);

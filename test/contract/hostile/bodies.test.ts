@@ -32,7 +32,7 @@ describe('bodies with very many values', () => {
     }
   });
 
-  test('more than 500,000 brackets and commas are 413; a group of 65,000 members is stored in one push', async () => {
+  test('a body with more than 500,000 brackets and commas is 413, and a group of 65,000 members is stored in one push', async () => {
     const values = (count: number): string => `[${'1,'.repeat(count)}1]`;
     const body = `{"displayName":"x","members":${values(500_000)}}`;
     expect((await scim.post('/Groups', body)).status).toBe(413);
@@ -68,7 +68,7 @@ describe('bodies beyond the size limits', () => {
     }
   });
 
-  test('a body in thousands of chunks of one byte is 413 and ends the connection; in chunks of 200 bytes it is stored', async () => {
+  test('a body in thousands of chunks of one byte is 413 and ends the connection, and one in chunks of 200 bytes is stored', async () => {
     const head = { ...AUTH, 'Content-Type': 'application/scim+json', 'Transfer-Encoding': 'chunked' };
     const chunked = (text: string, size: number): Buffer => {
       const chunks = text.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];

@@ -67,7 +67,7 @@ describe('pages limited by server.limits.pageBytes', () => {
     },
   );
 
-  test('a group larger than pageBytes is listed with all 5,000 members; with excludedAttributes=members all groups are on one page', async () => {
+  test('a group larger than pageBytes is listed with all 5,000 members, and with excludedAttributes=members all groups are on one page', async () => {
     const members = Array.from({ length: 5000 }, (_, n) => ({ value: `nobody-${n}-${'x'.repeat(60)}` }));
     const { id } = (await scim.post('/Groups', { displayName: 'huge', members })).body;
     const filter = encodeURIComponent('displayName eq "huge"');

@@ -209,7 +209,7 @@ describe('compression bombs', () => {
     },
   );
 
-  test('a gzip body within the limit is read; a broken gzip body, or one packed twice, is refused', async () => {
+  test('a gzip body within the limit is read, and a broken one or one that is packed twice is refused', async () => {
     const packed = gzipSync(Buffer.from(json(10)));
     expect((await scim.post('/Users', packed, { 'content-encoding': 'gzip' })).status).toBe(201);
     const cut = packed.subarray(0, packed.length - 12);

@@ -248,7 +248,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(members.filter(({ value }: Json) => value === nested)).toHaveLength(1);
   });
 
-  test('Entra renames a group by PATCH; DELETE of a member answers 204, then 404, and the group loses the member', async () => {
+  test('Entra renames a group by PATCH, and after DELETE of a user (204, then 404) the group does not have this member', async () => {
     await scim.patch(`/Groups/${group}`, {
       op: 'Replace',
       path: 'displayName',

@@ -130,7 +130,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect((await send('PUT', `/Users/${user}`, profileOf({}))).body.meta.version).toBe(version);
   });
 
-  test('Okta re-hire: POST of a deactivated user reactivates it under its former id; with another userName but the same externalId only under the profile okta', async () => {
+  test('Okta re-hire: POST of a deactivated user reactivates it under its former id, and with another userName but the same externalId only under the profile okta', async () => {
     await patch(`/Users/${user}`, { op: 'replace', value: { active: false } });
     const answer = await send('POST', '/Users', profileOf({ displayName: 'Jo again' }));
     expect(answer).toMatchObject({ status: 201, body: { id: user, active: true, displayName: 'Jo again' } });

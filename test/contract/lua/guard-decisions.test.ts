@@ -191,7 +191,7 @@ it('an approved change that is not written within 72 hours needs a permission ag
   expect(heldAgain).toBe(1);
 });
 
-it('55 rejections in force are all listed; once they are withdrawn, the list of decisions has at most 50 entries', async () => {
+it('all 55 rejections in force are listed, and after they are withdrawn the list of decisions has at most 50 entries', async () => {
   const MANY = 55;
   await rig.guardStore.take(deactivations(...range(0, MANY)), guard(0));
   const list = (await rig.guardStore.open())?.id ?? '';

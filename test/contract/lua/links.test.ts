@@ -26,7 +26,7 @@ describe('links and pending memberships', () => {
   });
   afterEach(() => store.close());
 
-  it("forgetLink with the link's platform id removes link and reverse link; with another id it removes nothing", async () => {
+  it("forgetLink with the link's platform id removes link and reverse link, and with another id it removes nothing", async () => {
     await expect(store.state.links.holderOf('main', 'User', `p-${ADA}`)).resolves.toBe(USER);
     await store.outbox.forgetLink(USER, 'another id');
     await expect(store.state.links.get('main', USER)).resolves.toMatchObject({ id: `p-${ADA}` });

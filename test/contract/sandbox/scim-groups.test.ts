@@ -124,7 +124,7 @@ test('SCIM-55 a group name that starts with system: is 400 invalidValue, in any 
   expect([rename.status, rename.body.scimType]).toEqual([400, 'invalidValue']);
 });
 
-test('a group is renamed by PATCH; an unsupported path is invalidPath, a read-only one mutability; each write has an audit event', async () => {
+test('PATCH renames a group, answers invalidPath to an unsupported path and mutability to a read-only one, and each write adds an audit event', async () => {
   const group = await rig.group('analysts');
   const patch = (path: string) =>
     rig.patch(`${GROUPS}/${group.id}`, { op: 'replace', path, value: 'Researchers' });

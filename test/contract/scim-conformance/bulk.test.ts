@@ -271,7 +271,7 @@ describe('circular references (RFC 7644 §3.7.1)', () => {
     expect(await membersOf(first.location)).toEqual(['kept']);
   });
 
-  test('simple values that refer to each other in a circle answer 409 and store nothing; other operations are executed', async () => {
+  test('bulk operations whose simple values refer to each other in a circle are 409 and store nothing, and other operations are executed', async () => {
     const results = await bulk([
       { ...user('n1'), data: { userName: 'bulkId:n2' } },
       { ...user('n2'), data: { userName: 'bulkId:n1' } },

@@ -256,7 +256,7 @@ describe('delete (RFC 7644 §3.6)', () => {
 });
 
 describe('versions (RFC 7644 §3.14)', () => {
-  test('GET with If-None-Match of the current version is 304; a write with If-Match of another is 412 and changes nothing', async () => {
+  test('GET with If-None-Match of the current version is 304, and a write with If-Match of another version is 412 and changes nothing', async () => {
     const user = await scim.user('etag@x.example');
     const path = `/Users/${user.id}`;
     for (const tag of ['W/"1"', '"1"', '*', 'W/"7", W/"1"']) {

@@ -9,22 +9,23 @@ export interface Difference {
 }
 
 export function createTruth(place: Place, { people, teams, present, open }: Source) {
-  /** Compares the platform with the source. */
-  async function differences(): Promise<Difference[]> {
-    const { users, groups } = await place.platform.state();
+  type PlatformState = Awaited<ReturnType<Place['platform']['state']>>;
+
+  const idsOfPerson = (userName: string, externalId: string | null): string[] =>
+    people.filter((each) => each.userName === userName || each.externalId === externalId).map(({ id }) => id);
+  const externalIdOf = ({ users }: PlatformState, name: string): string | null =>
+    users.find(({ userName }) => userName === name)?.externalId ?? null;
+  const idsOfMember = (state: PlatformState, name: string): string[] =>
+    idsOfPerson(name, externalIdOf(state, name));
+  /** Returns whether an operator forgot the person of an account: the bridge then leaves the account in its groups. */
+  const isUnmanaged = (state: PlatformState, name: string): boolean => {
+    const owner = people.findLast((person) => person.externalId === externalIdOf(state, name));
+    return owner !== undefined && (owner.forgotten || owner.cameBack);
+  };
+
+  /** Compares the present people with their accounts. */
+  function differencesOfPeople({ users }: PlatformState): Difference[] {
     const found: Difference[] = [];
-    const idsOf = (userName: string, externalId: string | null): string[] =>
-      people
-        .filter((each) => each.userName === userName || each.externalId === externalId)
-        .map(({ id }) => id);
-    /** Returns whether an operator forgot the person of an account: the bridge then leaves the account in its groups. */
-    const isUnmanaged = (name: string): boolean => {
-      const externalId = users.find(({ userName }) => userName === name)?.externalId;
-      const owner = people.findLast((person) => person.externalId === externalId);
-      return owner !== undefined && (owner.forgotten || owner.cameBack);
-    };
-    const idsOfMember = (name: string): string[] =>
-      idsOf(name, users.find(({ userName }) => userName === name)?.externalId ?? null);
     for (const person of present()) {
       const accounts = users.filter(({ externalId }) => externalId === person.externalId);
       const [account] = accounts;
@@ -40,49 +41,77 @@ export function createTruth(place: Place, { people, teams, present, open }: Sour
           ids: [person.id],
         });
     }
-    for (const { userName, externalId, active, groups: of } of users) {
+    return found;
+  }
+
+  /** Returns accounts of former people that are active or in a group. Accounts of forgotten people stay as they are. */
+  function differencesOfFormerPeople({ users }: PlatformState): Difference[] {
+    const found: Difference[] = [];
+    for (const { userName, externalId, active, groups: names } of users) {
       if (!userName.endsWith('@office.example')) continue;
       const owner = people.findLast((person) => person.externalId === externalId);
-      // The present people are compared above; accounts of forgotten people stay as they are.
       if (owner && (!owner.deleted || owner.forgotten)) continue;
-      if (active)
-        found.push({ text: `${userName} (${externalId}) is active`, ids: idsOf(userName, externalId) });
-      const there = teams.filter(({ names }) => names.some((name) => of.includes(name))).map(({ id }) => id);
-      if (of.length > 0) {
-        const ids = [...idsOf(userName, externalId), ...there];
-        found.push({ text: `${userName} (${externalId}) is in ${of.join()}`, ids });
-      }
+      const ids = idsOfPerson(userName, externalId);
+      if (active) found.push({ text: `${userName} (${externalId}) is active`, ids });
+      if (names.length === 0) continue;
+      const teamIds = teams
+        .filter((team) => team.names.some((name) => names.includes(name)))
+        .map(({ id }) => id);
+      found.push({ text: `${userName} (${externalId}) is in ${names.join()}`, ids: [...ids, ...teamIds] });
     }
+    return found;
+  }
+
+  /** Compares the open teams with their groups. */
+  function differencesOfTeams(state: PlatformState): Difference[] {
+    const found: Difference[] = [];
     for (const team of open()) {
-      const group = groups.find(({ displayName }) => displayName === team.displayName);
+      const group = state.groups.find(({ displayName }) => displayName === team.displayName);
       if (!group) {
         found.push({ text: `${team.displayName} (${team.id}) is missing`, ids: [team.id] });
         continue;
       }
       const wanted = [...team.members].map(({ userName }) => userName);
-      for (const name of wanted)
-        if (!group.members.includes(name))
-          found.push({
-            text: `${name} is not in ${team.displayName}`,
-            ids: [team.id, ...idsOfMember(name)],
-          });
-      for (const name of group.members)
-        if (!wanted.includes(name) && !isUnmanaged(name))
-          found.push({
-            text: `${name} is in ${team.displayName}`,
-            ids: [team.id, ...idsOfMember(name)],
-          });
+      const missing = wanted.filter((name) => !group.members.includes(name));
+      const surplus = group.members.filter((name) => !wanted.includes(name) && !isUnmanaged(state, name));
+      const note = (name: string, is: string): void =>
+        void found.push({
+          text: `${name} ${is} in ${team.displayName}`,
+          ids: [team.id, ...idsOfMember(state, name)],
+        });
+      for (const name of missing) note(name, 'is not');
+      for (const name of surplus) note(name, 'is');
     }
-    for (const { displayName, members } of groups) {
+    return found;
+  }
+
+  /** Returns groups of former teams, and their members. */
+  function differencesOfFormerTeams(state: PlatformState): Difference[] {
+    const found: Difference[] = [];
+    for (const { displayName, members } of state.groups) {
       if (!displayName.startsWith('office-') || open().some((team) => team.displayName === displayName))
         continue;
       const former = teams.filter(({ names }) => names.includes(displayName)).map(({ id }) => id);
       found.push({ text: `${displayName} is still there`, ids: former });
       for (const name of members)
-        if (!isUnmanaged(name))
-          found.push({ text: `${name} is still in ${displayName}`, ids: [...former, ...idsOfMember(name)] });
+        if (!isUnmanaged(state, name))
+          found.push({
+            text: `${name} is still in ${displayName}`,
+            ids: [...former, ...idsOfMember(state, name)],
+          });
     }
     return found;
+  }
+
+  /** Compares the platform with the source. */
+  async function differences(): Promise<Difference[]> {
+    const state = await place.platform.state();
+    return [
+      ...differencesOfPeople(state),
+      ...differencesOfFormerPeople(state),
+      ...differencesOfTeams(state),
+      ...differencesOfFormerTeams(state),
+    ];
   }
 
   /**

@@ -40,7 +40,7 @@ const explained = (facts: object) => toVerdict({ ...ANN, ...facts } as unknown a
 const level = { name: 'attributes.level', desired: null, applied: null, state: 'unmappable', reason: 'text' };
 const team = { name: 'attributes.team', desired: 'red', applied: 'blue', state: 'differs' };
 
-test('explain of a value that cannot be mapped does not say that a reconcile brings the value', () => {
+test('explain of a value that cannot be mapped does not say that a reconcile writes the value', () => {
   expect(explained({ values: [level] }).summary).toContain(
     'no run brings it before the rule or the value is corrected',
   );

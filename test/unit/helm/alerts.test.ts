@@ -67,7 +67,7 @@ test('docs/alerts.md lists the critical alerts in the order of the rules', () =>
   expect(listed).toEqual(critical);
 });
 
-test("the metrics in the chart's alerts are limited to the namespace of the release; values leave alerts out or set their runbook address", () => {
+test("the metrics in the chart's alerts are limited to the namespace of the release, and values can leave alerts out and set the runbook address of the others", () => {
   const rulesOf = (name: string): Alert[] =>
     ofKind(rendered(name), 'PrometheusRule')[0].spec.groups.flatMap((group: any) => group.rules);
   for (const { expr } of rulesOf('ha')) {
@@ -88,7 +88,7 @@ test("the metrics in the chart's alerts are limited to the namespace of the rele
   expect(stale?.labels.severity).toBe('warning');
 });
 
-test('with backups the chart alerts about a missing one of its own CronJob', () => {
+test('with backups the chart alerts about missing backups of its own CronJob only', () => {
   const objects = rendered('backup');
   const cronJob = ofKind(objects, 'CronJob').find(({ metadata }) => metadata.name.endsWith('-backup'));
   const rules: Alert[] = ofKind(objects, 'PrometheusRule')[0].spec.groups.flatMap((group: any) => group.rules);
@@ -98,7 +98,7 @@ test('with backups the chart alerts about a missing one of its own CronJob', () 
   expect(selectors).toEqual(Array(5).fill(`{namespace="${namespace}",cronjob="${name}"}`));
 });
 
-testWith(HELMS.size > 0, 'helm')('without a runner of reconciles no alert waits for one', () => {
+testWith(HELMS.size > 0, 'helm')('with reconcile.runner: none the chart has no alert about reconciles', () => {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-values-'));
   const file = join(folder, 'values.yaml');
   writeFileSync(

@@ -1,3 +1,4 @@
+// Tests the wrapping of text that is shortened to a number of lines.
 import { wrapLines } from '../../../src/support/columns.ts';
 
 test('text that is shortened to a number of lines keeps a command in it whole', () => {

@@ -1,5 +1,5 @@
 // Parses Cube's YAML to typed sources of cubes and views; each fault names file, line and column.
-import { LineCounter, parseDocument, isNode } from 'yaml';
+import { LineCounter, parseDocument, isNode, type Document } from 'yaml';
 import { isJsonObject, type SandboxJsonObject } from '../../json.ts';
 import type { ModelFile } from './model-files.ts';
 
@@ -58,25 +58,14 @@ export function requireKeys(node: SourceNode, kind: keyof typeof KEYS): void {
   }
 }
 
-/** Parses one file. Faults are added to `faults`; returns undefined when nothing can be read. */
-export function parseModelFile({ name, text }: ModelFile, faults: string[]): SourceNode | undefined {
-  const jinja = /\{\{|\{%|\{#/.exec(text);
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const report = (offset: number, message: string): void => {
-    const { line, col } = lines.linePos(offset);
-    faults.push(`${name}:${line}:${col}: ${message}`);
-  };
-  if (jinja)
-    report(
-      jinja.index,
-      `Jinja (${jinja[0]}) is not supported: write the cubes out, or give the folder with the YAML that the templates render`,
-    );
-  for (const { pos, message } of document.errors) {
-    const [start] = pos;
-    report(start, message);
-  }
-  if (jinja || document.errors.length > 0) return undefined;
+/** Reports a fault at a position in the text of a file. */
+type Report = (offset: number, message: string) => void;
+
+/** Returns a function that makes the typed source of a mapping, given its value and its path in the document. */
+function createNodeReader(
+  document: Document,
+  report: Report,
+): (value: SandboxJsonObject, path: Path) => SourceNode {
   const offsetAt = (path: Path): number => {
     for (let length = path.length; length > 0; length -= 1) {
       const found = document.getIn(path.slice(0, length), true);
@@ -128,6 +117,28 @@ export function parseModelFile({ name, text }: ModelFile, faults: string[]): Sou
       },
     };
   };
+  return nodeAt;
+}
+
+/** Parses one file. Faults are added to `faults`; returns undefined when nothing can be read. */
+export function parseModelFile({ name, text }: ModelFile, faults: string[]): SourceNode | undefined {
+  const jinja = /\{\{|\{%|\{#/.exec(text);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const report: Report = (offset, message) => {
+    const { line, col } = lines.linePos(offset);
+    faults.push(`${name}:${line}:${col}: ${message}`);
+  };
+  if (jinja)
+    report(
+      jinja.index,
+      `Jinja (${jinja[0]}) is not supported: write the cubes out, or give the folder with the YAML that the templates render`,
+    );
+  for (const { pos, message } of document.errors) {
+    const [start] = pos;
+    report(start, message);
+  }
+  if (jinja || document.errors.length > 0) return undefined;
   let value: unknown;
   try {
     // With more aliases a small file could expand to a huge value.
@@ -135,7 +146,7 @@ export function parseModelFile({ name, text }: ModelFile, faults: string[]): Sou
   } catch (error) {
     report(0, (error as Error).message);
   }
-  if (isJsonObject(value)) return nodeAt(value, []);
+  if (isJsonObject(value)) return createNodeReader(document, report)(value, []);
   report(0, 'the file must hold "cubes" or "views"');
   return undefined;
 }
