@@ -13,7 +13,7 @@ let place: Place;
 /** Id at the bridge → userName. */
 const ids = new Map<string, string>();
 
-/** Writes at the platform as an administrator does. */
+/** Changes the platform by hand, with the key of an administrator. */
 async function meddle(path: string, body: object): Promise<{ id: string }> {
   const { platformUrl, fixtures } = place.sandbox.ready;
   const answer = await fetch(`${platformUrl}/api/scim/v2${path}`, {

@@ -12,7 +12,7 @@ const test = createScenarios(
   (place) => place.stop(),
 );
 
-/** Creates two groups with one member each, of which the first is the person. @returns the ids of the first group and of the members */
+/** Creates the group ops with Bob and the group sales with Ann. @returns the ids of ops and of both people */
 async function foundGroups(place: Place): Promise<{ ops: string; ann: string; bob: string }> {
   const { idp } = place;
   const bob = await idp.createUser(BOB);

@@ -23,7 +23,8 @@ async function openWithLeaver(target: object): Promise<string> {
 }
 
 /**
- * Expects on hold that plan and the dry run name the deletion, and after the release that a reconcile closes and deletes the account.
+ * Expects on hold that plan and the dry run name the deletion, and after the release that a reconcile closes and deletes the
+ * account.
  * The hold keeps the service from its own reconcile after the change of the settings.
  */
 async function expectDeletion(ann: string): Promise<void> {

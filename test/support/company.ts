@@ -62,7 +62,10 @@ export function createCompany(idp: Idp, random: () => number) {
     }
   }
 
-  /** A POST without an answer may have been executed: a 409 then says so, and the filter finds the user. */
+  /**
+   * Creates a resource and returns its id. An attempt without an answer may have been executed: the next one then answers 409,
+   * and a filter finds the resource.
+   */
   async function post(path: string, body: object, attribute: string, value: string): Promise<string> {
     const answer = await send('POST', path, body);
     if (answer.status === 201) return answer.body.id as string;
@@ -75,8 +78,8 @@ export function createCompany(idp: Idp, random: () => number) {
 
   async function write(method: string, path: string, body?: object): Promise<void> {
     const answer = await send(method, path, body);
-    const done = answer.status < 300 || (method === 'DELETE' && answer.status === 404);
-    if (!done) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    const isAccepted = answer.status < 300 || (method === 'DELETE' && answer.status === 404);
+    if (!isAccepted) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   }
 
   const patch = (path: string, ...Operations: object[]): Promise<void> =>

@@ -34,7 +34,7 @@ export interface Store {
   membersOf(group: string): Promise<string[]>;
   /** Returns the generation of every mark at the first target, by ref. */
   marks(): Promise<Map<string, string>>;
-  /** Returns all keys of the connection without their base. */
+  /** Returns the keys of this store without their common start, such as `users` and `links:main`, sorted. */
   families(): Promise<string[]>;
   /** Claims the due marks, at most 500. */
   claimRefs(): Promise<Ref[]>;
@@ -52,6 +52,7 @@ export const add = (...values: string[]): MemberStep => ({ kind: 'add', values }
 export const drop = (...values: string[]): MemberStep => ({ kind: 'remove', values });
 export const replace = (...values: string[]): MemberStep => ({ kind: 'replace', values });
 
+/** Returns the work of a sync that has begun. @throws Error when it has not */
 export const workOf = (begin: Begin): DueWork => {
   if (begin.kind !== 'begun') throw new Error(`expected begun, got ${begin.kind}`);
   return begin.work;

@@ -94,7 +94,9 @@ async function damage(store: Store, seed: number): Promise<void> {
   }
 }
 
-const left = (findings: Finding[]): Finding[] => findings.filter(({ count, repaired }) => repaired < count);
+/** Returns the findings of which at least one fault was not repaired. */
+const unrepaired = (findings: Finding[]): Finding[] =>
+  findings.filter(({ count, repaired }) => repaired < count);
 
 test('after any derived data was lost or damaged, one repair restores all of it', async () => {
   await fc.assert(
@@ -105,7 +107,7 @@ test('after any derived data was lost or damaged, one repair restores all of it'
         await push(store, story);
         expect(await store.state.proof.run({ repair: false, request: '-' })).toEqual([]);
         await damage(store, accident);
-        expect(left(await store.state.proof.run(ORDER))).toEqual([]);
+        expect(unrepaired(await store.state.proof.run(ORDER))).toEqual([]);
         expect(await store.state.proof.run({ repair: false, request: '-' })).toEqual([]);
         expect(await derived(store)).toEqual(await derived(twin));
       } finally {
@@ -144,7 +146,7 @@ test("`doctor --repair` reports a damaged user record and a link without its gro
     await store.redis.hset(users, ADA, `${stored}x`);
     await store.redis.hset(links, `Group:${idOf('ops')}`, '{"id":"p-ops"}');
     const findings = await store.state.proof.run(ORDER);
-    expect(left(findings).map(({ family, fault, examples }) => [family, fault, ...examples])).toEqual([
+    expect(unrepaired(findings).map(({ family, fault, examples }) => [family, fault, ...examples])).toEqual([
       ['users', 'damaged', `User:${ADA}`],
       ['links', 'lost', `Group:${idOf('ops')}`],
     ]);

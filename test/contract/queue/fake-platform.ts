@@ -37,7 +37,7 @@ export interface FakeGroup {
   members: Set<string>;
 }
 
-/** Waits until the test lets the call continue. */
+/** Waits until the test lets a call continue. @returns how the call ends */
 export type Gate = (call: string) => Promise<CallOutcome>;
 
 export interface FakePlatform {

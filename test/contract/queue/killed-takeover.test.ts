@@ -13,15 +13,15 @@ const H = idOf('other');
 let fixture: SyncFixture;
 afterEach(() => fixture.close());
 
-/** From the given number of writes to Redis on, each write ends the sync like a kill of the process, until `revive`. */
+/** After this number of writes to Redis each further write ends the sync, like a kill of the process, until `revive`. */
 function killAfter(outbox: Outbox, writes: number) {
   const original = { ...outbox };
-  let done = 0;
+  let writesDone = 0;
   const counted =
     <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
-      if (done === writes) throw new Crash();
-      done++;
+      if (writesDone === writes) throw new Crash();
+      writesDone++;
       return run(...args);
     };
   outbox.save = counted(original.save);
@@ -29,18 +29,19 @@ function killAfter(outbox: Outbox, writes: number) {
   outbox.ackMembers = counted(original.ackMembers);
   outbox.forgetLink = counted(original.forgetLink);
   outbox.inheritRemovals = counted(original.inheritRemovals);
-  return { revive: () => void Object.assign(outbox, original), isKilled: () => done === writes };
+  return { revive: () => void Object.assign(outbox, original), isKilled: () => writesDone === writes };
 }
 
 /**
- * Runs the test once for each number of writes after which the process is killed, the last time without a kill.
+ * Runs `prepare`, a sync that is killed after a number of writes, the syncs that repair this, and `check`: once for each number,
+ * the last time without a kill.
  * @returns the number of runs with a kill
  */
-async function atEachKill(before: () => Promise<void>, after: () => Promise<void>): Promise<number> {
+async function atEachKill(prepare: () => Promise<void>, check: () => Promise<void>): Promise<number> {
   for (let writes = 0; ; writes++) {
     // The policy leaves deleted users and groups at the platform, and only accounts that the bridge created are adopted.
     fixture = await openFixture({ policy: 'upsert-only', adopt: 'never' });
-    await before();
+    await prepare();
     const [worker] = fixture.workers;
     const { revive, isKilled } = killAfter(fixture.store.outbox, writes);
     await worker?.start();
@@ -48,7 +49,7 @@ async function atEachKill(before: () => Promise<void>, after: () => Promise<void
     revive();
     const wasKilled = isKilled();
     await fixture.drain();
-    await after();
+    await check();
     if (!wasKilled) return writes;
     await fixture.close();
   }

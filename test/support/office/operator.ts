@@ -6,6 +6,7 @@ import type { Source } from './source.ts';
 export function createOperator(place: OfficePlace, { random, chance, pick }: Dice, { people }: Source) {
   const json = async (...args: string[]): Promise<any> => (await place.commands.run(...args, '--json')).json;
 
+  /** Makes a random decision about held or rejected changes. @returns the decision in words, for the diary */
   async function decide(): Promise<string> {
     const lists: any[] = await json('approvals', 'list', '--all');
     const held = lists.find(({ state }) => state === 'held');
@@ -15,17 +16,19 @@ export function createOperator(place: OfficePlace, { random, chance, pick }: Dic
     if (rejected && chance(0.3)) return decision('withdraw', rejected.id);
     if (!held) return 'decides nothing';
     const { items } = await json('approvals', 'show', held.id);
-    const one = pick(items as any[]);
-    const part = chance(0.6) && one ? partWith(one) : [];
-    return decision(chance(0.6) ? 'approve' : 'reject', held.id, ...part);
+    const item = pick(items as any[]);
+    const selection = chance(0.6) && item ? selectionWith(item) : [];
+    return decision(chance(0.6) ? 'approve' : 'reject', held.id, ...selection);
   }
-  function partWith(one: { kind: string; ref: string; member?: string }): string[] {
+  /** Returns options that limit a decision to a part of the held changes, which contains this one. */
+  function selectionWith(item: { kind: string; ref: string; member?: string }): string[] {
     const roll = random();
-    if (roll < 0.4) return ['--kind', one.kind];
-    return roll < 0.7 || !one.member ? ['--ref', one.ref] : ['--person', one.member];
+    if (roll < 0.4) return ['--kind', item.kind];
+    return roll < 0.7 || !item.member ? ['--ref', item.ref] : ['--person', item.member];
   }
   const decision = (...words: string[]): Promise<string> => order('approvals', ...words, '--yes');
 
+  /** Runs a command. @returns the command with its exit code and first line, for the diary */
   async function order(...words: string[]): Promise<string> {
     const { code, text } = await place.commands.run(...words);
     return `${words.join(' ')} (${code}): ${text.split('\n')[0]}`;

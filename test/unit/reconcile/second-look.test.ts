@@ -35,15 +35,15 @@ interface Meddling {
   /** Returns the page that the platform answers instead. */
   list(page: ListedPage<Person>): ListedPage<Person>;
   /** Called before each read of one account; an error fails the read. */
-  one(): void;
+  beforeRead(): void;
 }
 
 /**
- * Creates a target in memory with links for `all`. The platform has the accounts `there`; `meddling` changes its
+ * Creates a target in memory with links for `all`. The platform has the accounts `atPlatform`; `meddling` changes its
  * answers.
  */
-function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope {
-  const accounts = new Map(there.map((person) => [person.id, person]));
+function scopeOf(all: Person[], meddling: Meddling, atPlatform = all): ReconcileScope {
+  const accounts = new Map(atPlatform.map((person) => [person.id, person]));
   const byId = new Map(all.map((person) => [person.id, person]));
   const textOf = (id: string): string => JSON.stringify(linkOf(byId.get(id) as Person));
   const readLinks = (refs: string[]) =>
@@ -140,14 +140,14 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
       client: {
         users: {
           list: ({ startIndex, count }: { startIndex: number; count: number }) => {
-            const resources = there.slice(startIndex - 1, startIndex - 1 + Math.min(count, 9));
+            const resources = atPlatform.slice(startIndex - 1, startIndex - 1 + Math.min(count, 9));
             return Promise.resolve().then(() =>
-              meddling.list({ startIndex, totalResults: there.length, resources }),
+              meddling.list({ startIndex, totalResults: atPlatform.length, resources }),
             );
           },
           get: (id: string) =>
             Promise.resolve().then(() => {
-              meddling.one();
+              meddling.beforeRead();
               return accounts.get(id) ?? fail(404);
             }),
           findBy: () => Promise.resolve([]),
@@ -183,7 +183,7 @@ test('faulty lists of a target without drift never put a change into the plan (1
     let gets = 0;
     const scope = scopeOf(all, {
       list: (page) => (random() < share ? withFault(page, random, all) : page),
-      one: () => {
+      beforeRead: () => {
         gets++;
         if (random() < 0.2) fail(503);
       },
@@ -200,10 +200,10 @@ test('faulty lists of a target without drift never put a change into the plan (1
 
 test('a reconcile plan has a deactivation for an account reactivated at the platform, and a creation for an account deleted there', async () => {
   const all = people(30);
-  const there = all
+  const atPlatform = all
     .filter(({ id }) => id !== 'p3')
     .map((person) => (person.id === 'p5' ? { ...person, active: true } : person));
-  const scope = scopeOf(all, { list: (page) => page, one: () => undefined }, there);
+  const scope = scopeOf(all, { list: (page) => page, beforeRead: () => undefined }, atPlatform);
   const { plan } = await makePlan(scope, { id: 'x', signal: new AbortController().signal });
   expect(plan.proof.users).toEqual({ complete: true, total: 29, seen: 29 });
   expect(plan.entries.map(({ action, name }) => `${action} ${name}`)).toEqual([
@@ -215,7 +215,7 @@ test('a reconcile plan has a deactivation for an account reactivated at the plat
 test('after a change of the mapping, a value that the platform shows of no account causes no read of single accounts', async () => {
   const all = people(40);
   let gets = 0;
-  const scope = scopeOf(all, { list: (page) => page, one: () => void gets++ });
+  const scope = scopeOf(all, { list: (page) => page, beforeRead: () => void gets++ });
   const readLinks = (refs: string[]) =>
     Promise.resolve(
       refs.map((ref) => {
