@@ -58,8 +58,8 @@ async function runCustom(
   if (!claims) return null;
   const isRefused = Object.entries(method.require).some(([name, value]) => own(claims, name) !== value);
   if (isRefused) return null;
-  const kept = Object.entries(claims).filter(([name]) => !method.drop.includes(name));
-  return { ...Object.fromEntries(kept), ...method.set };
+  const remaining = Object.entries(claims).filter(([name]) => !method.drop.includes(name));
+  return { ...Object.fromEntries(remaining), ...method.set };
 }
 
 /** Returns the security context that the deployment resolves from a token, or null for a refused token. */

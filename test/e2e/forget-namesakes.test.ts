@@ -30,7 +30,7 @@ const rename = async (id: string, userName: string): Promise<void> => {
 const forget = (...words: string[]) => place.commands.run('forget', ...words, '--yes', '--by', 'dpo');
 const acts = async (): Promise<string> => (await place.commands.run('acts')).text;
 
-test('a pushed user with another externalId has the userName of a former person → forget of the former ref removes this person and keeps link and audit entries of the user; forget of the name refuses and names the former ref', async () => {
+test('a pushed user with another externalId has the userName of a former person → forget of the name refuses and names the former ref, and forget of that ref keeps link and audit entries of the user', async () => {
   const ivy = await create(IVY, 'ext-ivy');
   const jan = await create(JAN, 'ext-jan');
   await remove(ivy);

@@ -61,7 +61,7 @@ test('the platform answers without `active` → a new account is activated, a le
   expect(look.code).toBe(1);
   const plan = await place.commands.run('plan');
   expect(plan.text).toContain('2 resources could not be read');
-  // The next answer that shows the state is compared as ever.
+  // An answer that shows the state again is compared with the source.
   front.edit = (_method, _url, body) => body;
   await place.commands.run('reconcile', '--yes');
   await place.idle();

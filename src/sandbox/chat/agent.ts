@@ -98,9 +98,9 @@ async function* callTool<T>(
   let outcome: T | Error;
   let result: object;
   try {
-    const done = await work();
-    outcome = done.value;
-    result = done.result;
+    const finished = await work();
+    outcome = finished.value;
+    result = finished.result;
   } catch (error) {
     // A failed tool is a result for the agent and does not end the run (contract 6.6).
     outcome = error instanceof Error ? error : new Error(String(error));

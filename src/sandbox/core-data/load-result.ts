@@ -30,22 +30,25 @@ const isoOf = (moment: string): string => {
  * dimension, unless that is a dimension of the query.
  */
 function namedColumns(query: Query, role: ResultRole): NamedColumn[] {
-  const taken = new Set(query.dimensions.map(({ name }) => name));
+  const takenNames = new Set(query.dimensions.map(({ name }) => name));
   const columns = columnsOf(query).flatMap(({ name }, index): NamedColumn[] => {
     const cellOf = (row: readonly Cell[]): Cell => row[index] ?? null;
     const [cube, member, granularity] = name.split('.');
-    const plain = `${cube}.${member}`;
+    const dimensionName = `${cube}.${member}`;
     if (granularity === undefined) return [[name, cellOf]];
     const isFinest = query.timeDimensions.every(
       (time) =>
-        time.name !== plain || time.granularity === null || isAtLeastAsFine(granularity, time.granularity),
+        time.name !== dimensionName ||
+        time.granularity === null ||
+        isAtLeastAsFine(granularity, time.granularity),
     );
     // Blended results share this name, so that a client can join them by time.
     const blended: NamedColumn[] = role === 'blending' ? [[`time.${granularity}`, cellOf]] : [];
     // If a query has one time in two granularities, the finer one gets the name of the dimension.
-    const both: NamedColumn[] = taken.has(plain) || !isFinest ? [] : [[plain, cellOf]];
-    if (isFinest) taken.add(plain);
-    return [[name, cellOf], ...both, ...blended];
+    const underDimension: NamedColumn[] =
+      takenNames.has(dimensionName) || !isFinest ? [] : [[dimensionName, cellOf]];
+    if (isFinest) takenNames.add(dimensionName);
+    return [[name, cellOf], ...underDimension, ...blended];
   });
   const range = spanText(query);
   return role === 'compareDateRange' ? [...columns, ['compareDateRange', () => range]] : columns;

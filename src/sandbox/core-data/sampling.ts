@@ -56,12 +56,12 @@ export const tableColumns = (definition: string): ModelTable['columns'] =>
 
 /** Returns one of the choices at random; each has its share of 1. */
 export function pick<T>(sampling: Sampling, choices: readonly (readonly [T, number])[]): T {
-  let rest = sampling.roll();
+  let remaining = sampling.roll();
   for (const [choice, share] of choices) {
-    rest -= share;
-    if (rest < 0) return choice;
+    remaining -= share;
+    if (remaining < 0) return choice;
   }
-  // Rounding may leave a rest after the last share.
+  // Rounding may leave something after the last share.
   const last = choices.at(-1);
   if (!last) throw new Error('Nothing to choose from');
   return last[0];

@@ -52,7 +52,7 @@ export function listWorkspace(call: Call): HandlerReply {
   const candidates = queryText(call, 'search')
     ? ITEM_TYPES.flatMap((type): ItemRecord[] => itemsOfKind(call, deploymentId, type))
     : contentOfFolder(call.state, deploymentId, folderId || null);
-  const kept = candidates.filter((item) => types.includes(item.type)).filter(nameSearch(call));
-  const items = visibleTo(call, kept).sort(order);
+  const matching = candidates.filter((item) => types.includes(item.type)).filter(nameSearch(call));
+  const items = visibleTo(call, matching).sort(order);
   return { status: 200, body: orderedPage(call, 'workspace', items, (item) => toItem(call.state, item)) };
 }

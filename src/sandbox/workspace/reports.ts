@@ -15,13 +15,13 @@ export function listReports(call: Call): HandlerReply {
   const folderId = queryId(call, 'folderId');
   const isNamed = nameSearch(call);
   const all = visibleTo(call, itemsOfKind(call, pathText(call, 'deploymentId'), 'REPORT'));
-  const kept = all.filter(
+  const matching = all.filter(
     (report) =>
       isNamed(report) &&
       (workbookId === undefined || report.workbookId === workbookId) &&
       (folderId === undefined || (report.folderId ?? 0) === folderId),
   );
-  return listReply(call, 'report', kept, (report) => toReportView(call.state, report));
+  return listReply(call, 'report', matching, (report) => toReportView(call.state, report));
 }
 
 /**

@@ -13,8 +13,8 @@ import { toItem } from './views.ts';
 export function listWorkbooks(call: Call): HandlerReply {
   const folderId = queryId(call, 'folderId');
   const all = visibleTo(call, itemsOfKind(call, pathText(call, 'deploymentId'), 'WORKBOOK'));
-  const kept = all.filter((workbook) => folderId === undefined || (workbook.folderId ?? 0) === folderId);
-  return listReply(call, 'workbook', kept, (workbook) => toItem(call.state, workbook));
+  const matching = all.filter((workbook) => folderId === undefined || (workbook.folderId ?? 0) === folderId);
+  return listReply(call, 'workbook', matching, (workbook) => toItem(call.state, workbook));
 }
 
 /** Handles `POST`: 200 WorkspaceItem; 400, 403 without edit right on the folder, 404 unknown folder. */

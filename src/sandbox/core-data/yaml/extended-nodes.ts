@@ -7,6 +7,7 @@ const BY_NAME: ReadonlySet<string> = new Set(['measures', 'dimensions', 'segment
 /** Properties that name the rows of a cube: a child with one of them inherits none of them from its parent. */
 const SOURCES = ['sql', 'sql_table'];
 
+/** Returns a cube or view with what it inherits from the one that it extends. */
 function merged(node: SourceNode, parent: SourceNode): SourceNode {
   const hasSource = SOURCES.some((key) => key in node.values);
   const inherited = Object.fromEntries(
@@ -21,12 +22,15 @@ function merged(node: SourceNode, parent: SourceNode): SourceNode {
     flag: (key, absent) => ownerOf(key).flag(key, absent),
     node: (key) => ownerOf(key).node(key),
     nodes(key) {
-      const before = parent.nodes(key);
-      const own = node.nodes(key);
-      if (!BY_NAME.has(key)) return [...before, ...own];
+      const ofParent = parent.nodes(key);
+      const ofChild = node.nodes(key);
+      if (!BY_NAME.has(key)) return [...ofParent, ...ofChild];
       const nameOf = ({ values }: SourceNode): unknown => values['name'];
-      const kept = before.map((entry) => own.find((other) => nameOf(other) === nameOf(entry)) ?? entry);
-      return [...kept, ...own.filter((entry) => !before.some((other) => nameOf(other) === nameOf(entry)))];
+      const namesake = (entry: SourceNode, list: readonly SourceNode[]): SourceNode | undefined =>
+        list.find((other) => nameOf(other) === nameOf(entry));
+      // An entry of the child takes the place of the entry of the parent with the same name; new ones follow at the end.
+      const inParentsOrder = ofParent.map((entry) => namesake(entry, ofChild) ?? entry);
+      return [...inParentsOrder, ...ofChild.filter((entry) => !namesake(entry, ofParent))];
     },
   };
 }
