@@ -26,6 +26,7 @@ function undo(ids: Set<number>, id: number, joined: boolean): void {
   else ids.add(id);
 }
 
+/** Creates an empty store of memberships. For a read at an earlier time the changes since then are taken back. */
 export function createMemberships(deps: RecentChangesDeps): Memberships {
   /** User ids by group id. */
   const members = new Map<number, Set<number>>();

@@ -51,6 +51,7 @@ function grow(present: MessageRecord | undefined, record: MessageRecord): Messag
   return thinking === '' ? message : { ...message, thinking };
 }
 
+/** Creates a run, whose records are lines that several readers follow, each from the time at which it joins. */
 export function createRun(start: RunStart): Run {
   const lines: string[] = [];
   /** Functions that resume the readers which wait for a line. */

@@ -54,6 +54,7 @@ function namedColumns(query: Query, role: ResultRole): NamedColumn[] {
   return role === 'compareDateRange' ? [...columns, ['compareDateRange', () => range]] : columns;
 }
 
+/** Returns the rows in the format that the query asks for. */
 function shape(query: Query, rows: Rows, role: ResultRole): unknown {
   const columns = namedColumns(query, role);
   const members = columns.map(([name]) => name);
@@ -111,6 +112,7 @@ export interface Loaded {
   readonly nowMs: number;
 }
 
+/** Returns the answer of `/v1/load` to one query. */
 export function toLoadResult(query: Query, { rows, total, nowMs }: Loaded, role: ResultRole): LoadResult {
   return {
     query: showQuery(query),

@@ -44,8 +44,8 @@ function pair(
 function parseTerm(text: string): PolicyTest | undefined {
   const negated = /^(?:!(?!=)|not\s)\s*(.+)$/s.exec(text);
   if (negated) {
-    const inner = parseTerm(negated[1]?.trim() ?? '');
-    return inner && ((context) => !inner(context));
+    const negatedTerm = parseTerm(negated[1]?.trim() ?? '');
+    return negatedTerm && ((context) => !negatedTerm(context));
   }
   const value = parseValue(text);
   if (value) return value;

@@ -28,8 +28,8 @@ function firstName(query: Node): string {
 }
 
 /**
- * Returns the name of a column without an alias, as PostgreSQL gives it. An empty name leaves it to the engine, which
- * takes the text of the expression. This is allowed for constants only: another text would reveal internal tables and policies.
+ * Returns the name of a column without an alias, as PostgreSQL gives it. With an empty name the engine takes the text of the
+ * expression as the name. This is allowed for constants only: another text would reveal internal tables and policies.
  */
 function impliedName(node: Node): string {
   switch (textAt(node, 'class')) {
