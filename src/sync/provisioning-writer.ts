@@ -94,32 +94,36 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
     attributes: { ...link.attributes },
     unsure: [...(link.unsure ?? [])],
   };
-  /** Names and actions that this sync wrote, and a refused deletion: an earlier one with a lost answer may be the cause. */
+  /**
+   * Names and actions that this sync wrote. A deletion that failed counts too: if the account or group is gone, an earlier deletion
+   * whose answer was lost may be the cause, so it is not logged as made by others.
+   */
   const written = new Set<string>();
-  let lines: Draft[] = [];
+  /** Entries that `append` completes. */
+  let drafts: Draft[] = [];
   /** The change that the last call left unwritten, for an entry about the end of the sync. `none`: a read, or a success. */
   let failure: Pick<LogEntry, 'action' | 'http' | 'members'> = { action: 'none' };
   let lastError: PlatformError | undefined;
 
-  const why = ({ reason, message }: Condition): Why => ({ reason, message });
+  const whyOf = ({ reason, message }: Condition): Why => ({ reason, message });
   const isNew = (condition: Condition): boolean =>
     condition.reason !== known.condition?.reason || condition.message !== known.condition.message;
 
   function onSynced(outcome: SyncOutcome & { kind: 'synced' }): void {
     const { condition, writes } = outcome;
     if (condition) {
-      if (isNew(condition)) lines.push({ action: 'none', status: 'skipped', ...why(condition) });
+      if (isNew(condition)) drafts.push({ action: 'none', status: 'skipped', ...whyOf(condition) });
       return;
     }
     if (isAwaitingDecision(known.condition)) {
       const made = madeByOthers(outcome.forget === true);
       if (made.length > 0)
-        lines.push({ action: 'none', status: 'skipped', reason: 'MadeByOthers', message: byOthers(made) });
+        drafts.push({ action: 'none', status: 'skipped', reason: 'MadeByOthers', message: byOthers(made) });
     }
     const hasNone = link.id === undefined && writes === 0;
     const hasLeft = link.departed === true && !known.departed;
     if (work.record && (hasNone || hasLeft))
-      lines.push({ action: 'none', status: 'skipped', reason: 'OutOfScope', message: OUT_OF_SCOPE });
+      drafts.push({ action: 'none', status: 'skipped', reason: 'OutOfScope', message: OUT_OF_SCOPE });
   }
 
   /**
@@ -153,17 +157,17 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
   function onHeld({ condition, isHeldAgain }: SyncOutcome & { kind: 'held' }): void {
     const { reason, message } = condition;
     if (isHeldAgain)
-      lines.push({ action: 'none', status: 'held', reason, message: `${message}${HELD_AGAIN}` });
-    else if (isNew(condition)) lines.push({ action: 'none', status: 'held', reason, message });
+      drafts.push({ action: 'none', status: 'held', reason, message: `${message}${HELD_AGAIN}` });
+    else if (isNew(condition)) drafts.push({ action: 'none', status: 'held', reason, message });
   }
 
   function onLater({ condition }: SyncOutcome & { kind: 'later' }): void {
     // `NotApplied`: the platform may carry the next attempt out. The other conditions of this outcome need an operator.
     const status = condition?.reason === 'NotApplied' ? 'retry' : 'failure';
-    if (condition && isNew(condition)) lines.push({ ...failure, status, ...why(condition) });
+    if (condition && isNew(condition)) drafts.push({ ...failure, status, ...whyOf(condition) });
     // Only the first of consecutive failures is logged.
     else if (!condition && lastError && attemptsOf(link) === 1)
-      lines.push({ ...failure, status: 'retry', reason: 'PlatformFailed', message: lastError.message });
+      drafts.push({ ...failure, status: 'retry', reason: 'PlatformFailed', message: lastError.message });
   }
 
   return {
@@ -178,7 +182,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
       const valueBefore = (name: string): unknown =>
         Object.hasOwn(observed, name) ? observed[name] : valueIn(link, name);
       const before = names && new Map(names.map((name) => [name, valueBefore(name)]));
-      lines.push({
+      drafts.push({
         action,
         status: 'success',
         ms,
@@ -194,7 +198,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
     carriedOut: (operation) => {
       const action = ACTIONS[operation] ?? 'none';
       written.add(action);
-      lines.push({ action, status: 'success', ...seenLater('gone') });
+      drafts.push({ action, status: 'success', ...seenLater('gone') });
     },
     failed: (operation, error) => {
       if (!(error instanceof PlatformError) || error instanceof PlatformAborted || error === lastError)
@@ -205,30 +209,30 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
     },
     linked: () => {
       if (link.id === known.id || written.has('create')) return;
-      // An earlier create, whose answer was lost, made it.
+      // An earlier create, whose answer was lost, made the account or group.
       const isMade = known.creating && link.origin === 'created';
-      lines.push({
+      drafts.push({
         action: isMade ? 'create' : 'adopt',
         status: 'success',
         ...(isMade && seenLater('there')),
       });
     },
     leftMembers: (members, why) => {
-      lines.push({ action: 'none', status: 'skipped', members, ...why });
+      drafts.push({ action: 'none', status: 'skipped', members, ...why });
     },
     lostMembers: (members) => {
-      lines.push({ action: 'removeMembers', status: 'success', members, ...WITH_GROUP });
+      drafts.push({ action: 'removeMembers', status: 'success', members, ...WITH_GROUP });
     },
     ended: (outcome) => {
       if (outcome.kind === 'synced') onSynced(outcome);
       else if (outcome.kind === 'later') onLater(outcome);
       else if (outcome.kind === 'blocked')
-        lines.push({ ...failure, status: 'failure', ...why(outcome.condition) });
+        drafts.push({ ...failure, status: 'failure', ...whyOf(outcome.condition) });
       else if (outcome.kind === 'held') onHeld(outcome);
     },
     append: () => {
-      work.logEntries.push(...lines.map((each) => toEntry(work, each, known.condition)));
-      lines = [];
+      work.logEntries.push(...drafts.map((each) => toEntry(work, each, known.condition)));
+      drafts = [];
     },
   };
 }

@@ -43,47 +43,52 @@ export async function compareMemberships(
   user: ComparedUser,
 ): Promise<ComparedMemberships | null> {
   const { directory, links, drifts, target } = scan.scope;
-  const [joined = []] = await directory.groupsOf([parseRef(user.ref).id]);
-  const wanted = joined.map(({ id }) => refOf('Group', id));
-  const known = await links.getMany(target.name, wanted);
+  const [sourceGroups = []] = await directory.groupsOf([parseRef(user.ref).id]);
+  const sourceRefs = sourceGroups.map(({ id }) => refOf('Group', id));
+  const sourceLinks = await links.getMany(target.name, sourceRefs);
   const isLeftOut = ({ displayName }: { displayName: string }): boolean =>
     target.mapping.groupName(displayName) === undefined;
-  const leftOut = new Set(known.flatMap(({ id }, at) => (joined[at] && isLeftOut(joined[at]) ? [id] : [])));
-  const platformIds = new Set(known.map(({ id }) => id));
-  const named = new Map(user.memberOf.map(({ id, name }) => [id, name]));
+  const leftOut = new Set(
+    sourceLinks.flatMap(({ id }, at) => (sourceGroups[at] && isLeftOut(sourceGroups[at]) ? [id] : [])),
+  );
+  const platformIds = new Set(sourceLinks.map(({ id }) => id));
+  // Names of the groups that the account lists, by platform id.
+  const listedNames = new Map(user.memberOf.map(({ id, name }) => [id, name]));
   const isCalled = (name: string, { displayName }: { displayName: string }): boolean =>
     fold(name) === fold(target.mapping.groupName(displayName) ?? name);
-  const unnamed = wanted.flatMap((ref, index) => {
-    const { id, departed } = known[index] ?? {};
+  // Groups at the source that the account should list and does not.
+  const unlisted = sourceRefs.flatMap((ref, index) => {
+    const { id, departed } = sourceLinks[index] ?? {};
     const isExpected = id !== undefined && departed !== true && !user.pending.has(parseRef(ref).id);
-    return isExpected && !named.has(id) ? [{ ref, id }] : [];
+    return isExpected && !listedNames.has(id) ? [{ ref, id }] : [];
   });
-  const read = await mapBounded(unnamed.slice(0, MOST_READ), READ_AT_ONCE, async ({ ref, id }) => ({
+  const read = await mapBounded(unlisted.slice(0, MOST_READ), READ_AT_ONCE, async ({ ref, id }) => ({
     ref,
     ...(await readMembership(scan, id, user)),
   }));
-  // With one group unread, the list of differences would be incomplete.
+  // If one group cannot be read, the list of differences would be incomplete.
   if (read.some(({ state }) => state === 'unknown')) return null;
-  const inState = (wantedState: string) =>
+  const linksInState = (wantedState: string) =>
     drifts.readLinks(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
   const otherwiseCalled: Ref[] = [];
   const asNamed: Ref[] = [];
   // Groups that the user is about to join: their names were not read.
   const joining: Ref[] = [];
-  for (const [index, group] of joined.entries()) {
+  for (const [index, group] of sourceGroups.entries()) {
     const ref = refOf('Group', group.id);
-    const { id } = known[index] ?? {};
-    const name = named.get(id ?? '') ?? read.find((each) => each.ref === ref)?.name;
+    const { id } = sourceLinks[index] ?? {};
+    const name = listedNames.get(id ?? '') ?? read.find((each) => each.ref === ref)?.name;
     const isCalledRight = name !== undefined && isCalled(name, group);
     if (name !== undefined && !isCalledRight) otherwiseCalled.push(ref);
-    const isThere = named.has(id ?? '') || read.some((each) => each.ref === ref && each.state === 'there');
+    const isThere =
+      listedNames.has(id ?? '') || read.some((each) => each.ref === ref && each.state === 'there');
     if (isThere && isCalledRight && !user.pending.has(group.id)) asNamed.push(ref);
     if (name === undefined && id !== undefined && user.pending.has(group.id)) joining.push(ref);
   }
   const renamed = await groupsUnderOtherName(scan, [...otherwiseCalled, ...joining]);
   if (renamed === null) return null;
-  const missing = await inState('missing');
-  const gone = await inState('gone');
+  const missing = await linksInState('missing');
+  const gone = await linksInState('gone');
 
   const unmatched = user.memberOf.filter(({ id }) => !platformIds.has(id));
   const found = await drifts.linkedTo(
@@ -108,8 +113,8 @@ export async function compareMemberships(
       .filter(({ id }) => leftOut.has(id))
       .map((group) => unmanagedEntry(user.ref, group, LEFT_OUT)),
   ];
-  const pending = await pendingMadeThere(scan, user, named);
-  const notCompared = beyond(unnamed) + renamed.notCompared + pending.pendingUnread.length;
+  const pending = await pendingMadeThere(scan, user, listedNames);
+  const notCompared = beyond(unlisted) + renamed.notCompared + pending.pendingUnread.length;
   return { entries, refusedNames: renamed.refusedNames, notCompared, asNamed, ...pending };
 }
 

@@ -8,21 +8,13 @@ import type { WireGroup } from '../../platform/wire.ts';
 import type { Resource } from '../../scim/index.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { usersToVerify } from './desired-users.ts';
-import { awaitsDecision } from './done-changes.ts';
 import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from '../scope.ts';
 import { linkedText } from '../../sync/group/find-group.ts';
 import { takenElsewhereText } from './taken.ts';
 import { asking } from './platform-reads.ts';
 import type { VerifiedResource } from './verified.ts';
-import {
-  compareMembers,
-  doneOfGroup,
-  lookForLeavers,
-  pendingOf,
-  pendingThere,
-  type FoundThere,
-} from './verify-members.ts';
+import { compareMembers, findMadeChanges, lookForLeavers } from './verify-members.ts';
 import type { GroupCase, Member } from './group-case.ts';
 import { groupEntries } from './plan-groups.ts';
 
@@ -74,7 +66,7 @@ async function lookAtEach(
     const verified = await readNoted(
       scan,
       each,
-      (own) => verifyGroup(own, each, byRef.get(each.ref), { ...options, unwrittenSince }),
+      (notingScan) => verifyGroup(notingScan, each, byRef.get(each.ref), { ...options, unwrittenSince }),
       isUnverified,
     );
     scan.onProgress({ phase: 'members', done: ++done, total: refs.length });
@@ -84,34 +76,35 @@ async function lookAtEach(
   return toLook(found, observed, now);
 }
 
-const NOTHING_THERE: FoundThere<never> = { found: [], unread: [] };
+/** `unwrittenSince` as in RunStore: Infinity unless the target has come back into the settings. */
+type EachGroupOptions = VerifyGroupsOptions & { unwrittenSince: number };
 
-/** Verifies one group. @returns undefined when the platform could not be read */
-async function verifyGroup(
-  scan: ScanResult,
-  { ref, text, marked }: ObservedResource,
-  record: StoredRecord | undefined,
-  {
-    withMembers,
-    namesOnly = false,
-    strangers,
-    mostDone = Infinity,
-    unwrittenSince,
-  }: VerifyGroupsOptions & { unwrittenSince: number },
-): Promise<VerifiedResource | undefined> {
-  const { target, members, outbox } = scan.scope;
-  const link = parseLink(text);
-  const { id } = parseRef(ref);
-  const displayName = record && (JSON.parse(record.text) as Resource & { displayName: string }).displayName;
-  const wantedName = displayName === undefined ? undefined : target.mapping.groupName(displayName);
-  const isDeleted = !record && (await scan.scope.drifts.deletedAtSource(id));
-  const isLeftOut = record !== undefined && wantedName === undefined;
-  // The last sync has noted that the group is left out, or the pending one will.
-  const isNoted = link.departed === true || marked;
-  if (isLeftOut)
-    return link.id === undefined || isNoted ? { ref, entries: [] } : { ref, entries: [], leftOut: link.id };
-  // Pending memberships (`+`, `-` or `r` by member: docs/glossary.md) are read before the member list, so that a write in between
-  // is not taken for drift.
+/** Stored facts about the members of a group, and whether the comparison reads the members at the platform too (`isRead`). */
+interface StoredMembers {
+  /** Pending memberships: `+`, `-` or `r` by member (docs/glossary.md). */
+  signs: Map<string, string>;
+  /** Members whose removal was written and is not confirmed. */
+  unconfirmed: string[];
+  /** The group comes back into scope, or the policy `sync` removes members again whom another policy left. */
+  isBack: boolean;
+  /** The record changed while the target was out of the settings, so the change may be unwritten. */
+  isUnwritten: boolean;
+  isRead: boolean;
+}
+
+/** Reads the pending memberships of a group, and decides whether its members are compared. */
+async function readStoredMembers(
+  { scope: { outbox, target } }: ScanResult,
+  group: {
+    id: string;
+    link: Link;
+    record: StoredRecord | undefined;
+    wantedName: string | undefined;
+    isDeleted: boolean;
+  },
+  { withMembers, namesOnly = false, unwrittenSince }: EachGroupOptions,
+): Promise<StoredMembers> {
+  const { id, link, record, wantedName, isDeleted } = group;
   const signs = await outbox.pendingMembers(id);
   const unconfirmed = await outbox.unconfirmedRemovals(id);
   // Member changes were not written while a group was out of scope, or while the policy left its members. So the sync of
@@ -122,16 +115,42 @@ async function verifyGroup(
     (isLeftByPolicy && target.policy.policy === 'sync');
   // Pending changes wait while the target is on hold, so that somebody may make them at the platform meanwhile.
   const isStopped = !namesOnly && signs.size > 0 && (await outbox.guardStore.onHold()) !== undefined;
-  // The target was out of the settings. Later syncs wrote new changes only, so members who left meanwhile may still be there.
+  // After the target came back into the settings, syncs wrote new changes only, so members who left before may still be there.
   const isUnwritten = !namesOnly && record !== undefined && record.lastModified > unwrittenSince;
   const isRead =
-    withMembers(ref) ||
+    withMembers(refOf('Group', id)) ||
     isUnwritten ||
     isBack ||
     isLeftByPolicy ||
     isStopped ||
     link.adopting === true ||
     unconfirmed.length > 0;
+  return { signs, unconfirmed, isBack, isUnwritten, isRead };
+}
+
+/** Verifies one group. @returns undefined when the platform could not be read */
+async function verifyGroup(
+  scan: ScanResult,
+  group: ObservedResource,
+  record: StoredRecord | undefined,
+  options: EachGroupOptions,
+): Promise<VerifiedResource | undefined> {
+  const { strangers, mostDone = Infinity } = options;
+  const { target, members, outbox } = scan.scope;
+  const { ref, text, marked } = group;
+  const link = parseLink(text);
+  const { id } = parseRef(ref);
+  const displayName = record && (JSON.parse(record.text) as Resource & { displayName: string }).displayName;
+  const wantedName = displayName === undefined ? undefined : target.mapping.groupName(displayName);
+  const isDeleted = !record && (await scan.scope.drifts.deletedAtSource(id));
+  const isLeftOut = record !== undefined && wantedName === undefined;
+  // The last sync has noted that the group is left out, or the pending one will.
+  const isNoted = link.departed === true || marked;
+  if (isLeftOut)
+    return link.id === undefined || isNoted ? { ref, entries: [] } : { ref, entries: [], leftOut: link.id };
+  // Read before the member list of the platform, so that a write in between is not taken for drift.
+  const stored = await readStoredMembers(scan, { id, link, record, wantedName, isDeleted }, options);
+  const { signs, unconfirmed, isBack, isUnwritten, isRead } = stored;
   const sourceMembers = isRead ? await scan.scope.drifts.membersOf(id) : [];
   const observed = await readGroup(scan, link, { withMembers: isRead });
   if (observed === 'unknown') return undefined;
@@ -143,18 +162,13 @@ async function verifyGroup(
   const namesake = found && 'id' in found ? found : undefined;
   const isMissing = !present && wantedName !== undefined;
   const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
-  const { found: doneItems, unread: doneUnread } =
-    link.id === undefined || !awaitsDecision(link)
-      ? NOTHING_THERE
-      : await doneOfGroup(scan, ref, { signs, isDeleted, marked, observed: present, isRead, most: mostDone });
-  const done = new Set(doneItems.map(({ subject }) => subject));
+  const { pending, pendingDone, doneItems, unreadCount } = await findMadeChanges(scan, group, present, {
+    signs,
+    isRead,
+    isDeleted,
+    most: mostDone,
+  });
   const candidate = namesake?.id ?? (isMissing ? strangers?.taken.get(fold(wantedName)) : undefined);
-  const takenOut = signs.size > 0 ? await outbox.takenOutMembers(id) : new Set<string>();
-  const pending = await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user))), takenOut);
-  const unlooked = new Set<Ref | null>(doneUnread.map((user) => refOf('User', user)));
-  const toLookUp = pending.filter(({ member }) => !unlooked.has(member.ref));
-  const { found: pendingDone, unread: pendingUnread } =
-    present && isRead ? await pendingThere(scan, present, toLookUp) : NOTHING_THERE;
   const madeThere = new Set<Ref | null>(pendingDone);
   const isAuthoritative = members === 'authoritative' && target.policy.policy === 'sync';
   const readsNamesake = isAuthoritative || pending.some(({ sign }) => sign === '+');
@@ -163,12 +177,13 @@ async function verifyGroup(
   // The sync of an adopted group adds only members whom the group lacks, but all members if it has removed members before.
   const isRemoving =
     target.policy.policy === 'sync' && [...signs.values()].includes(MEMBERSHIP_SIGN.toRemove);
-  const before = new Set(isRemoving ? [] : adopted?.members?.map(({ value }) => value));
-  const isMemberBefore = ({ platformId }: Member): boolean => platformId !== null && before.has(platformId);
+  const membersBefore = new Set(isRemoving ? [] : adopted?.members?.map(({ value }) => value));
+  const isMemberBefore = ({ platformId }: Member): boolean =>
+    platformId !== null && membersBefore.has(platformId);
   const differing = present && isRead ? await compareMembers(scan, present, sourceMembers, signs) : undefined;
   // Without a read group no removal is looked for, so its empty id is never used.
   const { gone, unlisted } = await lookForLeavers(scan, present ?? { id: '' }, differing ? unconfirmed : []);
-  const group: GroupCase = {
+  const groupCase: GroupCase = {
     ref,
     link,
     basis,
@@ -193,14 +208,14 @@ async function verifyGroup(
   };
   return {
     ref,
-    entries: groupEntries(group, { policy: target.policy, members, now: scan.scope.clock.now() }),
+    entries: groupEntries(groupCase, { policy: target.policy, members, now: scan.scope.clock.now() }),
     version: basis.version,
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
     isBack,
     pendingDone,
-    removalsUnread: doneUnread.length + pendingUnread.length,
+    removalsUnread: unreadCount,
     unmanagedLeavers: new Set(
       [...signs.keys()].flatMap((user) => (isUnmanaged(user) ? [unmanagedId(user)] : [])),
     ),

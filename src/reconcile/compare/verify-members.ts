@@ -1,11 +1,13 @@
 // Decides which memberships of a group are pending, missing at the platform, surplus there, or removed there already.
 import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
+import type { ObservedResource } from '../../directory/outbox/drift.ts';
 import { parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { namesGroup } from '../../sync/diff.ts';
+import { awaitsDecision } from './done-changes.ts';
 import { isProtected } from '../entry.ts';
 import type { GroupCase, Member, MemberDifferences } from './group-case.ts';
 import { asking } from './platform-reads.ts';
@@ -20,7 +22,7 @@ const CONCURRENT_READS = 2;
 const MOST_CONFIRMED = 100;
 
 /** Changes that the platform has already, and the members whose account was not read, because they are too many. */
-export interface FoundThere<T> {
+interface FoundThere<T> {
   found: T[];
   /** User ids, or `@<platform id>` of unmanaged members. */
   unread: string[];
@@ -32,7 +34,7 @@ export interface FoundThere<T> {
  * count as removed.
  * @param group.most largest number of accounts that are read
  */
-export async function doneOfGroup(
+async function doneOfGroup(
   scan: ScanResult,
   ref: Ref,
   group: {
@@ -121,7 +123,7 @@ const nameOf = (link: Link): string => String(link.core?.userName ?? '');
  * Returns the pending memberships of a group, without additions of users who get an account only when they come back into scope.
  * @param takenOut ids of the members whom a comparison found taken out at the platform
  */
-export async function pendingOf(
+async function pendingOf(
   scan: ScanResult,
   signs: Map<string, string>,
   takenOut: ReadonlySet<string>,
@@ -143,7 +145,7 @@ export async function pendingOf(
  * Returns those of the pending members whose change the platform has already, because somebody else made it there. The account of
  * a member who has left is read, because a member list may be truncated.
  */
-export async function pendingThere(
+async function pendingThere(
   scan: ScanResult,
   group: WireGroup,
   pending: GroupCase['pending'],
@@ -156,7 +158,7 @@ export async function pendingThere(
   );
   const read = unlisted.slice(0, MOST_CONFIRMED);
   const accounts = await readAccounts(scan, read);
-  // An account that cannot be read says nothing.
+  // An account that cannot be read proves nothing.
   const isGone = accounts.map(
     (account) => account === 'absent' || (account !== 'unknown' && !namesGroup(account, group.id)),
   );
@@ -171,6 +173,48 @@ const readAccounts = (scan: ScanResult, members: readonly Pick<Member, 'platform
   mapBounded(members, CONCURRENT_READS, ({ platformId }) =>
     asking(scan, (signal) => scan.scope.target.client.users.get(platformId ?? '', { signal })),
   );
+
+/** Pending memberships of a group, and the changes of its members that the platform has already. */
+interface MemberChanges {
+  pending: GroupCase['pending'];
+  /** Users of `pending` whose change the platform has already. */
+  pendingDone: Ref[];
+  /** Held and rejected changes that the platform has already. */
+  doneItems: Destruction[];
+  /** Number of members whose account was not read, because they are too many. */
+  unreadCount: number;
+}
+
+const NOTHING_THERE: FoundThere<never> = { found: [], unread: [] };
+
+/** Finds which pending, held and rejected changes of the members the platform has already. @param present the group, if it is there */
+export async function findMadeChanges(
+  scan: ScanResult,
+  { ref, text, marked }: ObservedResource,
+  present: WireGroup | undefined,
+  {
+    signs,
+    isRead,
+    isDeleted,
+    most,
+  }: { signs: Map<string, string>; isRead: boolean; isDeleted: boolean; most: number },
+): Promise<MemberChanges> {
+  const link = parseLink(text);
+  const { outbox } = scan.scope;
+  const { found: doneItems, unread: doneUnread } =
+    link.id === undefined || !awaitsDecision(link)
+      ? NOTHING_THERE
+      : await doneOfGroup(scan, ref, { signs, isDeleted, marked, observed: present, isRead, most });
+  const done = new Set(doneItems.map(({ subject }) => subject));
+  const takenOut = signs.size > 0 ? await outbox.takenOutMembers(parseRef(ref).id) : new Set<string>();
+  const pending = await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user))), takenOut);
+  // The accounts of these members were too many for `doneOfGroup`, so they are not read here either.
+  const leftUnread = new Set<Ref | null>(doneUnread.map((user) => refOf('User', user)));
+  const toLookUp = pending.filter(({ member }) => !leftUnread.has(member.ref));
+  const { found: pendingDone, unread: pendingUnread } =
+    present && isRead ? await pendingThere(scan, present, toLookUp) : NOTHING_THERE;
+  return { pending, pendingDone, doneItems, unreadCount: doneUnread.length + pendingUnread.length };
+}
 
 /**
  * Returns missing and surplus members without pending and protected ones. A member that the platform shows without a name has ''.

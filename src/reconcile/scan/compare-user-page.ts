@@ -101,9 +101,10 @@ export async function compareUserPage(
       return;
     }
     const isUnknown = !link.departed && hasUnknownValue(link, types, (name) => user[EXTENSION]?.[name]);
-    // `leftOpen`: the account should be closed, and the policy of the target closed none, so the link is not the desired state.
-    const isLeft = link.leftOpen ?? (isCreateOnly && !link.departed);
-    if (mapsAll || holder.marked || isLeft || isUnknown) toMap.push({ holder, link, user });
+    // The link does not show the desired state: of an account that should be closed and that the policy left open (`leftOpen`), and of
+    // an account whose changes the policy `create-only` leaves.
+    const isLeftByPolicy = link.leftOpen ?? (isCreateOnly && !link.departed);
+    if (mapsAll || holder.marked || isLeftByPolicy || isUnknown) toMap.push({ holder, link, user });
     else {
       const found = differences(desiredFromLink(link), user, link, types, scan.visibility);
       if (found.length > 0)
@@ -121,7 +122,7 @@ export async function compareUserPage(
       else if (link.departed && !link.condition) closed.push(holder.ref);
     }
   });
-  // Their account equals the link, so no difference shows that a change of the settings, or time, has made the deletion due.
+  // A closed account equals its link, so no difference shows that its deletion is due by now, by other settings or after some days.
   for (const ref of await dueDeletions(scan.scope, closed)) draft.suspects.set(ref, []);
   if (held.length > 0) await addWaitingValues(scan, draft, held);
   if (toMap.length > 0) equal.push(...(await mapAll(scan, draft, toMap)));
@@ -219,10 +220,10 @@ async function mapAll(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[
     const common = { ref, link, basis };
     const mapped = { ...common, marked, wanted: known.wanted, observed: user };
     const entries: PlanEntry[] = [...userEntries(mapped, rules), ...faultEntries(common, known)];
-    const own = entries.filter((entry) => !isDrift(entry));
+    const withoutDrift = entries.filter((entry) => !isDrift(entry));
     const settled: VerifiedResource = {
       ref,
-      entries: own,
+      entries: withoutDrift,
       refusal: refusalOf(link, marked),
       memberOf: groupsOfAccount(user),
       isReturning: isReturning(link, known),
@@ -230,10 +231,10 @@ async function mapAll(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[
       isOut: !known.wanted.inScope,
       done: doneOfUser(mapped),
     };
-    if (own.length < entries.length) {
+    if (withoutDrift.length < entries.length) {
       draft.suspects.set(ref, awaitsDecision(link) ? [] : namesOfDrift(entries));
-      if (own.length > 0) draft.besides.set(ref, settled);
-    } else if (own.length > 0) draft.settled.push(settled);
+      if (withoutDrift.length > 0) draft.besides.set(ref, settled);
+    } else if (withoutDrift.length > 0) draft.settled.push(settled);
     else if (!marked && isUnconditional(link)) equal.push(toPrint(holder, user));
     // A person may already have made the held or rejected change at the platform; the verification finds out.
     else if (awaitsDecision(link)) draft.suspects.set(ref, []);

@@ -1,11 +1,11 @@
-// Finds the changes of a plan that the guard is to hold, because their kind has reached its limit. The plan only tells it: the
-// guard decides when a change is written.
+// Finds the changes of a plan that the guard is to hold, because their kind has reached its limit. The plan only says so: the
+// guard decides when a sync or a run asks it.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { isUnmanaged } from '../../directory/member-names.ts';
 import type { Link } from '../../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
-import { allowanceOf, DESTRUCTIVE_KINDS, populationOf } from '../../guard/judge.ts';
+import { allowanceOf, DESTRUCTIVE_KINDS, populationOf, type GuardSettings } from '../../guard/judge.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
 import { isProtectedName } from '../../sync/group/leavers.ts';
 import { leaving, membersWithSign } from '../../sync/group/members.ts';
@@ -73,27 +73,8 @@ export async function withToBeHeld(
     item.kind === 'removeMembers' &&
     !!member?.ref &&
     (leavers.has(member.ref) || withAccount.has(member.ref));
-  const held = new Set<PlanEntry>();
-  for (const kind of DESTRUCTIVE_KINDS) {
-    const own = asked.filter((removal) => removal.item.kind === kind && !isWithAccount(removal));
-    if (own.length === 0) continue;
-    const ofSyncs = countByRef(own.filter(isOfSync));
-    const ofRun = own.filter((removal) => !isOfSync(removal)).length;
-    const isClosing = kind === 'deactivate';
-    // The guard counts a pushed deactivation from the push on; the plan may know of more.
-    const pushed = own.filter(({ entry }) => isPushed(entry)).length;
-    const waiting = isClosing ? Math.max(kinds[kind].waiting, pushed) : 0;
-    for (const removal of own) {
-      const { entry, item } = removal;
-      // The changes that are asked for together with this one: those of the run; in a sync, those of the resource; with a pushed
-      // deactivation none, because `waiting` has it.
-      let more = ofRun;
-      if (isOfSync(removal)) more = isClosing && isPushed(entry) ? 0 : (ofSyncs.get(item.ref) ?? 1);
-      const size = populationOf(kind, population, kinds[kind], more);
-      if (kinds[kind].used + kinds[kind].held + waiting + more > allowanceOf(guard[kind], size))
-        held.add(entry);
-    }
-  }
+  const decidedAlone = asked.filter((removal) => !isWithAccount(removal));
+  const held = beyondLimits(decidedAlone, { guard, population, kinds, isOfSync });
   const closings = new Set(
     asked.flatMap(({ entry, item }) => (item.kind === 'deactivate' && held.has(entry) ? [item.ref] : [])),
   );
@@ -113,6 +94,47 @@ export async function withToBeHeld(
     if (!behind.has(entry)) return entry;
     return { ...entry, reason: `${entry.reason}; waits for a change of the same person, ${TO_BE_HELD}` };
   });
+}
+
+/**
+ * Returns the entries of the changes that exceed the limit of their kind.
+ * @param asked changes for which the guard is asked
+ * @param options.isOfSync returns whether a sync asks for the change, and not the run
+ */
+function beyondLimits(
+  asked: readonly Removal[],
+  {
+    guard,
+    population,
+    kinds,
+    isOfSync,
+  }: Awaited<ReturnType<ReconcileScope['outbox']['guardStore']['counts']>> & {
+    guard: GuardSettings;
+    isOfSync: (removal: Removal) => boolean;
+  },
+): Set<PlanEntry> {
+  const held = new Set<PlanEntry>();
+  for (const kind of DESTRUCTIVE_KINDS) {
+    const ofKind = asked.filter(({ item }) => item.kind === kind);
+    if (ofKind.length === 0) continue;
+    const ofSyncs = countByRef(ofKind.filter(isOfSync));
+    const ofRun = ofKind.filter((removal) => !isOfSync(removal)).length;
+    const isClosing = kind === 'deactivate';
+    // The guard counts a pushed deactivation from the push on; the plan may know of more.
+    const pushed = ofKind.filter(({ entry }) => isPushed(entry)).length;
+    const waiting = isClosing ? Math.max(kinds[kind].waiting, pushed) : 0;
+    for (const removal of ofKind) {
+      const { entry, item } = removal;
+      // The number of changes that are asked for together with this one: those of the run; in a sync, those of the resource; with a
+      // pushed deactivation none, because `waiting` has it.
+      let together = ofRun;
+      if (isOfSync(removal)) together = isClosing && isPushed(entry) ? 0 : (ofSyncs.get(item.ref) ?? 1);
+      const size = populationOf(kind, population, kinds[kind], together);
+      if (kinds[kind].used + kinds[kind].held + waiting + together > allowanceOf(guard[kind], size))
+        held.add(entry);
+    }
+  }
+  return held;
 }
 
 /**

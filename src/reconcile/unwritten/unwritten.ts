@@ -67,23 +67,67 @@ export async function withoutUnwritten(
   scope: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts' | 'directory'>,
   entries: PlanEntry[],
 ): Promise<PlanEntry[]> {
-  const {
-    outbox: { guardStore },
-    target,
-  } = scope;
   const why = new Map<PlanEntry, string>();
   const unwanted = new Set<PlanEntry>();
   for (const [entry, wait] of await waitingMemberships(scope, entries))
     if (wait === 'leaver') unwanted.add(entry);
     else why.set(entry, `${entry.reason}${WAITS[wait]}`);
-  // People of whom no sync writes an attribute value before an operator acts, with the text that says so: no sync of theirs
-  // defines an attribute either.
+  // By person, the text that says why no sync writes an attribute value of the person before an operator acts. Such a sync defines
+  // no attribute either.
   const withoutValues = new Map<Ref, string>();
   for (const [entry, stop] of await waitingValues(scope, entries)) {
     why.set(entry, `${entry.reason}${WAITS[stop]}`);
     if (isValue(entry)) withoutValues.set(entry.ref, WAITS[stop]);
   }
-  const closed = new Set<Ref>();
+  const heldClosings = new Set<Ref>();
+  for (const { entry, item, verdict } of await decidedChanges(scope, entries)) {
+    why.set(entry, REASONS[verdict]);
+    if (verdict === 'held' && item.kind === 'deactivate') heldClosings.add(item.ref);
+  }
+  // The sync of a person whose deactivation is held writes core values only (sync-user.ts).
+  for (const ref of heldClosings) withoutValues.set(ref, BEHIND_CLOSING);
+  // The sync of another user writes values, and defines the attributes that the platform lacks.
+  const writesValues = ({ kind, ref }: PlanEntry): boolean =>
+    kind === 'User' && ref !== null && !withoutValues.has(ref);
+  const definesElsewhere = entries.some((entry) => writesValues(entry) && isChange(entry));
+  for (const entry of entries) {
+    const { action, follows } = entry;
+    const isDefinition = action === 'defineAttribute' && !definesElsewhere;
+    const waits = isDefinition && follows && withoutValues.get(follows);
+    if (waits) why.set(entry, `${entry.reason}${waits}`);
+    else if (isValue(entry) && heldClosings.has(entry.ref) && !why.has(entry))
+      why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);
+  }
+  const leaving = entries.filter((entry) => entry.action === 'removeMember' && isChange(entry));
+  const kept = await keptBySettings(
+    scope,
+    leaving.flatMap(({ ref }) => ref ?? []),
+  );
+  for (const entry of leaving) if (entry.ref && kept.has(entry.ref)) why.set(entry, REASONS.kept);
+  for (const entry of await behindHeld(scope, entries)) why.set(entry, `${entry.reason}${BEHIND}`);
+  const listed = new Set(scope.target.policy.users.protected.map(fold));
+  for (const entry of entries)
+    if (isChange(entry) && listed.has(fold(personIn(entry)))) why.set(entry, REASONS.protected);
+  return entries.flatMap((entry): PlanEntry[] => {
+    const reason = why.get(entry);
+    if (unwanted.has(entry)) return [];
+    return [reason === undefined ? entry : { ...entry, effect: 'report', reason }];
+  });
+}
+
+/** A change that the guard holds, that a person rejected, or that waits for such a change of the same resource. */
+interface DecidedChange {
+  entry: PlanEntry;
+  item: Destruction;
+  verdict: 'held' | 'rejected' | 'afterHeld' | 'afterRejected' | 'keptMember';
+}
+
+/** Returns the changes that no sync writes because of a verdict of the guard, or of an operator. */
+async function decidedChanges(
+  { outbox, target }: Pick<ReconcileScope, 'outbox' | 'target'>,
+  entries: readonly PlanEntry[],
+): Promise<DecidedChange[]> {
+  const { guardStore } = outbox;
   const asked = entries.flatMap((entry) => {
     // The sync of a group removes members before it writes the rest. A held or rejected removal therefore waits for the operator's
     // decision also where its entry is only reported, as for a group that is a dead letter. Only the policy `sync` removes
@@ -92,6 +136,7 @@ export async function withoutUnwritten(
     const item = toDestruction(isRemoval ? { ...entry, effect: 'apply' } : entry);
     return item ? [{ entry, item }] : [];
   });
+  const decided: DecidedChange[] = [];
   for (const portion of inPortions(asked, REFS_AT_ONCE)) {
     const [verdicts, closings, deletions] = await Promise.all([
       guardStore.verdictsOn(portion.map(({ item }) => item)),
@@ -107,39 +152,11 @@ export async function withoutUnwritten(
         verdicts[index] ??
         (deletions[index] ? 'held' : undefined) ??
         (closing && (closing === 'held' ? 'afterHeld' : 'afterRejected')) ??
-        ((await keepsMember(scope.outbox, item)) ? 'keptMember' : undefined);
-      if (verdict) why.set(entry, REASONS[verdict]);
-      if (verdict === 'held' && item.kind === 'deactivate') closed.add(item.ref);
+        ((await keepsMember(outbox, item)) ? 'keptMember' : undefined);
+      if (verdict) decided.push({ entry, item, verdict });
     }
   }
-  // The sync of a person whose deactivation is held writes core values only (sync-user.ts).
-  for (const ref of closed) withoutValues.set(ref, BEHIND_CLOSING);
-  const isOpen = ({ kind, ref }: PlanEntry): boolean =>
-    kind === 'User' && ref !== null && !withoutValues.has(ref);
-  const definesElsewhere = entries.some((entry) => isOpen(entry) && isChange(entry));
-  for (const entry of entries) {
-    const { action, follows } = entry;
-    const isDefinition = action === 'defineAttribute' && !definesElsewhere;
-    const waits = isDefinition && follows && withoutValues.get(follows);
-    if (waits) why.set(entry, `${entry.reason}${waits}`);
-    else if (isValue(entry) && closed.has(entry.ref) && !why.has(entry))
-      why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);
-  }
-  const leaving = entries.filter((entry) => entry.action === 'removeMember' && isChange(entry));
-  const kept = await keptBySettings(
-    scope,
-    leaving.flatMap(({ ref }) => ref ?? []),
-  );
-  for (const entry of leaving) if (entry.ref && kept.has(entry.ref)) why.set(entry, REASONS.kept);
-  for (const entry of await behindHeld(scope, entries)) why.set(entry, `${entry.reason}${BEHIND}`);
-  const listed = new Set(target.policy.users.protected.map(fold));
-  for (const entry of entries)
-    if (isChange(entry) && listed.has(fold(personIn(entry)))) why.set(entry, REASONS.protected);
-  return entries.flatMap((entry): PlanEntry[] => {
-    const reason = why.get(entry);
-    if (unwanted.has(entry)) return [];
-    return [reason === undefined ? entry : { ...entry, effect: 'report', reason }];
-  });
+  return decided;
 }
 
 /**

@@ -40,8 +40,8 @@ export async function removeMembers(
   const ignored: Ignored = [];
   if (users.length === 0) return { isWaiting: false, ignored, protectedCount: 0 };
   if (context.link.adopting) {
-    // `adopting`: listed members need no addition. A list that is read after a removal may still show the removed member, who may
-    // have to be added again.
+    // With `adopting`, a member whom the group lists is not added (`lacking`). After a removal the list may still show the removed
+    // member, who may have to be added again, so `adopting` ends before the first removal.
     delete context.link.adopting;
     await context.save();
   }
@@ -129,8 +129,8 @@ export async function rejectedAmong(context: SyncContext, users: string[]): Prom
 }
 
 /**
- * Asks the guard for the removals that take access away. The removal of a closed account takes none, so it is allowed at
- * once.
+ * Asks the guard for the removals that take access away. The removal of a member whose account is closed takes none away, so it
+ * is allowed at once.
  * @returns the members to be removed now; `isWaiting`: others wait until their account is closed, or its deactivation is held
  */
 async function permitted(

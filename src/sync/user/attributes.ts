@@ -89,7 +89,7 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
 
 /**
  * Notes in the link the values that somebody emptied at the platform, while the bridge waited for permission to empty them.
- * A value counts only if a comparison saw it empty and it is still empty now.
+ * A value counts only if it is to be empty, a comparison saw it empty, and it is still empty now.
  */
 async function noteEmptied(context: SyncContext, { attributes }: DesiredUser): Promise<void> {
   const { call, link, target } = context;
@@ -101,7 +101,7 @@ async function noteEmptied(context: SyncContext, { attributes }: DesiredUser): P
   });
   if (seen.length === 0) return;
   const account = await resolveAccount(context);
-  // Without the account id the values cannot be read; the guard goes on holding them.
+  // Without the account id the values cannot be read, so the guard goes on holding the changes that empty them.
   if (account.kind !== 'found') return;
   const values = await target.client.values.list(account.id, call).catch((error: unknown) => {
     if (!isGone(error)) throw error;

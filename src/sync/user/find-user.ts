@@ -49,8 +49,8 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
     case 'absent':
       return { kind: 'absent' };
     case 'conflict':
-      // The conflict may pass: the sync of the linked resource, which may give up the name, or of another user with the externalId is
-      // pending, or the list shows an old name.
+      // The conflict may pass: a sync is pending of the resource that is linked to the account and may give up the name, or of another
+      // user with the same externalId; or the list shows an old name of the account.
       for (const { user } of candidates) {
         const shown = { id: user.id, name: user.userName };
         const isPassing =
@@ -67,12 +67,13 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
       const { user } = verdict;
       const former = await context.links.holderOf(target.name, 'User', user.id);
       const isTakenOver = former !== undefined && former !== context.work.ref;
-      // The sync of the leaver may still be closing this account.
+      // The account was that of a leaver (`former`), whose sync may still be closing it.
       if (isTakenOver && (await isHandedOn(context, 'User', user.id)))
         return laterOrConflict(context, notClosedText(former));
       const isRehired = externalId !== null && user.externalId === externalId;
-      const kept = isTakenOver && !isRehired ? await keptForLeaver(context, former) : undefined;
-      if (kept !== undefined) return { kind: 'blocked', condition: condition(context, 'Conflict', kept) };
+      const whyKept = isTakenOver && !isRehired ? await keptForLeaver(context, former) : undefined;
+      if (whyKept !== undefined)
+        return { kind: 'blocked', condition: condition(context, 'Conflict', whyKept) };
       // The id is stored last, because a link with an id means that all values were observed.
       await observe(context, desired, user);
       const notOurs = await claim(context, user.id, { isNew: false, core: desired.core });
@@ -220,7 +221,7 @@ async function exactMatches(
   const tried = context.link.creating ? String(context.link.core?.userName ?? userName) : userName;
   if (exact.length > 0) return exact;
   if (fold(tried) === fold(userName)) return renamed(context, core, externalId);
-  // An earlier create used another userName. An account with that name may belong to another user by now.
+  // An earlier create used another userName. An account with that name may be linked to another user by now, and is left out then.
   const { links, target, work } = context;
   const made = (await withUserName(tried)).filter((user) => mayBeCreatedByThis(context, user));
   const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'User', id)));
