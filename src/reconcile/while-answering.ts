@@ -62,21 +62,21 @@ export async function whileAnswering<T>(
     const limited = answering.readLimited();
     // Since when the breaker or a refused key stops all calls (so this process gets no answer of its own), and since when calls
     // wait for a pause or a rate limit.
-    const stopped = answering.noteStop('failing', open || isForKey(pause));
-    const waiting = answering.noteStop('waiting', pause !== undefined || limited !== undefined);
+    const stoppedSince = answering.noteStop('failing', open || isForKey(pause));
+    const waitingSince = answering.noteStop('waiting', pause !== undefined || limited !== undefined);
     const isSilent =
-      (stopped !== undefined && now - stopped >= SILENCE_MS) ||
+      (stoppedSince !== undefined && now - stoppedSince >= SILENCE_MS) ||
       (silence !== undefined && now - silence.since >= SILENCE_MS && isOver(silence, state));
     if (isSilent) return targetSilent(target.name, { now, state, silence });
     // While the breaker or a refused key stops all calls, only `isSilent` counts. Without a wait for the rate limit there is
     // nothing to report.
-    if (stopped !== undefined || waiting === undefined) return undefined;
+    if (stoppedSince !== undefined || waitingSince === undefined) return undefined;
     const answeredAt = answering.answeredAt();
     // A target that has answered before is given more time, because its window of the rate limit may just have been used up.
-    const waitedMs = now - Math.max(waiting, answeredAt ?? 0);
+    const waitedMs = now - Math.max(waitingSince, answeredAt ?? 0);
     if (waitedMs >= (answeredAt === undefined ? SILENCE_MS : LIMITED_MS))
       return targetRefusesRate(target.name, limited, pause);
-    tellWait(now - waiting, limited, pause);
+    tellWait(now - waitingSince, limited, pause);
     return undefined;
   }
 

@@ -29,9 +29,9 @@ export type SyncOutcome =
     }
   /**
    * The rest follows later. `for`: a user waits for its removals from groups, or before the activation for its memberships; a
-   * group waits for syncs of its members, or a short time for further ones, so that one PATCH adds them together. The resource becomes due after `afterMs`
-   * (default: WAITING_MS, sync-resource.ts), or earlier when another sync marks it. `behindHeld`: ids of the groups if each
-   * removal that the user waits for is held, or its group was refused; `isRefused`: none of them is held.
+   * group waits for syncs of its members, or a short time for further ones, so that one PATCH adds them together. The resource
+   * becomes due after `afterMs` (default: WAITING_MS, sync-resource.ts), or earlier when another sync marks it. `behindHeld`: ids
+   * of the groups if each removal that the user waits for is held, or its group was refused; `isRefused`: none of them is held.
    */
   | {
       kind: 'waiting';

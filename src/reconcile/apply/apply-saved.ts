@@ -28,8 +28,8 @@ export async function applySaved(
   return underRunLock(scope, options.signal, async (signal, fence) => {
     const startedAt = clock.now();
     // A push may have come since the comparison: during the question, another run, or the plan of another target.
-    const own = plan.entries.filter((entry) => isChange(entry) && entry.follows === undefined);
-    const overtaken = await changedSince(scope, [...own, ...awaited]);
+    const changes = plan.entries.filter((entry) => isChange(entry) && entry.follows === undefined);
+    const overtaken = await changedSince(scope, [...changes, ...awaited]);
     if (overtaken.length > 0) {
       const count = new Set(overtaken.map(({ ref }) => ref)).size;
       const message = `nothing was written here, because resources changed after they were compared: ${count}; make a new plan`;
@@ -59,9 +59,9 @@ async function unwrittenAdditions({ outbox }: ReconcileScope, { entries }: Plan)
   for (const entry of entries) {
     const { action, ref, member } = entry;
     if (action !== 'addMember' || !ref || !member?.ref || !isChange(entry)) continue;
-    const own = ofGroup.get(ref) ?? [];
-    own.push({ user: parseRef(member.ref).id, name: member.name || member.ref });
-    ofGroup.set(ref, own);
+    const members = ofGroup.get(ref) ?? [];
+    members.push({ user: parseRef(member.ref).id, name: member.name || member.ref });
+    ofGroup.set(ref, members);
   }
   const names: string[] = [];
   for (const [group, members] of ofGroup) {

@@ -11,7 +11,8 @@ const MOST_READ = 1000;
 
 /**
  * Returns the words for resources that are all due later and not under way, one of them by more than LATE_MS: the due time of
- * that one, and the command that tells why. Undefined: one of the resources is due or under way, or there are too many.
+ * that one, and the command that tells why. Undefined: one of the resources is due or under way, none is due that
+ * late, or there are more than MOST_READ.
  */
 export async function dueLaterText(
   { outbox, clock }: Pick<ReconcileScope, 'outbox' | 'clock'>,

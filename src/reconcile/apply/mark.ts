@@ -32,15 +32,15 @@ export async function markPlan(
   guard: GuardSettings,
   fence?: string,
 ): Promise<MarkedPlan> {
-  const own = plan.entries.filter(needsMark);
-  const held = await holdOverLimit(scope, own, guard);
-  const drifts = toDrifts([...own, ...plan.entries.filter(becomesPending)]);
+  const toMark = plan.entries.filter(needsMark);
+  const held = await holdOverLimit(scope, toMark, guard);
+  const drifts = toDrifts([...toMark, ...plan.entries.filter(becomesPending)]);
   const outcomes = await scope.drifts.note(drifts, `plan:${plan.id}`, fence);
   const skipped = new Set(drifts.flatMap(({ ref }, index) => (outcomes[index] === 'applied' ? [] : [ref])));
   const noted = { applied: 0, stale: 0, busy: 0 };
   for (const outcome of outcomes) noted[outcome]++;
   const holds = new Set(held.map(changeText));
-  const ordered = own.filter((entry) => {
+  const ordered = toMark.filter((entry) => {
     const item = firstDestruction(entry);
     return !item || !holds.has(changeText(item));
   });
@@ -48,7 +48,8 @@ export async function markPlan(
   const refs = plan.entries.flatMap((entry) =>
     (isChange(entry) || becomesPending(entry)) && entry.ref ? [entry.ref] : [],
   );
-  // Memberships and values of the plan may wait for these removals to end, and the groups themselves need no mark for a difference.
+  // The settings do not want the held removals of these groups any more. The plan need not have an entry that marks them, and
+  // memberships and values of the plan may wait until a sync of the group ends the removals.
   const ended = refs.length > 0 ? await groupsWithEndedHold(scope) : [];
   await scope.outbox.mark(ended, 'reconcile', `plan:${plan.id}`);
   return { refs: [...new Set([...refs, ...ended])], noted, skipped, held };
@@ -85,10 +86,10 @@ export function removalsOf(plan: Plan): (item: Destruction) => boolean {
  */
 async function holdOverLimit(
   { outbox }: ReconcileScope,
-  own: PlanEntry[],
+  toMark: PlanEntry[],
   guard: GuardSettings,
 ): Promise<Destruction[]> {
-  const asked = own.filter((entry) => !needsNoPermission(entry));
+  const asked = toMark.filter((entry) => !needsNoPermission(entry));
   const items = asked.flatMap((entry) => firstDestruction(entry) ?? []);
   if (items.length === 0) return [];
   const wanted = Object.fromEntries(

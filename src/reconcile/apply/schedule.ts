@@ -160,7 +160,7 @@ async function reasonAtStart(
 
 /**
  * Stores that the current rules have mapped everybody, if the directory is empty: all later pushes are mapped by them.
- * @returns whether the directory is empty and no rules were stored
+ * @returns whether it stored them: the directory is empty, and no rules were stored before
  */
 async function noteEmptyDirectory({ runs, directory, digest }: ReconcileScope): Promise<boolean> {
   const [mappedBy, users, groups] = await Promise.all([

@@ -145,10 +145,10 @@ export async function untilApplied(
   const isOurs = saved ? removalsOf(saved) : ({ ref }: Destruction) => ours.has(ref);
   const letters = (await outbox.blocked()).filter(({ ref }) => !saved || ours.has(ref)).length;
   const approval = await outbox.guardStore.open();
-  let waiting = 0;
+  let heldOfRun = 0;
   if (approval)
-    for await (const page of outbox.guardStore.pages(approval)) waiting += page.filter(isOurs).length;
-  if (approval && waiting > 0) return toHeld(scope, approval, { letters, ofRun: waiting });
+    for await (const page of outbox.guardStore.pages(approval)) heldOfRun += page.filter(isOurs).length;
+  if (approval && heldOfRun > 0) return toHeld(scope, approval, { letters, ofRun: heldOfRun });
   if (putOff.held.length > 0) return behindHeld(scope, approval, { count: putOff.held.length, letters });
   return letters + putOff.refused.length > 0 ? blocked(letters, putOff.refused.length) : CONVERGED;
 }
@@ -182,12 +182,12 @@ async function untilUnmarked(
     if (left.length === before) left = await withoutPutOff(scope, left, putOff);
     if (left.length < before) movedAt = clock.now();
     // The sync of a resource marks others of the run, such as the groups of a new user. The user may wait for the membership,
-    // so the run also looks while resources are left and none is synced; at most MOST_LOOKS times, as pushes mark without end.
+    // so the run also looks while resources are left and none is synced; at most MOST_LOOKS times, as pushes may go on.
     const isIdle = own?.isIdle() && clock.now() - Math.max(movedAt, lookedAt) >= LOOK_AGAIN_MS;
     if ((own ?? saved) && (left.length === 0 || isIdle) && looksAgain < MOST_LOOKS) {
       lookedAt = clock.now();
       const again = [
-        ...(await markedAgain(scope, without(refs, putOff), left)),
+        ...(await markedAgain(scope, excluding(refs, putOff), left)),
         // With a worker the groups need no look: the worker syncs every mark.
         ...(own ? await markedLeftOut(scope, refs, left) : []),
       ];
@@ -218,11 +218,11 @@ async function withoutPutOff(
   putOff.held.push(...held);
   putOff.refused.push(...refused);
   putOff.failing.push(...failing);
-  return held.length + refused.length + failing.length === 0 ? left : without(left, putOff);
+  return held.length + refused.length + failing.length === 0 ? left : excluding(left, putOff);
 }
 
-/** Returns the list without the resources for which the run does not wait. */
-function without(refs: readonly Ref[], { held, refused, failing }: PutOff): readonly Ref[] {
+/** Returns the list without the resources in `putOff`. */
+function excluding(refs: readonly Ref[], { held, refused, failing }: PutOff): readonly Ref[] {
   const out = new Set([...held, ...refused, ...failing.map(({ ref }) => ref)]);
   return out.size === 0 ? refs : refs.filter((ref) => !out.has(ref));
 }

@@ -208,16 +208,16 @@ export function differences(
     return active && !wanted.active ? [{ name: 'active', before: true, after: false }] : found;
   }
   if (active !== wanted.active) found.push({ name: 'active', before: active, after: wanted.active });
-  const isNew = changedSinceApplied(link, wanted);
+  const isChanged = changedSinceApplied(link, wanted);
   for (const path in wanted.core) {
     const value = wanted.core[path] ?? null;
     const shown = shownCore(observed, path);
     if (typeof value === 'string') visibility.note(path, shown !== undefined);
     // The bridge never wrote a value, so others may have given one.
-    else if (!isNew(path) && !link.emptied?.includes(path)) continue;
+    else if (!isChanged(path) && !link.emptied?.includes(path)) continue;
     // A value that changed since the last write is compared exactly, as its sync does, so a change of letter case counts. A written
     // value is compared without case, because the platform may show another one.
-    const isSame = isNew(path) ? shown === (value ?? undefined) : isSameText(path, value, shown);
+    const isSame = isChanged(path) ? shown === (value ?? undefined) : isSameText(path, value, shown);
     if (!isSame) found.push({ name: path, before: shown ?? null, after: value });
   }
   const extension = observed[EXTENSION];

@@ -73,7 +73,7 @@ export async function accountsNamed(
   );
 }
 
-/** Returns accounts with the users who are linked to them, without those that are about to be deleted. */
+/** Returns accounts with the users who are linked to them; undefined in place of an account that is about to be deleted. */
 async function withFormer({ scope }: ScanResult, users: WireUser[]): Promise<(Namesake | undefined)[]> {
   const holders = await scope.drifts.linkedTo(
     'User',

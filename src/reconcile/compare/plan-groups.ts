@@ -220,12 +220,12 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
     }${frozen ? leftBy(policy) : ''}`,
   }));
   const removed = surplus.map((member): PlanEntry => {
-    const isUnnoticed = member.ref !== null && (group.isLost || isLeaver(member));
-    const isKept = isUnconfirmed(member);
-    const cause = isKept ? 'write did not stick' : 'platform changed';
-    const common = groupFields(group, isUnnoticed ? 'not applied' : cause);
+    const isUnwrittenRemoval = member.ref !== null && (group.isLost || isLeaver(member));
+    const didNotStick = isUnconfirmed(member);
+    const cause = didNotStick ? 'write did not stick' : 'platform changed';
+    const common = groupFields(group, isUnwrittenRemoval ? 'not applied' : cause);
     const states = { member, before: { member: true } };
-    if (members === 'owned' && !isUnnoticed && !isKept) {
+    if (members === 'owned' && !isUnwrittenRemoval && !didNotStick) {
       const reason =
         'member whom the bridge has no record of adding; groups.members: authoritative would remove it';
       return {
@@ -237,8 +237,8 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
         reason,
       };
     }
-    const byOthers = isUnnoticed ? '' : ', added at the platform';
-    const why = isKept ? '; the platform answered an earlier removal with success' : byOthers;
+    const byOthers = isUnwrittenRemoval ? '' : ', added at the platform';
+    const why = didNotStick ? '; the platform answered an earlier removal with success' : byOthers;
     return {
       ...common,
       ...states,

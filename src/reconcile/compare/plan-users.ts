@@ -38,12 +38,12 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   if (observed === undefined) return wanted.inScope ? missingAccount(user, wanted, rules) : [];
   if (!wanted.inScope && isDeletionDue(user, observed, rules)) return [deletion(user, observed, rules)];
   // A changed value is written even if no account shows the attribute, because the attribute may be new.
-  const isNew = changedSinceApplied(link, wanted);
+  const isChanged = changedSinceApplied(link, wanted);
   // An attribute that no account shows may only be missing in the user list. The value list of this user is complete, so if
   // it was read, its differences count all the same.
   const isRead = (name: string): boolean => user.values !== undefined && name.startsWith('attributes.');
   const shown = differences(wanted, observed, link, rules.types, rules.visibility, user.values).filter(
-    ({ name }) => isNew(name) || isRead(name) || rules.visibility.isVisible(name),
+    ({ name }) => isChanged(name) || isRead(name) || rules.visibility.isVisible(name),
   );
   const found = user.values ? shown : [...shown, ...unlistedChanges(wanted, link, rules.types)];
   return found.length === 0 ? [] : accountChanges(user, wanted, observed, found, rules);
@@ -188,7 +188,7 @@ function deletion(user: UserCase, observed: WireUser, { policy }: TargetRules): 
   const active = observed.active !== false;
   const { link, marked, wanted } = user;
   const isReopened = active && link.departed === true && link.core?.active === false;
-  // The sync of a departed user closed the account, and this deletion was not due yet by the settings or the time of then.
+  // The sync of a departed user closed the account, and this deletion was not due at that time by the settings that applied then.
   const isLater = !active && link.departed === true && !marked;
   const why = wanted === undefined ? 'deleted at the source' : 'out of scope';
   return {

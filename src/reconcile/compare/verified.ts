@@ -13,7 +13,7 @@ export interface GroupOfAccount {
   name: string;
 }
 
-/** Findings about one resource, with the facts that decide the cause of a difference (plan/attribution.ts). */
+/** Findings about one resource, with the facts that decide the cause of a difference (attribution.ts). */
 export interface VerifiedResource {
   ref: Ref;
   entries: PlanEntry[];

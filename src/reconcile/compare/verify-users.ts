@@ -66,29 +66,29 @@ async function lookAtUsers(
 async function verifyUser(
   scan: ScanResult,
   { ref, text, marked }: ObservedResource,
-  wanted: UserToVerify | undefined,
+  mapped: UserToVerify | undefined,
   { withValues, strangers }: VerifyUsersOptions,
 ): Promise<VerifiedResource | undefined> {
   const link = parseLink(text);
-  const basis = { version: wanted?.version ?? 0, link: hashOfLink(text) };
-  const [deletedAt] = wanted ? [] : await scan.scope.drifts.deletionTimes([parseRef(ref).id]);
-  const common = { ref, link, basis, marked, wanted: wanted?.wanted, deletedAt };
+  const basis = { version: mapped?.version ?? 0, link: hashOfLink(text) };
+  const [deletedAt] = mapped ? [] : await scan.scope.drifts.deletionTimes([parseRef(ref).id]);
+  const common = { ref, link, basis, marked, wanted: mapped?.wanted, deletedAt };
   // A resource without record is either deleted at the source, which a tombstone proves, or its record was lost.
-  if (!wanted && !link.departed && deletedAt === undefined) {
+  if (!mapped && !link.departed && deletedAt === undefined) {
     const reason = 'linked, but its desired state is missing in Redis; push it again';
     return { ref, entries: [conflict(common, reason)] };
   }
   const { protected: listed } = scan.scope.target.policy.users;
-  const desiredName = wanted?.wanted.core.userName;
+  const desiredName = mapped?.wanted.core.userName;
   if (isProtected(link, listed, desiredName ? String(desiredName) : undefined)) return { ref, entries: [] };
   const observed = await readLinkedUser(scan, link);
   // Left out and counted as unknown: without a read nothing is known of the account.
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;
-  const namesake = present || !wanted ? undefined : await findNamesake(scan, wanted.wanted, strangers);
+  const namesake = present || !mapped ? undefined : await findNamesake(scan, mapped.wanted, strangers);
   if (namesake === 'unknown') return undefined;
   // Only the value list shows whether a person has emptied a value by hand.
-  const isEmptied = present && mayBeEmptied(link, wanted);
+  const isEmptied = present && mayBeEmptied(link, mapped);
   const isRead = present && (isEmptied || withValues(ref));
   const read = isRead ? await readValues(scan, link, present) : undefined;
   // All else is compared without the values: an account that somebody opened again must not stay open because values are unread.
@@ -96,16 +96,16 @@ async function verifyUser(
   const values = areValuesUnread ? undefined : read;
   // The account that the sync of a user without account would find; another connection may be linked to it.
   const candidate =
-    namesake?.id ?? (present || !wanted ? undefined : await takenId(scan, wanted.wanted, strangers));
-  const takenBy = await takenElsewhereText(scan, 'User', candidate, wanted?.wanted.core);
+    namesake?.id ?? (present || !mapped ? undefined : await takenId(scan, mapped.wanted, strangers));
+  const takenBy = await takenElsewhereText(scan, 'User', candidate, mapped?.wanted.core);
   const mayAdopt =
-    namesake && wanted && takenBy === undefined && isAdopted(namesake, scan.scope.target.policy);
-  const adoptable = mayAdopt ? await readAdoptable(scan, namesake, wanted.wanted) : undefined;
+    namesake && mapped && takenBy === undefined && isAdopted(namesake, scan.scope.target.policy);
+  const adoptable = mayAdopt ? await readAdoptable(scan, namesake, mapped.wanted) : undefined;
   if (adoptable === 'unknown') return undefined;
   const user: UserCase = { ...common, deletedAt, observed: present, namesake, takenBy, adoptable, values };
   return {
     ref,
-    entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(common, wanted)],
+    entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(common, mapped)],
     version: basis.version,
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
@@ -113,10 +113,10 @@ async function verifyUser(
     account: present && { user: present, values },
     areValuesUnread,
     memberOf: groupsOfAccount(present ?? adoptable?.account),
-    isReturning: isReturning(link, wanted),
-    isOut: wanted?.wanted.inScope !== true,
+    isReturning: isReturning(link, mapped),
+    isOut: mapped?.wanted.inScope !== true,
     done: doneOfUser(user),
-    isUnmappable: isUnmappable(wanted),
+    isUnmappable: isUnmappable(mapped),
     notAdopted: adoptable && (await whyNotAdopted(scan, common, adoptable.account)),
   };
 }
@@ -155,12 +155,12 @@ export const rulesOf = ({ scope: { clock, target }, visibility }: ScanResult) =>
 });
 
 /** Returns conflict entries for attributes whose mapping fails. */
-export const faultEntries = (user: ConflictCase, wanted: UserToVerify | undefined): PlanEntry[] =>
-  isUnmappable(wanted)
+export const faultEntries = (user: ConflictCase, mapped: UserToVerify | undefined): PlanEntry[] =>
+  isUnmappable(mapped)
     ? [
         {
-          ...conflict(user, `attribute ${wanted.faults.join('; ')}`),
-          name: String(wanted.wanted.core.userName),
+          ...conflict(user, `attribute ${mapped.faults.join('; ')}`),
+          name: String(mapped.wanted.core.userName),
         },
       ]
     : [];

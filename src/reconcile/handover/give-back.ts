@@ -89,7 +89,10 @@ interface Sent {
   destinations: ReadonlyMap<string, string | null>;
 }
 
-/** Reads the present places of the items, and stores and logs each item that is back. */
+/**
+ * Reads the present places of the items, and stores and logs each item that is back.
+ * @returns numbers of items; `open`: items that the platform does not show as back yet
+ */
 async function confirmReturns(
   scope: ReconcileScope,
   ref: Ref,

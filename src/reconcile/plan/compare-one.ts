@@ -75,30 +75,10 @@ export interface CompareOptions {
 export async function compareOne(
   scope: ReconcileScope,
   ref: Ref,
-  { signal, members = true, mostDone, mostGone, noteFailure }: CompareOptions,
+  options: CompareOptions,
 ): Promise<ComparedOne | null> {
-  const scan = createNarrowScan(scope, signal, noteFailure);
-  if (ref.startsWith('Group:')) {
-    const verified = await verifyGroups(scan, [ref], {
-      withMembers: () => members,
-      namesOnly: !members,
-      mostDone,
-    });
-    const [group] = verified;
-    if (!group) return null;
-    // The sync of a member whose account is gone makes the account anew and adds it to the group.
-    const gone = await verifyUsers(scan, (group.membersGone ?? []).slice(0, mostGone), {
-      withValues: () => true,
-    });
-    const entries = [...gone.flatMap((user) => user.entries), ...group.entries];
-    const added = await scopeOfAdded(scan, entries);
-    return {
-      entries: await withFollowers(scan, entries, [...verified, ...gone, ...added]),
-      done: group.done,
-      pendingDone: group.pendingDone,
-      notCompared: group.removalsUnread ?? 0,
-    };
-  }
+  const scan = createNarrowScan(scope, options.signal, options.noteFailure);
+  if (ref.startsWith('Group:')) return compareGroup(scan, ref, options);
   // Read before the account, so that a write in between is not taken for drift.
   const { pendingMemberships, unconfirmedRemovals } = await scope.outbox.resourceStatus(ref);
   const verified = await verifyUsers(scan, [ref], { withValues: () => true });
@@ -136,6 +116,33 @@ export async function compareOne(
     unconfirmed: new Set(unconfirmedRemovals),
   });
   return memberships && { ...memberships, entries: [...entries, ...memberships.entries], ...common };
+}
+
+/** Compares one group, as `compareOne`. */
+async function compareGroup(
+  scan: ScanResult,
+  ref: Ref,
+  { members = true, mostDone, mostGone }: Pick<CompareOptions, 'members' | 'mostDone' | 'mostGone'>,
+): Promise<ComparedOne | null> {
+  const verified = await verifyGroups(scan, [ref], {
+    withMembers: () => members,
+    namesOnly: !members,
+    mostDone,
+  });
+  const [group] = verified;
+  if (!group) return null;
+  // The sync of a member whose account is gone makes the account anew and adds it to the group.
+  const gone = await verifyUsers(scan, (group.membersGone ?? []).slice(0, mostGone), {
+    withValues: () => true,
+  });
+  const entries = [...gone.flatMap((user) => user.entries), ...group.entries];
+  const added = await scopeOfAdded(scan, entries);
+  return {
+    entries: await withFollowers(scan, entries, [...verified, ...gone, ...added]),
+    done: group.done,
+    pendingDone: group.pendingDone,
+    notCompared: group.removalsUnread ?? 0,
+  };
 }
 
 /** Returns for each user whom the entries add to a group whether the user is out of scope (`isOut`). */

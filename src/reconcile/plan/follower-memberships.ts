@@ -55,7 +55,7 @@ export function toFollower({ parent, group, user, link, name }: Following): Plan
   };
 }
 
-/** Returns the members of a group that is created or adopted. */
+/** Returns the memberships that the sync of a created or adopted group writes. */
 export async function followersOfGroup(
   scan: ScanResult,
   parent: PlanEntry,

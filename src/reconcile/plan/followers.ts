@@ -82,11 +82,11 @@ async function withAllFollowers(
   // An entry about a membership of a newly linked user names the former account; the follower that is added below has the new one.
   const isReplaced = ({ action, member }: PlanEntry): boolean =>
     action === 'addMember' && !!member?.ref && parents.has(member.ref);
-  const kept = found.filter((entry) => !isReplaced(entry));
+  const remaining = found.filter((entry) => !isReplaced(entry));
   // Pending additions of newly linked users. The sync of a group sends these without reading its members, so their followers are
   // planned even if the new account is a member already.
   const sent = new Set(found.filter((entry) => isReplaced(entry) && isPending(entry)).map(membershipKey));
-  const named = new Set(kept.filter(({ action }) => action === 'addMember').map(membershipKey));
+  const plannedKeys = new Set(remaining.filter(({ action }) => action === 'addMember').map(membershipKey));
   const linked = new Set([...parents.values()].map(platformIdAfter));
   // Before the plan, an account that the plan links looks like an unmanaged member of its groups.
   const isLinkedByPlan = ({ action, effect, member }: PlanEntry): boolean =>
@@ -99,8 +99,8 @@ async function withAllFollowers(
   const add = (following: Following): void => {
     const { group, user } = following;
     const key = membershipKey({ ref: group.ref, member: { ref: user } });
-    if (named.has(key)) return;
-    named.add(key);
+    if (plannedKeys.has(key)) return;
+    plannedKeys.add(key);
     followers.push(toFollower(following));
   };
   for (const parent of parents.values()) {
@@ -110,7 +110,7 @@ async function withAllFollowers(
   const users = [...[...parents.values()].filter(({ kind }) => kind === 'User'), ...returning];
   for (const portion of inPortions(users, PORTION))
     for (const each of await followersOfUsers(scan, portion, parents, { memberOf, sent })) add(each);
-  return [...ofDefinitions, ...kept.filter((entry) => !isLinkedByPlan(entry)), ...followers];
+  return [...ofDefinitions, ...remaining.filter((entry) => !isLinkedByPlan(entry)), ...followers];
 }
 
 /** Returns for each user who comes back into scope one of the user's changes, to which the memberships are added. */

@@ -51,15 +51,15 @@ export async function reviewPlan(
   plan: Plan,
   signal: AbortSignal,
 ): Promise<PlanReview> {
-  const own = plan.entries.filter(needsMark);
+  const toMark = plan.entries.filter(needsMark);
   const scan = createNarrowScan(scope, signal);
-  const now = await verifyAgain(scan, own);
+  const now = await verifyAgain(scan, toMark);
   const present = new Set([...now.values()].flatMap(({ entries }) => entries.map(essence)));
-  const moved = own.filter((entry) => !present.has(essence(entry)));
+  const moved = toMark.filter((entry) => !present.has(essence(entry)));
   const done = new Set(moved.filter((entry) => isCarriedOut(entry, now)));
   // A follower is written by the sync of another resource. If all changes of that resource are made, it is not marked, so
   // the follower is checked by itself.
-  const remaining = new Set(own.filter((entry) => !done.has(entry)).map(({ ref }) => ref));
+  const remaining = new Set(toMark.filter((entry) => !done.has(entry)).map(({ ref }) => ref));
   const ended = new Set([...done].map(({ ref }) => ref).filter((ref) => !remaining.has(ref)));
   const followers = plan.entries.filter(
     (entry) => isChange(entry) && entry.follows !== undefined && ended.has(entry.follows),
@@ -68,8 +68,8 @@ export async function reviewPlan(
   // An attribute definition has no ref. The user whose sync creates the definition (`follows`) has values of it, so the
   // definition exists.
   const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, followed);
-  const gone = new Set([...done, ...followers.filter(isWritten)]);
-  const entries = plan.entries.filter((entry) => !gone.has(entry));
+  const finished = new Set([...done, ...followers.filter(isWritten)]);
+  const entries = plan.entries.filter((entry) => !finished.has(entry));
   const left = { ...plan, entries, counts: countsOf(entries) };
   const users = await usersBesides(scan, left);
   const isBehindUser = (entry: PlanEntry): boolean =>
@@ -78,7 +78,7 @@ export async function reviewPlan(
   return {
     stale: [
       ...new Set([
-        ...[...moved, ...followers].filter((entry) => !gone.has(entry)),
+        ...[...moved, ...followers].filter((entry) => !finished.has(entry)),
         ...overtaken,
         ...entries.filter(isBehindUser),
       ]),
@@ -101,12 +101,12 @@ async function usersBesides(
 ): Promise<{ equal: PlanReview['awaited']; differing: ReadonlySet<Ref> }> {
   const { drifts, outbox } = scan.scope;
   const changes = entries.filter(isChange);
-  const own = new Set(changes.flatMap(({ ref, member }) => (member ? [] : [ref])));
+  const changed = new Set(changes.flatMap(({ ref, member }) => (member ? [] : [ref])));
   // Users who differed when the plan was made, in a way that no run writes. Such a difference makes no addition stale.
   const reported = new Set(entries.flatMap((entry) => (entry.member || isChange(entry) ? [] : [entry.ref])));
   const usersOf = (action: PlanEntry['action']): Ref[] => {
     const users = changes.flatMap(({ action: each, member }) =>
-      each === action && member?.ref && !own.has(member.ref) ? [member.ref] : [],
+      each === action && member?.ref && !changed.has(member.ref) ? [member.ref] : [],
     );
     return [...new Set(users)];
   };

@@ -97,13 +97,13 @@ interface FinishedComparison {
 }
 
 /**
- * Returns where the next run continues, the groups with equal members, the attribute definitions, and whether the current rules are
- * mapped.
- * @param isMappedByAll whether this run mapped all users, by rules that all processes have
+ * Returns where the next run continues, the groups with equal members, the attribute definitions, and whether every user was mapped
+ * by the current rules.
+ * @param hasMappedAll whether this run mapped all users, by rules that all processes have
  */
 export function findingsOf(
   { groups, users, values, verified }: FinishedComparison,
-  isMappedByAll: boolean,
+  hasMappedAll: boolean,
 ): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'confirmed' | 'definitions' | 'mapped'> {
   const groupsSeen = new Map<Ref, string>();
   for (const { ref, entries } of verified) {
@@ -119,6 +119,6 @@ export function findingsOf(
     groupsSeen,
     confirmed: verified.flatMap(({ confirmed }) => confirmed ?? []),
     definitions: comparedDefinitions(values),
-    mapped: isMappedByAll && users.proof.complete && groups.proof.complete,
+    mapped: hasMappedAll && users.proof.complete && groups.proof.complete,
   };
 }

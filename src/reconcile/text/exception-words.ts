@@ -24,8 +24,8 @@ export const EXCEPTION_WORDS: Record<ExceptionReason, string> = {
 export const withoutGuardHolds = (message: string): string => message.replace(/^the guard holds /, '');
 
 /**
- * Returns the words behind those of a held change, '' for other reasons. The guard does not read the platform: until the next sync or
- * reconcile, a removal stays in its list whose member somebody took out of the group by hand.
+ * Returns the words behind those of a held change, '' for other reasons. The guard does not read the platform: if somebody
+ * takes a member out of a group by hand, the held removal stays in its list until the next sync or reconcile.
  */
 export const asOfSync = (reason: ExceptionReason): string =>
   reason === 'Held' ? ', as of the last sync' : '';
@@ -44,8 +44,9 @@ export const exceptionTotalText = (counts: ExceptionCounts): string =>
 const OF_A_PART: ReadonlySet<ExceptionReason> = new Set(['Held', 'LastAdministrator', 'Rejected']);
 
 /**
- * Returns the entries without those that the section of exceptions tells: of a resource with a held or rejected change that change
- * and what waits for its decision, of other exceptions all entries but memberships, because an exception of a group names no member.
+ * Returns the entries without those that the section of exceptions tells:
+ * - of a resource with a held or rejected change: the entries of that change and of what waits for its decision;
+ * - of a resource with another exception: all entries but memberships, because an exception of a group names no member.
  */
 export function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntry[] {
   const reasons = new Map(exceptions.items.map((each) => [each.ref, each.reason]));

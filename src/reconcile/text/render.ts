@@ -157,20 +157,17 @@ function inShort(entry: PlanEntry, paint: Paint): string[] {
 
 const isUnmapped = ({ action, kind }: PlanEntry): boolean => action === 'unmanaged' && kind === 'Attribute';
 
-/** Returns the lines about entries that no run writes, grouped by their reason. */
-function reportedLines(
-  { restored }: Plan,
-  entries: PlanEntry[],
-  { all, others: byOne }: Listed,
-  paint: Paint,
-): string[] {
+/** A part of the entries that no run writes: its title by their number, and a test of whether an entry belongs to it. */
+type ReportedPart = [title: (count: number) => string, isPart: (entry: PlanEntry) => boolean];
+
+/** Returns the parts of the entries that no run writes, in the order of display. */
+function reportedParts(isRestored: boolean): ReportedPart[] {
   const addedBy = 'added by others, or by the bridge before the restore,';
-  const [one, many] = restored
+  const [one, many] = isRestored
     ? [`was ${addedBy}`, `were ${addedBy}`]
-    : // Names nobody: the bridge may have written the membership itself, before an operator dropped the link.
+    : // The text names nobody: the bridge may have written the membership itself, before an operator dropped the link.
       ['is not managed by the bridge now', 'are not managed by the bridge now'];
-  const lines: string[] = [];
-  const titles: [title: (count: number) => string, (entry: PlanEntry) => boolean][] = [
+  return [
     [
       (count) =>
         `${counted(count, 'conflict')} ${count === 1 ? 'needs' : 'need'} a person: scim-bridge explain NAME tells what to do`,
@@ -199,8 +196,18 @@ function reportedLines(
       ({ action, member }) => action === 'unmanaged' && !!member,
     ],
   ];
-  for (const [title, isOne] of titles) {
-    const some = entries.filter(isOne);
+}
+
+/** Returns the lines about entries that no run writes, grouped by their reason. */
+function reportedLines(
+  { restored }: Plan,
+  entries: PlanEntry[],
+  { all, others: byOne }: Listed,
+  paint: Paint,
+): string[] {
+  const lines: string[] = [];
+  for (const [title, isPart] of reportedParts(restored !== undefined)) {
+    const some = entries.filter(isPart);
     const [first] = some;
     if (!first) continue;
     if (byOne) lines.push('');

@@ -25,7 +25,7 @@ export async function leftOutGroups(
   return [...names].flatMap(([ref, name]) => (target.mapping.groupName(name) === undefined ? [ref] : []));
 }
 
-/** Returns the groups with a held change that only waits for their sync to end, because the settings do not want the removal. */
+/** Returns the groups with a held change that the present settings do not want: their next sync ends the change without a write. */
 export async function groupsWithEndedHold(
   scope: Pick<ReconcileScope, 'outbox' | 'directory' | 'target'>,
 ): Promise<Ref[]> {

@@ -49,7 +49,7 @@ export async function readPutOff(
   };
   const putOff: PutOff = { held: [], refused: [], failing: [] };
   for (const { ref, link } of all) {
-    // A resource whose own change was held and approved keeps its condition until its sync succeeds.
+    // Not every condition `Held` counts: a resource whose own change was held and approved keeps it until its sync succeeds.
     const stop = wasBehindHold(link) ? 'heldRemoval' : stops.get(ref);
     const isPutOff = (stop !== undefined || failingChange(ref, link).length > 0) && (await isLater(ref));
     if (!isPutOff) continue;

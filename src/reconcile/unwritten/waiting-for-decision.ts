@@ -50,8 +50,6 @@ export async function waitingMemberships(
   scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,
   entries: readonly PlanEntry[],
 ): Promise<Map<PlanEntry, MembershipWait>> {
-  const { outbox, drifts } = scope;
-  const { guardStore } = outbox;
   const waiting = new Map<PlanEntry, MembershipWait>();
   const anew = new Set(entries.flatMap(({ ref, action }) => (NEWLY_LINKED.has(action) ? [ref] : [])));
   const pending = entries.flatMap((entry) => {
@@ -62,11 +60,45 @@ export async function waitingMemberships(
     return ref && isChange(entry) && !isOfNew ? [{ entry, ref }] : [];
   });
   const users = [...new Set(pending.map(({ ref }) => ref))];
-  // By user: why additions and removals wait because of the account.
-  const waits = new Map<
-    Ref,
-    { add?: MembershipWait | undefined; remove?: MembershipWait | undefined; isRefused: boolean }
-  >();
+  const waits = await accountWaits(scope, users);
+  const added = pending.filter(({ entry, ref }) => entry.action === 'addMember' && !waits.get(ref)?.add);
+  const stops = await removalStops(
+    scope,
+    added.map(({ ref }) => ref),
+    createdIn(entries),
+  );
+  for (const { entry, ref } of pending) {
+    const known = waits.get(ref);
+    let wait: MembershipWait | undefined;
+    const stop = stops.get(ref);
+    const behindRemoval = stop === 'heldRemoval' && known?.isRefused ? 'refused' : stop;
+    if (entry.action === 'addMember') wait = known?.add ?? behindRemoval;
+    // A run makes other removals pending, which then wait for the held deactivation.
+    else if (known?.remove === 'rejected' || entry.attribution.cause === 'source changed')
+      wait = known?.remove;
+    if (wait) waiting.set(entry, wait);
+  }
+  return waiting;
+}
+
+/** Why the memberships of a user wait because of the account. Undefined: they do not. */
+interface AccountWait {
+  /** Why additions to groups wait. */
+  add: MembershipWait | undefined;
+  /** Why removals from groups wait. */
+  remove: MembershipWait | undefined;
+  /** Whether the last sync of the user was refused. */
+  isRefused: boolean;
+}
+
+/** Returns by user why the memberships wait because of the account. */
+async function accountWaits(
+  scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,
+  users: readonly Ref[],
+): Promise<ReadonlyMap<Ref, AccountWait>> {
+  const { drifts } = scope;
+  const { guardStore } = scope.outbox;
+  const waits = new Map<Ref, AccountWait>();
   for (const portion of inPortions(users, REFS_AT_ONCE)) {
     const [accounts, decisions, closings] = await Promise.all([
       drifts.readLinks(portion),
@@ -93,24 +125,7 @@ export async function waitingMemberships(
       waits.set(ref, { add, remove: REMOVAL_WAITS[decisions[index] ?? 'stays'], isRefused });
     });
   }
-  const added = pending.filter(({ entry, ref }) => entry.action === 'addMember' && !waits.get(ref)?.add);
-  const stops = await removalStops(
-    scope,
-    added.map(({ ref }) => ref),
-    createdIn(entries),
-  );
-  for (const { entry, ref } of pending) {
-    const known = waits.get(ref);
-    let wait: MembershipWait | undefined;
-    const stop = stops.get(ref);
-    const behindRemoval = stop === 'heldRemoval' && known?.isRefused ? 'refused' : stop;
-    if (entry.action === 'addMember') wait = known?.add ?? behindRemoval;
-    // A run makes other removals pending, which then wait for the held deactivation.
-    else if (known?.remove === 'rejected' || entry.attribution.cause === 'source changed')
-      wait = known?.remove;
-    if (wait) waiting.set(entry, wait);
-  }
-  return waiting;
+  return waits;
 }
 
 /**
@@ -204,12 +219,12 @@ const createdIn = (entries: readonly PlanEntry[]): ReadonlySet<Ref | null> =>
 /**
  * Returns the users with a pending removal from a group that nothing writes for now, and what stops it: a held removal before a
  * refused one. A removal that the present settings do not want does not count.
- * @param made groups that are created again; removals from the former groups end, so they are not looked up
+ * @param recreated groups that are created again; removals from the former groups end, so they are not looked up
  */
 export async function removalStops(
   scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,
   users: readonly Ref[],
-  made: ReadonlySet<Ref | null> = new Set(),
+  recreated: ReadonlySet<Ref | null> = new Set(),
 ): Promise<Map<Ref, RemovalStop>> {
   const { drifts, outbox } = scope;
   const stops = new Map<Ref, RemovalStop>();
@@ -228,15 +243,17 @@ export async function removalStops(
     const removals = portion.flatMap((ref, index) =>
       (groups[index] ?? []).map((group) => ({ ref, item: removal(group, parseRef(ref).id) })),
     );
-    const from = [...new Set(removals.map(({ item }) => item.ref))].filter((group) => !made.has(group));
-    const [verdicts, observed, kept] = await Promise.all([
+    const from = [...new Set(removals.map(({ item }) => item.ref))].filter((group) => !recreated.has(group));
+    const [verdicts, observed, unwanted] = await Promise.all([
       outbox.guardStore.verdictsOn(removals.map(({ item }) => item)),
       drifts.readLinks(from),
       keptBySettings(scope, from),
     ]);
-    const counted = new Map(observed.filter(({ ref }) => !kept.has(ref)).map((each) => [each.ref, each]));
+    const removing = new Map(
+      observed.filter(({ ref }) => !unwanted.has(ref)).map((each) => [each.ref, each]),
+    );
     for (const [index, { ref, item }] of removals.entries()) {
-      const group = counted.get(item.ref);
+      const group = removing.get(item.ref);
       if (group === undefined) continue;
       if (verdicts[index] === 'held') stops.set(ref, 'heldRemoval');
       else if (refusalOf(parseLink(group.text), group.marked) && !stops.has(ref))

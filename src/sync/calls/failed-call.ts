@@ -96,8 +96,9 @@ export async function outcomeOfError(
  * failure of the whole target. A condition about a held or rejected change stays, because its decision comes first.
  */
 async function isFailingAlone({ link, target }: SyncContext): Promise<boolean> {
-  const isTold = link.condition?.reason === 'NotApplied';
-  const mayTell = isTold || ((link.attempts ?? 0) >= FAILURES_TO_TELL && !isAwaitingDecision(link.condition));
+  const isToldAlready = link.condition?.reason === 'NotApplied';
+  const mayTell =
+    isToldAlready || ((link.attempts ?? 0) >= FAILURES_TO_TELL && !isAwaitingDecision(link.condition));
   return mayTell && !(await target.breaker.read()).open;
 }
 

@@ -67,10 +67,10 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   const { outbox, work } = context;
   await dropPendingMembers(context, await outbox.pendingMembers(work.id));
   // The group is gone or has no managed member left, so kept (`r`) and unconfirmed removals have nothing to remove.
-  const rejected = membersWithSign(await outbox.pendingMembers(work.id), MEMBERSHIP_SIGN.keptRemoval);
-  const removed = [...rejected, ...(await outbox.unconfirmedRemovals(work.id))];
-  // As removals (`-`) were written, also kept and unconfirmed ones end (ack_members.lua).
-  if (removed.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, removed);
+  const kept = membersWithSign(await outbox.pendingMembers(work.id), MEMBERSHIP_SIGN.keptRemoval);
+  const ending = [...kept, ...(await outbox.unconfirmedRemovals(work.id))];
+  // An ack of removals (`-`) ends kept and unconfirmed ones too (ack_members.lua).
+  if (ending.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, ending);
   return { kind: 'synced', writes: context.writes, forget: true };
 }
 

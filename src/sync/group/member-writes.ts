@@ -72,7 +72,8 @@ export async function writeMembers(
         : `the platform answered success and kept ${ignored} in the group`,
     ];
   } catch (error) {
-    // A platform that breaks the rule may have added some members of a longer PATCH, so those count as sent.
+    // The refused member does not count as sent. The members of a longer PATCH do, because a platform that breaks the rule may have
+    // added some of them.
     if (members.length === 1 && isStatus(error, ...NOTHING_WRITTEN))
       await outbox.refuseAdditions(work, first);
     // The platform refuses one of the members (400, 404), or the size of the PATCH (413).
@@ -117,10 +118,10 @@ async function confirmedOf(
   answer: WireGroup | undefined,
   members: LinkedMember[],
 ): Promise<string[]> {
-  const isLast = sign === '-' && work.record === undefined;
+  const isOfDeletedGroup = sign === '-' && work.record === undefined;
   // A read without `members` shows an empty group.
   const group =
-    answer?.members || !isLast
+    answer?.members || !isOfDeletedGroup
       ? answer
       : { members: [], ...(await target.client.groups.get(link.id ?? '', { members: true }, call)) };
   if (!group?.members) return members.map(({ user }) => user);

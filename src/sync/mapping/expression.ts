@@ -119,18 +119,18 @@ function limitSizes(expression: jsonata.Expression): void {
     if (excess !== undefined) throw new ExpressionFailed(excess, { exceeded: true });
   };
   expression.assign(AFTER_STEP as unknown as string, afterStep);
-  const multiplied = (letters: number): void => {
+  const refuseTooLong = (letters: number): void => {
     if (letters > SIZES.value)
       throw new ExpressionFailed(`makes a text of more than ${SIZES.value} letters`, { exceeded: true });
   };
   const join = (texts: string[] | undefined, separator: string | undefined): string | undefined => {
     const between = separator ?? '';
-    multiplied(texts?.reduce((sum, text) => sum + text.length + between.length, 0) ?? 0);
+    refuseTooLong(texts?.reduce((sum, text) => sum + text.length + between.length, 0) ?? 0);
     return texts?.join(between);
   };
   const pad = (text: string | undefined, width: number, filler: string | undefined): string | undefined => {
     const unit = filler || ' ';
-    multiplied(Math.abs(width) * unit.length);
+    refuseTooLong(Math.abs(width) * unit.length);
     if (text === undefined) return undefined;
     const missing = Math.max(0, Math.abs(Math.trunc(width)) - [...text].length);
     const padding = [...unit.repeat(missing)].slice(0, missing).join('');

@@ -42,12 +42,13 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   const taken = await takenElsewhere(context, kind, ids, kind === 'User' ? { userName: name } : undefined);
   if (taken) return taken;
   const holder = kind === 'User' && holders[0] ? await holderOf(context, holders[0].id) : undefined;
-  const kept = holder && isNeverRenamed(holder.link) ? holder : undefined;
+  const neverRenamed = holder && isNeverRenamed(holder.link) ? holder : undefined;
   // A leaver who is pushed anew takes the account over, which then gets another userName.
   const isTakenOver =
-    kept !== undefined && (await isExternalIdPending(context, kept.link.core ?? {}, context.work.ref));
-  const isKept = kept !== undefined && !isTakenOver && (await keepsName(context, kept.ref));
-  // Between the reads an approval may end or the account be deleted, and a list may lag: so the conflict needs two attempts.
+    neverRenamed !== undefined &&
+    (await isExternalIdPending(context, neverRenamed.link.core ?? {}, context.work.ref));
+  const isKept = neverRenamed !== undefined && !isTakenOver && (await keepsName(context, neverRenamed.ref));
+  // One attempt does not prove the conflict: between its reads an approval may end or the account be deleted, and a list may lag.
   const isFirstAttempt = (context.link.successionAttempts ?? 0) === 0;
   const waitMs = (): number | undefined => (isFirstAttempt ? successionWait(context) : undefined);
   const afterMs = isKept
@@ -58,7 +59,8 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   if (!holder) return undefined;
   const { ref, link } = holder;
   // While a sync of the holder is pending, that person may be back at the source: then the message advises no deletion.
-  const keepsAccount = kept !== undefined && !isTakenOver && !(await context.outbox.isMarked(kept.ref));
+  const keepsAccount =
+    neverRenamed !== undefined && !isTakenOver && !(await context.outbox.isMarked(neverRenamed.ref));
   const message = keepsAccount
     ? takenByText(ref, { isProtected: link.condition?.reason === 'Protected' })
     : `userName is already taken by the account of ${ref}: scim-bridge explain ${ref} tells why that account keeps the name`;

@@ -35,7 +35,7 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   if (!isKept) await resumeRemovals(context);
   if (target.policy.policy === 'sync' && mayBeActive(link)) {
     try {
-      // Also for a closing that the platform refuses.
+      // Set before the write, so that the condition of a closing that the platform refuses has it too.
       gate.isLeaver = true;
       const isOpen = (await deactivate(context)) !== 'allowed';
       gate.isLeaver = isOpen;

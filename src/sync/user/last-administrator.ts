@@ -26,9 +26,8 @@ const CHECK_TIMEOUT_MS = 2000;
 
 /**
  * Judges whether another active administrator remains. Runs after the guard has counted the deactivation, so that two workers
- * that close two administrators see each other. If the API key belongs to an
- * administrator, no call is needed: that account always remains. Otherwise many deactivations share one read of the user
- * list.
+ * that close two administrators see each other. If the API key belongs to an administrator, no call is needed: that account always
+ * remains. Otherwise many deactivations share one read of the user list.
  * @throws errors of the platform client for a known administrator; for other accounts a failed list means `unknown`
  */
 export async function administratorStateOf(context: SyncContext): Promise<AdministratorState> {

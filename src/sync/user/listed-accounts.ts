@@ -72,7 +72,7 @@ export async function readAccountList(
   if (!take(first)) return { kind: 'unproven' };
   // The first page has all accounts.
   if (size >= total) return { kind: 'read', names };
-  // Pages of one account cannot overlap.
+  // Pages overlap by one account, so a page of one account would add none.
   if (size < 2) return { kind: 'unproven' };
   const starts: number[] = [];
   for (let start = size; start < total; start += size - 1) starts.push(start);
@@ -121,14 +121,14 @@ export function createListedAccounts(deps: {
 }): ListedAccounts {
   const { client, clock } = deps;
   /** Number of new users since a time, Unix milliseconds. */
-  let seen = { since: Number.NEGATIVE_INFINITY, users: 0 };
+  let newUsers = { since: Number.NEGATIVE_INFINITY, users: 0 };
   let list: { names: BloomFilter; readAt: number; lifetimeMs: number } | undefined;
   let reading: Promise<void> | undefined;
   let retryAt = Number.NEGATIVE_INFINITY;
 
   async function read(countNew: () => Promise<number>, signal: AbortSignal): Promise<void> {
     const readAt = clock.now();
-    const worthPages = async (): Promise<number> => SAVED_PER_USER * ((await countNew()) + seen.users);
+    const worthPages = async (): Promise<number> => SAVED_PER_USER * ((await countNew()) + newUsers.users);
     const found = await readAccountList(client, worthPages, { signal });
     if (found.kind !== 'read') {
       retryAt = clock.now() + RETRY_MS;
@@ -154,12 +154,12 @@ export function createListedAccounts(deps: {
   return {
     mayHave: async ({ userName, externalId }, { countNew, signal }) => {
       const now = clock.now();
-      if (now - seen.since > NEW_USERS_MS) seen = { since: now, users: 0 };
-      seen.users++;
+      if (now - newUsers.since > NEW_USERS_MS) newUsers = { since: now, users: 0 };
+      newUsers.users++;
       /** Returns whether there is no list, or its age exceeds this part of its lifetime. */
       const isOlderThan = (part: number): boolean =>
         !list || clock.now() - list.readAt > part * list.lifetimeMs;
-      if (isOlderThan(RENEW_AFTER) && seen.users >= MANY && clock.now() >= retryAt) {
+      if (isOlderThan(RENEW_AFTER) && newUsers.users >= MANY && clock.now() >= retryAt) {
         const done = begin(countNew, signal);
         if (isOlderThan(1)) await settledWithin(clock, done, LIST_WAIT_MS);
       }

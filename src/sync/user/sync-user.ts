@@ -61,13 +61,8 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   // The user is wanted, so a deletion that was sent before is no longer the reason of an absence.
   delete link.deleting;
   if (link.id === undefined) {
-    let found: FoundAccount = (await isUnlisted(context, desired))
-      ? { kind: 'absent' }
-      : await findUser(context, desired);
-    if (found.kind === 'absent') found = await createMissingAccount(context, desired);
-    if (found.kind === 'blocked')
-      return { kind: 'blocked', writes: context.writes, condition: found.condition };
-    if (found.kind === 'later') return { ...found, writes: context.writes };
+    const unlinked = await linkAccount(context, desired);
+    if (unlinked) return unlinked;
   }
   // A link that a repair restored contains only the id.
   if (link.core === undefined) await observeLinked(context, desired);
@@ -123,14 +118,8 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   if (attributes.kind === 'held') return ended(context);
 
   if (desired.active && mayBeInactive(link)) {
-    if (policy.users.activation === 'safe') {
-      if (pendingSigns.includes(MEMBERSHIP_SIGN.toRemove)) return waitForRemovals(context);
-      if (await hasPendingGrants(context))
-        return { kind: 'waiting', writes: context.writes, for: 'memberships' };
-    }
-    // A newer change is synced first (`afterMs: 0`), so that a user who was deactivated meanwhile is never activated.
-    if (!(await context.outbox.isCurrent(work))) return { kind: 'later', writes: context.writes, afterMs: 0 };
-    await setActive(context, true);
+    const waiting = await activate(context, pendingSigns);
+    if (waiting) return waiting;
   }
   delete link.isIncomplete;
   // A user whose protected name was changed has lost the protection only now, with the write of the new name.
@@ -143,6 +132,36 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   // Without a mark the link is current, and nothing reads the generation (`outbox.readiness`).
   delete link.observedGeneration;
   return ended(context);
+}
+
+/** Finds, adopts or creates the account. @returns an outcome when the user has no account yet; undefined: the link has its id */
+async function linkAccount(context: SyncContext, desired: DesiredUser): Promise<SyncOutcome | undefined> {
+  let found: FoundAccount = (await isUnlisted(context, desired))
+    ? { kind: 'absent' }
+    : await findUser(context, desired);
+  if (found.kind === 'absent') found = await createMissingAccount(context, desired);
+  if (found.kind === 'blocked')
+    return { kind: 'blocked', writes: context.writes, condition: found.condition };
+  return found.kind === 'later' ? { ...found, writes: context.writes } : undefined;
+}
+
+/**
+ * Activates the account, with `users.activation: safe` only when no change of a membership is pending.
+ * @returns an outcome when the activation waits; undefined: the account is active
+ */
+async function activate(
+  context: SyncContext,
+  pendingSigns: readonly string[],
+): Promise<SyncOutcome | undefined> {
+  const { outbox, target, work, writes } = context;
+  if (target.policy.users.activation === 'safe') {
+    if (pendingSigns.includes(MEMBERSHIP_SIGN.toRemove)) return waitForRemovals(context);
+    if (await hasPendingGrants(context)) return { kind: 'waiting', writes, for: 'memberships' };
+  }
+  // A newer change is synced first (`afterMs: 0`), so that a user who was deactivated meanwhile is never activated.
+  if (!(await outbox.isCurrent(work))) return { kind: 'later', writes, afterMs: 0 };
+  await setActive(context, true);
+  return undefined;
 }
 
 /** Writes changed core attributes in one PATCH. @returns an outcome when the sync cannot continue */
