@@ -187,7 +187,10 @@ interface MemberChanges {
 
 const NOTHING_THERE: FoundThere<never> = { found: [], unread: [] };
 
-/** Finds which pending, held and rejected changes of the members the platform has already. @param present the group, if it is there */
+/**
+ * Finds which pending, held and rejected changes of the members the platform has already.
+ * @param present the group, if it is there
+ */
 export async function findMadeChanges(
   scan: ScanResult,
   { ref, text, marked }: ObservedResource,

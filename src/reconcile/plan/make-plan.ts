@@ -4,7 +4,7 @@ import { isRepaired } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { unmappedEntries } from '../tenant/applied-attributes.ts';
-import { attributeDrift, earliestDrift, withLostCause } from '../compare/attribution.ts';
+import { attributeDrift, earliestDrift, withLostCause, type DriftFacts } from '../compare/attribution.ts';
 import type { ReadTrail } from '../scan/audit-trail.ts';
 import { waitingBehindClosing } from '../unwritten/behind-closing.ts';
 import { createVisibility } from '../compare/compare.ts';
@@ -67,29 +67,7 @@ export async function makePlan(
   options: PlanOptions,
 ): Promise<{ plan: Plan; findings: RunFindings }> {
   const startedAt = scope.clock.now();
-  // Marks the members of renamed groups that have no mark yet; without one they would count as synced with the new name.
-  await scope.directory.markRenamed();
-  const [mappedBy, hasMoved, rulesAgree] = await Promise.all([
-    scope.runs.mappedBy(),
-    scope.outbox.hasMoved(),
-    scope.rulesAgree(),
-  ]);
-  const rulesChanged = mappedBy !== scope.digest;
-  const mapsAll = (options.mapsAll ?? false) || rulesChanged;
-  if (mapsAll) await scope.coverage.readAllAnew();
-  const scan: ScanResult = {
-    scope,
-    signal: options.signal,
-    visibility: createVisibility(),
-    counts: { calls: 0, moved: 0 },
-    unread: new Map(),
-    onProgress: options.onProgress ?? (() => undefined),
-    lost: new Set(),
-    isRepaired: isRepaired(mappedBy),
-    hasMoved,
-    remember: options.remember ?? (() => Promise.resolve()),
-  };
-  const full = (options.full ?? false) || scan.isRepaired;
+  const { scan, mappedBy, rulesChanged, rulesAgree, mapsAll, full } = await beginScan(scope, options);
   const orphans = await readOrphans(scan);
   // Groups are read in parallel to the longer list of users.
   const userWork = scanUsers(scan, mapsAll, orphans.User);
@@ -125,32 +103,18 @@ export async function makePlan(
   const verified = await withTakenNames(scope, judged, users.strangers);
   const restored = await readRestored(scope.acts);
   const openRestore = await ifOpen(restored, scope);
-  const lastWrite = await readValueWrites(scope, verified);
-  const since = earliestDrift(verified, lastWrite);
-  const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
-  const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
-  const proven = withoutProof(
-    attributeDrift(verified, {
-      trail,
-      lastWrite,
-      restored: openRestore,
-      deleted: values.definitions?.deleted,
-    }),
-    users,
-    groups,
-  );
+  const attributed = await withCauses(scope, verified, options, {
+    startedAt,
+    restored: openRestore,
+    deleted: values.definitions?.deleted,
+  });
+  const proven = withoutProof(attributed, users, groups);
   const found = await withFollowers(scan, proven, verified, {
     always: mapsAll || full,
     isConflictPerAttribute: true,
   });
   const done = verified.flatMap((each) => each.done ?? []);
-  // Dead letters whose refused change somebody made at the platform: the run marks them, and their sync ends the dead letter. A
-  // refused deletion is left out, because no comparison sees whether the closed account of a leaver was deleted.
-  const doneLetters = verified.flatMap(({ ref, refusal, entries: differing, areValuesUnread }) =>
-    blocked.has(ref) && refusal && refusal.write !== 'delete' && differing.length === 0 && !areValuesUnread
-      ? [ref]
-      : [],
-  );
+  const doneLetters = lettersDone(verified, blocked);
   // The dead letter of a user who could not be read stays in the plan.
   const mapsEveryone = mapsAll && scan.unread.size === 0;
   const letters = await blockedEntries(scope, [...blocked.keys()], found, {
@@ -224,6 +188,59 @@ export async function makePlan(
       ...recognised(users),
     },
   };
+}
+
+/** Prepares the comparison, and decides whether all users are mapped and all members and values are read. */
+async function beginScan(scope: ReconcileScope, options: PlanOptions) {
+  // Marks the members of renamed groups that have no mark yet; without one they would count as synced with the new name.
+  await scope.directory.markRenamed();
+  const [mappedBy, hasMoved, rulesAgree] = await Promise.all([
+    scope.runs.mappedBy(),
+    scope.outbox.hasMoved(),
+    scope.rulesAgree(),
+  ]);
+  const rulesChanged = mappedBy !== scope.digest;
+  const mapsAll = (options.mapsAll ?? false) || rulesChanged;
+  if (mapsAll) await scope.coverage.readAllAnew();
+  const scan: ScanResult = {
+    scope,
+    signal: options.signal,
+    visibility: createVisibility(),
+    counts: { calls: 0, moved: 0 },
+    unread: new Map(),
+    onProgress: options.onProgress ?? (() => undefined),
+    lost: new Set(),
+    isRepaired: isRepaired(mappedBy),
+    hasMoved,
+    remember: options.remember ?? (() => Promise.resolve()),
+  };
+  const full = (options.full ?? false) || scan.isRepaired;
+  return { scan, mappedBy, rulesChanged, rulesAgree, mapsAll, full };
+}
+
+/**
+ * Returns the dead letters whose refused change somebody made at the platform: the run marks them, and their sync ends the dead
+ * letter. A refused deletion is left out, because no comparison sees whether the closed account of a leaver was deleted.
+ */
+const lettersDone = (verified: readonly VerifiedResource[], blocked: ReadonlyMap<Ref, number>): Ref[] =>
+  verified.flatMap(({ ref, refusal, entries: differing, areValuesUnread }) =>
+    blocked.has(ref) && refusal && refusal.write !== 'delete' && differing.length === 0 && !areValuesUnread
+      ? [ref]
+      : [],
+  );
+
+/** Returns all entries, those about drift with their cause. Reads the audit log of the platform only if there is drift. */
+async function withCauses(
+  scope: ReconcileScope,
+  verified: VerifiedResource[],
+  { readTrail, signal }: PlanOptions,
+  { startedAt, ...facts }: { startedAt: number } & Pick<DriftFacts, 'restored' | 'deleted'>,
+): Promise<PlanEntry[]> {
+  const lastWrite = await readValueWrites(scope, verified);
+  const since = earliestDrift(verified, lastWrite);
+  const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
+  const trail = hasDrift ? await readTrail?.(since ?? startedAt, signal) : undefined;
+  return attributeDrift(verified, { trail, lastWrite, ...facts });
 }
 
 /** Returns the times of a restore in the form of the plan. */

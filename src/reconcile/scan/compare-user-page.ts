@@ -101,8 +101,8 @@ export async function compareUserPage(
       return;
     }
     const isUnknown = !link.departed && hasUnknownValue(link, types, (name) => user[EXTENSION]?.[name]);
-    // The link does not show the desired state: of an account that should be closed and that the policy left open (`leftOpen`), and of
-    // an account whose changes the policy `create-only` leaves.
+    // The link does not show the desired state of an account that should be closed and that the policy left open (`leftOpen`), and
+    // of an account whose changes the policy `create-only` leaves.
     const isLeftByPolicy = link.leftOpen ?? (isCreateOnly && !link.departed);
     if (mapsAll || holder.marked || isLeftByPolicy || isUnknown) toMap.push({ holder, link, user });
     else {

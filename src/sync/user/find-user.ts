@@ -49,8 +49,8 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
     case 'absent':
       return { kind: 'absent' };
     case 'conflict':
-      // The conflict may pass: a sync is pending of the resource that is linked to the account and may give up the name, or of another
-      // user with the same externalId; or the list shows an old name of the account.
+      // The conflict may pass: a sync is pending of the resource that is linked to the account and may give up the name, or of
+      // another user with the same externalId; or the list shows an old name of the account.
       for (const { user } of candidates) {
         const shown = { id: user.id, name: user.userName };
         const isPassing =
