@@ -46,11 +46,14 @@ async function isClosedByOthers({ clock, link, target, call }: SyncContext): Pro
   const mayBeClosed = link.observed?.active === false || isAwaitingDecision(link.condition);
   if (!mayBeActive(link) || !mayBeClosed) return false;
   const { active } = await target.client.users.get(platformIdOf(link), call);
+  if (active === undefined) return false;
   forgetObserved(link, 'active');
-  if (active !== false) return false;
+  // An open state is noted too, because the bridge may have closed the account before somebody opened it: later syncs have to ask for
+  // its closing.
   link.core = { ...link.core, active };
-  link.closedAt = clock.now();
-  return true;
+  if (active) delete link.closedAt;
+  else link.closedAt = clock.now();
+  return !active;
 }
 
 /**
