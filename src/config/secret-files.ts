@@ -3,10 +3,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
+import { firstPerPath } from './faults.ts';
 import { select, setAt, toKeys } from './places.ts';
 import type { Config } from './schema.ts';
 import { checkNotices } from './notice-checks.ts';
-import { checkSecrets } from './secrets.ts';
+import { checkSecrets, repeatedSecrets } from './secrets.ts';
 import { errorCode } from './settings-file.ts';
 import { withoutLineEnd, type FileText } from './substitute.ts';
 
@@ -15,6 +16,13 @@ import { withoutLineEnd, type FileText } from './substitute.ts';
  * symbolic link, which some file watchers do not notice.
  */
 const POLL_MS = 2000;
+
+/** A secret as its file has it now. */
+interface Secret {
+  /** JSON pointer of the setting. */
+  path: string;
+  value: string;
+}
 
 /**
  * Starts to read the files periodically.
@@ -38,7 +46,7 @@ export function watchSecretFiles(
   }
 
   /** Reads the present value of a setting; undefined when a file cannot be read, which is logged. */
-  async function read({ path, parts }: FileText): Promise<{ path: string; value: string } | undefined> {
+  async function read({ path, parts }: FileText): Promise<Secret | undefined> {
     try {
       return { path, value: (await Promise.all(parts.map(textOf))).join('') };
     } catch (error) {
@@ -47,20 +55,26 @@ export function watchSecretFiles(
     }
   }
 
+  /** Logs the changed secrets that have a fault, and returns the others. */
+  function withoutFaulty(changed: readonly Secret[]): readonly Secret[] {
+    const faults = faultsWith(config, changed);
+    const usable = changed.filter(({ path }) => !faults.has(path));
+    if (usable.length === changed.length) return changed;
+    for (const { path } of changed) {
+      const problem = faults.get(path);
+      if (problem !== undefined) report(path, problem);
+    }
+    // Checked again, because the former secret of a faulty one stays in use: another file may hold it.
+    return withoutFaulty(usable);
+  }
+
   /** Reads all files now. @returns whether a secret has changed */
   async function look(): Promise<boolean> {
     const found = (await Promise.all(config.secretFiles.map(read))).flatMap((each) => each ?? []);
     const changed = found.filter(({ path, value }) => valueAt(config, path) !== value);
     for (const { path } of found) if (!changed.some((each) => each.path === path)) reported.delete(path);
     if (changed.length === 0) return false;
-    const { server, connections, targets, notices } = config;
-    const proposed = structuredClone({ server, connections, targets, notices });
-    for (const { path, value } of changed) setAt(proposed, toKeys(path), value);
-    const faults = new Map(
-      [...checkSecrets(proposed), ...checkNotices(proposed)].map(({ path, message }) => [path, message]),
-    );
-    const usable = changed.filter(({ path }) => !faults.has(path));
-    for (const { path } of changed) if (faults.has(path)) report(path, faults.get(path) ?? '');
+    const usable = withoutFaulty(changed);
     for (const { path, value } of usable) {
       setAt(config, toKeys(path), value);
       reported.delete(path);
@@ -85,6 +99,20 @@ export function watchSecretFiles(
       await watching;
     },
   };
+}
+
+/** Returns the faults by path that the settings would have with the changed secrets. */
+function faultsWith(config: Config, changed: readonly Secret[]): Map<string, string> {
+  const { server, connections, targets, notices, backup } = config;
+  const proposed = structuredClone({ server, connections, targets, notices, backup });
+  for (const { path, value } of changed) setAt(proposed, toKeys(path), value);
+  // The settings in use have no faults. So of two settings with the same secret the changed one is at fault, whichever it is.
+  const others = repeatedSecrets(proposed).map(({ path, other }) => ({
+    path: other,
+    message: `The same secret is used at ${path}.`,
+  }));
+  const faults = firstPerPath([...checkSecrets(proposed), ...others, ...checkNotices(proposed)]);
+  return new Map(faults.map(({ path, message }) => [path, message]));
 }
 
 const textOf = async (part: string | { file: string }): Promise<string> =>

@@ -52,28 +52,42 @@ function checkKeys(document: unknown): ConfigFault[] {
   return [...faultsAt(PRIVATE_KEYS, parsePrivateKey), ...faultsAt(PUBLIC_KEYS, parsePublicKey)];
 }
 
+/** Settings with the same secret, as JSON pointers. */
+interface SameSecret {
+  /** A secret that the bridge itself checks, so its operator can replace it. */
+  path: string;
+  other: string;
+}
+
 /**
- * Returns faults of weak secrets and of secrets that are used twice. One token must not stand for two identity providers
- * or for an operator, and a caller of the bridge must not have the key of the platform.
+ * Returns the secrets that are used twice. One token must not stand for two identity providers or for an operator, and a
+ * caller of the bridge must not have the key of the platform.
  */
-export function checkSecrets(document: unknown): ConfigFault[] {
-  const faults = checkKeys(document);
-  const seen = new Map<string, string>();
+export function repeatedSecrets(document: unknown): SameSecret[] {
+  const repeated: SameSecret[] = [];
+  const seen = new Map<unknown, string>();
   for (const pattern of TOKEN_PATTERNS) {
-    const advice = GIVEN_SECRETS.get(pattern) ?? MAKE_ONE;
     const isOwn = OWN_SECRETS.includes(pattern);
     for (const { path, value } of select(document, pattern)) {
-      if (typeof value !== 'string') continue;
-      const problem = checkSecretForm(value);
-      const firstPath = seen.get(value);
-      // A repeated secret is a fault of the one that the bridge itself checks, because its operator can replace it.
-      if (problem) faults.push({ path, message: `${problem} ${advice}` });
-      else if (firstPath && isOwn)
-        faults.push({ path, message: `The same secret is used at ${firstPath}. ${MAKE_ONE}` });
-      else if (firstPath)
-        faults.push({ path: firstPath, message: `The same secret is used at ${path}. ${MAKE_ONE}` });
+      const first = typeof value === 'string' ? seen.get(value) : undefined;
+      if (first !== undefined) repeated.push(isOwn ? { path, other: first } : { path: first, other: path });
       else if (isOwn) seen.set(value, path);
     }
   }
-  return faults;
+  return repeated;
+}
+
+/** Returns faults of weak secrets and of secrets that are used twice. */
+export function checkSecrets(document: unknown): ConfigFault[] {
+  const weak = TOKEN_PATTERNS.flatMap((pattern) =>
+    select(document, pattern).flatMap(({ path, value }) => {
+      const problem = typeof value === 'string' ? checkSecretForm(value) : undefined;
+      return problem ? [{ path, message: `${problem} ${GIVEN_SECRETS.get(pattern) ?? MAKE_ONE}` }] : [];
+    }),
+  );
+  const repeated = repeatedSecrets(document).map(({ path, other }) => ({
+    path,
+    message: `The same secret is used at ${other}. ${MAKE_ONE}`,
+  }));
+  return [...checkKeys(document), ...weak, ...repeated];
 }

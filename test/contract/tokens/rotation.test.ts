@@ -1,9 +1,11 @@
 // Tests the rotation of secrets in files at run time.
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
 import type { App } from '../../../src/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { buildBridge, TOKEN } from '../../support/build-bridge.ts';
 import { createRig, statusOf, type Rig } from './rig.ts';
 
 const ONE = 'first-token-from-a-file-0123456789';
@@ -40,8 +42,8 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-const adminStatus = async (token: string): Promise<number> => {
-  const answer = await request(`http://127.0.0.1:${app.port}/admin/v1/tokens`, {
+const adminStatus = async (token: string, { port } = app): Promise<number> => {
+  const answer = await request(`http://127.0.0.1:${port}/admin/v1/tokens`, {
     headers: { authorization: `Bearer ${token}` },
   });
   await answer.body.dump();
@@ -84,4 +86,59 @@ test('a secret file replaced by an empty, short, equal or missing one is logged 
       }
     }),
   );
+}, 60_000);
+
+test('an admin token file replaced by the present token of an identity provider is refused, also when that token is about to be replaced by one that cannot be used', async () => {
+  const replacements = [
+    { SCIM_TOKEN: ONE, ADMIN_TOKEN: ONE },
+    { SCIM_TOKEN: 'short', ADMIN_TOKEN: ONE },
+  ];
+  await Promise.all(
+    replacements.map(async (files) => {
+      const own = onFiles({ SCIM_TOKEN: ONE, ADMIN_TOKEN: ADMIN });
+      try {
+        const service = await own.start();
+        mount(own.folder, files);
+        const complaint = () =>
+          own.logs.find((line) => line.includes('/server/adminToken') && /same secret/.test(line));
+        await eventually('the refusal is logged', () => complaint() !== undefined, 20_000);
+        expect([
+          await adminStatus(ONE, service),
+          await adminStatus(ADMIN, service),
+          await statusOf(service, ONE),
+        ]).toEqual([401, 200, 200]);
+        expect(own.logs.join('')).not.toContain(ONE);
+      } finally {
+        await own.stop();
+      }
+    }),
+  );
+}, 60_000);
+
+test('a platform key file replaced by the token of an identity provider is refused, and the platform gets the former key only', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
+  const file = join(folder, 'PLATFORM_TOKEN');
+  const path = '/targets/main/token';
+  const bridge = await buildBridge({
+    configure: (config) => {
+      writeFileSync(file, config.targets.main?.token ?? '');
+      config.secretFiles.push({ path, parts: [{ file }] });
+    },
+  });
+  try {
+    await bridge.platform.forgetRequests();
+    writeFileSync(file, TOKEN);
+    const lines = () => bridge.logs.filter((line) => line.includes(path));
+    await eventually('the file is read', () => lines().length > 0, 20_000);
+    await bridge.idp.createUser('new@acme.example');
+    await eventually('the user arrives', () => bridge.platform.user('new@acme.example'));
+    expect((await bridge.platform.requests()).filter(({ status }) => status === 401)).toEqual([]);
+    expect(lines().map((line) => (JSON.parse(line) as { problem: string }).problem)).toEqual([
+      'The same secret is used at /connections/default/tokens/0/secret.',
+    ]);
+    expect(bridge.logs.join('')).not.toContain(TOKEN);
+  } finally {
+    await bridge.stop();
+    rmSync(folder, { recursive: true });
+  }
 }, 60_000);
