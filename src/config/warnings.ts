@@ -18,6 +18,7 @@ export const configWarnings = (config: Warned, env: NodeJS.ProcessEnv = process.
   ...publicAddressWarnings(config),
   ...redisWarnings(config),
   ...sharedTargetWarnings(config),
+  ...sameAddressWarnings(config),
   ...approverWarnings(config),
 ];
 
@@ -80,6 +81,25 @@ function sharedTargetWarnings({ connections, targets }: Warned): ConfigWarning[]
         message: `several connections feed ${target}: ${names}`,
         advice:
           'Keep their people and groups apart. An account or group belongs to the connection that is linked first; for the other connection it is a dead letter (TakenByConnection).',
+      },
+    ];
+  });
+}
+
+/** Warns about targets that are one platform under several names. */
+function sameAddressWarnings({ targets }: Warned): ConfigWarning[] {
+  // An address in two spellings, such as with and without its usual port, is one address.
+  const all = Object.entries(targets).map(([name, { url }]) => ({ name, address: new URL(url).href }));
+  return all.flatMap(({ name: target, address }) => {
+    const same = all.filter((each) => each.address === address).map(({ name }) => name);
+    // One warning for each address, at the second target.
+    if (same[1] !== target) return [];
+    return [
+      {
+        path: `/targets/${target}/url`,
+        message: `several targets have the same address: ${same.join(', ')}`,
+        advice:
+          'Give each target the address of its own platform, or keep their people and groups apart (users.scope, groups.include): otherwise all of them change the same accounts and groups.',
       },
     ];
   });

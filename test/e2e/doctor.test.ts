@@ -116,3 +116,23 @@ test('doctor reports an attribute of another type, and still checks the target w
   expect(away.text).toContain('error redis: Redis does not answer');
   expect(away.text).toContain('ok target main: SCIM is on');
 }, 30_000);
+
+test('check-config accepts two targets with the same address and warns with the names of both', async () => {
+  const { platformUrl: url, fixtures } = sandbox.ready;
+  const target = { url, token: fixtures.apiKeys.admin, allowLoopbackHttp: true };
+  const commands = createCommands({
+    connections: { default: { tokens: [{ name: 'primary', secret: 'a-token-for-tests-0123456789' }] } },
+    targets: { main: target, second: target },
+  });
+  try {
+    const { code, errors } = await commands.run('check-config');
+    expect([code, errors]).toEqual([
+      0,
+      expect.stringContaining(
+        'Warning: /targets/second/url: several targets have the same address: main, second. Give each',
+      ),
+    ]);
+  } finally {
+    commands.remove();
+  }
+});

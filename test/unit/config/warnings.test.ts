@@ -1,6 +1,6 @@
 // Tests the warnings about settings that are valid but risky.
 import { configWarnings } from '../../../src/config/warnings.ts';
-import { fileWith, loadText } from './settings-folder.ts';
+import { fileWith, KEY, loadText } from './settings-folder.ts';
 
 const warningsOf = (rest: string): string[] =>
   configWarnings(loadText(fileWith('', rest))).map(({ path }) => path);
@@ -20,6 +20,17 @@ test('TLS without verification of certificates gives a warning', () => {
 test('the setting of two approvers without a sign-in gives a warning at guard.approvers', () => {
   const warned = configWarnings(loadText(fileWith('guard: { approvers: 2 }')));
   expect(warned).toMatchObject([{ path: '/targets/main/guard/approvers' }]);
+});
+
+test.each([
+  ['https://acme.example.com', true],
+  ['https://ACME.example.com:443/', true],
+  ['https://acme.example.com/second', false],
+  ['https://second.example.com', false],
+])('a second target with the url %s gives a warning at its url: %s', (url, isWarned) => {
+  const warned = configWarnings(loadText(fileWith('', `  second: { url: '${url}', token: ${KEY}-2 }`)));
+  const message = 'several targets have the same address: main, second';
+  expect(warned).toMatchObject(isWarned ? [{ path: '/targets/second/url', message }] : []);
 });
 
 test.each([
