@@ -57,7 +57,15 @@ const condition = (
 });
 
 function backlogConditions(
-  { held, exceptions, blocked, failedRuns, lastRun }: NoticeFacts['backlogs'][number]['backlog'],
+  {
+    held,
+    exceptions,
+    blocked,
+    blockedSince,
+    failedRuns,
+    failingSince,
+    lastRun,
+  }: NoticeFacts['backlogs'][number]['backlog'],
   place: { connection: string; target: string },
   now: number,
 ): NoticeCondition[] {
@@ -74,8 +82,13 @@ function backlogConditions(
         since: now - exceptions.ages[reason],
       }),
     ),
-    condition('deadLetters', { ...place, count: blocked }),
-    condition('reconcile', { ...place, count: failedRuns, reason: lastRun?.outcome ?? null }),
+    condition('deadLetters', { ...place, count: blocked, since: blockedSince ?? null }),
+    condition('reconcile', {
+      ...place,
+      count: failedRuns,
+      reason: lastRun?.outcome ?? null,
+      since: failingSince ?? null,
+    }),
   ].filter((each) => each.count > 0);
 }
 
@@ -85,11 +98,16 @@ function tokenConditions(
   now: number,
 ): NoticeCondition[] {
   // `warningOf` returns 30, 7 or 1 (days), 0 for an expired token, and undefined for a token without a warning.
-  const days = expiresAt.flatMap((at) => (at === null ? [] : (warningOf(at, now) ?? [])));
-  const expired = days.filter((each) => each === 0);
-  const soon = days.filter((each) => each > 0);
+  const times = expiresAt.filter((at) => at !== null);
+  const expired = times.filter((at) => warningOf(at, now) === 0);
+  const soon = times.flatMap((at) => warningOf(at, now) ?? []).filter((days) => days > 0);
   return [
-    condition('tokens', { connection, reason: 'expired', count: expired.length }),
+    condition('tokens', {
+      connection,
+      reason: 'expired',
+      count: expired.length,
+      since: Math.min(...expired),
+    }),
     // The grade is the negative number of days: it rises from -30 to -7 and -1, and then the condition is reported again.
     condition('tokens', { connection, reason: 'soon', count: soon.length, grade: -Math.min(...soon) }),
   ].filter((each) => each.count > 0);

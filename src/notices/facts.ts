@@ -12,7 +12,10 @@ export interface NoticeFacts {
   backlogs: {
     connection: string;
     target: string;
-    backlog: Pick<Backlog, 'held' | 'exceptions' | 'blocked' | 'failedRuns' | 'lastRun'>;
+    backlog: Pick<
+      Backlog,
+      'held' | 'exceptions' | 'blocked' | 'blockedSince' | 'failedRuns' | 'failingSince' | 'lastRun'
+    >;
   }[];
   breakers: { target: string; state: BreakerState }[];
   /** Expiry of each token of a connection, Unix milliseconds; null: never. */

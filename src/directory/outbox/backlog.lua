@@ -7,7 +7,8 @@
 --        ''), last run (JSON, or ''), time of the last successful run (or ''), held changes of each kind, [action of reconcile
 --        runs, number of its writes, ...], waiting marks of each priority, [number of exceptions, time of the oldest or ''] of
 --        each reason, marks that are due now, load (read_load of lua/load.lua), number of consecutive runs that failed or did
---        not compare everything, time since which a schedule starts runs (or ''), longest time between two of them (or '')}
+--        not compare everything, time since which a schedule starts runs (or ''), longest time between two of them (or ''), end
+--        of the first of the failed runs (or ''), time of the oldest dead letter (or '')}
 -- NEEDS load
 
 -- Time of the oldest change that is not applied. Delivered marks are in `accepted` by the time of their oldest change; of the
@@ -18,8 +19,9 @@ local oldest = tonumber(accepted_at)
 local function note_age(time)
   if not oldest or time < oldest then oldest = time end
 end
-local last_run, last_success_at, failures, expected_since, expected_gap_ms = unpack(redis.call('HMGET',
-  key('reconcile', p.target), 'last', 'lastSuccessAt', 'failures', 'expectedSince', 'expectedGapMs'))
+local last_run, last_success_at, failures, expected_since, expected_gap_ms, failing_since = unpack(redis.call('HMGET',
+  key('reconcile', p.target), 'last', 'lastSuccessAt', 'failures', 'expectedSince', 'expectedGapMs', 'failingSince'))
+local _, blocked_since = unpack(redis.call('ZRANGE', key('blocked', p.target), 0, 0, 'WITHSCORES'))
 local held = {}
 for index, kind in ipairs(p.kinds) do
   held[index] = redis.call('ZCARD', key('guardHeld', p.target .. ':' .. kind))
@@ -55,4 +57,5 @@ return {
   read_load(p.target),
   failures or '0',
   expected_since or '', expected_gap_ms or '',
+  failing_since or '', blocked_since or '',
 }

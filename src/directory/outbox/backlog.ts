@@ -27,6 +27,8 @@ export interface Backlog {
   inflight: number;
   /** Number of dead letters. */
   blocked: number;
+  /** Time of the oldest dead letter, Unix milliseconds; undefined when there is none. */
+  blockedSince?: number;
   /** Age of the oldest change that is not applied, in milliseconds; 0 when there is none. */
   oldestMs: number;
   /** Marks that wait for delivery to the queue, by priority. */
@@ -47,6 +49,8 @@ export interface Backlog {
   expected: ExpectedRuns | null;
   /** Number of the last runs in a row that failed, or whose reads were not complete. */
   failedRuns: number;
+  /** End of the first of these runs, Unix milliseconds; undefined without one, or when an older version made it. */
+  failingSince?: number;
   /** Number of writes ordered by all reconcile runs, by action. */
   writes: Record<string, number>;
 }
@@ -75,6 +79,8 @@ type BacklogReply = [
   failedRuns: string,
   expectedSince: string,
   expectedGapMs: string,
+  failingSince: string,
+  blockedSince: string,
 ];
 
 /** Returns the backlog of a target. */
@@ -86,15 +92,17 @@ export async function readBacklog(
   const reply = (await scripts.run('backlog', keys.base, args)) as BacklogReply;
   const [_tag, now, dirty, inflight, blocked, oldestSince, hold, lastRun, lastSuccessAt, ...others] = reply;
   const [heldOfKinds, writes, waitingOfPriorities, exceptionsOfReasons, due, load, ...runs] = others;
-  const [failedRuns, expectedSince, expectedGapMs] = runs;
+  const [failedRuns, expectedSince, expectedGapMs, failingSince, blockedSince] = runs;
   return {
     now,
     dirty,
     inflight,
     blocked,
+    ...(blockedSince === '' ? {} : { blockedSince: Number(blockedSince) }),
     due,
     load: toLoadCounts(load),
     failedRuns: Number(failedRuns),
+    ...(failingSince === '' ? {} : { failingSince: Number(failingSince) }),
     oldestMs: oldestSince === '' ? 0 : Math.max(0, now - Number(oldestSince)),
     priorities: Object.fromEntries(
       PRIORITIES.map((priority, index) => [priority, waitingOfPriorities[index] ?? 0]),

@@ -128,11 +128,18 @@ export function createRunStore(
     const hasComparedAll = report.outcome !== 'unproven' && report.outcome !== 'failed';
     if (!hasComparedAll) {
       await redis.hset(state, { last });
-      await redis.hincrby(state, 'failures', 1);
+      const failures = await redis.hincrby(state, 'failures', 1);
+      if (failures === 1) await redis.hset(state, { failingSince: String(report.endedAt) });
     } else {
       const endedAt = String(report.endedAt);
       const converged = report.outcome === 'converged' ? { convergedAt: endedAt } : {};
-      await redis.hset(state, { last, lastSuccessAt: endedAt, failures: '0', ...converged });
+      await redis.hset(state, {
+        last,
+        lastSuccessAt: endedAt,
+        failures: '0',
+        failingSince: '',
+        ...converged,
+      });
     }
   }
 

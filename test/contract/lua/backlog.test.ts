@@ -1,5 +1,6 @@
 // Tests backlog.lua: pending marks of a target and the age of the oldest.
 import { EXCEPTION_REASONS } from '../../../src/directory/outbox/exceptions.ts';
+import type { Outcome } from '../../../src/directory/outbox/runs.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { idOf, openStore, type Store } from './rig.ts';
 
@@ -115,4 +116,21 @@ test('the backlog reports the hold of the target, held changes and the last comp
     lastSuccessAt: 3000,
     writes: { update: 3, create: 4 },
   });
+});
+
+test('the backlog has the end of the first of the failed runs in a row', async () => {
+  const runs = store.state.runs.get('main');
+  const end = (endedAt: number, outcome: Outcome) =>
+    runs?.end({ run: 'plan:1', startedAt: 1000, endedAt, outcome, counts: {}, users: 1, groups: 0 });
+  const failing = async () => {
+    const { failedRuns, failingSince } = await store.outbox.backlog();
+    return [failedRuns, failingSince];
+  };
+  await end(2000, 'failed');
+  await end(3000, 'unproven');
+  expect(await failing()).toEqual([2, 2000]);
+  await end(4000, 'converged');
+  expect(await failing()).toEqual([0, undefined]);
+  await end(5000, 'failed');
+  expect(await failing()).toEqual([1, 5000]);
 });

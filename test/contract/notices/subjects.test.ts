@@ -1,19 +1,23 @@
-// Tests that dead letters, an open breaker and failed reconciles are reported to the channels that subscribe to them only.
+// Tests that dead letters, an open breaker, failed reconciles and tokens are reported to the channels that subscribe to them only.
 import { eventually } from '../../support/eventually.ts';
 import { noticesOf, PAGE_URL, webhookTo } from '../../support/notice-channel.ts';
 import { startFront, type Front } from '../../support/front.ts';
 import { startReceiver, type Receiver } from '../../support/receiver.ts';
 import { openAdmin, type AdminRig } from '../admin/rig.ts';
 
+const EXPIRED_AT = '2026-01-31T00:00:00.000Z';
 let rig: AdminRig;
 let front: Front;
 const receivers: Record<string, Receiver> = {};
 
 beforeAll(async () => {
   front = await startFront();
-  for (const about of ['deadLetters', 'breaker', 'reconcile']) receivers[about] = await startReceiver();
+  for (const about of ['deadLetters', 'breaker', 'reconcile', 'tokens'])
+    receivers[about] = await startReceiver();
   rig = await openAdmin({
-    configure: ({ notices, targets }) => {
+    configure: ({ notices, targets, connections }) => {
+      const former = { name: 'former', secret: 'a-former-token-0123456789', expiresAt: EXPIRED_AT };
+      connections.default?.tokens.push(former);
       const { main } = targets;
       if (!main) throw new Error('no target');
       front.platformUrl = main.url;
@@ -23,6 +27,7 @@ beforeAll(async () => {
         letters: webhookTo(receivers.deadLetters?.endpoint ?? '', { about: ['deadLetters'] }),
         calls: webhookTo(receivers.breaker?.endpoint ?? '', { about: ['breaker'] }),
         runs: webhookTo(receivers.reconcile?.endpoint ?? '', { about: ['reconcile'] }),
+        tokens: webhookTo(receivers.tokens?.endpoint ?? '', { about: ['tokens'] }),
       };
     },
   });
@@ -40,7 +45,10 @@ const toldOf = (about: string, state: string) =>
 test('a new dead letter sends one notice with its count and a link, and dropping the dead letter sends a resolved notice', async () => {
   const stranger = (await rig.bridge.platform.state()).users.at(-1);
   const id = await rig.bridge.idp.createUser(stranger?.userName ?? '');
-  expect(await toldOf('deadLetters', 'new')).toMatchObject({
+  const told = await toldOf('deadLetters', 'new');
+  const [letter] = (await rig.operator.get('/dead-letters')).body;
+  expect(told).toMatchObject({
+    since: letter.since,
     connection: 'default',
     target: 'main',
     count: 1,
@@ -49,6 +57,15 @@ test('a new dead letter sends one notice with its count and a link, and dropping
   });
   await rig.operator.post('/dead-letters/drop', { refs: [`User:${id}`] });
   await toldOf('deadLetters', 'resolved');
+}, 60_000);
+
+test('a notice about an expired token has the time of the expiry', async () => {
+  expect(await toldOf('tokens', 'new')).toMatchObject({
+    connection: 'default',
+    reason: 'expired',
+    count: 1,
+    since: EXPIRED_AT,
+  });
 }, 60_000);
 
 test('while the platform answers 500, one notice names the target and the status and another one the failed reconcile, and after the recovery the problem is sent as resolved', async () => {
@@ -64,7 +81,14 @@ test('while the platform answers 500, one notice names the target and the status
     summary: 'main: calls fail in a row (status 500), only probes are sent',
   });
   await rig.operator.ended(body.id, 60_000);
-  expect(await toldOf('reconcile', 'new')).toMatchObject({ connection: 'default', target: 'main', count: 1 });
+  const [{ reconcile }] = (await rig.operator.get('/status')).body;
+  const since = new Date(reconcile.last.endedAt).toISOString();
+  expect(await toldOf('reconcile', 'new')).toMatchObject({
+    since,
+    connection: 'default',
+    target: 'main',
+    count: 1,
+  });
   front.answer = () => undefined;
   await toldOf('breaker', 'resolved');
   const again = await rig.operator.post('/reconcile', {});
