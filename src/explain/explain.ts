@@ -25,7 +25,15 @@ import { removedTargetReasons } from './removed-targets.ts';
 import { toVerdict } from './verdict.ts';
 import { isoTime } from '../support/sources.ts';
 import { userDetail, groupDetail } from './attribute-states.ts';
-import { storedOf, obstacleOf, linkOf, conditionOf, markOf, policyFor } from './stored-fields.ts';
+import {
+  storedOf,
+  obstacleOf,
+  linkOf,
+  conditionOf,
+  formerRefusalText,
+  markOf,
+  policyFor,
+} from './stored-fields.ts';
 
 /** Largest number of log entries in an explanation. */
 const LOG_ENTRIES = 50;
@@ -187,6 +195,7 @@ async function explainAt(
     ofVerdict: verdict.reasons,
     isDone,
     isStillListed: exception !== undefined && isDecided && left.length > 0,
+    refusedBefore: hold && formerRefusalText(storedLink, present, outbox.settings),
   });
   return {
     ...facts,
@@ -236,16 +245,23 @@ function withoutMade(
  * Returns the sentences below the summary: those of the verdict, and those for which Redis or the platform is read besides.
  * @param told.isDone the resource is a dead letter whose refused change is at the platform
  * @param told.isStillListed the resource is an exception although no decision is awaited any more
+ * @param told.refusedBefore sentence about a refusal that the first sync after the end of the hold judges anew
  */
 async function allReasons(
   scope: ReconcileScope,
   found: FoundResource,
   facts: ExplainedFacts,
-  { ofVerdict, isDone, isStillListed }: { ofVerdict: string[]; isDone: boolean; isStillListed: boolean },
+  {
+    ofVerdict,
+    isDone,
+    isStillListed,
+    refusedBefore,
+  }: { ofVerdict: string[]; isDone: boolean; isStillListed: boolean; refusedBefore: string | undefined },
 ): Promise<string[]> {
   const former =
     facts.link.platformId === null
-      ? ((await formerRecordText(scope, found, facts.nameAtTarget ?? found.name)) ?? takeoverText(facts))
+      ? ((await formerRecordText(scope, found, facts.nameAtTarget ?? found.name)) ??
+        (refusedBefore === undefined ? takeoverText(facts) : undefined))
       : undefined;
   const refused = found.kind === 'User' ? await refusedGroupReasons(scope, facts.memberships) : [];
   // For a person without a condition the first refused group stands above the decisions about groups, so that a short page still
@@ -260,6 +276,7 @@ async function allReasons(
           `It is still on the list of exceptions: the next reconcile, or scim-bridge sync ${found.ref}, takes it off.`,
         ]
       : []),
+    ...(refusedBefore === undefined ? [] : [refusedBefore]),
     ...(former === undefined ? [] : [former]),
     ...refused,
     ...(facts.handover ? [facts.handover.text] : []),

@@ -1,7 +1,7 @@
 // Converts what Redis stores about a resource and its target to the fields of an explanation.
 import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
 import { presentMessage } from '../directory/outbox/condition-text.ts';
-import { isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
+import { isBySettingsOfThen, refusalOf, type Link } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
@@ -68,6 +68,19 @@ export async function conditionOf(
       ? `The settings have changed since ${isoTime(since)}: scim-bridge dead-letters retry ${ref} tries it again, or scim-bridge sync ${ref}.`
       : adviceFor(reason, { ref, approvals, target: target.name, message, write });
   return { reason, message, since: isoTime(since), status: status ?? null, advice };
+}
+
+/**
+ * Returns a sentence about the refusal of the last sync of a resource with a mark at a target on hold: no sync tells before the
+ * release whether the refusal still holds. Undefined: there was no refusal, or the condition of the explanation tells it.
+ * @param present the link as `withPresentCondition` returns it
+ * @param settings print of the present settings
+ */
+export function formerRefusalText(stored: Link, present: Link, settings: string): string | undefined {
+  const refusal = refusalOf(stored);
+  if (!refusal || refusalOf(present)) return undefined;
+  const message = presentMessage(refusal, settings).replace(/\.$/, '');
+  return `The last sync was refused, and the first sync after the end of the hold judges it anew: ${refusal.reason}: ${message}.`;
 }
 
 /** Returns the mark of the resource; null: it has none. */
