@@ -184,13 +184,22 @@ async function chosenTokens(tokens: readonly TokenInBackup[]): Promise<'keep' | 
 /** Returns the lines about a restore, with what the operator does next. */
 function outcomeOf({ createdAt, counts, dropped, forgottenSince, tokens }: RestoreReport): string[] {
   const { users = 0, groups = 0, links = 0 } = counts;
-  const names = tokens.ofFile.map(({ connection, name }) => `${name} (${connection})`).join(', ');
+  const namesOf = (found: readonly TokenInBackup[]): string =>
+    found.map(({ connection, name }) => `${name} (${connection})`).join(', ');
+  const names = namesOf(tokens.ofFile);
+  const leftOut = namesOf(tokens.leftOut);
+  const stored = namesOf(tokens.ofFile.filter((each) => !tokens.leftOut.includes(each)));
   return [
     `Restored from ${createdAt}: ${counted(users, 'user')}, ${counted(groups, 'group')}, ${counted(links, 'link')}.`,
     ...(dropped > 0 ? [`${dropped} were left out: they changed while the backup was taken.`] : []),
     ...(names !== '' && tokens.taken ? [`Inbound tokens of the file are valid now: ${names}.`] : []),
-    ...(names !== '' && !tokens.taken
-      ? [`Inbound tokens of the file were left out: ${names}. Make new ones, or restore with --tokens take.`]
+    ...(stored !== '' && !tokens.taken
+      ? [`Inbound tokens of the file that were stored already stay as they are: ${stored}.`]
+      : []),
+    ...(leftOut !== '' && !tokens.taken
+      ? [
+          `Inbound tokens of the file were left out: ${leftOut}. Make new ones, or restore with --tokens take.`,
+        ]
       : []),
     ...(forgottenSince.length > 0
       ? [

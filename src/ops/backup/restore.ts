@@ -14,6 +14,7 @@ import type { ProcessLease } from '../../directory/redis/lease.ts';
 import type { OnItems } from './backup.ts';
 import { runningText, type ReadFleet } from '../status/fleet.ts';
 import { aloneRestoring, RestoreRefused } from './lone-restore.ts';
+import { tokensLeftOut } from './tokens-left-out.ts';
 import {
   contentOf,
   familyOf,
@@ -34,8 +35,8 @@ export interface RestoreReport {
   marked: number;
   /** Refs of persons who were forgotten after the backup was made. They are stored as deleted at the source. */
   forgottenSince: string[];
-  /** Inbound tokens of the file, and whether they were restored. */
-  tokens: { taken: boolean; ofFile: TokenInBackup[] };
+  /** Inbound tokens of the file, whether they were restored, and those that are not stored now. */
+  tokens: { taken: boolean; ofFile: TokenInBackup[]; leftOut: TokenInBackup[] };
 }
 
 interface RestoreOptions {
@@ -172,7 +173,11 @@ async function putBack(
     dropped,
     marked,
     forgottenSince: [...forgotten.values()].flat(),
-    tokens: { taken: takesTokens, ofFile: tokensOfFile },
+    tokens: {
+      taken: takesTokens,
+      ofFile: tokensOfFile,
+      leftOut: await tokensLeftOut(chosen, { tokens: tokensOfFile, tokenLines }),
+    },
   };
 }
 
