@@ -182,7 +182,14 @@ async function chosenTokens(tokens: readonly TokenInBackup[]): Promise<'keep' | 
 }
 
 /** Returns the lines about a restore, with what the operator does next. */
-function outcomeOf({ createdAt, counts, dropped, forgottenSince, tokens }: RestoreReport): string[] {
+function outcomeOf({
+  createdAt,
+  counts,
+  dropped,
+  forgottenSince,
+  formerHolds,
+  tokens,
+}: RestoreReport): string[] {
   const { users = 0, groups = 0, links = 0 } = counts;
   const namesOf = (found: readonly TokenInBackup[]): string =>
     found.map(({ connection, name }) => `${name} (${connection})`).join(', ');
@@ -206,6 +213,10 @@ function outcomeOf({ createdAt, counts, dropped, forgottenSince, tokens }: Resto
           `Forgotten since the backup was made, and stored as deleted at the identity provider: ${forgottenSince.join(' ')}. After the release give the order scim-bridge forget again for each, because links and logs of the backup name them.`,
         ]
       : []),
+    ...formerHolds.map(
+      ({ connection, target, text }) =>
+        `${connection} → ${target} was on hold before: ${text}. The note of the new hold says so, and scim-bridge release ends both.`,
+    ),
     'Every target is on hold. Look at scim-bridge plan, then scim-bridge release.',
   ];
 }

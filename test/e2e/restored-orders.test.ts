@@ -1,4 +1,5 @@
 // Tests what a restore says of tokens, holds and orders of operators that stood before it.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -10,6 +11,10 @@ afterEach(() => place.stop());
 const pathOf = (name: string): string => join(place.commands.folder, name);
 const outputOf = async (...args: string[]): Promise<string> =>
   (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+
+/** Deletes all data in Redis, as its loss does. */
+const loseRedis = async (): Promise<unknown> =>
+  place.redis.del(...(await place.redis.keys(`${place.settings.redis.prefix}:*`)));
 
 test('restore tells tokens of the file that are stored already from those that were left out', async () => {
   place = await openPlace({ roles: [] });
@@ -27,4 +32,35 @@ test('restore tells tokens of the file that are stored already from those that w
   expect(text).toMatch(
     /were left out: (revoked \(default\), changed|changed \(default\), revoked) \(default\)\. Make new ones/,
   );
+}, 60_000);
+
+test('the hold of a restore names the newest backup, and keeps operator and note of a hold that stood before it, in Redis or in the backup', async () => {
+  place = await openPlace({ roles: [] });
+  await run(place, 'hold', '--by', 'carl', '--note', 'tenant migration');
+  const [first, second] = [pathOf('first.backup'), pathOf('second.backup')];
+  const written: string[] = [];
+  for (const file of [first, second]) {
+    await run(place, 'backup', file);
+    written.push(
+      (JSON.parse(readFileSync(file, 'utf8').split('\n')[0] ?? '') as { createdAt: string }).createdAt,
+    );
+  }
+  const heldBefore = 'carl stopped all writes: tenant migration';
+  const holdNow = async () => (await place.commands.run('status', '--json')).json[0].hold;
+
+  const said = await outputOf('restore', first, '--replace', '--yes', '--by', 'dora');
+  expect(said).toContain(
+    `default → main was on hold before: ${heldBefore}. The note of the new hold says so`,
+  );
+  const noteOf = (at: string | undefined) => `restored from ${at}; before it, ${heldBefore}`;
+  expect(await holdNow()).toMatchObject({ by: 'dora', note: noteOf(written[0]) });
+
+  await run(place, 'restore', second, '--replace', '--yes', '--by', 'dora');
+  expect(await holdNow()).toMatchObject({ by: 'dora', note: noteOf(written[1]) });
+
+  await loseRedis();
+  await run(place, 'restore', first, '--yes', '--by', 'dora');
+  expect(await holdNow()).toMatchObject({ by: 'dora', note: noteOf(written[0]) });
+  await run(place, 'release');
+  expect(await holdNow()).toBeNull();
 }, 60_000);

@@ -13,6 +13,9 @@ export interface Hold {
   note?: string;
 }
 
+/** Name and remark of the operator of a hold. */
+export type OperatorHold = Pick<Hold, 'by' | 'note'>;
+
 /** Holder of a hold because the target may be another tenant (ADR 0022). */
 export const TENANT_HOLDER = 'reconcile';
 
@@ -58,10 +61,11 @@ export function createOperatorHold(
 
   /**
    * Holds the target for an operator or TENANT_HOLDER; running syncs stop before their next step.
+   * @param replaces the hold takes the place of an operator's
    * @returns false: the target has a hold of this kind already
    */
-  async function hold(by: string, note?: string): Promise<boolean> {
-    const [tag] = await scripts.run('hold', keys.base, { target, by, note });
+  async function hold(by: string, note?: string, replaces = false): Promise<boolean> {
+    const [tag] = await scripts.run('hold', keys.base, { target, by, note, replaces });
     return tag === 'held';
   }
 
@@ -84,5 +88,18 @@ export function createOperatorHold(
     return { since, by, ...(note === undefined ? {} : { note }) };
   }
 
-  return { hold, release, endTenantHold, onHold };
+  /** Returns who ordered the operator's hold, and why, also beneath a hold because of another tenant; undefined: no operator did. */
+  async function operatorHold(): Promise<OperatorHold | undefined> {
+    const text = await redis.get(name);
+    if (text === null) return undefined;
+    const { by, note, operator, operatorNote } = JSON.parse(text) as Hold & {
+      operator?: string;
+      operatorNote?: string;
+    };
+    const found = isTenantHold({ by }) ? { by: operator, note: operatorNote } : { by, note };
+    if (found.by === undefined || found.by === OLDER_DATA_HOLDER) return undefined;
+    return { by: found.by, ...(found.note === undefined ? {} : { note: found.note }) };
+  }
+
+  return { hold, release, endTenantHold, onHold, operatorHold };
 }

@@ -7,8 +7,9 @@
 local LEASES_AT_ONCE = 1000
 
 -- Holds a target. Returns false if it has a hold of the same kind already. There are two kinds: of reconcile runs (`by` is
--- 'reconcile'), and of operators and the service (`by` is the name of the holder).
-local function hold_target(target, by, note)
+-- 'reconcile'), and of operators and the service (`by` is the name of the holder). `replaces`: the hold takes the place of one of an
+-- operator.
+local function hold_target(target, by, note, replaces)
   local hold = key('hold', target)
   local order = { since = clock(), by = by, note = note }
   local stored = redis.call('GET', hold)
@@ -16,9 +17,9 @@ local function hold_target(target, by, note)
     local former = cjson.decode(stored)
     if by == 'reconcile' and former.by ~= 'reconcile' then
       order.since, order.operator, order.operatorNote = former.since, former.by, former.note
-    elseif by ~= 'reconcile' and former.by == 'reconcile' and not former.operator then
+    elseif by ~= 'reconcile' and former.by == 'reconcile' and (replaces or not former.operator) then
       order = { since = former.since, by = former.by, note = former.note, operator = by, operatorNote = note }
-    else
+    elseif not replaces then
       return false
     end
   end

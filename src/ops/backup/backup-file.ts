@@ -3,6 +3,8 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { faultOf } from '../../directory/archive/archive-line.ts';
 import type { ArchiveLine } from '../../directory/archive/archive.ts';
+import type { TargetFeed } from '../../directory/fleet/known-targets.ts';
+import type { OperatorHold } from '../../directory/guard/operator-hold.ts';
 import { isoTime, LATEST_MS } from '../../support/sources.ts';
 
 export const FORMAT = 'scim-bridge backup';
@@ -16,6 +18,8 @@ export interface BackupHeader {
   createdAt: string;
   /** Connections with their targets. */
   connections: Record<string, string[]>;
+  /** Holds of operators; absent: the file is of a release that did not write them. */
+  holds?: (TargetFeed & OperatorHold)[];
 }
 
 interface BackupEnd {
@@ -132,19 +136,32 @@ function proofOf(given: BackupEnd, computed: BackupEnd): CheckedBackup['proof'] 
 
 /** @throws BrokenBackup when the first line is not a header of this version */
 function headerOf(value: unknown): BackupHeader {
-  const { format, formatVersion, createdAt, connections } = (value ?? {}) as Partial<BackupHeader>;
+  const {
+    format,
+    formatVersion,
+    createdAt,
+    connections,
+    holds = [],
+  } = (value ?? {}) as Partial<BackupHeader>;
   const isKnown = format === FORMAT && formatVersion === 1;
   const isWhole =
     typeof createdAt === 'string' &&
     !Number.isNaN(Date.parse(createdAt)) &&
     typeof connections === 'object' &&
-    Object.values(connections).every((targets) => Array.isArray(targets) && targets.every(isText));
+    Object.values(connections).every((targets) => Array.isArray(targets) && targets.every(isText)) &&
+    Array.isArray(holds) &&
+    holds.every(isHold);
   if (!isKnown || !isWhole)
     throw new BrokenBackup('This is no backup of scim-bridge, or one of a newer version.');
-  return { format, formatVersion, createdAt: new Date(createdAt).toISOString(), connections };
+  return { format, formatVersion, createdAt: new Date(createdAt).toISOString(), connections, holds };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
+
+const isHold = (value: unknown): boolean => {
+  const { connection, target, by, note = '' } = (value ?? {}) as Record<string, unknown>;
+  return [connection, target, by, note].every(isText);
+};
 
 const isEnd = (value: unknown): value is BackupEnd => {
   const { end, lines, counts, sha256, hmac } = (value ?? {}) as Partial<BackupEnd>;

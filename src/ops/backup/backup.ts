@@ -52,6 +52,7 @@ export async function backup(
     formatVersion: 1,
     createdAt: new Date(createdAt).toISOString(),
     connections,
+    holds: await holdsOf(states),
   };
   await put(JSON.stringify(header));
   const total = await itemsIn(states);
@@ -83,6 +84,17 @@ function textsOf(connection: string, line: ArchiveLine): string[] {
   if (Buffer.byteLength(text) > MAX_LINE_BYTES)
     throw new Error(`One item of ${line.key ?? line.family} is larger than a backup can hold.`);
   return [text];
+}
+
+/** Returns the holds of operators. */
+async function holdsOf(states: readonly DesiredState[]): Promise<NonNullable<BackupHeader['holds']>> {
+  const holds: NonNullable<BackupHeader['holds']> = [];
+  for (const { connection, outboxes } of states)
+    for (const [target, { guardStore }] of outboxes) {
+      const hold = await guardStore.operatorHold();
+      if (hold) holds.push({ connection, target, ...hold });
+    }
+  return holds;
 }
 
 /** Estimates the number of items: records and links. */

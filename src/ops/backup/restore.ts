@@ -14,6 +14,7 @@ import type { ProcessLease } from '../../directory/redis/lease.ts';
 import type { OnItems } from './backup.ts';
 import { runningText, type ReadFleet } from '../status/fleet.ts';
 import { aloneRestoring, RestoreRefused } from './lone-restore.ts';
+import { holdForRestore, type FormerHold } from './restore-hold.ts';
 import { tokensLeftOut } from './tokens-left-out.ts';
 import {
   contentOf,
@@ -33,6 +34,8 @@ export interface RestoreReport {
   dropped: number;
   /** Number of resources that are synced after the release. */
   marked: number;
+  /** Holds of operators before the restore, which the notes of its own holds repeat. */
+  formerHolds: FormerHold[];
   /** Refs of persons who were forgotten after the backup was made. They are stored as deleted at the source. */
   forgottenSince: string[];
   /** Inbound tokens of the file, whether they were restored, and those that are not stored now. */
@@ -113,9 +116,7 @@ async function putBack(
   { tokens, actor, knownTargets, leaveToReconcile, onItems = () => undefined }: RestoreOptions,
   beforeChange: () => void,
 ): Promise<RestoreReport> {
-  for (const { outboxes } of chosen)
-    for (const { guardStore } of outboxes.values())
-      await guardStore.hold(actor.by, `restored from ${header.createdAt}`);
+  const formerHolds = await holdForRestore(chosen, header, actor.by);
   const takesTokens = tokens === 'take';
   const names = tokensOfFile.map(({ connection, name }) => `${connection}/${name}`).join(', ');
   const admitted = takesTokens && names !== '' ? `, with the inbound tokens ${names}` : '';
@@ -172,6 +173,7 @@ async function putBack(
     counts,
     dropped,
     marked,
+    formerHolds,
     forgottenSince: [...forgotten.values()].flat(),
     tokens: {
       taken: takesTokens,

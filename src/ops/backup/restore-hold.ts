@@ -1,0 +1,44 @@
+// Holds every target of a backup. The note names the backup, and keeps who had stopped all writes before, and why: one release ends
+// both.
+import type { OperatorHold } from '../../directory/guard/operator-hold.ts';
+import type { TargetFeed } from '../../directory/fleet/known-targets.ts';
+import type { DesiredState } from '../../directory/desired-state.ts';
+import type { BackupHeader } from './backup-file.ts';
+
+/** A hold of an operator before the restore, in words. */
+export interface FormerHold extends TargetFeed {
+  text: string;
+}
+
+/**
+ * Holds every target, also in place of a hold of an operator.
+ * @param by name of the operator of the restore
+ * @returns the holds of operators at this time and at the time of the backup
+ */
+export async function holdForRestore(
+  states: readonly DesiredState[],
+  { createdAt, holds }: BackupHeader,
+  by: string,
+): Promise<FormerHold[]> {
+  const former: FormerHold[] = [];
+  for (const { connection, outboxes } of states)
+    for (const [target, { guardStore }] of outboxes) {
+      const ofFile = holds?.find((each) => each.connection === connection && each.target === target);
+      const texts = [await guardStore.operatorHold(), ofFile].flatMap((hold) => (hold && textOf(hold)) ?? []);
+      // The same hold may stand now and in the file.
+      const text = [...new Set(texts)].join('; ');
+      await guardStore.hold(
+        by,
+        `restored from ${createdAt}${text === '' ? '' : `; before it, ${text}`}`,
+        true,
+      );
+      if (text !== '') former.push({ connection, target, text });
+    }
+  return former;
+}
+
+/** Returns a hold of an operator in words. The hold of an earlier restore returns what stood before it; undefined: nothing did. */
+function textOf({ by, note }: OperatorHold): string | undefined {
+  const restored = /^restored from [\d-]+T[\d:.]+Z(?:; before it, (.*))?$/s.exec(note ?? '');
+  return restored ? restored[1] : `${by} stopped all writes${note ? `: ${note}` : ''}`;
+}
