@@ -83,6 +83,7 @@ async function writeBackup(config: Config, write: (text: string) => Promise<void
     return backup([...states, ...former.map(formerState)], write, {
       createdAt: Date.now(),
       key: config.backup.key,
+      kept: await knownTargets.kept(fed),
       onItems: (done, total) => progress.show({ phase: 'items', done, total }),
     });
   }).finally(progress.end);

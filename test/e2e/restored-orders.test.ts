@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { run } from '../support/situation-table.ts';
 
@@ -63,4 +64,36 @@ test('the hold of a restore names the newest backup, and keeps operator and note
   expect(await holdNow()).toMatchObject({ by: 'dora', note: noteOf(written[0]) });
   await run(place, 'release');
   expect(await holdNow()).toBeNull();
+}, 60_000);
+
+test('after the loss of Redis and a restore, a removed target that an operator kept is not reported again', async () => {
+  const second = await startSandbox();
+  try {
+    place = await openPlace({ roles: [] });
+    await place.change(({ connections, targets }) => {
+      for (const each of Object.values(connections)) Object.assign(each, { targets: ['main', 'analytics'] });
+      const { platformUrl, fixtures } = second.ready;
+      const own = { url: platformUrl, token: fixtures.apiKeys.admin };
+      Object.assign(targets, { analytics: { ...targets.main, ...own } });
+    });
+    await place.idp.createUser('ann@acme.example');
+    await place.idle();
+    await place.change(({ connections, targets }) => {
+      for (const each of Object.values(connections)) Object.assign(each, { targets: ['main'] });
+      delete (targets as Partial<Record<string, unknown>>).analytics;
+    });
+    expect(await outputOf('status')).toContain('no longer configured');
+    await run(place, 'links', 'keep', '--connection', 'default', '--target', 'analytics', '--yes');
+    expect(await outputOf('status')).not.toContain('no longer configured');
+    const file = pathOf('day.backup');
+    await run(place, 'backup', file);
+    await place.stopApps();
+    await loseRedis();
+    await run(place, 'restore', file, '--yes');
+    await place.start();
+    expect(await outputOf('links', 'list')).toContain('analytics');
+    expect(await outputOf('status')).not.toContain('no longer configured');
+  } finally {
+    await second.stop();
+  }
 }, 60_000);

@@ -98,8 +98,12 @@ export function createKnownTargets(
       }
   }
 
-  /** Stores the targets of restored links. */
-  async function noteLinked(): Promise<void> {
+  /**
+   * Stores the targets of restored links. A stored state of a target is not changed.
+   * @param kept those of them whose accounts and groups stay by order of an operator (`keep`)
+   */
+  async function noteLinked(kept: readonly TargetFeed[]): Promise<void> {
+    for (const feed of kept) await redis.hsetnx(knownKey, toField(feed), 'kept' satisfies FeedState);
     for await (const field of linkedFeeds()) await redis.hsetnx(knownKey, field, 'fed' satisfies FeedState);
     await redis.del(countsKey);
   }
@@ -164,6 +168,12 @@ export function createKnownTargets(
     return (await readFormer(fed)).map(([field]) => toFeed(field));
   }
 
+  /** Returns the former targets (`former`) whose accounts and groups stay by order of an operator. */
+  async function kept(fed: readonly TargetFeed[]): Promise<TargetFeed[]> {
+    const former = await readFormer(fed);
+    return former.flatMap(([field, state]) => (state === 'kept' ? [toFeed(field)] : []));
+  }
+
   /**
    * Stores the order that accounts and groups of a removed target stay; it ends when the target is in the settings
    * again.
@@ -172,7 +182,7 @@ export function createKnownTargets(
     await redis.hset(knownKey, toField(feed), 'kept' satisfies FeedState);
   }
 
-  return { note, noteLinked, removed, former, linksAt, keep };
+  return { note, noteLinked, removed, former, linksAt, kept, keep };
 }
 
 /** Returns the hash field of a feed: `connection target`. Names of connections and targets contain no space. */

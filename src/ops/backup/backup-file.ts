@@ -20,6 +20,8 @@ export interface BackupHeader {
   connections: Record<string, string[]>;
   /** Holds of operators; absent: the file is of a release that did not write them. */
   holds?: (TargetFeed & OperatorHold)[];
+  /** Removed targets whose accounts and groups stay by order of an operator; absent as above. */
+  kept?: TargetFeed[];
 }
 
 interface BackupEnd {
@@ -142,6 +144,7 @@ function headerOf(value: unknown): BackupHeader {
     createdAt,
     connections,
     holds = [],
+    kept = [],
   } = (value ?? {}) as Partial<BackupHeader>;
   const isKnown = format === FORMAT && formatVersion === 1;
   const isWhole =
@@ -150,13 +153,22 @@ function headerOf(value: unknown): BackupHeader {
     typeof connections === 'object' &&
     Object.values(connections).every((targets) => Array.isArray(targets) && targets.every(isText)) &&
     Array.isArray(holds) &&
-    holds.every(isHold);
+    holds.every(isHold) &&
+    Array.isArray(kept) &&
+    kept.every((feed) => isFeedOf(connections, feed));
   if (!isKnown || !isWhole)
     throw new BrokenBackup('This is no backup of scim-bridge, or one of a newer version.');
-  return { format, formatVersion, createdAt: new Date(createdAt).toISOString(), connections, holds };
+  return { format, formatVersion, createdAt: new Date(createdAt).toISOString(), connections, holds, kept };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Returns whether the value has a connection of the backup, and a target name that the settings accept. */
+const isFeedOf = (connections: object, value: unknown): boolean => {
+  const { connection, target } = (value ?? {}) as Partial<TargetFeed>;
+  const isNamed = isText(target) && /^[^:{}\s]{1,200}$/.test(target);
+  return isNamed && isText(connection) && Object.hasOwn(connections, connection);
+};
 
 const isHold = (value: unknown): boolean => {
   const { connection, target, by, note = '' } = (value ?? {}) as Record<string, unknown>;

@@ -3,6 +3,7 @@
 // The service may run meanwhile. Resources that changed during the backup are written again at its end.
 // Derived data, such as indexes and reverse links, is not in the file; a restore rebuilds it.
 import type { ArchiveLine } from '../../directory/archive/archive.ts';
+import type { TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { createChain, familyOf, FORMAT, MAX_LINE_BYTES, type BackupHeader } from './backup-file.ts';
 
@@ -25,6 +26,8 @@ export interface BackupOptions {
   createdAt: number;
   /** `backup.key` of the settings. */
   key: string | null;
+  /** Removed targets whose accounts and groups stay by order of an operator. */
+  kept?: readonly TargetFeed[];
   onItems?: OnItems;
 }
 
@@ -35,7 +38,7 @@ const LINE_BYTES = 1_000_000;
 export async function backup(
   states: readonly DesiredState[],
   write: (text: string) => Promise<void>,
-  { createdAt, key, onItems = () => undefined }: BackupOptions,
+  { createdAt, key, kept = [], onItems = () => undefined }: BackupOptions,
 ): Promise<BackupReport> {
   const chain = createChain(key);
   const counts: Record<string, number> = {};
@@ -53,6 +56,7 @@ export async function backup(
     createdAt: new Date(createdAt).toISOString(),
     connections,
     holds: await holdsOf(states),
+    kept: [...kept],
   };
   await put(JSON.stringify(header));
   const total = await itemsIn(states);

@@ -166,7 +166,7 @@ async function putBack(
   let marked = 0;
   for (const state of chosen) marked += await markUnsynced(state, leaveToReconcile);
   // The file has links at targets that left the settings before the backup was made.
-  await knownTargets.noteLinked();
+  await knownTargets.noteLinked(header.kept ?? []);
   return {
     createdAt: header.createdAt,
     connections: [...byName.keys()],
