@@ -62,14 +62,17 @@ test('explain, sync --dry-run, plan and doctor tell that a definition was delete
   expect(doctor.text).not.toContain('first use');
 });
 
-test('an attribute definition was deleted and a write created it again → plan names the deletion as a possible cause of lost values, and reconcile restores them', async () => {
+test('an attribute definition was deleted and a write created it again → plan and status name the deletion as the cause of lost values, and reconcile restores them', async () => {
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'support' });
   await place.idle();
   const { text } = await runCommand('plan');
-  expect(text).toContain(
-    'the write did not stick, or the definition of the attribute was deleted and made again',
-  );
+  expect(text).toContain('the definition of the attribute was deleted at the platform');
+  expect(text).not.toContain('did not stick');
   expect((await runCommand('reconcile', '--yes')).code).toBe(0);
+  const status = await runCommand('status');
+  expect(status.code).toBe(0);
+  expect(status.text).toContain('1 change by others found');
+  expect(status.text).not.toContain('did not stick');
   await expect(attributesOf(ANN)).resolves.toMatchObject({ team: 'sales' });
 });
 
@@ -179,6 +182,7 @@ test.each([
     await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'string' });
     const plan = await runCommand(...command);
     expect(plan).toMatchObject({ code: 2, text: expect.stringContaining('2 attributes to set') });
+    expect(plan.text).not.toContain('did not stick');
     expect((await runCommand('reconcile', '--yes')).code).toBe(0);
     await expect(attributesOf(ANN)).resolves.toMatchObject({ team: 'sales' });
     await expect(attributesOf(BOB)).resolves.toMatchObject({ team: 'legal' });

@@ -32,16 +32,10 @@ export function createKnownDefinitions(
   /**
    * Stores the definitions under which a sync is about to write: new ones with their id, those with another id than the stored one
    * as VALUES_LOST. Does nothing if the last call had the same object.
-   * @param attributes names of the attributes whose definitions are stored
    */
-  async function note(
-    definitions: ReadonlyMap<string, { kind: string; id?: string }>,
-    attributes: ReadonlySet<string>,
-  ): Promise<void> {
+  async function note(definitions: ReadonlyMap<string, { kind: string; id?: string }>): Promise<void> {
     if (noted === definitions) return;
-    const ids = [...definitions].flatMap(([name, { id }]) =>
-      id !== undefined && attributes.has(name) ? [[name, id] as const] : [],
-    );
+    const ids = [...definitions].flatMap(([name, { id }]) => (id === undefined ? [] : [[name, id] as const]));
     // One script, so that ids which `settle` stores meanwhile are not overwritten.
     if (ids.length > 0)
       await scripts.run('note_definitions', keys.base, { target, ids: Object.fromEntries(ids) });

@@ -1,7 +1,5 @@
-// Finds the attributes whose values are gone because somebody deleted their definition at the platform. Only attributes of types that
-// no list of the platform shows are looked at: the values of all others are compared in every run.
+// Finds the attributes whose values are gone because somebody deleted their definition at the platform.
 import type { ComparedDefinitions } from '../../directory/outbox/known-definitions.ts';
-import { unlistedAttributes } from '../../sync/diff.ts';
 import type { ScanResult } from '../scope.ts';
 import { appliedAttributes } from '../tenant/applied-attributes.ts';
 import { asking } from './platform-reads.ts';
@@ -12,12 +10,10 @@ export type ReadDefinitions = Omit<ComparedDefinitions, 'isWhole'>;
 /** Reads the definitions, and compares their ids with those under which the bridge wrote values. @returns undefined: not read */
 export async function readDefinitions(scan: ScanResult): Promise<ReadDefinitions | undefined> {
   const { links, outbox, target } = scan.scope;
-  const unlisted = unlistedAttributes(target.mapping.types);
-  if (unlisted.size === 0) return undefined;
+  if (Object.keys(target.mapping.types).length === 0) return undefined;
   const faults = await asking(scan, (signal) => target.catalogue.faults(signal));
   if (faults === 'absent' || faults === 'unknown') return undefined;
-  const ids = new Map([...faults.ids].filter(([name]) => unlisted.has(name)));
-  const missing = faults.missing.filter((name) => unlisted.has(name));
+  const { ids, missing } = faults;
   const known = await outbox.definitions.read();
   const remade = [...ids].flatMap(([name, id]) => (known.has(name) && known.get(name) !== id ? [name] : []));
   const gone = missing.filter((name) => known.has(name));

@@ -28,7 +28,7 @@ export interface ValueLook {
   failed: number;
   /** Position at which the next run continues; undefined: nothing was read. */
   cursor: number | undefined;
-  /** Undefined: every mapped attribute is in the SCIM lists, or the definitions could not be read. */
+  /** Undefined: no attribute is mapped, or the definitions could not be read. */
   definitions: ReadDefinitions | undefined;
 }
 
@@ -46,10 +46,11 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
     cursor: undefined,
     definitions: undefined,
   };
-  if (unlistedAttributes(target.mapping.types).size === 0) return look;
   look.definitions = await readDefinitions(scan);
+  const unlisted = unlistedAttributes(target.mapping.types);
+  if (unlisted.size === 0) return look;
   look.of = await directory.count('User');
-  const isOfAll = full || (look.definitions?.deleted.size ?? 0) > 0;
+  const isOfAll = full || [...unlisted].some((name) => look.definitions?.deleted.has(name));
   let left = isOfAll ? Infinity : Math.min(VALUES_IN_TURN, look.of);
   const begin = isOfAll ? 0 : await runs.cursor('values');
   // Position 0 is the first user: after the last user the turn goes on from there.

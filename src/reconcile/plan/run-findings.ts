@@ -29,7 +29,7 @@ export interface RunFindings {
   isRepaired: boolean;
   /** Number of resources that were skipped because a sync was running. */
   moved: number;
-  /** Attribute definitions at the platform; undefined: not read, or every mapped attribute is in the lists. */
+  /** Attribute definitions at the platform; undefined: not read, or no attribute is mapped. */
   definitions: ComparedDefinitions | undefined;
   /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
   done: Drift[];

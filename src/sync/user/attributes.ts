@@ -9,14 +9,7 @@ import type { AttributeValue, ConsoleUser, PlatformPatchOperation } from '../../
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { isGone, isStatus } from '../calls/failures.ts';
-import {
-  attributeChanges,
-  EXTENSION,
-  fitsExtension,
-  isEmpty,
-  unlistedAttributes,
-  writeOrder,
-} from '../diff.ts';
+import { attributeChanges, EXTENSION, fitsExtension, isEmpty, writeOrder } from '../diff.ts';
 import type { DesiredUser } from '../mapping/mapping.ts';
 import { writeCombinedPatch } from './combined-patch.ts';
 import { refusedRemovals } from './refused-removals.ts';
@@ -48,7 +41,7 @@ const PASSING_PAGES = 3;
 export async function writeAttributes(context: SyncContext, desired: DesiredUser): Promise<AttributeResult> {
   const { link, outbox, target } = context;
   const definitions = await target.catalogue.definitions(context.call.signal);
-  await outbox.definitions.note(definitions, unlistedAttributes(target.mapping.types));
+  await outbox.definitions.note(definitions);
   const problems = desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`);
   context.gate.faults = problems;
   await noteEmptied(context, desired);
