@@ -15,6 +15,7 @@ import {
   type ComparedUser,
 } from './group-reads.ts';
 import { WAITS_FOR_GROUP, type Member, type MemberDifferences } from './group-case.ts';
+import { withMissingCauses } from './missing-memberships.ts';
 import { groupEntries } from './plan-groups.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
 import { comparedGroups, groupsUnderOtherName, type GroupNames } from './group-names.ts';
@@ -88,6 +89,16 @@ export async function compareMemberships(
   const renamed = await groupsUnderOtherName(scan, [...otherwiseCalled, ...joining]);
   if (renamed === null) return null;
   const missing = await linksInState('missing');
+  const lacked = await managedEntries(scan, missing, (member) => ({ missing: [member], surplus: [] }), user);
+  const lacking = await withMissingCauses(
+    scan.scope,
+    missing.map(({ ref, text }) => ({
+      ref,
+      entries: lacked.filter((entry) => entry.ref === ref),
+      changedAt: read.find((each) => each.ref === ref)?.changedAt,
+      writtenAt: parseLink(text).writtenAt,
+    })),
+  );
   const gone = await linksInState('gone');
 
   const unmatched = user.memberOf.filter(({ id }) => !platformIds.has(id));
@@ -104,7 +115,7 @@ export async function compareMemberships(
   const entries = [
     ...renamed.entries,
     ...again.entries,
-    ...(await managedEntries(scan, missing, (member) => ({ missing: [member], surplus: [] }), user)),
+    ...lacking,
     ...(await managedEntries(scan, surplus, (member) => ({ missing: [], surplus: [member] }), user)),
     ...unmatched
       .filter(({ id }, index) => !holders[index] && !again.linkedIds.has(id))

@@ -65,10 +65,14 @@ export async function readMembership(
   scan: ScanResult,
   id: string,
   { link }: ComparedUser,
-): Promise<{ state: 'there' | 'missing'; name: string } | { state: 'gone' | 'unknown'; name?: undefined }> {
+): Promise<
+  | { state: 'there' | 'missing'; name: string; changedAt: string | undefined }
+  | { state: 'gone' | 'unknown'; name?: undefined; changedAt?: undefined }
+> {
   const group = await asking(scan, (signal) => scan.scope.target.client.groups.get(id, {}, { signal }));
   if (group === 'unknown') return { state: 'unknown' };
   if (group === 'absent') return { state: 'gone' };
   const isThere = group.members?.some(({ value }) => value === link.id);
-  return { state: isThere ? 'there' : 'missing', name: group.displayName };
+  const { displayName: name, meta } = group;
+  return { state: isThere ? 'there' : 'missing', name, changedAt: meta?.lastModified };
 }

@@ -24,10 +24,11 @@ interface Write {
 /** Longest search of a long log. For a value that is not found by then, the last write of its account is used. */
 const SEARCH_MS = 5000;
 
-/** Reads the log of the target until the last write of each drifted value is found, for at most SEARCH_MS. */
+/** Reads the log of the target until the last write of each drifted value is found, for at most `searchMs`. */
 export async function readValueWrites(
   { outbox, clock }: Pick<ReconcileScope, 'outbox' | 'clock'>,
   verified: readonly VerifiedResource[],
+  searchMs = SEARCH_MS,
 ): Promise<ValueWrittenAt> {
   const wanted = new Map<Ref, Set<string>>();
   for (const { entries } of verified)
@@ -37,7 +38,10 @@ export async function readValueWrites(
       for (const { name } of subjectsOf(entry)) names.add(name);
       if (names.size > 0) wanted.set(entry.ref, names);
     }
-  const writes = wanted.size === 0 ? new Map<string, Write>() : await search(outbox, clock, wanted);
+  const writes =
+    wanted.size === 0
+      ? new Map<string, Write>()
+      : await search(outbox, wanted, clock, clock.now() + searchMs);
   return (entry) => {
     const times = subjectsOf(entry).map(({ name, value }) => {
       const write = writes.get(`${entry.ref ?? ''} ${name}`);
@@ -53,11 +57,11 @@ export async function readValueWrites(
 /** Returns the last write of each wanted value that was found, by ref and name. */
 async function search(
   { log }: ReconcileScope['outbox'],
-  clock: ReconcileScope['clock'],
   wanted: ReadonlyMap<Ref, Set<string>>,
+  clock: ReconcileScope['clock'],
+  endsAt: number,
 ): Promise<Map<string, Write>> {
   const writes = new Map<string, Write>();
-  const endsAt = clock.now() + SEARCH_MS;
   // Time of the last write of each sync. A sync writes in several calls, and its last call sets the platform's time of
   // change. The search is newest first, so the first entry of a sync is its last write.
   const ends = new Map<string, number>();

@@ -5,6 +5,7 @@ import { inPortions } from '../../directory/redis/portions.ts';
 import type { ObservedAccount } from '../compare/compare.ts';
 import { compareMemberships } from '../compare/compare-memberships.ts';
 import { groupsUnderOtherName } from '../compare/group-names.ts';
+import { withMissingCauses } from '../compare/missing-memberships.ts';
 import { usersToVerify } from '../compare/desired-users.ts';
 import type { DoneChanges } from '../compare/done-changes.ts';
 import { NEWLY_LINKED, type PlanEntry } from '../entry.ts';
@@ -135,7 +136,10 @@ async function compareGroup(
   const gone = await verifyUsers(scan, (group.membersGone ?? []).slice(0, mostGone), {
     withValues: () => true,
   });
-  const entries = [...gone.flatMap((user) => user.entries), ...group.entries];
+  const entries = [
+    ...gone.flatMap((user) => user.entries),
+    ...(await withMissingCauses(scan.scope, [group])),
+  ];
   const added = await scopeOfAdded(scan, entries);
   return {
     entries: await withFollowers(scan, entries, [...verified, ...gone, ...added]),
