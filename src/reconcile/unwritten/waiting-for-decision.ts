@@ -51,10 +51,16 @@ export async function waitingMemberships(
   entries: readonly PlanEntry[],
 ): Promise<Map<PlanEntry, MembershipWait>> {
   const waiting = new Map<PlanEntry, MembershipWait>();
-  const anew = new Set(entries.flatMap(({ ref, action }) => (NEWLY_LINKED.has(action) ? [ref] : [])));
+  // People whose account the sync links or makes, and then closes: a held or rejected deactivation concerns that account too.
+  const closed = new Set(
+    entries.flatMap((entry) => (entry.action === 'deactivate' && isChange(entry) ? [entry.ref] : [])),
+  );
+  const anew = new Set(
+    entries.flatMap(({ ref, action }) => (NEWLY_LINKED.has(action) && !closed.has(ref) ? [ref] : [])),
+  );
   const pending = entries.flatMap((entry) => {
     const ref = entry.member?.ref;
-    // The memberships of a new account are written with it.
+    // The memberships of a new account are written with it, unless the account is to be closed.
     const isOfNew =
       entry.action === 'addMember' && anew.has(ref ?? null) && entry.attribution.cause !== 'source changed';
     return ref && isChange(entry) && !isOfNew ? [{ entry, ref }] : [];
