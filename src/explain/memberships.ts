@@ -84,7 +84,9 @@ export async function membershipsOfUser(
     if (outside !== undefined) return { ...other, state: 'notForTarget', because: outside };
     const former = sign === undefined ? formerName(link, target.mapping.groupName(name ?? '')) : undefined;
     const cause = causeOfGroup(link, outbox.settings);
-    if (former === undefined) return { ...other, state: stateOf(sign), ...(sign === undefined ? {} : cause) };
+    // A group without link gives no membership, also if no addition is pending: another connection may have taken the group over.
+    const state = sign === undefined && link.id === undefined ? 'toAdd' : stateOf(sign);
+    if (former === undefined) return { ...other, state, ...(state === 'applied' ? {} : cause) };
     // The person is in the group under the name that the group has by its link. Somebody may have renamed the group since its
     // last sync: explain.ts corrects the state when the platform shows the desired name.
     const still = `${STILL_CALLED}${former} at the platform as of its last sync, so the person has the access of that name${cause.because === undefined ? '' : `: ${cause.because}`}`;

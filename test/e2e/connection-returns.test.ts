@@ -79,7 +79,7 @@ test('a connection is put back into the settings after another one took over its
   expect([await isActive(ANN), await isActive(BOB)]).toEqual([false, true]);
   const taken = [`User:${ids[ANN]}`, `Group:${ids.sales}`].map((ref) => `default ${ref} TakenByConnection`);
   expect(await deadLetters()).toEqual(taken.sort());
-  expect(await outputOf('explain', `User:${ids[ANN]}`)).toContain(`belongs to ${ANN} (User:${ann})`);
+  expect(await outputOf('explain', `User:${ids[ANN]}`, '--all')).toContain(`belongs to ${ANN} (User:${ann})`);
   await place.commands.run('reconcile', '--yes');
   await place.idp.send('DELETE', `/Groups/${ids.sales}`);
   await place.idle();
