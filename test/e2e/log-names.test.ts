@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { createKeyspace } from '../../src/directory/keys.ts';
 import { routeOf } from '../../src/http/middleware/request-context.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { byHand } from '../support/by-hand.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { createIdp } from '../support/idp.ts';
@@ -15,11 +16,14 @@ const NAME = 'quxley';
 const SECRET = 'zanzibar';
 const TOKEN = `${SECRET}-inbound-0123456789`;
 const ADMIN = `${SECRET}-admin-0123456789`;
+/** Number of consecutive answers 404 after which the next one counts as a refusal (sync/calls/failures.ts). */
+const REFUSED_AFTER = 8;
 const prefix = `log-names-${Date.now()}`;
 
 let sandbox: Sandbox;
 let refusing: Server;
 let broken: Server;
+let without: Server;
 let bridge: BridgeProcess;
 
 /** A platform that quotes the request in its error messages, as the real one does. */
@@ -48,26 +52,31 @@ beforeAll(async () => {
   sandbox = await startSandbox();
   refusing = await startQuoting(400);
   broken = await startQuoting(500);
+  without = await startQuoting(404);
   const { platformUrl, fixtures } = sandbox.ready;
   bridge = await startBridgeProcess({
     server: { adminToken: ADMIN },
     redis: { url: process.env.TEST_REDIS_URL, prefix },
     connections: {
-      default: { tokens: [{ name: 'primary', secret: TOKEN }], targets: ['main', 'refusing', 'broken'] },
+      default: {
+        tokens: [{ name: 'primary', secret: TOKEN }],
+        targets: ['main', 'refusing', 'broken', 'without'],
+      },
     },
     targets: {
       main: targetAt(platformUrl, fixtures.apiKeys.admin),
       refusing: targetAt(urlOf(refusing)),
       broken: targetAt(urlOf(broken)),
+      without: targetAt(urlOf(without)),
     },
-    reconcile: { schedule: null },
+    reconcile: { schedule: '*/5 * * * * *' },
   });
 }, 60_000);
 
 afterAll(async () => {
   await bridge.stop();
   await sandbox.stop();
-  for (const server of [refusing, broken]) await new Promise((resolve) => server.close(resolve));
+  for (const server of [refusing, broken, without]) await new Promise((resolve) => server.close(resolve));
 });
 
 const lines = (): any[] =>
@@ -150,6 +159,28 @@ test('the log contains no name, value or token after pushes, lookups, refusals a
   await told('applied');
   await told('needs a person: see scim-bridge dead-letters list');
   await told('platform failed, trying again');
+
+  // Somebody closes the account, and it cannot be read any more.
+  const { scimId = '' } = (await platform.user(userName)) ?? {};
+  await byHand({ sandbox }, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'active', value: false });
+  const unread = {
+    method: 'GET',
+    path: `/Users/${scimId}$`,
+    times: 9999,
+    status5xx: { share: 1, status: 503 },
+  };
+  await platform.control('PATCH', '/faults', { rules: [unread] });
+  const differing = 'reconciled, differences found: see scim-bridge status';
+  await told(differing, { target: 'main', outcome: 'unproven', unread: 1 });
+  await platform.control('PATCH', '/faults', {});
+
+  // After this many answers 404 they count as a refusal, in the words of the platform. Each push is tried at once.
+  const failures = () => lines().filter(({ target, attempt }) => target === 'without' && attempt > 0);
+  while (!failures().some(({ attempt }) => attempt > REFUSED_AFTER)) {
+    const known = failures().length;
+    await idp.patch(`/Users/${id}`, { op: 'replace', path: 'title', value: `${known}-${NAME}` });
+    await eventually('the target was tried again', () => failures().length > known);
+  }
 
   const redis = new Redis(process.env.TEST_REDIS_URL ?? '');
   await redis.set(createKeyspace(prefix, 'default').key('userNames'), 'not a hash');

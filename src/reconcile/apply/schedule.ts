@@ -206,10 +206,19 @@ async function runOnce(
       logger: log,
       readTrail,
     });
-    const { run, outcome, counts, message } = report;
-    const line = { run, why, outcome, counts, durationMs: clock.now() - startedAt, joined: !plan };
+    // The message of the report may name people, or quote the platform: scim-bridge status shows it, and no log.
+    const { run, outcome, counts } = report;
+    const line = {
+      run,
+      why,
+      outcome,
+      counts,
+      unread: plan?.unknown,
+      durationMs: clock.now() - startedAt,
+      joined: !plan,
+    };
     if (outcome === 'converged' && !(plan && hasDrift(plan))) log.info(line, 'reconciled');
-    else log.warn({ ...line, reason: message }, 'reconciled, differences found');
+    else log.warn(line, 'reconciled, differences found: see scim-bridge status');
     return plan !== undefined;
   } catch (error) {
     if (signal.aborted || error instanceof RunLost) return false;

@@ -50,8 +50,9 @@ export async function handOver(
     if (options.signal.aborted) throw options.signal.reason;
     return platformProblem(error);
   });
+  // The problem may quote the platform, which may name people, so only the report of the run contains it.
   if (problem !== undefined)
-    options.logger.warn({ reason: problem }, 'the handover of closed accounts stopped');
+    options.logger.warn('the handover of closed accounts stopped: see scim-bridge status');
   const parts = [
     ...(done.moved > 0 ? [`handed over ${counted(done.moved, 'item')}`] : []),
     ...(done.returned > 0 ? [`gave back ${counted(done.returned, 'item')}`] : []),

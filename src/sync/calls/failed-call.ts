@@ -82,8 +82,9 @@ export async function outcomeOfError(
       asked: status !== 401 && retryAfterMs === pauseMs,
     });
   }
+  // Not `verdict.message`: that of a refusal quotes the platform, which may name people.
   context.logger.warn(
-    { ref: work.ref, attempt: link.attempts, afterMs, reason: verdict.message },
+    { ref: work.ref, attempt: link.attempts, afterMs, reason: error.message },
     'platform failed, trying again',
   );
   const isTold = pauseMs === 0 && (await isFailingAlone(context));
