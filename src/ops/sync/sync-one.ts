@@ -83,20 +83,24 @@ export async function syncOne(
   const noteFailure = (text: string): void => {
     failure = text;
   };
-  // Null: the platform could not be read within the time limit.
-  const look = await compareOne(scope, ref, { signal, noteFailure }).catch((error: unknown) => {
+  const nullAtLimit = (error: unknown): null => {
     if (options.signal.aborted || !time.aborted) throw error;
     return null;
-  });
+  };
+  // Null: the platform could not be read within the time limit.
+  const read = await compareOne(scope, ref, { signal, noteFailure }).catch(nullAtLimit);
   // The resource could not be read. A sync that needs no write makes no call and would report `equal`, so the failure is reported
   // here.
-  if (look === null && !time.aborted) {
+  if (read === null && !time.aborted) {
     await throwIfOneReadFails(scope, failure, signal);
     await throwIfSilent(scope);
   }
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
-  const memberships = look && (await membershipEntries(scope, found, { look, pendingGroups, signal }));
-  const entries = memberships && [...look.entries, ...memberships];
+  const memberships =
+    read && (await membershipEntries(scope, found, { look: read, pendingGroups, signal }).catch(nullAtLimit));
+  // Without its memberships a resource counts as not read.
+  const look = memberships && read;
+  const entries = look && [...look.entries, ...memberships];
   const differences = entries && [
     ...(await toDifferences(scope, found, entries)),
     ...(look.refusedNames ?? []),
