@@ -3,6 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { DelayedError, Worker, type ConnectionOptions, type Job } from 'bullmq';
 import type { Outbox } from '../directory/outbox/outbox.ts';
+import { isStoreUnavailable } from '../directory/redis/connection.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { settledWithin } from '../support/within.ts';
@@ -107,7 +108,8 @@ export function createSyncWorker(deps: WorkerDeps, options: TargetQueueOptions) 
     try {
       await handler(job, abort.signal);
     } catch (error) {
-      // The mark remains; the relay delivers it again after the lease expires.
+      // The mark remains; the relay delivers it again after the lease expires. The connection logs that Redis is away.
+      if (isStoreUnavailable(error)) return;
       logger.error({ err: error as Error, target: options.target, ref: job.ref }, 'sync ended unexpectedly');
     }
   }

@@ -1,6 +1,7 @@
 // Syncs the resources of a run in the process of its command, so that they are written even when no worker runs. Marks of other
 // resources and of other targets are left to the workers.
 import type { Ref } from '../../directory/records.ts';
+import { isStoreUnavailable } from '../../directory/redis/connection.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import type { Logger } from '../../support/logger.ts';
 import { recogniseAddress } from '../../sync/calls/recognise.ts';
@@ -45,8 +46,9 @@ export function createOwnSyncs(
       if (free() <= 0) return;
       for (const { ref, priority } of await outbox.claim(free(), room, portion)) {
         const sync: Promise<void> = syncResource(deps, ref, priority, signal)
-          // The mark remains, and is claimed again after the lease expires.
+          // The mark remains, and is claimed again after the lease expires. The connection logs that Redis is away.
           .catch((error: unknown) => {
+            if (isStoreUnavailable(error)) return;
             logger.error({ err: error as Error, target: target.name, ref }, 'sync ended unexpectedly');
           })
           .finally(() => running.delete(sync));

@@ -16,7 +16,7 @@ import {
 } from '../../../src/queue/relay.ts';
 import { createSyncWorker, type SyncHandler, type SyncWorker } from '../../../src/queue/worker.ts';
 import { systemClock } from '../../../src/support/sources.ts';
-import { silentLogger } from '../../../src/support/logger.ts';
+import { createLogger, silentLogger } from '../../../src/support/logger.ts';
 import { eventually } from '../../support/eventually.ts';
 import { idOf, openStore, type Store } from '../lua/rig.ts';
 
@@ -30,7 +30,7 @@ describe('delivery of marks through BullMQ', () => {
   let relays: Relay[];
   let workers: SyncWorker[];
   const clock = systemClock;
-  const logger = silentLogger;
+  let logger = silentLogger;
 
   beforeEach(async () => {
     store = await openStore({ leaseMs: 400 });
@@ -245,6 +245,19 @@ describe('delivery of marks through BullMQ', () => {
     await eventually('handler runs', async () => (await active()) === 1);
     await worker.stop(5000);
     expect([seen.length, aborted]).toEqual([1, false]);
+  });
+
+  it('a sync that ends because Redis is away is not logged, any other error is', async () => {
+    const lines: string[] = [];
+    logger = createLogger('info', { write: (line) => void lines.push(line) });
+    const errors = [new Error('Connection is closed.'), new Error('a bug')];
+    startRelay();
+    startWorker(() => Promise.reject(errors.shift() ?? new Error('another')), { concurrency: 1 });
+    logger = silentLogger;
+    await edit('one');
+    await eventually('the other error is logged', () => lines.some((line) => line.includes('a bug')), 20_000);
+    expect(errors).toEqual([]);
+    expect(lines.filter((line) => line.includes('Connection is closed'))).toEqual([]);
   });
 
   it('a stop of the worker aborts a hanging sync at the deadline', async () => {
