@@ -56,6 +56,10 @@ const BEHIND_CLOSING = '; waits for the held deactivation of the person: see sci
 const BEHIND =
   '; waits for a held change of the user or group that has the name or account now: see scim-bridge approvals list';
 
+/** Text behind the reason of an activation: the sync ends before it while the guard holds the emptying of a value (sync-user.ts). */
+const BEHIND_EMPTYING =
+  '; waits for the held emptying of an attribute of the person: see scim-bridge approvals list';
+
 /** Returns whether the reason names a held or rejected change, or a change that waits for the decision about another one. */
 export const isOfDecision = (reason: string): boolean => /scim-bridge (approvals|exceptions)/.test(reason);
 
@@ -80,9 +84,11 @@ export async function withoutUnwritten(
     if (isValue(entry)) withoutValues.set(entry.ref, WAITS[stop]);
   }
   const heldClosings = new Set<Ref>();
+  const heldEmptyings = new Set<Ref>();
   for (const { entry, item, verdict } of await decidedChanges(scope, entries)) {
     why.set(entry, REASONS[verdict]);
     if (verdict === 'held' && item.kind === 'deactivate') heldClosings.add(item.ref);
+    if (verdict === 'held' && item.kind === 'clearAttributes') heldEmptyings.add(item.ref);
   }
   // The sync of a person whose deactivation is held writes core values only (sync-user.ts).
   for (const ref of heldClosings) withoutValues.set(ref, BEHIND_CLOSING);
@@ -97,6 +103,8 @@ export async function withoutUnwritten(
     if (waits) why.set(entry, `${entry.reason}${waits}`);
     else if (isValue(entry) && heldClosings.has(entry.ref) && !why.has(entry))
       why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);
+    else if (isActivation(entry) && heldEmptyings.has(entry.ref) && !why.has(entry))
+      why.set(entry, `${entry.reason}${BEHIND_EMPTYING}`);
   }
   const leaving = entries.filter((entry) => entry.action === 'removeMember' && isChange(entry));
   const kept = await keptBySettings(
@@ -166,12 +174,16 @@ async function decidedChanges(
 export const becomesPending = (entry: PlanEntry): boolean =>
   (entry.action === 'addMember' || entry.kind === 'User') &&
   entry.effect === 'report' &&
-  Object.values(WAITS).some((text) => entry.reason.endsWith(text)) &&
+  [...Object.values(WAITS), BEHIND_EMPTYING].some((text) => entry.reason.endsWith(text)) &&
   needsMark({ ...entry, effect: 'apply' });
 
 /** Returns whether the entry writes or clears an attribute value of a person. */
 export const isValue = (entry: PlanEntry): entry is PlanEntry & { ref: Ref; attribute: string } =>
   entry.ref !== null && (entry.action === 'setAttribute' || entry.action === 'clearAttribute');
+
+/** Returns whether the entry opens the account of a person. */
+const isActivation = (entry: PlanEntry): entry is PlanEntry & { ref: Ref } =>
+  entry.ref !== null && entry.action === 'reactivate' && isChange(entry);
 
 /** Returns whether the entry deletes an account that has to be deactivated before. */
 export const isOpenAccount = ({ action, kind, before }: PlanEntry): boolean =>
