@@ -8,6 +8,7 @@ import { isStatus, mayHaveCommitted } from '../calls/failures.ts';
 import { existsIn } from '../user/find-user.ts';
 import { claim, takenElsewhere, type NotOurs } from '../names/taken-by-connection.ts';
 import { leaving } from './members.ts';
+import { preferMade } from '../names/lost-create.ts';
 import { isHandedOn, isOutdated, successionWait } from '../names/succession.ts';
 
 /** `linked`: the link has the id of the group. `absent`: the platform has no group of this name. */
@@ -67,22 +68,16 @@ export const linkedText = (name: string, holder: Ref): string =>
 const isPassing = async (context: SyncContext, { id, displayName }: WireGroup): Promise<boolean> =>
   (await isHandedOn(context, 'Group', id)) || (await isOutdated(context, 'Group', { id, name: displayName }));
 
-/**
- * Returns the groups with the current name. If there are none, returns groups with the name of an earlier create whose
- * answer was lost, unless another resource is linked to them.
- */
+/** Returns the groups with the current name, or the group of an earlier create whose answer was lost (`preferMade`). */
 async function groupsCalled(context: SyncContext, name: string): Promise<WireGroup[]> {
-  const { link, links, target, work, call } = context;
+  const { link, target, call } = context;
   const called = async (wanted: string): Promise<WireGroup[]> => {
     const found = await target.client.groups.findByDisplayName(wanted, call);
     return found.filter((group) => fold(group.displayName) === fold(wanted));
   };
   const exact = await called(name);
   const tried = link.creating && link.core ? String(link.core.displayName) : name;
-  if (exact.length > 0 || fold(tried) === fold(name)) return exact;
-  const made = await called(tried);
-  const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'Group', id)));
-  return made.filter((_, index) => holders[index] === undefined || holders[index] === work.ref);
+  return fold(tried) === fold(name) ? exact : preferMade(context, exact, () => called(tried));
 }
 
 /** Creates and links the platform group. If the platform says that the name exists, looks the group up again. */

@@ -103,12 +103,30 @@ async function waitForHolder(
   // The holder released the name just now, or the list lags.
   if (holder === undefined || holder.id === link.id) return successionWait(context);
   // In this order: only the link of a resource without a pending sync is known to have its current name.
-  if (!(await isHandedOn(context, work.kind, holder.id)))
+  if (!(await isHandedOn(context, work.kind, holder.id)) && !(await retryRefusedHolder(context, holder.id)))
     return (await isOutdated(context, work.kind, holder)) ? successionWait(context) : undefined;
   if ((link.successionAttempts ?? 0) >= CIRCLE_AFTER && (await isFirstOfCircle(context, holder.id)))
     await stepAside(context, name);
   // A resource with a temporary name waits without end while the holder has a pending sync, because that name must not stay.
   return successionWait(context) ?? (nameBehind(context) === undefined ? undefined : ASIDE_RETRY_MS);
+}
+
+/**
+ * Marks the holder of the name if it is a dead letter whose new name is the present one of this resource. It may have been refused
+ * while that name was of an account or group without a link, made by a create whose answer was lost. Done at the first attempt
+ * only, because the holder may be refused again.
+ * @returns whether the holder is marked now
+ */
+async function retryRefusedHolder(context: SyncContext, platformId: string): Promise<boolean> {
+  const { directory, link, links, outbox, target, work } = context;
+  const ref = await links.holderOf(target.name, work.kind, platformId);
+  if (ref === undefined || link.successionAttempts !== undefined || (await outbox.isAtRest(ref)))
+    return false;
+  const record = await directory.get(work.kind, parseRef(ref).id);
+  const wanted = record?.text ? wantedName(context, work.kind, record.text) : undefined;
+  if (wanted === undefined || fold(wanted) !== fold(String(link.core?.[namePathOf(work.kind)]))) return false;
+  await outbox.mark([ref], 'edit', work.request);
+  return true;
 }
 
 /** Returns the accounts or groups that the platform shows with this name. */

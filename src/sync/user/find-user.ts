@@ -11,6 +11,7 @@ import { attributeChanges, createBody, echoedAttributes, observedCore } from '..
 import { isStatus, mayHaveCommitted } from '../calls/failures.ts';
 import type { Core, DesiredUser } from '../mapping/mapping.ts';
 import { claim, takenElsewhere, type NotOurs } from '../names/taken-by-connection.ts';
+import { preferMade } from '../names/lost-create.ts';
 import {
   isExternalIdPending,
   isHandedOn,
@@ -219,13 +220,11 @@ async function exactMatches(
   const exact = await withUserName(userName);
   /** userName of an earlier create whose answer was lost; without one, the present userName. */
   const tried = context.link.creating ? String(context.link.core?.userName ?? userName) : userName;
-  if (exact.length > 0) return exact;
-  if (fold(tried) === fold(userName)) return renamed(context, core, externalId);
-  // An earlier create used another userName. An account with that name may be linked to another user by now, and is left out then.
-  const { links, target, work } = context;
-  const made = (await withUserName(tried)).filter((user) => mayBeCreatedByThis(context, user));
-  const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'User', id)));
-  return made.filter((_, index) => holders[index] === undefined || holders[index] === work.ref);
+  if (fold(tried) === fold(userName)) return exact.length > 0 ? exact : renamed(context, core, externalId);
+  // An earlier create used another userName. An account with that name may be linked to another user by now.
+  return preferMade(context, exact, async () =>
+    (await withUserName(tried)).filter((user) => mayBeCreatedByThis(context, user)),
+  );
 }
 
 /**
