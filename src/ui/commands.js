@@ -46,7 +46,7 @@ const COMMANDS_ONLY = [
 const NAMES = [...Object.keys(PLACES), ...COMMANDS_ONLY].join('|');
 /** A command (group 1), and behind it (group 2) options with values, FILE and NAME, the id of an approval, the ref of a resource. */
 const COMMAND = new RegExp(
-  String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| (?:FILE|NAME)\b|(?<=--(?:connection|target|role)) [\w.-]*\w|(?<=approvals (?:show|approve|withdraw)) [\w.~-]*\w|(?<=sync|dead-letters retry|--ref) (?:User|Group):[\w.-]*\w)*)`,
+  String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| (?:FILE|NAME)\b|(?<=--(?:connection|target|role)) [\w.-]*\w|(?<=approvals (?:show|approve|withdraw)) [\w.~-]*\w|(?<=sync|dead-letters retry|--ref) (?:User|Group):[\w.-]*\w|(?<=links forget) [\w:.-]*\w)*)`,
   'g',
 );
 /** Options and arguments for which the page has no control. */
@@ -80,15 +80,20 @@ function placeOf(command, rest) {
     return `a process of the bridge${role ? ` with the role ${role}` : ''}`;
   }
   const place = PLACES[command];
-  if (!place || OPTION_ONLY.test(rest)) return `the command ${command}${wordsOf(rest)}`;
+  if (!place || OPTION_ONLY.test(rest)) return `the command ${command}${wordsOf(command, rest)}`;
   const [text, view] = place;
   // The first argument of these commands is the id of an approval.
   const [, id] = command.startsWith('approvals') ? (/^ (\w[\w.~-]+)/.exec(rest) ?? []) : [];
   return view ? { text, view, ...(id && { id }) } : text;
 }
 
-/** Returns the option for which the page has no control, as words. */
-function wordsOf(rest) {
+/** Returns as words the option for which the page has no control; of `links forget`, which it has not, the resource and the target. */
+function wordsOf(command, rest) {
+  if (command === 'links forget') {
+    const [, resource = ''] = /^( [\w:.-]*\w)/.exec(rest) ?? [];
+    const [, target] = /--target ([\w.-]*\w)/.exec(rest) ?? [];
+    return `${resource}${target ? ` for the target ${target}` : ''}`;
+  }
   const [, option] = /--(accept-tenant|deep|repair)/.exec(rest) ?? [];
   return option ? ` with the option ${option}` : '';
 }

@@ -49,7 +49,7 @@ export async function linkedTwice(context: SyncContext): Promise<NotOurs | undef
   const what = work.kind === 'User' ? 'account' : 'group';
   const message =
     `the ${what} belongs to ${holder.name} (${holder.ref}) of connection ${holder.connection} ${LINKED_TWICE}` +
-    ` ${holder.ref} or ${work.ref}, the one that is not to have it, with --target ${target.name}, then retry`;
+    ` ${holder.ref} --target ${target.name}, or scim-bridge links forget ${work.ref} --target ${target.name}, of the one that is not to have it, then retry`;
   return { kind: 'blocked', condition: condition(context, 'TakenByConnection', message) };
 }
 

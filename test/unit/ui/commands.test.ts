@@ -38,6 +38,11 @@ test.each([
   ['Set it, then scim-bridge dead-letters retry Group:3f.', 'Set it, then Retry under Dead letters.'],
   ['scim-bridge explain NAME tells what to do', 'People and groups tells what to do'],
   ['a version that scim-bridge knows', 'a version that scim-bridge knows'],
+  [
+    'order scim-bridge links forget User:eve0 --target main, then retry',
+    'order the command links forget User:eve0 for the target main, then retry',
+  ],
+  ['scim-bridge links forget ends it', 'the command links forget ends it'],
 ])('where a message of the service says "%s", the operators\' page shows "%s"', (sentence, shown) => {
   expect(pageWords(sentence)).toBe(shown);
 });
