@@ -231,8 +231,11 @@ test('after a change of the mapping, a value that the platform shows of no accou
   });
   Object.assign(scope.coverage, { readAllAnew: () => Promise.resolve() });
   Object.assign(scope.runs, { mappedBy: () => Promise.resolve('former rules') });
+  Object.assign(scope.outbox, {
+    definitions: { read: () => Promise.resolve(new Map()), note: () => Promise.resolve() },
+  });
   Object.assign(scope.target, {
-    catalogue: { faults: () => Promise.resolve({ missing: [], conflicts: new Map() }) },
+    catalogue: { faults: () => Promise.resolve({ missing: [], conflicts: new Map(), ids: new Map() }) },
     client: {
       ...scope.target.client,
       values: { list: () => Promise.resolve([{ name: 'team', type: 'string', value: 'sales' }]) },
