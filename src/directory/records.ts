@@ -42,7 +42,7 @@ export interface StoredRecord {
   created: number;
   /** Unix milliseconds. */
   lastModified: number;
-  /** `''` when the record is damaged. */
+  /** `''` when the record is damaged; only a scan (ScannedRecord) has the stored text then. */
   text: string;
   /** The checksum does not match. Sync and lists ignore the record until a PUT replaces it. */
   damaged?: true;
@@ -196,7 +196,7 @@ function entriesOfGroup({ displayName, externalId }: IndexedResource): IndexEntr
   return entries;
 }
 
-/** Returns the SCIM attribute of an index family whose values are unique. */
+/** Returns the SCIM attribute of an index family whose values are unique. @param family its full name (FAMILIES in lua/entries.lua) */
 export function attributeOf(family: string): string {
   if (family === 'userNames') return 'userName';
   return family === 'displayNames' ? 'displayName' : 'externalId';

@@ -15,8 +15,8 @@ const LEFT_OUT = {
 } as const;
 
 /**
- * Returns the memberships of a person, or of a group, with those that the policy leaves out. The platform shows them; where it was
- * not read, the additions that were never sent tell them.
+ * Returns the memberships of a person, or of a group, and marks those that the policy leaves out. If the platform was read, these are
+ * the memberships that it lacks; otherwise those whose addition was never sent.
  * @param seen the groups of the person, or the members, that the platform lacks because of the policy; undefined: it was not read
  */
 export async function withLeftMemberships<
@@ -31,7 +31,8 @@ export async function withLeftMemberships<
   if (target.policy.policy !== 'create-only') return related;
   const { memberships, members } = related;
   if (kind === 'User') {
-    // A pending addition is not left out before its sync. A group with another name at the platform has no pending addition.
+    // Only these can be left out: a pending addition (`toAdd`) is judged by its sync, and a group with another name at the platform
+    // has no pending addition.
     const groups = memberships.filter((each) => each.state === 'applied' || isUnderFormerName(each));
     const ids = groups.map(({ ref }) => parseRef(ref as Ref).id);
     const left = new Set<string>(

@@ -71,7 +71,7 @@ function excluded(members: boolean | undefined): string | undefined {
   return members === false ? 'members' : undefined;
 }
 
-/** @param bounds limits for the answer to a change; default: those of SCIM */
+/** @param bounds limits of size and structure for the answer to a write; default: those of every SCIM call */
 function createResourceCalls<T extends { id: string }, Input>(
   send: Send,
   route: string,

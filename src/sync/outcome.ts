@@ -17,7 +17,7 @@ export type SyncOutcome =
     }
   /**
    * The target is as desired except for held changes. A decision or a new push marks the resource again. `isHeldAgain`: one of
-   * them was approved or held before, and that has expired.
+   * the changes was held or approved before, and its approval list has expired.
    */
   | {
       kind: 'held';
@@ -31,7 +31,8 @@ export type SyncOutcome =
    * The rest follows later. `for`: a user waits for its removals from groups, or before the activation for its memberships; a
    * group waits for syncs of its members, or a short time for further ones, so that one PATCH adds them together. The resource
    * becomes due after `afterMs` (default: WAITING_MS, sync-resource.ts), or earlier when another sync marks it. `behindHeld`: ids
-   * of the groups if each removal that the user waits for is held, or its group was refused; `isRefused`: none of them is held.
+   * of the groups, set if the guard holds each removal that the user waits for or the group of the removal was refused. `isRefused`: all
+   * these groups were refused, and no removal is held.
    */
   | {
       kind: 'waiting';

@@ -1,4 +1,5 @@
-// Tests the held removals of members whom somebody added by hand, after `groups.members` changes from authoritative to owned.
+// Tests the held removals of members whom somebody added by hand, after `groups.members` changes from authoritative (such members
+// are removed) to owned (they stay): the removals are wanted no more, and nobody is removed.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';

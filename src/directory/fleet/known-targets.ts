@@ -1,5 +1,6 @@
 // Stores which targets each connection feeds or has fed. So a target that was removed from the settings stays known while
-// accounts are linked there.
+// accounts are linked there. A full run is a reconcile run that maps and compares every record; `mapped:<t>` has the digest of the
+// mapping rules of the last one.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 import { readableLink } from '../outbox/link.ts';
@@ -38,10 +39,10 @@ export interface RemovedTarget extends TargetFeed {
  * and an operator has ordered that its accounts and groups stay.
  */
 type FeedState = 'fed' | 'removed' | 'kept';
-/** Argument `rules` of note_anew.lua: the next run maps everything, by whichever rules the last one mapped. */
-const ANY_RULES = undefined;
-/** Another value of that argument: the next run maps everything, unless no run ever did. No rules have this digest. */
-const NO_RULES = '';
+/** Argument `rules` of note_anew.lua: the next run is a full one in any case. */
+const ALWAYS = undefined;
+/** Another value of that argument: the next run is a full one if there ever was one. No rules have this digest. */
+const IF_EVER = '';
 type LinkCounts = Pick<RemovedTarget, 'accounts' | 'groups'> & { links: number };
 
 export type KnownTargets = ReturnType<typeof createKnownTargets>;
@@ -56,9 +57,9 @@ export function createKnownTargets(
     redis.hgetall(knownKey) as Promise<Record<string, FeedState>>;
 
   /**
-   * Stores at the start of a process which targets its settings feed. It notes that the next reconcile run compares every
-   * resource in three cases. The target is back: pushes left no marks there meanwhile. This process has other rules than the last
-   * run that compared everything. The settings of this process lack the target: its pushes leave no marks there.
+   * Stores at the start of a process which targets its settings feed. It notes that the next reconcile run is a full one in three
+   * cases. The target is back: pushes left no marks there meanwhile. This process has other rules than the last full run. The settings
+   * of this process lack the target: its pushes leave no marks there.
    */
   async function note(fed: readonly Omit<FeedRules, 'others'>[]): Promise<void> {
     const known = await readKnown();
@@ -67,10 +68,10 @@ export function createKnownTargets(
     const fedFields = new Set(fed.map(toField));
     for (const feed of fed) {
       const isBack = (known[toField(feed)] ?? 'fed') !== 'fed';
-      await noteAnew(feed, isBack ? ANY_RULES : feed.rules, isBack);
+      await noteAnew(feed, isBack ? ALWAYS : feed.rules, isBack);
     }
     const removed = Object.entries(known).filter(([field]) => !fedFields.has(field));
-    for (const [field] of removed) await noteAnew(toFeed(field), NO_RULES);
+    for (const [field] of removed) await noteAnew(toFeed(field), IF_EVER);
     const states = [
       ...[...fedFields].map((field): [string, FeedState] => [field, 'fed']),
       ...removed.map(([field, state]): [string, FeedState] => [field, state === 'fed' ? 'removed' : state]),
@@ -79,7 +80,7 @@ export function createKnownTargets(
     await redis.del(countsKey);
   }
 
-  /** Notes that the next run maps everything, unless the last one did so by these rules (note_anew.lua). */
+  /** Notes that the next run is a full one, unless the last full run had these rules (note_anew.lua). @param rules or ALWAYS, IF_EVER */
   async function noteAnew(
     { connection, target }: TargetFeed,
     rules: string | undefined,
@@ -138,8 +139,8 @@ export function createKnownTargets(
     const counts = { links, accounts: 0, groups: 0 };
     for await (const { ref, link } of linksAt(feed)) {
       if (link && link.id === undefined) continue;
-      // An account may be open if its link is damaged, or if the write that closed it was not confirmed.
       if (ref.startsWith('Group:')) counts.groups++;
+      // An account may be open if its link is damaged, or if the write that closed it was not confirmed.
       else if (link?.core?.active !== false || link.unsure?.includes('active')) counts.accounts++;
     }
     // A replica, or a full Redis, refuses the write; then the next call counts again.

@@ -53,7 +53,7 @@ local function move(kind, item)
   elseif action == 'reject' then
     redis.call('ZADD', sets('guardRejected', kind), number, item)
   end
-  -- A rejected removal of a member has the sign of a kept one. Its approval or withdrawal makes it pending again.
+  -- A rejected removal of a member is stored as a kept one (`r`). Its approval, or the end of the rejection, makes it pending again.
   if source == 'guardRejected' and kind == 'removeMembers' then
     set_removal(string.match(ref, '^Group:(.*)$'), string.match(item, ' (.*)$'), TO_REMOVE)
   end

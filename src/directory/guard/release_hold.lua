@@ -6,7 +6,7 @@
 local hold = key('hold', p.target)
 local stored = redis.call('GET', hold)
 local order = stored and cjson.decode(stored)
--- `by` of a hold because of another tenant is 'reconcile' (hold.lua).
+-- `by` is 'reconcile' if a reconcile run holds the target, because it found another tenant at the address (hold.lua).
 if not order or (order.by == 'reconcile') ~= p.tenant then return { 'none' } end
 if order.operator then
   redis.call('SET', hold, cjson.encode({ since = order.since, by = order.operator, note = order.operatorNote }))

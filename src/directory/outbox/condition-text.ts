@@ -49,7 +49,8 @@ export const conditionText = (condition: Condition, settings: string): string =>
 export const DELETED_AFTERWARDS = '; the account is deleted afterwards, if guard.delete allows it';
 
 /**
- * Returns the end of the message about a decision that keeps the account of a leaver open; '' for every other condition.
+ * Returns the end of the message about a leaver whose deactivation is held (the deletion follows it) or rejected (no deletion follows);
+ * '' for every other condition, also for a refused write (`write`).
  * @param deletesLeavers whether the present settings delete the account of a leaver after its deactivation
  */
 export function deletionText(condition: Condition | undefined, deletesLeavers: boolean): string {

@@ -154,7 +154,7 @@ export async function approvalsAt(
 const sumOf = (counts: Partial<Record<DestructiveKind, number>>): number =>
   Object.values(counts).reduce((sum, each) => sum + each, 0);
 
-/** Returns the id without its last place, which all lengths of a growing list share. */
+/** Returns the id without its last place: the part that stays the same while the list grows. */
 export const serialOf = (id: string): string => listIdOf(id).replace(/-\d+$/, '');
 
 /** Returns the last place of the list; 0 for an id without it, which means all changes of the list. */

@@ -26,7 +26,10 @@ export interface ApplyPlanOptions extends AwaitOptions {
   /** False: differences are reported and not repaired. */
   repair: boolean;
   guard: GuardSettings;
-  /** Resources that had a mark before the comparison. A command that syncs itself syncs them too, also those that are equal. */
+  /**
+   * Resources that had a mark before the comparison. A command that runs syncs in its own process syncs them too, also those that are
+   * equal.
+   */
   pending?: Ref[] | undefined;
   /** Called with the plan; false ends the run without a change. */
   confirm?: ((plan: Plan) => Promise<boolean>) | undefined;

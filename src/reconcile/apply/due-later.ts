@@ -4,30 +4,30 @@ import { counted } from '../../support/counted.ts';
 import { isoTime } from '../../support/sources.ts';
 import type { ReconcileScope } from '../scope.ts';
 
-/** Time after which a due time counts as late, milliseconds; repeated tries after a failure are due earlier (sync/calls/failures.ts). */
-export const LATE_MS = 30_000;
+/** A resource that is due further ahead than this is not waited for, milliseconds; tries after a failure are due earlier (sync/calls/failures.ts). */
+export const FAR_AHEAD_MS = 30_000;
 /** Largest number of resources that are read. */
 const MOST_READ = 1000;
 
 /**
- * Returns the words for resources that are all due later and not under way, one of them by more than LATE_MS: the due time of
- * that one, and the command that tells why. Undefined: one of the resources is due or under way, none is due that
- * late, or there are more than MOST_READ.
+ * Returns a sentence if all resources are due later and at least one of them by more than FAR_AHEAD_MS: the due time of the earliest of
+ * these, and the command that tells why. Undefined: a resource is due or under way, none is due that far ahead, or there are more than
+ * MOST_READ.
  */
 export async function dueLaterText(
   { outbox, clock }: Pick<ReconcileScope, 'outbox' | 'clock'>,
   refs: readonly Ref[],
 ): Promise<string | undefined> {
   if (refs.length > MOST_READ) return undefined;
-  let late: { ref: Ref; dueAt: number } | undefined;
+  let next: { ref: Ref; dueAt: number } | undefined;
   for (const ref of refs) {
     const { mark } = await outbox.resourceStatus(ref);
     const dueAt = mark?.dueAt ?? 0;
     if (mark?.state !== 'due' || dueAt <= clock.now()) return undefined;
-    if (dueAt > clock.now() + LATE_MS && dueAt < (late?.dueAt ?? Infinity)) late = { ref, dueAt };
+    if (dueAt > clock.now() + FAR_AHEAD_MS && dueAt < (next?.dueAt ?? Infinity)) next = { ref, dueAt };
   }
   return (
-    late &&
-    `${counted(refs.length, 'change')} not applied yet: ${late.ref} is not due before ${isoTime(late.dueAt)}, and scim-bridge explain ${late.ref} tells why`
+    next &&
+    `${counted(refs.length, 'change')} not applied yet: ${next.ref} is not due before ${isoTime(next.dueAt)}, and scim-bridge explain ${next.ref} tells why`
   );
 }

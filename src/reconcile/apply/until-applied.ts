@@ -4,7 +4,7 @@ import type { Outcome } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
 import { counted } from '../../support/counted.ts';
 import type { Logger } from '../../support/logger.ts';
-import { dueLaterText, LATE_MS } from './due-later.ts';
+import { dueLaterText, FAR_AHEAD_MS } from './due-later.ts';
 import { wasOnHold } from '../../directory/guard/operator-hold.ts';
 import { removalsOf } from './mark.ts';
 import { createOwnSyncs } from './own-syncs.ts';
@@ -199,7 +199,7 @@ async function untilUnmarked(
     const hold = await outbox.guardStore.onHold();
     if (hold) return { outcome: 'held', message: wasOnHold(scope.target.name, hold) };
     // Without this check a command would wait for STALL_MS, although none of its syncs can begin before then.
-    const late = own && clock.now() - movedAt > LATE_MS ? await dueLaterText(scope, left) : undefined;
+    const late = own && clock.now() - movedAt > FAR_AHEAD_MS ? await dueLaterText(scope, left) : undefined;
     if (late !== undefined) return { outcome: 'failed', message: late };
     if (clock.now() - movedAt > STALL_MS)
       return { outcome: 'failed', message: `${left.length} are still not applied: see scim-bridge status` };

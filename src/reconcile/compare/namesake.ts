@@ -126,8 +126,8 @@ type NameScope = Pick<ReconcileScope, 'directory' | 'outbox'>;
 
 /**
  * Returns the entries; a conflict takes the place of a rename that the platform refuses, because an unmanaged account, or one of
- * a user who left or is protected, has the userName. The account of a leaver who is pushed anew is no conflict: it gets another
- * userName.
+ * a user who left or is protected, has the userName. An account of a leaver is no conflict if another user with its externalId has a
+ * pending sync (the person was pushed anew): that sync takes the account over and gives it another userName.
  * @param holderOf returns that account
  */
 async function judgeRenames(

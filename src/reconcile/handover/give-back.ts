@@ -11,7 +11,7 @@ import type { ReconcileScope } from '../scope.ts';
 /** Numbers of handed-over items that were moved back and that were not. */
 export interface GivenBack {
   returned: number;
-  /** Items that are no longer in the person's folder, or whose move was refused. */
+  /** Items that are no longer in the person's folder, and stay where they are. */
   left: number;
   /** Why the move stopped before all items were back, as a sentence; the next order or run continues. */
   problem?: string;

@@ -1,5 +1,6 @@
 // Scans all users of the platform and finds those that differ. Users without a mark are compared with the applied state in
-// their links, because it equals the desired state while the mapping is unchanged.
+// their links, because it equals the desired state while the mapping is unchanged. The members of the draft, such as `suspects`
+// (users to verify one by one), are explained at UserScanDraft (compare-user-page.ts), the states of resources at Cover (cover.ts).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { noCoverage } from '../../directory/outbox/coverage.ts';
 import { parseLink, type Link } from '../../directory/outbox/links.ts';

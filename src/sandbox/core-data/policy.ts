@@ -22,7 +22,7 @@ function fill(text: string, context: CoreDataSecurityContext): string {
   return name === undefined ? text : String(attributeOf(context, name));
 }
 
-/** Returns the values as Cube adds them to the query; an attribute is taken as it is, also where it is no list. */
+/** Returns the values as Cube adds them to the query. A reference stands for the attribute: a list as texts, any other value unchanged. */
 function valuesOf({ values }: RowFilter, context: CoreDataSecurityContext): unknown {
   if (typeof values !== 'string') return values?.map((value) => fill(String(value), context));
   const value = attributeOf(context, LIST_REFERENCE.exec(values)?.[1] ?? '');

@@ -127,7 +127,7 @@ const countries: Cube = {
   policies: [{ groups: ['*'], filters: [] }],
 };
 
-/** Returns a private cube that views use. It needs no policy, because clients can use it in filters only. */
+/** Returns a private cube that views use. It needs no policy: clients can name it in filters only, which show no value of it. */
 function createPrivateCube(name: string, view: Cube, reaches: readonly string[]): Cube {
   return {
     ...view,

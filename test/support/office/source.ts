@@ -30,7 +30,10 @@ const TEAMS = ['office-red', 'office-green', 'office-blue', 'office-white'];
 
 export type Source = ReturnType<typeof createSource>;
 
-/** @param place its identity provider repeats a push until it is answered, so that the bridge may be killed meanwhile */
+/**
+ * Returns an identity provider with people and teams that change at random.
+ * @param place the bridge to which it pushes; a push is repeated until it is answered, so a test may kill the bridge meanwhile
+ */
 export function createSource(place: Place, { random, chance, pick }: Dice, diary: readonly string[]) {
   const people: Person[] = [];
   const teams: Team[] = [];

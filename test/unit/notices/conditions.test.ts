@@ -61,7 +61,7 @@ describe('conditions of a bridge', () => {
     ]);
   });
 
-  test('tokens that have expired and tokens that will expire are two conditions to notify of, and the second is graded by its nearest limit', () => {
+  test('tokens that have expired and tokens that will expire are two conditions to notify of, and the grade of the second is minus the warning limit in days that its first token has reached', () => {
     const expiresAt = [NOW - 1, NOW + 2 * DAY, NOW + 20 * DAY, NOW + 40 * DAY, null];
     const tokens = conditionsOf(facts({}, { tokens: [{ connection: 'default', expiresAt }] }));
     expect(tokens).toMatchObject([
