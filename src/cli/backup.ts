@@ -76,6 +76,7 @@ async function toStandardOutput(text: string): Promise<void> {
 /** Passes the lines of a backup to `write`, and shows the progress. */
 async function writeBackup(config: Config, write: (text: string) => Promise<void>): Promise<BackupReport> {
   const progress = createProgressLine('backup');
+  // `fed`: the pairs of connection and target in the settings; `former`: those that were there before.
   return withStore(config, async (states, { knownTargets, fed, formerState }) => {
     const known = (await knownTargets.former(fed)).map(({ connection }) => connection);
     // Links of a connection that left the settings tell which accounts may still be open.
@@ -151,7 +152,10 @@ export function restoreCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** Returns the connections of a backup that had left the settings before, and that the present ones do not have either. */
+/**
+ * Returns the connections of a backup that had left the settings before it was made (it lists them without targets), and that the
+ * present settings do not have either.
+ */
 const formerConnections = ({ header }: CheckedBackup, { connections }: Config): string[] =>
   Object.entries(header.connections).flatMap(([name, targets]) => {
     const isFormer = targets.length === 0 && !Object.hasOwn(connections, name);

@@ -194,5 +194,8 @@ function renderRows(rows: Record<string, unknown>[]): string[] {
   return table.toString().split('\n');
 }
 
-/** Returns a cell as text. The data API returns numbers as text, so text is printed without quotes. */
-const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? '–'));
+/** Returns a cell as text; a missing value is a dash. The data API returns numbers as text, so text is printed without quotes. */
+const shown = (value: unknown): string => {
+  const text = value ?? '–';
+  return typeof text === 'string' ? text : JSON.stringify(text);
+};

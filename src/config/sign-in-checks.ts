@@ -3,7 +3,7 @@ import type { ConfigFault } from './faults.ts';
 import { checkSecureScheme, checkWebAddress, isLoopback } from './forms.ts';
 import { isTree, select } from './places.ts';
 
-/** Checks the base address of the page, which must be https, because the cookie of a session is sent there. */
+/** Checks the base address of the page: https, or http of this machine, because the cookie of a session is sent there. */
 export function checkAdminUrl(text: string): string | undefined {
   const fault = checkWebAddress(text);
   if (fault !== undefined) return fault;

@@ -79,7 +79,7 @@ export class PlatformConnection extends PlatformError {
   }
 }
 
-/** The caller's signal ended the call. Not retryable by itself; a write may still have been applied. */
+/** The caller's signal ended the call, and the client does not repeat it. A write may still have been applied. */
 export class PlatformAborted extends PlatformError {
   constructor(call: CallContext, options: CauseOptions) {
     super('was aborted by the caller', call, options);

@@ -356,7 +356,7 @@ test('a group whose deletion is held keeps its temporary name when the settings 
   expect(await groupNames(place)).toEqual([`${sales}.ops`, 'sales'].sort());
 }, 90_000);
 
-test('an adopted group with a temporary name that the source deletes is a dead letter, until a person renames it', async (place) => {
+test('the source deletes an adopted group while it has the temporary name that the bridge gave it → a dead letter, until a person renames the group', async (place) => {
   const { commands, platform, redis } = place;
   const { sales } = await leaveAside(place);
   const links = await place.key(':links:main');

@@ -166,7 +166,7 @@ test('somebody takes the person out of a group by hand → explain and plan do n
   expect((await run('exceptions')).text).not.toContain('crew');
 }, 60_000);
 
-test('the source deletes one of the groups → the group is deleted, and the person stays in the other one', async () => {
+test('the deactivation of a deleted person was rejected, and the source deletes one of the groups of the person → the group is deleted, and the person stays in the other group', async () => {
   await place.idp.send('DELETE', `/Groups/${crew}`);
   await place.idle();
   expect(await members()).toEqual([undefined, [ANN, BOB]]);

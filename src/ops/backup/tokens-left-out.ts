@@ -1,4 +1,4 @@
-// Finds the inbound tokens of a backup that a restore left out. A token that is stored already stays as it is.
+// Finds the inbound tokens in a backup that a restore did not store. A restore replaces no stored token.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { CheckedBackup, TokenInBackup } from './backup-file.ts';
 

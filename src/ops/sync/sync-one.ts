@@ -215,8 +215,8 @@ async function orderSync(
   );
   if (look?.done && !look.done.marked)
     await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
-  // The present settings may want no removal from a group that a held removal of the person is about. Such a removal ends with the
-  // next sync of the group, which nothing has marked, and the person waits for that end. So the group is marked too.
+  // The settings may have changed since the guard held a removal of the person from a group, so that they do not want it any more. Only
+  // a sync of the group ends that removal, and the person waits for its end. So the group is marked too.
   const leaving = Object.keys(kind === 'User' ? pendingGroups : {}).map((id) => refOf('Group', id));
   await outbox.mark([ref, ...(await keptBySettings(scope, leaving))], 'edit', request);
   return drifts.find((_, index) => outcomes[index] !== 'applied');

@@ -41,7 +41,10 @@ export interface UserScan {
   besides: Map<Ref, VerifiedResource>;
   /** Marked, lost or newly mapped users that were not compared with a listed account. */
   unseen: Set<Ref>;
-  /** Listed accounts that no connection is linked to, by folded userName and by externalId. */
+  /**
+   * Listed accounts whose name a user without account may want: unmanaged ones, and those of users who left (`former`) and of other
+   * connections (`taken`).
+   */
   strangers: Strangers;
   /** The accounts of `strangers`, as platform id to userName. */
   unmanaged: Map<string, string>;
@@ -113,8 +116,8 @@ export async function compareUserPage(
           found.map(({ name }) => name),
         );
       else if (isUnconditional(link)) equal.push(toPrint(holder, user));
-      // The guard may hold the removal of an activation or a value that others gave. The account equals its link again, so somebody
-      // may have made this removal at the platform.
+      // Others may have opened the account or given it a value, and the guard may hold the undoing of that. The account equals its link
+      // again, so somebody may have undone it at the platform.
       else if (awaitsDecision(link) && (user.active === false || link.unsure))
         draft.suspects.set(holder.ref, []);
       else if (isHeld(link)) held.push({ holder, link, user });

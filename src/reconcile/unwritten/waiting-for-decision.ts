@@ -97,7 +97,7 @@ interface AccountWait {
   isRefused: boolean;
 }
 
-/** Returns by user why the memberships wait because of the account. */
+/** Returns for each user what about the account makes the memberships wait. */
 async function accountWaits(
   scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,
   users: readonly Ref[],

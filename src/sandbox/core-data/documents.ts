@@ -4,7 +4,7 @@ export type MemberType = 'string' | 'number' | 'time' | 'boolean';
 /** A value of a row: most numbers are text, times are ISO 8601 without zone. */
 export type Cell = string | number | boolean | null;
 
-/** A segment as clients see it; Cube sends further properties, which the sandbox copies. */
+/** A segment as clients see it: what differs between segments. annotations.ts adds the properties that Cube sends with each. */
 export interface SegmentDocument {
   /** Name with its cube: `orders.completed`. */
   readonly name: string;

@@ -110,7 +110,8 @@ function parseRequest(source: SandboxJsonObject, access: QueryAccess): QueryRequ
 
 /**
  * Returns `pivotQuery` of the answer: one query that names the columns of all results, so that a client can pivot them.
- * @param keepsRest whether the one of blended queries also has the other properties of the first query, as in an answer with rows
+ * @param keepsRest whether the `pivotQuery` of blended queries also has the other properties of the first query, as in an answer with
+ *   rows
  */
 function pivotOf({ queryType, queries }: QueryRequest, keepsRest: boolean): SandboxJsonObject {
   const shown = queries.map(showQuery);

@@ -57,7 +57,7 @@ export async function startDataRig(options: SandboxOptions = {}) {
       ...(raw === undefined ? {} : { raw }),
     });
   }
-  /** Returns the unchanged lines of a SQL answer. */
+  /** Returns all lines of a SQL answer as parsed JSON, also a line with an error; `rows` returns the rows only. */
   async function lines(
     query: string,
     extras: DataExtras = {},
