@@ -82,10 +82,6 @@ export function startNoticeChannel(
     return left > LONGEST_WAIT_MS ? 0 : left;
   };
 
-  /** Returns whether the receiver accepted a message after the last failure: the test of an operator. Then nothing has to wait. */
-  const acceptsAgain = ({ lastSuccessAt, lastFailureAt }: NoticeChannelState): boolean =>
-    (lastSuccessAt ?? 0) > (lastFailureAt ?? 0);
-
   /** Returns whether the receiver refused messages at its present address, and the pause after that has not ended. */
   const isPaused = ({ pause }: NoticeChannelState): boolean =>
     pause !== null &&
@@ -163,7 +159,8 @@ export function startNoticeChannel(
     if (!(await lease.lead(holder, LEASE_MS))) return STANDBY_MS;
     const state = await store.read(name);
     if (state.message) {
-      const waitMs = acceptsAgain(state) ? 0 : leftUntil(state.message.nextAt);
+      // Without a problem the message need not wait: the receiver accepted the test of an operator after the last failure.
+      const waitMs = state.problem === null ? 0 : leftUntil(state.message.nextAt);
       return waitMs > 0 ? Math.min(waitMs, checkMs()) : send(state.message, signal);
     }
     if (isPaused(state)) return checkMs();

@@ -27,12 +27,13 @@ function findingOf(
       message,
       `No more notices are sent to this address: change notices.channels.${channel}.url, or run scim-bridge notices test ${channel}.`,
     );
+  const againAt = undelivered?.nextAt ?? pause?.until;
+  const again =
+    againAt === undefined
+      ? 'Undelivered notices are sent again.'
+      : `Undelivered notices are sent again at ${isoTime(againAt)}, or soon after a test that succeeds.`;
   return warning(
     message,
-    `Check notices.channels.${channel}, then run scim-bridge notices test ${channel}. ${
-      undelivered
-        ? `Notices that were not delivered are sent again at ${isoTime(undelivered.nextAt)}, or soon after a test that succeeds.`
-        : 'Undelivered notices are sent again.'
-    }`,
+    `Check notices.channels.${channel}, then run scim-bridge notices test ${channel}. ${again}`,
   );
 }

@@ -1,5 +1,5 @@
-// Tests the held removals of members whom somebody added by hand, after `groups.members` changes from authoritative (such members
-// are removed) to owned (they stay): the removals are wanted no more, and nobody is removed.
+// Tests the held removals of members whom somebody added by hand, after `groups.members` changes from authoritative (the bridge
+// removes such members) to owned (it leaves them): no such member is removed, also not by an approval.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';

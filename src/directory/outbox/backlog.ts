@@ -49,7 +49,7 @@ export interface Backlog {
   expected: ExpectedRuns | null;
   /** Number of the last runs in a row that failed, or whose reads were not complete. */
   failedRuns: number;
-  /** End of the first of these runs, Unix milliseconds; undefined without one, or when an older version made it. */
+  /** End of the first of these runs, Unix milliseconds; undefined without one. */
   failingSince?: number;
   /** Number of writes ordered by all reconcile runs, by action. */
   writes: Record<string, number>;

@@ -18,9 +18,9 @@ export interface BackupHeader {
   createdAt: string;
   /** Connections with their targets. */
   connections: Record<string, string[]>;
-  /** Holds of operators; absent: the file is of a release that did not write them. */
+  /** Holds of operators; absent: none. */
   holds?: (TargetFeed & OperatorHold)[];
-  /** Removed targets whose accounts and groups stay by order of an operator; absent as above. */
+  /** Removed targets whose accounts and groups stay by order of an operator; absent: none. */
   kept?: TargetFeed[];
 }
 

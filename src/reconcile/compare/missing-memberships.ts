@@ -11,8 +11,8 @@ import type { VerifiedResource } from './verified.ts';
 const SEARCH_MS = 1000;
 
 /**
- * Returns the entries of these groups. The reason of an addition whose earlier write the platform answered with success, without a
- * change since, says so: nobody took the member out.
+ * Returns the entries of these groups. If the platform answered the earlier write of an addition with success, and the group has not
+ * changed since, the reason says that the platform did not carry the write out, and not that somebody took the member out.
  */
 export async function withMissingCauses(
   scope: ReconcileScope,

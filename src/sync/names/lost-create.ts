@@ -4,8 +4,8 @@ import type { SyncContext } from '../context.ts';
 
 /**
  * Returns the accounts or groups with the present name. If there are none, or another existing resource is linked to each, returns
- * those with the name of the earlier create, unless another resource is linked to them: what this resource has made is adopted
- * and gets its present name once that is free. Otherwise nobody would rename it, and its name would stay taken.
+ * those with the name of the earlier create, unless another resource is linked to them. The sync adopts the one that this resource has
+ * made, and renames it when the present name is free. Without that, its former name would stay taken for all others.
  * @param exact those with the present name
  * @param findTried finds those with the name of the earlier create
  */
