@@ -7,7 +7,7 @@ import { buildEvents } from './app/events.ts';
 import { buildFleetReader, joinFleet } from './app/fleet.ts';
 import { buildHealth } from './app/health.ts';
 import { createInstruments } from './app/instruments.ts';
-import { STORE_WAIT_MS, scriptsOn, type AppDeps, type Parts } from './app/parts.ts';
+import { STORE_WAIT_MS, scriptsOn, type AppDeps, type ServiceParts } from './app/parts.ts';
 import { expectReconcile, noteTargets } from './app/note-targets.ts';
 import { startNotices } from './app/notices.ts';
 import { watchForOlderData } from './app/older-data.ts';
@@ -15,6 +15,7 @@ import { recordHistory } from './app/record-history.ts';
 import { buildScrape } from './app/scrape.ts';
 import { buildStates, buildTargets } from './app/targets.ts';
 import type { Config } from './config/schema.ts';
+import type { DesiredState } from './directory/desired-state.ts';
 import { watchSecretFiles } from './config/secret-files.ts';
 import { connectRedis, untilReady } from './directory/redis/connection.ts';
 import { createOperationStore } from './directory/logs/operations.ts';
@@ -29,6 +30,7 @@ import { startFinishingForgets } from './ops/doctor/unfinished-forgets.ts';
 import { expectedGapMs } from './reconcile/apply/expected-gap.ts';
 import { startScheduler } from './reconcile/apply/schedule.ts';
 import { createReleasers, type Releasers } from './support/releasers.ts';
+import type { Target } from './sync/target.ts';
 
 export { openDesiredStates, openScopes } from './app/open.ts';
 export type { AppDeps } from './app/parts.ts';
@@ -72,47 +74,59 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
 async function startParts(config: Config, role: Role, deps: AppDeps, releasers: Releasers): Promise<App> {
   const { host, port, adminPort, metricsPort } = config.server;
   await requireFreePorts(host, [port, adminPort, metricsPort]);
+  const { parts, refused } = await openParts(config, role, deps, releasers);
+  const targets = buildTargets(parts);
+  await joinFleet(parts, role, targets);
+  // A restore may have begun before it could see this process.
+  await checkDataVersion(parts);
+  const states = buildStates(parts, (name) => targets.get(name)?.mapping.rulesReadGroups ?? false);
+  // Before the queues start, so that after each new connection to Redis the check comes before the first sync.
+  await watchForOlderData(parts, states);
+  const { schedule, expectedSchedule, timezone } = config.reconcile;
+  const reconcileGapMs = expectedGapMs(schedule ?? expectedSchedule, timezone);
+  expectReconcile(parts, states, reconcileGapMs);
+  const queues = await startWork(parts, role, targets, states);
+  const served = await serve(parts, role, { targets, states, queues, reconcileGapMs });
+  return { ...served, refused, stop: releasers.releaseAll };
+}
+
+/** Connects Redis, loads the scripts and opens the instruments. */
+async function openParts(
+  config: Config,
+  role: Role,
+  deps: AppDeps,
+  releasers: Releasers,
+): Promise<{ parts: ServiceParts } & WatchedDataVersion> {
   const redis = connectRedis(config.redis, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
   await untilReady(redis, STORE_WAIT_MS);
   const { refused } = await watchDataVersion(deps, { redis, config }, releasers);
   const instruments = createInstruments(deps, { config, role });
-  const parts: Parts = {
-    ...deps,
-    config,
-    redis,
-    scripts: scriptsOn(redis, config, deps.clock),
-    releasers,
-    instruments,
-  };
-  const targets = buildTargets(parts);
-  await joinFleet(parts, role, targets);
-  // A restore may have begun before it could see this process.
-  await checkDataVersion({ redis, config });
-  const readFleet = buildFleetReader(parts);
-  const states = buildStates(parts, (name) => targets.get(name)?.mapping.rulesReadGroups ?? false);
+  const scripts = scriptsOn(redis, config, deps.clock);
+  return { parts: { ...deps, config, redis, scripts, releasers, instruments }, refused };
+}
 
-  // Before the queues start, so that after each new connection to Redis the check comes before the first sync.
-  await watchForOlderData(parts, states);
-  const { schedule, expectedSchedule, timezone } = config.reconcile;
-  const gapMs = expectedGapMs(schedule ?? expectedSchedule, timezone);
-  expectReconcile(parts, states, gapMs);
+/** Starts the work of the role that no request begins: queues, schedule, notices. Returns the queues by the name of the target. */
+async function startWork(
+  parts: ServiceParts,
+  role: Role,
+  targets: Map<string, Target>,
+  states: DesiredState[],
+): Promise<Map<string, TargetQueue>> {
+  const { config, redis, releasers, instruments } = parts;
   const { noted, stop: stopNoting } = noteTargets(parts);
   recordHistory(parts, instruments.tallies, states);
-
-  const isApi = role === 'all' || role === 'api';
-  const isWorker = role === 'all' || role === 'worker';
   let queues = new Map<string, TargetQueue>();
-  if (isWorker) {
+  if (role === 'all' || role === 'worker') {
     // Imported here, because an `api` process does not need BullMQ in memory.
     const { startQueues } = await import('./app/queues.ts');
     queues = startQueues(parts, targets, states);
   }
   if (role === 'all' || role === 'scheduler') {
     const options = { ...config.reconcile, noted };
-    const scheduler = startScheduler(deps, buildScopes(parts, targets, states), options);
+    const scheduler = startScheduler(parts, buildScopes(parts, targets, states), options);
     releasers.add('scheduler', scheduler.stop);
-    releasers.add('proof of derived data', startProofPass(deps, states));
+    releasers.add('proof of derived data', startProofPass(parts, states));
   }
   // Released before the scheduler (releasers run from the last to the first): its stop waits for `noted`, and `stopNoting` ends that wait.
   releasers.add('known targets', stopNoting);
@@ -120,27 +134,50 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   if (role !== 'api') {
     startNotices(parts, states, new Map([...targets].map(([name, { breaker }]) => [name, breaker])));
     const operations = createOperationStore({ redis }, config.redis);
-    const finishing = startFinishingForgets({ ...deps, operations }, states, (name) => config.targets[name]);
+    const finishing = startFinishingForgets({ ...parts, operations }, states, (name) => config.targets[name]);
     releasers.add('orders to forget', finishing);
   }
+  return queues;
+}
+
+/** The parts that requests read. */
+interface Running {
+  targets: Map<string, Target>;
+  states: DesiredState[];
+  queues: Map<string, TargetQueue>;
+  /** Longest time between two scheduled reconciles, milliseconds; null without a schedule. */
+  reconcileGapMs: number | null;
+}
+
+/** Opens the HTTP ports: SCIM and events for providers, health, admin API and metrics for operators. */
+async function serve(
+  parts: ServiceParts,
+  role: Role,
+  { targets, states, queues, reconcileGapMs }: Running,
+): Promise<Pick<App, 'port' | 'adminPort' | 'metricsPort' | 'drain'>> {
+  const { clock, config, instruments, releasers } = parts;
+  const { host, adminPort, metricsPort } = config.server;
+  const isApi = role === 'all' || role === 'api';
+  const isWorker = role === 'all' || role === 'worker';
   const scimStates = isApi ? states : [];
   const { requests: observe, onDeviation } = instruments;
   const admission = createAdmission(config.server);
   const events = buildEvents(parts, states, { admission, api: isApi, worker: isWorker });
   const credentialStore = await openCredentials(parts, scimStates);
-  const secretFiles = watchSecretFiles(deps, config, credentialStore.renew);
+  const secretFiles = watchSecretFiles(parts, config, credentialStore.renew);
   releasers.add('secret files', secretFiles.stop);
   const scimParts = scimConnections(config, scimStates, credentialStore);
-  const scimRouters = createScimRouters({ ...deps, admission, onDeviation }, scimParts, config.server);
+  const scimRouters = createScimRouters({ ...parts, admission, onDeviation }, scimParts, config.server);
   let stopping = false;
   const checkAdmin = buildAdminCheck(parts);
+  const readFleet = buildFleetReader(parts);
   const forHealth = { isStopping: () => stopping, checkAdmin, readFleet };
   const health = buildHealth(parts, targets, states, queues, forHealth);
-  const measured = { targets, states, queues, credentialStore, events, readFleet, reconcileGapMs: gapMs };
+  const measured = { targets, states, queues, credentialStore, events, readFleet, reconcileGapMs };
   const metrics = buildScrape(parts, instruments, measured);
   const hasMetricsPort = metricsPort !== null;
   const admin = isApi ? buildAdmin(parts, targets, states, { admission, checkAdmin, readFleet }) : undefined;
-  const observed = { ...deps, observe: parts.tracing ? traced(observe, parts.tracing) : observe };
+  const observed = { ...parts, observe: parts.tracing ? traced(observe, parts.tracing) : observe };
   const forOperators = {
     health,
     admin: admin?.router,
@@ -162,12 +199,11 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
     http.drain();
     events.drain();
     admin?.live.end();
-    return deps.clock.sleep(scimStates.length > 0 ? config.server.drainMs : 0);
+    return clock.sleep(scimStates.length > 0 ? config.server.drainMs : 0);
   };
-  const stop = releasers.releaseAll;
   const ports = { port: http.port, adminPort: operators?.port ?? http.port };
-  if (!hasMetricsPort) return { ...ports, metricsPort: ports.adminPort, refused, drain, stop };
+  if (metricsPort === null) return { ...ports, metricsPort: ports.adminPort, drain };
   const metricsServer = await listen(createMetricsApp(metrics), { host, port: metricsPort });
   releasers.add('metrics', () => metricsServer.stop(0));
-  return { ...ports, metricsPort: metricsServer.port, refused, drain, stop };
+  return { ...ports, metricsPort: metricsServer.port, drain };
 }

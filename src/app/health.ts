@@ -1,9 +1,5 @@
 // Builds the health endpoints: checks of store, targets, data and queues.
-import { addExceptionCounts } from '../directory/outbox/exceptions.ts';
-import { holdAdvice, isTenantHold, OLDER_DATA_HOLDER } from '../directory/guard/operator-hold.ts';
-import { isKeyRefused } from '../directory/outbox/breaker.ts';
-import { answerWords, breakerWords, failureAdvice, newKeyAdvice } from '../reconcile/breaker-words.ts';
-import { exceptionTotalText } from '../reconcile/text/exception-words.ts';
+import type { BreakerState } from '../directory/outbox/breaker.ts';
 import { checkStore, isStoreUnavailable, type StoreFault } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createKeyspace } from '../directory/keys.ts';
@@ -11,11 +7,10 @@ import type { AdminCheck } from '../http/admin/authenticate.ts';
 import { createHealthRouter, type Check, type HealthChecks } from '../http/health.ts';
 import type { ReadFleet } from '../ops/status/fleet.ts';
 import type { TargetQueue } from '../queue/worker.ts';
-import { counted } from '../support/counted.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
-import { outboxesOf } from './targets.ts';
+import { checkTarget, total } from './target-check.ts';
 
 /** A relay that has not read its outbox for this long is reported as stalled. */
 const STALLED_RELAY_MS = 60_000;
@@ -54,75 +49,6 @@ export function buildHealth(
         : [];
     return { ok: true, findings, faults };
   };
-  // Reports what an operator should know of a target; always `ok`, because a platform that fails is no fault of the process.
-  const targetCheck = async (name: string): Promise<Check> => {
-    const outboxes = [...outboxesOf(states, name).values()];
-    const backlogs = await Promise.all(outboxes.map((outbox) => outbox.backlog()));
-    const dirty = total(backlogs.map((backlog) => backlog.dirty));
-    const inflight = total(backlogs.map((backlog) => backlog.inflight));
-    const blocked = total(backlogs.map((backlog) => backlog.blocked));
-    const held = total(backlogs.flatMap((backlog) => Object.values(backlog.held)));
-    const exceptions = addExceptionCounts(backlogs.map((backlog) => backlog.exceptions));
-    const stores = states.flatMap(({ runs }) => runs.get(name) ?? []);
-    const runs = await Promise.all(stores.map((each) => each.read()));
-    const coverages = runs.flatMap(({ last }) => last?.coverage ?? []);
-    const missing = total(coverages.map(({ users, groups }) => users.missing + groups.missing));
-    const conflicts = total(runs.map(({ last }) => last?.conflicts?.count ?? 0));
-    const moved = await Promise.all(outboxes.map((outbox) => outbox.hasMoved()));
-    const successes = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
-    // Several connections may feed the target: the oldest of their last successful reconciles counts.
-    const reconcileAgeMs = successes.length === 0 ? null : clock.now() - Math.min(...successes);
-    const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
-    const findings: string[] = [];
-    if (breaker.open) {
-      // The advice about a refused key has a finding of its own, because it is given before the breaker opens.
-      const advice = isKeyRefused(breaker) ? undefined : failureAdvice(name, { status: breaker.status ?? 0 });
-      findings.push(
-        `calls fail (${answerWords(breaker.status)}): only probes are sent${advice === undefined ? '' : `; ${advice}`}`,
-      );
-    }
-    if (isKeyRefused(breaker)) {
-      // `isKeyRefused` is true for status 401 only.
-      const refusal = breakerWords({ ...breaker, status: 401 });
-      findings.push(`the platform ${refusal}: ${newKeyAdvice(name, breaker)}`);
-    }
-    if (blocked > 0) findings.push(`${counted(blocked, 'dead letter')}: see scim-bridge dead-letters list`);
-    if (held > 0)
-      findings.push(`the guard holds ${counted(held, 'removal')}: see scim-bridge approvals list`);
-    if (exceptions.total > 0) findings.push(`${exceptionTotalText(exceptions)}: see scim-bridge exceptions`);
-    if (conflicts > 0) {
-      findings.push(`${counted(conflicts, 'conflict')} since the last reconcile: see scim-bridge plan`);
-    }
-    if (moved.some(Boolean)) findings.push('the address changed: nothing is written before a reconcile');
-    if (missing > 0) {
-      findings.push(`${missing} desired users or groups are missing since the last reconcile`);
-    }
-    const holds = await Promise.all(outboxes.map(({ guardStore }) => guardStore.onHold()));
-    const onHold = holds
-      .flatMap((hold) => hold ?? [])
-      .map((hold) => {
-        const by = isTenantHold(hold)
-          ? 'reconcile, because the target may be another tenant'
-          : hold.by === OLDER_DATA_HOLDER
-            ? 'scim-bridge, because Redis came back with older data'
-            : 'order of an operator';
-        return `on hold by ${by}: ${holdAdvice(name, hold)}`;
-      });
-    // Each connection has its own hold of the target; equal sentences are told once.
-    findings.push(...new Set(onHold));
-    return {
-      ok: true,
-      findings,
-      dirty,
-      inflight,
-      blocked,
-      held,
-      exceptions,
-      missing,
-      reconcileAgeMs,
-      breaker,
-    };
-  };
   // Reports the findings about the processes of the service.
   const fleetCheck = async (): Promise<Check> => {
     const { processes, findings } = await readFleet();
@@ -132,6 +58,8 @@ export function buildHealth(
       processes,
     };
   };
+  const breakerOf = async (name: string): Promise<BreakerState> =>
+    (await targets.get(name)?.breaker.read()) ?? { open: false };
   const live = (): Check => {
     const ageOf = (queue: TargetQueue): number => clock.now() - queue.lastSweepAt();
     const ages = [...queues].map(([name, queue]) => ({ name, ageMs: ageOf(queue) }));
@@ -157,7 +85,7 @@ export function buildHealth(
           { name: 'fleet', check: fleetCheck },
           ...Object.keys(config.targets).map((name) => ({
             name: `target ${name}`,
-            check: () => targetCheck(name),
+            check: async () => checkTarget({ clock, states }, name, await breakerOf(name)),
           })),
         ].map(async ({ name, check }) => [name, await check()] as const),
       );
@@ -170,8 +98,4 @@ export function buildHealth(
     },
   };
   return createHealthRouter(parts, checks, checkAdmin);
-}
-
-function total(numbers: number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0);
 }

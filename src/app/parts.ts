@@ -31,6 +31,9 @@ export interface Store {
 /** Dependencies of every part of the service, with the release functions that the shutdown runs. */
 export type Parts = AppDeps & Store & { releasers: Releasers; instruments?: Instruments };
 
+/** Parts of a service that measures itself; commands build the same parts without instruments. */
+export type ServiceParts = Parts & { instruments: Instruments };
+
 /** Time that the start waits for Redis before it continues without it. */
 export const STORE_WAIT_MS = 2000;
 

@@ -1,6 +1,6 @@
 // Defines the shape of an admin route: its request, its answers and its handler. Router and OpenAPI document are both built
 // from the same routes, so they always agree.
-import type { TargetAddress } from '../../verify-access/verify-access.ts';
+import type { TargetAddress } from '../../verify-access/calls.ts';
 import type { KnownTargets, TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { Breaker } from '../../directory/outbox/breaker.ts';
 import type { Actor } from '../../directory/logs/acts.ts';

@@ -1,0 +1,127 @@
+// Checks one target for the health report: counts what waits, and words what an operator should know.
+import type { DesiredState } from '../directory/desired-state.ts';
+import {
+  holdAdvice,
+  isTenantHold,
+  OLDER_DATA_HOLDER,
+  type OperatorHold,
+} from '../directory/guard/operator-hold.ts';
+import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
+import { addExceptionCounts, type ExceptionCounts } from '../directory/outbox/exceptions.ts';
+import type { Check } from '../http/health.ts';
+import { answerWords, breakerWords, failureAdvice, newKeyAdvice } from '../reconcile/breaker-words.ts';
+import { exceptionTotalText } from '../reconcile/text/exception-words.ts';
+import type { Clock } from '../support/sources.ts';
+import { counted } from '../support/counted.ts';
+import { outboxesOf } from './targets.ts';
+
+/** Content of Redis about one target, over all connections that feed it. */
+interface TargetCounts {
+  /** Changes that wait to be fetched. */
+  dirty: number;
+  /** Changes that are being written. */
+  inflight: number;
+  /** Dead letters. */
+  blocked: number;
+  /** Removals that the guard holds. */
+  held: number;
+  exceptions: ExceptionCounts;
+  /** Desired users and groups that the last reconcile did not find at the platform. */
+  missing: number;
+  /** Conflicts of the last reconcile. */
+  conflicts: number;
+  /** Time since the last successful reconcile, milliseconds; null: none yet. Of several connections the oldest counts. */
+  reconcileAgeMs: number | null;
+  /** Whether the address in the settings is another than the one that was written to. */
+  hasMoved: boolean;
+  /** One for each connection that has the target on hold. */
+  holds: OperatorHold[];
+}
+
+/** Returns the check of a target. It is always `ok`, because a platform that fails is no fault of the process. */
+export async function checkTarget(
+  { clock, states }: { clock: Clock; states: DesiredState[] },
+  name: string,
+  breaker: BreakerState,
+): Promise<Check> {
+  const counts = await countTarget(clock, states, name);
+  const { dirty, inflight, blocked, held, exceptions, missing, reconcileAgeMs } = counts;
+  const findings = [
+    ...breakerFindings(name, breaker),
+    ...countFindings(counts),
+    ...holdFindings(name, counts.holds),
+  ];
+  return { ok: true, findings, dirty, inflight, blocked, held, exceptions, missing, reconcileAgeMs, breaker };
+}
+
+async function countTarget(clock: Clock, states: DesiredState[], name: string): Promise<TargetCounts> {
+  const outboxes = [...outboxesOf(states, name).values()];
+  const runStores = states.flatMap(({ runs }) => runs.get(name) ?? []);
+  const [backlogs, runs, moved, holds] = await Promise.all([
+    Promise.all(outboxes.map((outbox) => outbox.backlog())),
+    Promise.all(runStores.map((store) => store.read())),
+    Promise.all(outboxes.map((outbox) => outbox.hasMoved())),
+    Promise.all(outboxes.map(({ guardStore }) => guardStore.onHold())),
+  ]);
+  const coverages = runs.flatMap(({ last }) => last?.coverage ?? []);
+  const successes = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
+  return {
+    dirty: total(backlogs.map((backlog) => backlog.dirty)),
+    inflight: total(backlogs.map((backlog) => backlog.inflight)),
+    blocked: total(backlogs.map((backlog) => backlog.blocked)),
+    held: total(backlogs.flatMap((backlog) => Object.values(backlog.held))),
+    exceptions: addExceptionCounts(backlogs.map((backlog) => backlog.exceptions)),
+    missing: total(coverages.map(({ users, groups }) => users.missing + groups.missing)),
+    conflicts: total(runs.map(({ last }) => last?.conflicts?.count ?? 0)),
+    reconcileAgeMs: successes.length === 0 ? null : clock.now() - Math.min(...successes),
+    hasMoved: moved.some(Boolean),
+    holds: holds.flatMap((hold) => hold ?? []),
+  };
+}
+
+function breakerFindings(name: string, breaker: BreakerState): string[] {
+  const findings: string[] = [];
+  if (breaker.open) {
+    // The advice about a refused key has a finding of its own, because it is given before the breaker opens.
+    const advice = isKeyRefused(breaker) ? undefined : failureAdvice(name, { status: breaker.status ?? 0 });
+    findings.push(
+      `calls fail (${answerWords(breaker.status)}): only probes are sent${advice === undefined ? '' : `; ${advice}`}`,
+    );
+  }
+  if (isKeyRefused(breaker)) {
+    // `isKeyRefused` is true for status 401 only.
+    const refusal = breakerWords({ ...breaker, status: 401 });
+    findings.push(`the platform ${refusal}: ${newKeyAdvice(name, breaker)}`);
+  }
+  return findings;
+}
+
+function countFindings({ blocked, held, exceptions, conflicts, hasMoved, missing }: TargetCounts): string[] {
+  const findings: string[] = [];
+  if (blocked > 0) findings.push(`${counted(blocked, 'dead letter')}: see scim-bridge dead-letters list`);
+  if (held > 0) findings.push(`the guard holds ${counted(held, 'removal')}: see scim-bridge approvals list`);
+  if (exceptions.total > 0) findings.push(`${exceptionTotalText(exceptions)}: see scim-bridge exceptions`);
+  if (conflicts > 0)
+    findings.push(`${counted(conflicts, 'conflict')} since the last reconcile: see scim-bridge plan`);
+  if (hasMoved) findings.push('the address changed: nothing is written before a reconcile');
+  if (missing > 0) findings.push(`${missing} desired users or groups are missing since the last reconcile`);
+  return findings;
+}
+
+/** Returns one sentence for each different hold: connections that hold the target for one reason are told once. */
+function holdFindings(name: string, holds: OperatorHold[]): string[] {
+  const sentences = holds.map((hold) => `on hold by ${holderText(hold)}: ${holdAdvice(name, hold)}`);
+  return [...new Set(sentences)];
+}
+
+function holderText(hold: OperatorHold): string {
+  if (isTenantHold(hold)) return 'reconcile, because the target may be another tenant';
+  return hold.by === OLDER_DATA_HOLDER
+    ? 'scim-bridge, because Redis came back with older data'
+    : 'order of an operator';
+}
+
+/** Returns the sum of the numbers. */
+export function total(numbers: number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
+}

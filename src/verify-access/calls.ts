@@ -1,0 +1,107 @@
+// Makes the calls to the platform for one check of access: within one time limit, and with failures as values.
+import { createPlatformClient } from '../platform/library.ts';
+import { messageWithPlatformText, PlatformError, PlatformResponse } from '../platform/errors.ts';
+import { newKeyAdvice } from '../reconcile/breaker-words.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import { timeLimit } from '../support/time-limit.ts';
+import { notAskedText } from './not-asked.ts';
+import { UnclearQuestion, type AccessFault } from './report.ts';
+import type { DataDeps } from './visibility.ts';
+
+/** Address and credentials of a target, from its settings. */
+export interface TargetAddress {
+  url: string;
+  /** API key of the platform. */
+  token: string;
+  /** Key for SCIM calls; null: `token`. */
+  scimToken: string | null;
+  /** Whether http instead of https is accepted for an address of this machine. */
+  allowLoopbackHttp: boolean;
+  /** Time limit of one call, milliseconds. */
+  timeoutMs: number;
+}
+
+/** Status of an answer that refuses the API key. */
+const REFUSED_KEY = 401;
+
+export interface Calls extends DataDeps {
+  /** Options of each call: aborted by the caller, and when the time for all calls has passed. */
+  options: { signal: AbortSignal };
+  /**
+   * Returns the result; if the platform fails, keeps the fault and returns undefined.
+   * @throws other errors, and after an abort by the caller
+   */
+  unlessFault: <T>(work: Promise<T>) => Promise<T | undefined>;
+  /** Returns the last fault; undefined: none. */
+  fault: () => AccessFault | undefined;
+}
+
+/**
+ * Opens a client for one target. Each call takes a token of the target's shared budget before it is sent. The caller closes
+ * `platform`.
+ * @param timeoutMs time limit of all calls together
+ */
+export function openCalls(
+  { clock, target }: ReconcileScope,
+  { url, token, scimToken, allowLoopbackHttp, timeoutMs: callMs }: TargetAddress,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Calls {
+  const count = { begun: 0, sent: 0 };
+  const admit = async (aborted?: AbortSignal): Promise<void> => {
+    count.begun++;
+    await target.budget.take(aborted);
+    count.sent++;
+  };
+  const wire = { allowLoopbackHttp, timeoutMs: Math.min(callMs, timeoutMs), admit };
+  const platform = createPlatformClient({
+    ...wire,
+    url,
+    token,
+    clock,
+    ...(scimToken === null ? {} : { scimToken }),
+  });
+  const deadline = timeLimit(timeoutMs);
+  let fault: AccessFault | undefined;
+  return {
+    clock,
+    platform,
+    wire,
+    timeoutMs,
+    options: { signal: AbortSignal.any([signal, deadline]) },
+    fault: () => fault,
+    async unlessFault(work) {
+      try {
+        return await work;
+      } catch (error) {
+        fault = toFault(error, target.name, deadline.aborted ? timeoutMs : undefined);
+        if (fault?.at === 'platform' && deadline.aborted && count.sent < count.begun)
+          fault.message = notAskedText(target.name, await target.breaker.read(), {
+            timeoutMs,
+            isPartly: count.sent > 0,
+          });
+        // Not a failure of the platform, or the caller does not wait for a report any more.
+        if (!fault || signal.aborted) throw error;
+        return undefined;
+      }
+    },
+  };
+}
+
+/**
+ * Returns the fault for a failure of the platform or an unclear choice; undefined for any other error.
+ * @param expiredMs the time limit, if it has passed
+ */
+function toFault(error: unknown, target: string, expiredMs: number | undefined): AccessFault | undefined {
+  if (error instanceof UnclearQuestion) return { at: 'choice', message: error.message };
+  if (!(error instanceof PlatformError)) return undefined;
+  // After the time limit the message of the error names only the abort.
+  if (expiredMs !== undefined)
+    return {
+      at: 'platform',
+      message: `${error.method} ${error.route} did not answer within ${expiredMs / 1000} s`,
+    };
+  const advice =
+    error instanceof PlatformResponse && error.status === REFUSED_KEY ? `; ${newKeyAdvice(target)}` : '';
+  return { at: 'platform', message: `${messageWithPlatformText(error)}${advice}` };
+}
