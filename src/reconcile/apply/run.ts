@@ -8,7 +8,8 @@ import { askAboutTenant, forgetTenant, noteRecognised, TENANT_ACCEPTED } from '.
 import { withHandover } from './handover-after-run.ts';
 import { keepLock, POLL_MS, LOCK_MS, RunStopped } from './run-lock.ts';
 import type { ReconcileScope, Progress } from '../scope.ts';
-import { makePlan, type PlanOptions } from '../plan/make-plan.ts';
+import type { PlanOptions } from '../plan/compare-all.ts';
+import { makePlan } from '../plan/make-plan.ts';
 import { toReport, withExceptions, withOpen } from './make-report.ts';
 import { recordOrder } from './record-order.ts';
 import type { RunFindings } from '../plan/run-findings.ts';

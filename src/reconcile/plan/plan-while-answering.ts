@@ -1,5 +1,6 @@
 // Makes the plan of an operator, and tells how the target fails instead of a plan that rests on no answer.
-import { makePlan, type PlanOptions } from './make-plan.ts';
+import type { PlanOptions } from './compare-all.ts';
+import { makePlan } from './make-plan.ts';
 import type { Plan } from '../plan.ts';
 import type { ReconcileScope } from '../scope.ts';
 import { throwIfSilent } from '../target-silent.ts';

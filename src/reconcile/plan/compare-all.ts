@@ -1,0 +1,154 @@
+// Compares all users and groups of one connection with one target: scans the lists of the platform, and verifies each resource that
+// may differ.
+import { isRepaired } from '../../directory/outbox/runs.ts';
+import type { Ref } from '../../directory/records.ts';
+import { inPortions } from '../../directory/redis/portions.ts';
+import { createVisibility } from '../compare/compare.ts';
+import { countUnverified } from '../compare/look-again.ts';
+import { verifyGroups } from '../compare/verify-groups.ts';
+import { verifyUsers } from '../compare/verify-users.ts';
+import { verifyValues, type ValueLook } from '../compare/verify-values.ts';
+import type { VerifiedResource } from '../compare/verified.ts';
+import type { ReadTrail } from '../scan/audit-trail.ts';
+import type { UserScan } from '../scan/compare-user-page.ts';
+import { readOrphans, type Orphans } from '../scan/cover.ts';
+import { scanGroups, type GroupScan } from '../scan/scan-groups.ts';
+import { scanUsers } from '../scan/scan-users.ts';
+import type { Progress, ReconcileScope, ScanResult } from '../scope.ts';
+
+/** Number of users that are verified with one read of their links. */
+const VERIFIED_AT_ONCE = 500;
+
+export interface PlanOptions {
+  /** Reads the members of all groups and the attribute values of all users. */
+  full?: boolean;
+  /** Maps every user even if the mapping rules did not change. */
+  mapsAll?: boolean;
+  signal: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+  readTrail?: ReadTrail | undefined;
+  /** Stores fingerprints of equal accounts; undefined: nothing is written. */
+  remember?: ScanResult['remember'];
+  /** Id of the plan (`Plan.id`). */
+  id: string;
+}
+
+/** A comparison that has begun. */
+export interface Run {
+  scan: ScanResult;
+  /** Digest of the mapping rules by which all users were mapped last; undefined: never. */
+  mappedBy: string | undefined;
+  rulesChanged: boolean;
+  rulesAgree: boolean;
+  /** Whether all users are mapped. */
+  mapsAll: boolean;
+  /** Whether the members of all groups and the values of all users are read. */
+  full: boolean;
+}
+
+/** The lists of the platform, compared with the links. */
+export interface Lists {
+  users: UserScan;
+  groups: GroupScan;
+  verifiedGroups: VerifiedResource[];
+}
+
+/** Prepares the comparison, and decides whether all users are mapped and all members and values are read. */
+export async function beginScan(scope: ReconcileScope, options: PlanOptions): Promise<Run> {
+  // Marks the members of renamed groups that have no mark yet; without one they would count as synced with the new name.
+  await scope.directory.markRenamed();
+  const [mappedBy, hasMoved, rulesAgree] = await Promise.all([
+    scope.runs.mappedBy(),
+    scope.outbox.hasMoved(),
+    scope.rulesAgree(),
+  ]);
+  const rulesChanged = mappedBy !== scope.digest;
+  const mapsAll = (options.mapsAll ?? false) || rulesChanged;
+  if (mapsAll) await scope.coverage.readAllAnew();
+  const scan: ScanResult = {
+    scope,
+    signal: options.signal,
+    visibility: createVisibility(),
+    counts: { calls: 0, moved: 0 },
+    unread: new Map(),
+    onProgress: options.onProgress ?? (() => undefined),
+    lost: new Set(),
+    isRepaired: isRepaired(mappedBy),
+    hasMoved,
+    remember: options.remember ?? (() => Promise.resolve()),
+  };
+  const full = (options.full ?? false) || scan.isRepaired;
+  return { scan, mappedBy, rulesChanged, rulesAgree, mapsAll, full };
+}
+
+/** Scans users and groups, and verifies the groups that may differ. Groups are read in parallel to the longer list of users. */
+export async function scanLists({ scan, mapsAll, full }: Run): Promise<Lists> {
+  const orphans = await readOrphans(scan);
+  const userWork = scanUsers(scan, mapsAll, orphans.User);
+  scan.unmanagedAccounts = userWork.then(
+    ({ unmanaged }) => unmanaged,
+    () => new Map<string, string>(),
+  );
+  const groupWork = lookAtGroups(scan, { mapsAll, full }, orphans.Group);
+  groupWork.catch(() => undefined); // awaited below
+  const users = await userWork;
+  const { groups, verified } = await groupWork;
+  return { users, groups, verifiedGroups: verified };
+}
+
+/**
+ * Reads the attribute values, and verifies the users that may differ.
+ * @returns `seen`: the last result of each verified user and group
+ */
+export async function verifyRest(
+  { scan, full }: Run,
+  { users, verifiedGroups }: Lists,
+): Promise<{ values: ValueLook; seen: VerifiedResource[] }> {
+  const values = await verifyValues(scan, full);
+  // []: verifySuspects reads all values of these users.
+  for (const ref of values.suspects) users.suspects.set(ref, []);
+  const alone = await verifySuspects(scan, users, values.suspects);
+  values.failed += countUnverified(values.suspects, alone);
+  return { values, seen: [...oncePerUser([...users.settled, ...alone]), ...verifiedGroups] };
+}
+
+/** Scans the list of groups, and verifies each group that may differ. */
+async function lookAtGroups(
+  scan: ScanResult,
+  choice: Pick<Run, 'mapsAll' | 'full'>,
+  orphans: Orphans,
+): Promise<{ groups: GroupScan; verified: VerifiedResource[] }> {
+  const groups = await scanGroups(scan, choice, orphans);
+  const verified = await verifyGroups(scan, [...groups.suspects], {
+    withMembers: (ref) => groups.withMembers.has(ref),
+    ...(groups.proof.complete ? { strangers: groups } : {}),
+  });
+  return { groups, verified };
+}
+
+/**
+ * Verifies the users that differ in the list or were not compared with it.
+ * @param withValues users whose attribute values are read too
+ */
+async function verifySuspects(
+  scan: ScanResult,
+  users: UserScan,
+  withValues: Set<Ref>,
+): Promise<VerifiedResource[]> {
+  const options = {
+    withValues: (ref: Ref) => withValues.has(ref) || users.valued.has(ref),
+    ...(users.proof.complete ? { strangers: users.strangers } : {}),
+  };
+  const found: VerifiedResource[] = [];
+  for (const refs of inPortions([...users.suspects.keys(), ...users.unseen], VERIFIED_AT_ONCE))
+    found.push(...(await verifyUsers(scan, refs, options)));
+  return found;
+}
+
+/**
+ * Returns the last result of each user: the list may have settled a user who was then verified alone, with all values, because a
+ * value that no list shows differs too or because a mark came meanwhile.
+ */
+const oncePerUser = (found: readonly VerifiedResource[]): VerifiedResource[] => [
+  ...new Map(found.map((each) => [each.ref, each])).values(),
+];

@@ -1,0 +1,104 @@
+// Makes the entries of a plan from the verified resources: their causes, what follows from them, and what only is reported.
+import type { Ref } from '../../directory/records.ts';
+import { attributeDrift, earliestDrift, type DriftFacts } from '../compare/attribution.ts';
+import { withNames } from '../compare/entry-names.ts';
+import { readValueWrites } from '../compare/last-writes.ts';
+import type { VerifiedResource } from '../compare/verified.ts';
+import { DESTRUCTIVE, isDrift, type PlanEntry } from '../entry.ts';
+import { inReadingOrder } from '../plan.ts';
+import type { UserScan } from '../scan/compare-user-page.ts';
+import type { GroupScan } from '../scan/scan-groups.ts';
+import type { ReconcileScope } from '../scope.ts';
+import { unmappedEntries } from '../tenant/applied-attributes.ts';
+import { withRestoredCause, type Restored } from '../tenant/restored.ts';
+import { heldEntries } from '../unwritten/held.ts';
+import { withToBeHeld } from '../unwritten/to-be-held.ts';
+import { withoutUnwritten } from '../unwritten/unwritten.ts';
+import type { Lists, PlanOptions, Run } from './compare-all.ts';
+import { withFollowers } from './followers.ts';
+import { blockedEntries, unmanagedEntries } from './reported-entries.ts';
+
+/** The verified resources, with what tells the causes of their differences. */
+interface Verified {
+  verified: VerifiedResource[];
+  /** Changes that wait for a decision or were rejected, and that somebody has made at the platform. */
+  done: NonNullable<VerifiedResource['done']>[];
+  /** Dead letters with the times at which they became that, Unix milliseconds. */
+  blocked: ReadonlyMap<Ref, number>;
+  /** Dead letters whose refused change somebody made at the platform. */
+  doneLetters: Ref[];
+  /** The last restore. */
+  restored: Restored | undefined;
+  /** The last restore, if no run has converged since. */
+  openRestore: Restored | undefined;
+  /** Attributes whose definition was deleted at the platform. */
+  deleted: DriftFacts['deleted'];
+}
+
+/** Returns all entries of the plan in the order in which they are read. */
+export async function entriesOf(
+  { scan, mapsAll, full }: Run,
+  { users, groups }: Lists,
+  { verified, done, blocked, doneLetters, restored, openRestore, deleted }: Verified,
+  options: PlanOptions & { startedAt: number },
+): Promise<PlanEntry[]> {
+  const { scope } = scan;
+  const withCause = await withCauses(scope, verified, options, { restored: openRestore, deleted });
+  const found = await withFollowers(scan, withoutProof(withCause, users, groups), verified, {
+    always: mapsAll || full,
+    isConflictPerAttribute: true,
+  });
+  const letters = await blockedEntries(scope, [...blocked.keys()], found, {
+    done: doneLetters,
+    // The dead letter of a user who could not be read stays in the plan.
+    mapsAll: mapsAll && scan.unread.size === 0,
+  });
+  const decidable = done.flatMap(({ items }) => items);
+  const entries = [
+    ...(await withToBeHeld(scope, await withoutUnwritten(scope, found))),
+    ...letters,
+    ...unmanagedEntries(users, groups, [...found, ...letters], restored),
+    ...(await unmappedEntries(scope)),
+    ...(await heldEntries(scope, found, decidable)),
+  ];
+  const named = await withNames(scope, entries, users.unmanaged);
+  return inReadingOrder(await withRestoredCause(named, openRestore, scope.directory));
+}
+
+/**
+ * Returns the dead letters whose refused change somebody made at the platform: the run marks them, and their sync ends the dead
+ * letter. A refused deletion is left out, because no comparison sees whether the closed account of a leaver was deleted.
+ */
+export const lettersDone = (
+  verified: readonly VerifiedResource[],
+  blocked: ReadonlyMap<Ref, number>,
+): Ref[] =>
+  verified.flatMap(({ ref, refusal, entries: differing, areValuesUnread }) =>
+    blocked.has(ref) && refusal && refusal.write !== 'delete' && differing.length === 0 && !areValuesUnread
+      ? [ref]
+      : [],
+  );
+
+/** Returns all entries, those about drift with their cause. Reads the audit log of the platform only if there is drift. */
+async function withCauses(
+  scope: ReconcileScope,
+  verified: VerifiedResource[],
+  { readTrail, signal, startedAt }: PlanOptions & { startedAt: number },
+  facts: Pick<DriftFacts, 'restored' | 'deleted'>,
+): Promise<PlanEntry[]> {
+  const lastWrite = await readValueWrites(scope, verified);
+  const since = earliestDrift(verified, lastWrite);
+  const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
+  const trail = hasDrift ? await readTrail?.(since ?? startedAt, signal) : undefined;
+  return attributeDrift(verified, { trail, lastWrite, ...facts });
+}
+
+/** Returns the entries; if a list was incomplete, destructive entries caused by drift are only reported. */
+function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan): PlanEntry[] {
+  if (users.proof.complete && groups.proof.complete) return entries;
+  return entries.map((entry) =>
+    DESTRUCTIVE.has(entry.action) && isDrift(entry)
+      ? { ...entry, effect: 'report', reason: `${entry.reason}; the platform's lists were incomplete` }
+      : entry,
+  );
+}
