@@ -7,10 +7,11 @@ import type { AdminCheck } from '../http/admin/authenticate.ts';
 import { createHealthRouter, type Check, type HealthChecks } from '../http/health.ts';
 import type { ReadFleet } from '../ops/status/fleet.ts';
 import type { TargetQueue } from '../queue/worker.ts';
+import { total } from '../support/counted.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
-import { checkTarget, total } from './target-check.ts';
+import { checkTarget } from './target-check.ts';
 
 /** A relay that has not read its outbox for this long is reported as stalled. */
 const STALLED_RELAY_MS = 60_000;

@@ -4,6 +4,7 @@ import { PRIORITIES, type Priority } from '../directory/records.ts';
 import type { Answered, OnAnswered } from '../http/middleware/request-context.ts';
 import { operationOf, type ScimOperation } from '../http/scim/operation.ts';
 import type { PlatformCall } from '../platform/client.ts';
+import { total } from '../support/counted.ts';
 import type { Clock } from '../support/sources.ts';
 import { createMetrics, type Metrics } from '../support/metrics.ts';
 import { packageVersion } from '../support/version.ts';
@@ -256,7 +257,6 @@ export function createFailureShare(
     latest = slot;
     return slot % SLOTS;
   }
-  const sum = (counts: number[]): number => counts.reduce((all, each) => all + each, 0);
 
   return {
     note: (failed: boolean): void => {
@@ -270,7 +270,7 @@ export function createFailureShare(
      */
     share: (): number => {
       advance();
-      return sum(failures) / Math.max(sum(totals), atLeast);
+      return total(failures) / Math.max(total(totals), atLeast);
     },
   };
 }

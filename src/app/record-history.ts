@@ -4,6 +4,7 @@
 import { createHistoryStore, type HistoryNote } from '../directory/history/history-store.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { total } from '../support/counted.ts';
 import { settledWithin } from '../support/within.ts';
 import type { Parts } from './parts.ts';
 import { outboxesOf } from './targets.ts';
@@ -68,7 +69,6 @@ function countsSince({ pushes, calls }: Tallies): () => HistoryNote[] {
 
 /** Returns the levels of a target: the sum over its connections, and the highest of their ages. */
 function levelsOf(backlogs: readonly Backlog[]): HistoryNote<'target'>['values'] {
-  const total = (numbers: number[]): number => numbers.reduce((sum, each) => sum + each, 0);
   const sum = (of: (backlog: Backlog) => number): number => total(backlogs.map(of));
   return {
     lagMs: Math.max(0, ...backlogs.map(({ oldestMs }) => oldestMs)),

@@ -7,6 +7,7 @@ import type { StorePulse } from '../directory/redis/connection.ts';
 import type { LogCheck } from '../directory/logs/last-log-check.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { FLEET_FINDINGS, type FleetReport, type ReadFleet } from '../ops/status/fleet.ts';
+import { total } from '../support/counted.ts';
 import type { Metrics } from '../support/metrics.ts';
 import type { TokenTimes } from '../tokens/credentials.ts';
 
@@ -154,8 +155,7 @@ function showLoad(metrics: Metrics, target: string, backlogs: Backlog[]): void {
 
 /** Sets the metrics of a target over its connections: counts are added; of ages and times the worst one is shown. */
 function showTarget(metrics: Metrics, { target, backlogs, breaker }: TargetState): void {
-  const sum = (of: (backlog: Backlog) => number): number =>
-    backlogs.map(of).reduce((total, count) => total + count, 0);
+  const sum = (of: (backlog: Backlog) => number): number => total(backlogs.map(of));
   type SummedGauge = 'outboxDirty' | 'outboxPending' | 'deadLetters' | 'conflicts';
   const showSum = (gauge: SummedGauge, of: (backlog: Backlog) => number): void =>
     metrics[gauge].set({ target }, sum(of));

@@ -12,7 +12,7 @@ import type { Check } from '../http/health.ts';
 import { answerWords, breakerWords, failureAdvice, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { exceptionTotalText } from '../reconcile/text/exception-words.ts';
 import type { Clock } from '../support/sources.ts';
-import { counted } from '../support/counted.ts';
+import { counted, total } from '../support/counted.ts';
 import { outboxesOf } from './targets.ts';
 
 /** Content of Redis about one target, over all connections that feed it. */
@@ -119,9 +119,4 @@ function holderText(hold: OperatorHold): string {
   return hold.by === OLDER_DATA_HOLDER
     ? 'scim-bridge, because Redis came back with older data'
     : 'order of an operator';
-}
-
-/** Returns the sum of the numbers. */
-export function total(numbers: number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0);
 }

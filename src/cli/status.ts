@@ -23,7 +23,7 @@ import { reconcileAgeText } from '../ops/doctor/reconcile-age.ts';
 import { coverageText } from '../reconcile/text/coverage-text.ts';
 import { holdAdvice } from '../directory/guard/operator-hold.ts';
 import { expiryText } from './approval-view.ts';
-import { systemClock } from '../support/sources.ts';
+import { isoTime, systemClock } from '../support/sources.ts';
 import { tokenFindings } from '../ops/doctor/token-findings.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
@@ -62,8 +62,6 @@ export function statusCommand(program: Command, cli: Cli): void {
 
 /** Largest number of exceptions of each reason that are named. */
 const MOST_NAMED = 3;
-
-const moment = (ms: number): string => new Date(ms).toISOString();
 
 /**
  * Returns the number of waiting resources by priority, and of those in the queue or with a worker. A resource whose deactivation the
@@ -115,7 +113,7 @@ function printTarget(
   const { proof } = rest;
   if (proof) {
     const advice = proof.faults > 0 ? ': see scim-bridge doctor --deep' : '';
-    say(`  derived data, compared ${moment(proof.endedAt)}: ${proofSummary(proof)}${advice}`);
+    say(`  derived data, compared ${isoTime(proof.endedAt)}: ${proofSummary(proof)}${advice}`);
   }
   if (rest.hasMoved)
     say('  the address changed: nothing is written before scim-bridge reconcile recognises the accounts');
@@ -128,7 +126,7 @@ function printTarget(
       `  ! the definition of ${rest.lostAttributes.join(', ')} was deleted at the platform, so values of people may be lost: scim-bridge reconcile looks at all people, and writes the values that are lost`,
     );
   printLastReconcile(reconcile);
-  if (hold) say(`  on hold since ${moment(hold.since)} by ${hold.by}: ${heldUntil(target, hold)}`);
+  if (hold) say(`  on hold since ${isoTime(hold.since)} by ${hold.by}: ${heldUntil(target, hold)}`);
   if (events) say(`  events: ${eventDeliveryText(events)}`);
   printExceptions(exceptions, named);
 }
@@ -144,7 +142,7 @@ function printLastReconcile(reconcile: TargetStatus['reconcile']): void {
       ?.replace(/([:;] (see )?scim-bridge |\. Nothing is written there\.).*$/, '')
       .replace(/^the guard holds/, 'the guard held');
     const reason = then ? `, ${then}` : '';
-    say(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
+    say(`  last reconcile ${isoTime(last.endedAt)}: ${last.outcome}${found}${reason}`);
   }
   if (last?.conflicts) {
     const { count, reason } = last.conflicts;
@@ -204,7 +202,7 @@ function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorke
   ].filter(Boolean);
   return [
     ...(what.length > 0
-      ? [`the platform ${failureSinceWords(failure, moment(since))}: ${what.join('; ')}`]
+      ? [`the platform ${failureSinceWords(failure, isoTime(since))}: ${what.join('; ')}`]
       : []),
     ...(pause && !isForKey(pause) ? [pauseWords(pause)] : []),
   ];

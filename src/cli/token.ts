@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Config } from '../config/schema.ts';
-import { systemClock } from '../support/sources.ts';
+import { isoTime, systemClock } from '../support/sources.ts';
 import { parseExpiry } from '../tokens/expiry.ts';
 import {
   issueToken,
@@ -49,7 +49,7 @@ function addCreate(group: Command, cli: Cli): void {
       const connection = connectionOf(config, flags);
       const now = systemClock.now();
       const order = {
-        name: nameOf(given ?? flags.name ?? `token-${new Date(now).toISOString().slice(0, 10)}`),
+        name: nameOf(given ?? flags.name ?? `token-${isoTime(now).slice(0, 10)}`),
         expiresAt: flags.expires === undefined ? null : expiryOf(flags.expires, now),
         ...actorOf(cli, flags),
       };

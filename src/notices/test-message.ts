@@ -2,7 +2,7 @@
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { NoticeStore } from '../directory/notice-store.ts';
-import type { Clock, Ids } from '../support/sources.ts';
+import { isoTime, type Clock, type Ids } from '../support/sources.ts';
 import { deliver, type NoticeReceiver } from './deliver.ts';
 import { linkTo, type NoticeItem } from './summary.ts';
 
@@ -49,7 +49,7 @@ export async function testNotices(
     reason: null,
     count: 0,
     state: 'new',
-    since: new Date(at).toISOString(),
+    since: isoTime(at),
     summary: 'this is a test of notices, nothing has happened',
     // `pageUrl` is set: there are channels.
     link: linkTo('test', pageUrl ?? ''),

@@ -1,7 +1,7 @@
 // Ends work when a target does not answer, judged by the calls of this process and by the breaker that all replicas share.
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import { type Budget, isForKey, type Pause } from '../directory/outbox/budget.ts';
-import type { Clock } from '../support/sources.ts';
+import { isoTime, type Clock } from '../support/sources.ts';
 import {
   TOO_MANY,
   type Answering,
@@ -107,7 +107,7 @@ export async function whileAnswering<T>(
 function createWaitTeller(tell: (text: string) => void) {
   let told = '';
   return (waitedMs: number, limited: RateLimited | undefined, pause: Pause | undefined): void => {
-    const since = limited ? `, HTTP 429 since ${new Date(limited.since).toISOString()}` : '';
+    const since = limited ? `, HTTP 429 since ${isoTime(limited.since)}` : '';
     const text = pause ? `: ${pauseWords(pause)}` : since;
     if (waitedMs < TELL_AFTER_MS || text === told) return;
     told = text;

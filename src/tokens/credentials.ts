@@ -2,7 +2,7 @@
 // that expire soon. Requests need no call to Redis; while Redis is unavailable the last known tokens are used.
 import type { StoredTokens } from '../directory/stored-tokens.ts';
 import { type Bucket, createBucket } from '../support/limits.ts';
-import type { Clock } from '../support/sources.ts';
+import { isoTime, type Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { daysUntil, warningOf } from './expiry.ts';
 import { createJwtVerifier, type JwtSettings, type JwtVerifier } from './jwt.ts';
@@ -209,7 +209,7 @@ function createExpiryWarnings(logger: Logger): (connection: string, keyring: Key
       const key = `${connection} ${source} ${name} ${expiresAt}`;
       if (days === undefined || days >= (logged.get(key) ?? Infinity)) continue;
       logged.set(key, days);
-      const fields = { connection, tokenName: name, source, expiresAt: new Date(expiresAt).toISOString() };
+      const fields = { connection, tokenName: name, source, expiresAt: isoTime(expiresAt) };
       if (days === 0) logger.warn(fields, 'token expired: pushes with it get 401');
       else
         logger.warn(

@@ -1,6 +1,7 @@
 // Reads held and rejected changes of a target in pages, because one reply with all of them would stop Redis for others.
 import type { Redis } from 'ioredis';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
+import { total } from '../../support/counted.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
 import { pairsOf } from '../redis/portions.ts';
@@ -54,7 +55,7 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     const ofKinds = DESTRUCTIVE_KINDS.map((kind) =>
       redis.zcount(sets('guardApproved', kind), approvedUntil, approvedUntil),
     );
-    return (await Promise.all(ofKinds)).reduce((sum, each) => sum + each, 0);
+    return total(await Promise.all(ofKinds));
   }
 
   /** Returns the counts of a list. */
@@ -62,14 +63,11 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     const found = await Promise.all(
       DESTRUCTIVE_KINDS.map(async (kind) => {
         const counts = rangesOf(list).map((range) => redis.zcount(sets(list.source, kind), ...range));
-        return (await Promise.all(counts)).reduce((sum, each) => sum + each, 0);
+        return total(await Promise.all(counts));
       }),
     );
     const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind, index) => [kind, found[index] ?? 0]));
-    return {
-      kinds: kinds as HeldChanges['kinds'],
-      total: found.reduce((sum, each) => sum + each, 0),
-    };
+    return { kinds: kinds as HeldChanges['kinds'], total: total(found) };
   }
 
   /** Returns the held changes, including those of an expired approval; undefined when there are none. */

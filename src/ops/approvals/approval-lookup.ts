@@ -10,6 +10,7 @@ import { holdAdvice } from '../../directory/guard/operator-hold.ts';
 import type { ChangeList, Destruction } from '../../directory/guard/held-changes.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
+import { total } from '../../support/counted.ts';
 import { isoTime } from '../../support/sources.ts';
 import { createSelector, type ChangeSelection, type SelectPage } from './approval-selection.ts';
 
@@ -134,7 +135,7 @@ export async function approvalsAt(
         ...(note === undefined ? {} : { note }),
         ...(selection === undefined ? {} : { selection }),
         kinds,
-        total: sumOf(kinds),
+        total: total(Object.values(kinds)),
         ...(action === 'reject' ? await rejection(decision) : await unwritten(decision)),
       },
     };
@@ -150,9 +151,6 @@ export async function approvalsAt(
   }
   return found;
 }
-
-const sumOf = (counts: Partial<Record<DestructiveKind, number>>): number =>
-  Object.values(counts).reduce((sum, each) => sum + each, 0);
 
 /** Returns the id without its last place: the part that stays the same while the list grows. */
 export const serialOf = (id: string): string => listIdOf(id).replace(/-\d+$/, '');

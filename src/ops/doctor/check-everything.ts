@@ -6,7 +6,7 @@ import type { DesiredState } from '../../directory/desired-state.ts';
 import type { UserAttributeType } from '../../platform/wire.ts';
 import { failureSinceWords, newKeyAdvice } from '../../reconcile/breaker-words.ts';
 import { appliedAttributes } from '../../reconcile/tenant/applied-attributes.ts';
-import type { Clock } from '../../support/sources.ts';
+import { isoTime, type Clock } from '../../support/sources.ts';
 import { weightOf, type Breaker, type BreakerState } from '../../directory/outbox/breaker.ts';
 import { checkRedis, type RedisToCheck } from './check-redis.ts';
 import { checkTarget, type DoctorTarget, type TargetCheckOptions } from './check-target.ts';
@@ -84,7 +84,7 @@ async function refusals(
   if (!state || !isMeant(state)) return [];
   // `since` and `status` are set while calls fail.
   const { since = 0, status = 0, only, ofOtherKey } = state;
-  const message = `${failureSinceWords({ status, only, ofOtherKey }, new Date(since).toISOString())}: these changes wait`;
+  const message = `${failureSinceWords({ status, only, ofOtherKey }, isoTime(since))}: these changes wait`;
   return [findingFor(`target ${target}`).error(message, toSentence(newKeyAdvice(target, state)))];
 }
 

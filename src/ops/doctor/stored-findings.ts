@@ -1,7 +1,7 @@
 // Gathers the findings of doctor that come from data in Redis, such as processes, reconcile runs, holds, tokens and logs.
 import { holdAdvice } from '../../directory/guard/operator-hold.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
-import type { Clock } from '../../support/sources.ts';
+import { isoTime, type Clock } from '../../support/sources.ts';
 import { logFindings } from './check-logs.ts';
 import { findingsByTarget, findingFor, orUnmade, type DoctorFinding } from './doctor-finding.ts';
 import { failingFindings } from '../status/failing.ts';
@@ -53,7 +53,7 @@ const holdFindings = (states: readonly DesiredState[]): Promise<DoctorFinding[]>
     if (!hold) return undefined;
     const note = hold.note ? ` (${hold.note})` : '';
     return findingFor(`hold ${connection} → ${target}`).warning(
-      `on hold since ${new Date(hold.since).toISOString()} by ${hold.by}${note}: nothing is written`,
+      `on hold since ${isoTime(hold.since)} by ${hold.by}${note}: nothing is written`,
       `scim-bridge status says what is decided there. ${holdAdvice(target, hold)}.`,
     );
   });

@@ -15,7 +15,7 @@ import {
 } from '../../directory/outbox/runs.ts';
 import type { Hold } from '../../directory/guard/operator-hold.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
-import type { Clock } from '../../support/sources.ts';
+import { isoTime, type Clock } from '../../support/sources.ts';
 import type { FleetReport, ReadFleet } from './fleet.ts';
 import { judgeLoad, type LoadProgress } from './load-progress.ts';
 
@@ -184,7 +184,7 @@ async function readTarget(
   const total = Object.values(held).reduce((sum, each) => sum + each, 0);
   // Reading the held changes also completes a decision that a killed process left incomplete.
   const approval = await outbox.guardStore.open();
-  const expiresAt = approval ? new Date(approval.expiresAt).toISOString() : null;
+  const expiresAt = approval ? isoTime(approval.expiresAt) : null;
   return {
     backlog,
     coverage: {

@@ -1,6 +1,6 @@
 // Summarises the changes of a large plan: parts of each action by reason and cause, with examples. Pure.
 import { clipLine, LINE_COLUMNS } from '../../support/columns.ts';
-import { counted } from '../../support/counted.ts';
+import { counted, total } from '../../support/counted.ts';
 import { ACTIONS, type PlanEntry } from '../entry.ts';
 import { actionCount, diffLines, signOf } from './render-words.ts';
 
@@ -18,7 +18,7 @@ export function causeLines(changes: PlanEntry[]): string[] {
   }
   const largest = [...counts].sort(([, left], [, right]) => right - left);
   const shown = largest.slice(0, MOST_PARTS).map(([cause, count]) => `${count} ${cause}`);
-  const left = sumOf(largest.slice(MOST_PARTS).map(([, count]) => count));
+  const left = total(largest.slice(MOST_PARTS).map(([, count]) => count));
   return [`  causes: ${shown.join(', ')}${left > 0 ? `, ${left} others` : ''}`];
 }
 
@@ -48,7 +48,7 @@ export function summaryLines(changes: PlanEntry[], paint: (sign: string, text: s
         ];
       }),
       ...(others.length > 0
-        ? [`     … and ${sumOf(others)} more in ${counted(others.length, 'smaller part')}: --all, or --json`]
+        ? [`     … and ${total(others)} more in ${counted(others.length, 'smaller part')}: --all, or --json`]
         : []),
     ];
   });
@@ -64,8 +64,6 @@ export function groupsOf<T, K>(all: readonly T[], keyOf: (one: T) => K): Map<K, 
   }
   return groups;
 }
-
-const sumOf = (counts: number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 /** Returns one line with a few of the texts. */
 export function suchAs(texts: string[]): string {
