@@ -6,6 +6,7 @@ import { fold, parseRef, type Kind, type Ref, type StoredRecord } from '../../di
 import type { ReconcileScope } from '../../reconcile/scope.ts';
 import { counted } from '../../support/counted.ts';
 import { isGone } from '../../sync/calls/failures.ts';
+import { mayBeActive } from '../../sync/user/account-state.ts';
 import { linksOf, type LinkRow } from './link-rows.ts';
 
 /**
@@ -287,10 +288,8 @@ async function whyNeeded(
   const [closing] = await outbox.guardStore.verdictsOn([{ kind: 'deactivate', ref }]);
   const isActive = record && (JSON.parse(record.text || '{}') as { active?: boolean }).active !== false;
   const isOut = link.departed === true && link.condition?.reason !== 'Protected';
-  // An unsure `active` was written, and the platform did not confirm it.
-  const mayBeOpen = link.core?.active !== false || link.unsure?.includes('active') === true;
   const isToBeClosed = !isActive || isOut || closing !== undefined;
-  if (mayBeOpen && isToBeClosed) {
+  if (mayBeActive(link) && isToBeClosed) {
     if (!record) return 'The account may be active, although the person is deleted at the source';
     return isActive
       ? 'The account may be active, although the person is not meant for the target'

@@ -4,6 +4,7 @@ import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { externalIdIn } from '../../sync/names/taken-by-connection.ts';
+import { mayBeActive } from '../../sync/user/account-state.ts';
 import { findForOrder, findResources, refIn, toSearched } from '../find.ts';
 import { readLostHandover, type HandoverRulesOf, type LostHandover } from './lost-handover.ts';
 import { findNamesakes } from './namesakes.ts';
@@ -155,10 +156,7 @@ async function addLinks(person: ForgettablePerson, ref: Ref, handoverRules: Hand
       if (IDENTIFYING.has(name) && typeof value === 'string' && value !== '') addName(person, [name, value]);
     }
     if (link.id !== undefined) addPlatformId(person, target, link.id);
-    // An unsure `active` was written, and the platform did not confirm it.
-    const isOpen =
-      link.id !== undefined && (link.core?.active !== false || link.unsure?.includes('active') === true);
-    return { link, isOpen };
+    return { link, isOpen: link.id !== undefined && mayBeActive(link) };
   };
   for (const [target, outbox] of state.outboxes) {
     const { link, isOpen } = await read(target);

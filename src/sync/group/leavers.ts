@@ -4,6 +4,7 @@ import { fold, parseRef, refOf } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { isGone } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';
+import { mayBeActive } from '../user/account-state.ts';
 import type { LinkedMember } from './member-writes.ts';
 
 /** Most members whose state one command reads from Redis. */
@@ -40,9 +41,8 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
       const link = found[index];
       if (link?.id === undefined) return [user, undefined];
       if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
-      const isOpen = link.core?.active !== false || (link.unsure ?? []).includes('active');
       const isIgnored = link.condition?.isIgnored === true;
-      return [user, { user, platformId: link.id, isOpen, isIgnored }];
+      return [user, { user, platformId: link.id, isOpen: mayBeActive(link), isIgnored }];
     }),
   );
 }
