@@ -46,8 +46,6 @@ const SUCCESS = new Map([
 /** Form of an id that may become part of a location. */
 const ID = /^[\w.~-]{1,100}$/;
 
-export type Bulk = ReturnType<typeof createBulk>;
-
 export function createBulk(resources: { Users: Users; Groups: Groups }, profile: Profile) {
   /** Runs all operations. @throws 400 or 413 for the message as a whole, and every error that is no ScimError */
   async function run(body: unknown, { request, baseUrl }: RequestContext): Promise<Answer> {

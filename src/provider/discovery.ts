@@ -10,8 +10,6 @@ import {
 import type { Answer, ProviderDeps } from './context.ts';
 import { LIST_LIMITS } from './search.ts';
 
-export type Discovery = ReturnType<typeof createDiscovery>;
-
 export function createDiscovery(
   { userType, groupType, eventUris }: ProviderDeps,
   /** Largest accepted body, in bytes. */

@@ -30,8 +30,6 @@ const TEXTS_AT_ONCE: Record<Kind, number> = { User: 100, Group: 20 };
 
 type Equality = NonNullable<ReturnType<typeof equalityOf>>;
 
-export type Search = ReturnType<typeof createSearch>;
-
 export function createSearch(deps: ProviderDeps) {
   const { directory, userType, groupType, limits, singles, lists, pace } = deps;
   const textsOf = createTexts(deps);

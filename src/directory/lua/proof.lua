@@ -41,6 +41,9 @@ end
 -- Returns whether the source has deleted the resource, rather than that its record was lost.
 local function is_deleted(id) return redis.call('HEXISTS', key('tombstones'), id) == 1 end
 
+-- Returns whether a sync holds the lease of the ref. It may change the link, so a repair leaves the ref alone.
+local function is_syncing(ref) return redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 end
+
 -- Returns whether the record has the value in this index family.
 local function has_entry(record, family, value)
   for _, entry in ipairs(entries_of(record)) do

@@ -35,8 +35,6 @@ export interface CallStateOptions {
 export const callStateOf = ({ target, caller }: Omit<CallStateOptions, 'prefix'>): string =>
   caller === undefined ? target : `${target}.${caller}`;
 
-export type Pauses = ReturnType<typeof createPauses>;
-
 export function createPauses(redis: Redis, options: CallStateOptions) {
   const { prefix, target } = options;
   const key = createKeyspace(prefix, `target.${target}`).key('paused', callStateOf(options));

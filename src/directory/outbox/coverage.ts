@@ -212,5 +212,5 @@ export function createCoverageReader(
       await scripts.run('forget_links', keys.base, { target, refs: portion });
   }
 
-  return { target, forgetLinks, resources, briefly, readAllAnew, orphans, read, restoreMarks };
+  return { forgetLinks, resources, briefly, readAllAnew, orphans, read, restoreMarks };
 }

@@ -199,7 +199,6 @@ export function createDriftNotes(
   }
 
   return {
-    target,
     note,
     confirmRemovals,
     linkedTo,

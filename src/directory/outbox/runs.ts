@@ -222,7 +222,6 @@ export function createRunStore(
   }
 
   return {
-    target,
     take,
     keep,
     release,

@@ -29,8 +29,6 @@ export interface ProofOptions {
   onLooked?: (looked: number) => void;
 }
 
-export type Proof = ReturnType<typeof createProof>;
-
 /** Entries per script call: few, because other clients of Redis wait meanwhile. */
 const PORTION = 100;
 /** Number of entries after which the proof pauses. */

@@ -16,9 +16,6 @@ local function link_of(ref)
   if done and type(link) == 'table' and (link.id == nil or type(link.id) == 'string') then return link end
 end
 
--- Returns whether a sync holds the lease of the ref. It may change the link, so a repair leaves the ref alone.
-local function is_syncing(ref) return redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 end
-
 -- Makes all memberships of a user or group pending, because only the lost link recorded which of them were written.
 local function readd_memberships(ref)
   local kind, id = string.match(ref, '^(%a+):(.*)$')

@@ -15,7 +15,6 @@ local next_cursor, entries = unpack(redis.call(command, name, p.cursor, 'COUNT',
 
 -- Returns the score of a ref in a family; false: the family does not have the ref.
 local function score_of(family, ref) return redis.call('ZSCORE', key(family, p.target), ref) end
-local function is_syncing(ref) return redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 end
 
 -- Removes a ref from the family.
 local function drop(ref)
