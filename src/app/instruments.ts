@@ -14,7 +14,6 @@ import { readShared, type MetricSources } from './shared-metrics.ts';
 
 /** Callbacks by which the parts of a target report to the metrics. */
 export interface TargetHooks {
-  /** Called after each call to the platform. */
   onCall: (call: PlatformCall) => void;
   /** Called with the time that a call waited for the rate limit. */
   onWait: (waitMs: number) => void;
@@ -31,7 +30,6 @@ export interface PushTally {
   pushesRefused: number;
 }
 export interface CallTally {
-  /** All calls. */
   calls: number;
   /** Calls that the platform refused (4xx without 429). */
   callsRefused: number;
@@ -41,9 +39,7 @@ export interface CallTally {
 
 /** Counts pushes and calls since the start of the process, for the history of the operators' page. */
 export interface Tallies {
-  /** By connection. */
   pushes: Map<string, PushTally>;
-  /** By target. */
   calls: Map<string, CallTally>;
 }
 
@@ -166,7 +162,6 @@ function countRequests(
   };
 }
 
-/** Operations that write. */
 const PUSHES: ReadonlySet<ScimOperation> = new Set(['create', 'replace', 'patch', 'delete', 'bulk']);
 
 /** Returns the counter of the requests of a connection. */

@@ -39,7 +39,6 @@ export function buildNoticeOperations(store: Store, states: readonly DesiredStat
   const noticeStore = createNoticeStore(store, store.config.redis);
   const deps = { clock: systemClock, ids: randomIds, store: noticeStore, states, channels, pageUrl };
   return {
-    /** Names of the channels in the settings. */
     channels: channelNames,
     /** Returns how the last delivery to each channel ended, as findings of doctor. */
     findings: () => noticeFindings(noticeStore, channelNames),

@@ -17,7 +17,6 @@ export interface MetricSources {
   pulse: () => Promise<StorePulse>;
   /** One backlog for each connection that feeds the target. */
   backlogs: (target: string) => Promise<Backlog[]>;
-  /** State of the circuit breaker of the target. */
   breaker: (target: string) => Promise<BreakerState>;
   /** The processes of the service. */
   fleet: ReadFleet;

@@ -67,7 +67,6 @@ export function commandNameOf({ program, path, cwd }: CommandPlace): string {
 export const withCommandName = (text: string, place: CommandPlace = placeOfProcess()): string =>
   text.includes(`${NAME} `) ? text.replaceAll(NAMED, `${commandNameOf(place)} `) : text;
 
-/** Returns the place of this process. */
 const placeOfProcess = (): CommandPlace => ({
   program: process.argv[1] ?? '',
   path: process.env.PATH ?? '',

@@ -4,7 +4,6 @@ import { versionText } from '../support/version.ts';
 import type { Cli } from './cli.ts';
 import { COMMAND_NAMES, withCommandName, type CommandName } from './command-name.ts';
 
-/** Adds a command to the program. */
 type Add = (program: Command, cli: Cli) => void;
 
 /** Each module is loaded on demand, so that `serve` does not load the others. */

@@ -184,7 +184,6 @@ function valuesText(action: LogAction, changes: readonly Change[]): string[] {
   ];
 }
 
-/** Returns the number of members, with the first names. */
 function membersText(count: number, named: readonly string[]): string {
   return counted(count, 'member') + (named.length === 0 ? '' : `: ${someOf(named, { count })}`);
 }

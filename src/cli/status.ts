@@ -168,7 +168,6 @@ function printExceptions(exceptions: TargetStatus['exceptions'], named: readonly
   if (named.length < exceptions.total) say(`    … and ${exceptions.total - named.length} more`);
 }
 
-/** Words for the differences of each cause at the platform. */
 const DRIFT_WORDS: [cause: string, words: (count: number) => string][] = [
   ['platform changed', (count) => `${counted(count, 'change')} by others found`],
   [

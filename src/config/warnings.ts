@@ -7,7 +7,6 @@ export interface ConfigWarning {
   /** JSON pointer of the setting, or the name of an environment variable. */
   path: string;
   message: string;
-  /** Advice for the operator. */
   advice: string;
 }
 

@@ -100,7 +100,6 @@ export function showOutcome(
   return equal && isIdempotent && isRight && result.missing === undefined;
 }
 
-/** Returns the texts of the columns. */
 function cells(side: Side): string[] {
   const toText = (value: unknown): string => {
     if (value === null) return '–';

@@ -26,7 +26,6 @@ export interface ScreenOptions {
   env: NodeJS.ProcessEnv;
 }
 
-/** Width of the column of names. */
 const NAME_WIDTH = 10;
 
 /** Creates the screen. On a terminal lines are updated in place; otherwise each line is written once, when it is final. */

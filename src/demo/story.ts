@@ -37,7 +37,6 @@ const LIMIT_MS = 15_000;
 const SETTLE_MS = 1500;
 /** Interval at which the backlog of the bridge is read. */
 const POLL_MS = 50;
-/** Width of the column of lags. */
 const LAG_WIDTH = 8;
 const TITLE_WIDTH = Math.max(...STORY.map(({ title }) => title.length)) + 2;
 

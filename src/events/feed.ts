@@ -22,7 +22,6 @@ export interface EventToken {
 }
 
 export interface Feed {
-  /** Name of the connection. */
   connection: string;
   /** Returns the oldest pending tokens in order; they remain until they are acknowledged or refused. */
   next(count: number): Promise<EventToken[]>;

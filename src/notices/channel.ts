@@ -36,7 +36,6 @@ export interface NoticeChannelDeps {
   ids: Ids;
   random: () => number;
   store: NoticeStore;
-  /** Reads the facts of all conditions. */
   read: () => Promise<NoticeFacts>;
   /** Called after each attempt. */
   onAttempt: (result: NoticeOutcome['kind']) => void;

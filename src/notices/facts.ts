@@ -24,7 +24,6 @@ export interface NoticeFacts {
 
 export interface NoticeSources {
   states: readonly DesiredState[];
-  /** By target. */
   breakers: ReadonlyMap<string, Pick<Breaker, 'read'>>;
   /** The tokens that the settings name. */
   tokensOf: (connection: string) => readonly SettingsToken[];

@@ -3,7 +3,6 @@ import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { EventName } from '../directory/logs/event-stream.ts';
 
-/** An event that the receiver refused. */
 export interface RefusedEvent {
   connection: string;
   /** Id of the event in its stream; the token's jti is `<connection>.<id>`. */

@@ -25,7 +25,6 @@ export interface ListedHandover {
   folder: { id: string; name: string } | null;
   /** Operator who ordered the move back; null: no operator did. */
   by: string | null;
-  /** Number of items by state. */
   counts: Partial<Record<HandedItem['state'], number>>;
   items: HandedItem[];
 }

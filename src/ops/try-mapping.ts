@@ -30,7 +30,6 @@ export interface TriedMapping {
 /** Checks the attributes as the settings file is checked. */
 export type CompileTried = (target: string, attributes: object) => TriedMapping;
 
-/** The value of one attribute. */
 interface TriedValue {
   name: string;
   type: UserAttributeType;

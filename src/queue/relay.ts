@@ -41,7 +41,6 @@ export const BULLMQ_PRIORITY: Record<Priority, number> = { deactivation: 1, edit
 export interface RelayOptions {
   /** Prefix of all Redis keys of the service. */
   prefix: string;
-  /** Name of the target. */
   target: string;
   /** Interval at which the outbox is swept for due marks without a notification. */
   sweepMs: number;
@@ -91,7 +90,6 @@ export function createRelay(
   let failing = false;
   let lastSweepAt = clock.now();
 
-  /** Adds the jobs of claimed marks. */
   async function addJobs(connection: string, claims: Claim[]): Promise<void> {
     for (const [stream, queue] of queues) {
       const jobs = claims

@@ -12,7 +12,6 @@ import { createRelay, queueName, queuePrefix, STREAMS, type JobStream, type Sync
 export interface TargetQueueOptions {
   /** Prefix of all Redis keys of the service. */
   prefix: string;
-  /** Name of the target. */
   target: string;
   /** Returns how many platform calls of this process may be under way; read whenever a sync begins. */
   concurrency: () => number;

@@ -41,7 +41,6 @@ export interface ReconcileScope {
   random: () => number;
 }
 
-/** Progress of a comparison. */
 export interface Progress {
   phase: 'users' | 'groups' | 'members' | 'values' | 'second look' | 'apply';
   done: number;
@@ -63,7 +62,6 @@ export interface ScanResult {
   signal: AbortSignal;
   visibility: ComparedAttributes;
   counts: {
-    /** Number of platform calls. */
     calls: number;
     /** Number of resources that were skipped because a sync was running. */
     moved: number;

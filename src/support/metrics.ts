@@ -192,7 +192,6 @@ export const METRICS = {
 } satisfies Record<string, Definition>;
 
 type Definitions = typeof METRICS;
-/** Label names of a metric. */
 type Label<K extends keyof Definitions> = Definitions[K]['labels'][number];
 /** Class of prom-client for the type of a metric. */
 type Instrument<K extends keyof Definitions> = Definitions[K]['type'] extends 'counter'

@@ -5,7 +5,6 @@ export type SyncOutcome =
   | {
       /** The target is as desired, except for what `condition` names. */
       kind: 'synced';
-      /** Number of writes of this sync. */
       writes: number;
       /** The account or group is gone, so the link is removed. */
       forget?: boolean;

@@ -19,7 +19,6 @@ export interface CredentialSettings {
   rateLimit?: { requestsPerSecond: number; burst: number };
 }
 
-/** Credentials of one connection: tokens and JWTs. */
 export interface ConnectionCredentials {
   keyring: Keyring;
   /** JWT verifier, if an issuer is configured; all JWTs of the connection share one rate limit (`budget`). */

@@ -28,7 +28,6 @@ export interface TargetWork {
 export interface ProcessWork {
   /** Share of the time in which the event loop was busy, 0 to 1. */
   processor: number;
-  /** By target. */
   targets: Record<string, TargetWork>;
 }
 
@@ -60,7 +59,6 @@ export interface FleetProcess extends ProcessFacts {
   silent: boolean;
 }
 
-/** The fleet at one moment. */
 export interface FleetView {
   /** Unix milliseconds of Redis. */
   now: number;
@@ -76,7 +74,6 @@ export interface FleetView {
   emptiedAfter: string | null;
 }
 
-/** Interval of beats. */
 export const BEAT_MS = 5000;
 /** A process whose last beat is older counts as silent: two beats in a row are missing. */
 export const SILENT_MS = 15_000;

@@ -28,7 +28,6 @@ export interface FeedRules extends TargetFeed {
 export interface RemovedTarget extends TargetFeed {
   /** Number of linked accounts that may be open. */
   accounts: number;
-  /** Number of linked groups. */
   groups: number;
   /** Whether an operator has ordered that these accounts and groups stay as they are. */
   isKept: boolean;

@@ -29,7 +29,6 @@ export interface StoredChoice {
   choice: string;
   /** Hash of the changes: two approvers who choose the same changes have the same digest. */
   digest: string;
-  /** Number of changes by kind. */
   chosen: Partial<Record<DestructiveKind, number>>;
 }
 
@@ -218,5 +217,4 @@ export function createFirstApprovals(
   return { list, find, note, withdraw, choiceOf, countStillIn, coveredBy };
 }
 
-/** Changes of one page. */
 const PAGE = 1000;

@@ -46,7 +46,6 @@ const EXPIRY_MS = 72 * 3_600_000;
 const HOLD_PORTION = 250;
 /** Changes that one script judges, about 7 ms in Redis, or that are looked up at once. */
 const TAKE_PORTION = 1000;
-/** COUNT of a scan. */
 const SCAN_COUNT = 1000;
 
 export type GuardStore = ReturnType<typeof createGuardStore>;

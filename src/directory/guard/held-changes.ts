@@ -33,12 +33,10 @@ export interface HeldChanges extends ChangeList {
   /** Times of the approval, Unix milliseconds of Redis. */
   openedAt: number;
   expiresAt: number;
-  /** Number of changes by kind. */
   kinds: Record<DestructiveKind, number>;
   total: number;
 }
 
-/** Changes of one page. */
 const PAGE = 1000;
 
 /** Returns the id of a list within its connection: `<target>.<serial>-<last place>`, for a part with `~<digest>`. */
@@ -58,7 +56,6 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     return total(await Promise.all(ofKinds));
   }
 
-  /** Returns the counts of a list. */
   async function countOf(list: ChangeList): Promise<Pick<HeldChanges, 'kinds' | 'total'>> {
     const found = await Promise.all(
       DESTRUCTIVE_KINDS.map(async (kind) => {

@@ -22,13 +22,11 @@ export interface Decision {
   at: number;
   /** Of an approval: time at which its right to write the changes ends, Unix milliseconds of Redis. */
   approvedUntil?: number;
-  /** Name of the operator. */
   by: string;
   /** Remark of the operator. */
   note?: string;
   /** Which part of the list was decided, in words; absent: all. */
   selection?: string;
-  /** Number of decided changes by kind. */
   kinds: Record<DestructiveKind, number>;
   /** The first decided changes, at most `SHOWN` of decisions.ts. */
   items: Destruction[];

@@ -40,7 +40,6 @@ export const INTERFACES = ['command', 'admin API', 'page'] as const;
 export interface Actor {
   /** Name, unverified: as the operator gave it, or the system user. */
   by: string;
-  /** The interface that the operator used. */
   via: (typeof INTERFACES)[number];
   /** Remark of the operator. */
   note?: string;

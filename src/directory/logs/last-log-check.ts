@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { createLastResult } from '../redis/last-result.ts';
 
-/** Result for one log. */
 export interface LogCheck {
   /** `acts`, or `log <target>`. */
   log: string;

@@ -6,7 +6,6 @@ export type OperationKind = 'plan' | 'reconcile' | 'apply' | 'doctor' | 'repair'
 /** `lost`: the process of the operation stopped sending heartbeats. */
 export type OperationState = 'running' | 'succeeded' | 'failed' | 'cancelled' | 'lost';
 
-/** Progress of an operation on one connection and target. */
 export interface OperationProgress {
   connection: string;
   /** null: the operation concerns the connection as a whole. */

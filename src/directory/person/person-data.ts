@@ -29,7 +29,6 @@ export type EntryTest = (entry: string, personal: string) => boolean;
 
 /** An order to forget a person that is not complete. */
 export interface ForgetOrder {
-  /** Names of the person. */
   names: string[];
   /** externalIds of the person, by which a person who is pushed again is recognised; absent in older orders. */
   externalIds?: string[];

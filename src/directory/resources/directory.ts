@@ -248,7 +248,6 @@ function toUsers(lines: string, ids: string[] | undefined): ReadUser[] {
 
 /** An index of a unique user attribute, and the value to look up. */
 interface UniqueIndex {
-  /** Key family of the index. */
   family: string;
   /** In the form of the index: folded for userNames. */
   value: string;

@@ -20,7 +20,6 @@ export interface NamedResource {
   active?: boolean;
 }
 
-/** Result of one step of a search. */
 export interface NameSearchStep {
   found: NamedResource[];
   /** Place of the next step; undefined at the end. */

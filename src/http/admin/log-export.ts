@@ -5,7 +5,6 @@ import { csvLine } from '../../support/csv-line.ts';
 import { tooManyProblem } from './problem.ts';
 import { timeLimit } from '../../support/time-limit.ts';
 
-/** A log to export. */
 export interface ExportedLog<Found> {
   /** Name of the file without its ending. */
   name: string;

@@ -28,7 +28,6 @@ export interface ExportQuery extends SpanQuery {
 }
 
 const DEFAULT_LIMIT = 100;
-/** Largest number of entries of a page. */
 const MOST_ENTRIES = 10_000;
 /** Largest page in bytes; an entry may list a hundred members or long values. */
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -40,7 +39,6 @@ const SEARCH_MS = 150;
 /** Header of the cursor: the next page is requested with its value as `before`. */
 const NEXT_BEFORE = 'X-Next-Before';
 
-/** Descriptions of the headers of a page. */
 export const pageHeaders = {
   [NEXT_BEFORE]:
     'There may be older entries that match: repeat the request with this value as `before`. Absent: there are none.',

@@ -9,7 +9,6 @@ import type { Logger } from '../../support/logger.ts';
 const GIVEN_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 const CORRELATION_ID = Symbol('correlation id');
 
-/** Header of the correlation id. */
 export const REQUEST_ID = 'X-Request-Id';
 
 /** The correlation id is a property of the request, because a WeakMap would take more time at each request. */

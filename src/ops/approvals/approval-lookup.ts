@@ -58,7 +58,6 @@ export interface WaitingApproval {
   /** Time of this first approval, and time before which the second one has to come, ISO 8601. */
   at: string;
   expiresAt: string;
-  /** Number of changes. */
   total: number;
   note?: string;
   selection?: string;

@@ -18,7 +18,6 @@ export interface ActFilter extends MergedSpan {
   by?: string | undefined;
 }
 
-/** One connection with its audit log. */
 type ActSource = Pick<DesiredState, 'connection' | 'acts'>;
 
 /** Yields matching audit entries over all connections, newest first. */

@@ -17,7 +17,6 @@ export interface LogFilter extends MergedSpan {
   target?: string | undefined;
 }
 
-/** A log entry with its connection and target. */
 export type LocatedEntry = PlacedEntry & { connection: string; target: string };
 
 /** One connection with the outboxes of its targets, each of which has a log. */

@@ -98,7 +98,6 @@ export function restfulCoverage(clock: Clock): ReadCoverage {
 
 /** Sources of facts that are not stored with the connections. */
 export interface StatusSources {
-  /** By target. */
   breakers: Map<string, Pick<Breaker, 'read'>>;
   readFleet: ReadFleet;
   /** Time of the next scheduled reconcile, Unix milliseconds; null without a schedule. */

@@ -31,7 +31,6 @@ export interface HistorySources {
   store: Pick<HistoryStore, 'read'>;
   /** Returns the names of the connections that feed a target. */
   connectionsOf: (target: string) => readonly string[];
-  /** Returns the rate limit of a target. */
   rateLimitOf: (target: string) => number;
 }
 

@@ -8,7 +8,6 @@ import type { ReconcileScope } from '../scope.ts';
 
 /** The mapped record of a user. */
 export interface UserToVerify {
-  /** Version of the record. */
   version: number;
   /** Desired state of the user at the target. */
   wanted: DesiredAccount;

@@ -5,7 +5,6 @@ import type { WireGroup } from '../../platform/wire.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
 import type { Basis, Cause, PlanEntry } from '../entry.ts';
 
-/** A member in a comparison. */
 export interface Member {
   /** Null: an unmanaged account. */
   ref: Ref | null;

@@ -13,7 +13,6 @@ import type { VerifiedResource } from './verified.ts';
  */
 export type ValueWrittenAt = (entry: PlanEntry) => number | undefined;
 
-/** One write of the bridge. */
 interface Write {
   /** Unix milliseconds. */
   at: number;

@@ -88,7 +88,6 @@ export function recognised({
   return { isRecognised, tenantSuspicion: isRecognised ? whyAnotherTenant(recognition) : undefined };
 }
 
-/** The parts of a finished comparison. */
 interface FinishedComparison {
   groups: GroupScan;
   users: UserScan;

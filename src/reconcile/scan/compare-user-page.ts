@@ -52,7 +52,6 @@ export interface UserScan {
   isListed: (platformId: string) => boolean;
 }
 
-/** A scan in progress. */
 export interface UserScanDraft extends UserScan {
   /** Users that were compared by mapping their records. */
   seen: Set<Ref>;

@@ -8,7 +8,6 @@ import type { SyncContext } from '../context.ts';
 import { namesGroup } from '../diff.ts';
 import { isGone, isStatus } from '../calls/failures.ts';
 
-/** A member with an account. */
 export interface LinkedMember {
   /** The user's id at the source, or `@<platform id>` of an unmanaged member. */
   user: string;

@@ -3,7 +3,6 @@
 /** Limits. `value`: characters and elements of one value; `depth`: its nested levels; `made`: as `value`, for one evaluation. */
 export const SIZES = { value: 1_000_000, depth: 32, made: 10_000_000 };
 
-/** Size of a value. */
 interface Size {
   /** Number of characters and elements, those of inner values included. */
   value: number;

@@ -101,7 +101,6 @@ async function start(
 /** Ignores waits for the rate limit: an operation has no field for them. */
 const ignoreWaits = (): void => undefined;
 
-/** Returns the scopes of one target, or all. */
 const chosen = ({ scopes }: AdminContext, target: string | undefined): readonly ScheduledScope[] =>
   scopes.filter(({ scope }) => target === undefined || scope.target.name === target);
 
@@ -182,7 +181,6 @@ async function repair(
   return toFinished(reports);
 }
 
-/** A plan and the scope that it is for. */
 interface Pair {
   plan: Plan;
   scheduled: ScheduledScope;

@@ -26,7 +26,6 @@ export const MAX_NAMES = 2000;
 /** Names of roles or groups that give each role. */
 export type RoleNames = Readonly<Record<OperatorRole, readonly string[]>>;
 
-/** The caller of the admin API. */
 export interface AdminCaller {
   /** Name in the audit log; null for a holder of the admin token, who gives a name with each order. */
   name: string | null;
