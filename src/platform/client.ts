@@ -19,9 +19,6 @@ import {
 import { createWorkspace, type PlatformWorkspace } from './workspace.ts';
 
 export type { CallOptions, PlatformCall, PlatformClientOptions, TraceCall };
-export type { ListOptions } from './pages.ts';
-export type { ListPage } from './readers.ts';
-export type { ListRange } from './scim-resources.ts';
 
 /** Every call throws PlatformError (errors.ts) when it fails. No call is retried. */
 export interface PlatformClient {

@@ -11,7 +11,6 @@ type ScimType =
   | 'invalidPath'
   | 'noTarget'
   | 'invalidValue'
-  | 'sensitive'
   | 'invalidCursor'
   | 'invalidCount';
 
@@ -59,8 +58,6 @@ export const invalidCount = badRequest('invalidCount');
 /** 409: another resource holds the value (RFC 7644 §3.3, and table 9 in RFC 7644 §3.12). */
 export const uniqueness = (detail: string): ScimError =>
   new ScimError(409, detail, { scimType: 'uniqueness' });
-/** 403: the request asks for something that must not travel in a URL (RFC 7644 §7.5.2). */
-export const sensitive = (detail: string): ScimError => new ScimError(403, detail, { scimType: 'sensitive' });
 
 /** 401 with the challenge that RFC 7644 §2 asks for. */
 export const unauthorized = (detail = 'Authentication is missing or not valid.'): ScimError =>

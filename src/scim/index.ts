@@ -1,5 +1,5 @@
 // Exports the SCIM protocol (RFC 7643, RFC 7644) as pure functions; other folders import only this file.
-export type { Attribute, Schema } from './attributes.ts';
+export type { Schema } from './attributes.ts';
 export { parseCursor, toCursor } from './cursor.ts';
 export * from './errors.ts';
 export { equalityOf, evaluateFilter } from './filter/evaluate.ts';
@@ -14,7 +14,6 @@ export {
   readQuery,
   type ListPosition,
   type ListQuery,
-  type ListResponse,
 } from './list-response.ts';
 export { scanBody } from './json.ts';
 export { checkLengths, checkMemberLengths, type LengthLimits } from './constraints.ts';

@@ -139,17 +139,8 @@ export interface ListPosition {
   readonly nextCursor?: string | undefined;
 }
 
-export interface ListResponse {
-  schemas: [string];
-  totalResults: number;
-  startIndex?: number;
-  itemsPerPage: number;
-  nextCursor?: string;
-  Resources: readonly object[];
-}
-
 /** Builds a ListResponse. `itemsPerPage` is the number of resources in this answer: Okta refuses another number. */
-export function listResponse(resources: readonly object[], position: ListPosition): ListResponse {
+export function listResponse(resources: readonly object[], position: ListPosition) {
   const { totalResults, startIndex, nextCursor } = position;
   return {
     schemas: [LIST_RESPONSE_URN],

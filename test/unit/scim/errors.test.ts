@@ -12,7 +12,6 @@ describe('errors (RFC 7644 §3.12)', () => {
     [scim.invalidPath('x'), '400 invalidPath'],
     [scim.noTarget('x'), '400 noTarget'],
     [scim.invalidValue('x'), '400 invalidValue'],
-    [scim.sensitive('x'), '403 sensitive'],
     [scim.unauthorized(), '401 undefined'],
     [scim.forbidden('x'), '403 undefined'],
     [scim.notFound('x'), '404 undefined'],
