@@ -11,7 +11,7 @@ import { total } from '../support/counted.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
-import { checkTarget } from './target-check.ts';
+import { checkTargetHealth } from './target-check.ts';
 
 /** A relay that has not read its outbox for this long is reported as stalled. */
 const STALLED_RELAY_MS = 60_000;
@@ -86,7 +86,7 @@ export function buildHealth(
           { name: 'fleet', check: fleetCheck },
           ...Object.keys(config.targets).map((name) => ({
             name: `target ${name}`,
-            check: async () => checkTarget({ clock, states }, name, await breakerOf(name)),
+            check: async () => checkTargetHealth({ clock, states }, name, await breakerOf(name)),
           })),
         ].map(async ({ name, check }) => [name, await check()] as const),
       );

@@ -39,7 +39,7 @@ interface TargetCounts {
 }
 
 /** Returns the check of a target. It is always `ok`, because a platform that fails is no fault of the process. */
-export async function checkTarget(
+export async function checkTargetHealth(
   { clock, states }: { clock: Clock; states: DesiredState[] },
   name: string,
   breaker: BreakerState,

@@ -34,7 +34,7 @@ export interface PlanOptions {
 }
 
 /** A comparison that has begun. */
-export interface Run {
+export interface ComparisonRun {
   scan: ScanResult;
   /** Digest of the mapping rules by which all users were mapped last; undefined: never. */
   mappedBy: string | undefined;
@@ -54,7 +54,7 @@ export interface Lists {
 }
 
 /** Prepares the comparison, and decides whether all users are mapped and all members and values are read. */
-export async function beginScan(scope: ReconcileScope, options: PlanOptions): Promise<Run> {
+export async function beginScan(scope: ReconcileScope, options: PlanOptions): Promise<ComparisonRun> {
   // Marks the members of renamed groups that have no mark yet; without one they would count as synced with the new name.
   await scope.directory.markRenamed();
   const [mappedBy, hasMoved, rulesAgree] = await Promise.all([
@@ -82,7 +82,7 @@ export async function beginScan(scope: ReconcileScope, options: PlanOptions): Pr
 }
 
 /** Scans users and groups, and verifies the groups that may differ. Groups are read in parallel to the longer list of users. */
-export async function scanLists({ scan, mapsAll, full }: Run): Promise<Lists> {
+export async function scanLists({ scan, mapsAll, full }: ComparisonRun): Promise<Lists> {
   const orphans = await readOrphans(scan);
   const userWork = scanUsers(scan, mapsAll, orphans.User);
   scan.unmanagedAccounts = userWork.then(
@@ -101,7 +101,7 @@ export async function scanLists({ scan, mapsAll, full }: Run): Promise<Lists> {
  * @returns `seen`: the last result of each verified user and group
  */
 export async function verifyRest(
-  { scan, full }: Run,
+  { scan, full }: ComparisonRun,
   { users, verifiedGroups }: Lists,
 ): Promise<{ values: ValueLook; seen: VerifiedResource[] }> {
   const values = await verifyValues(scan, full);
@@ -115,7 +115,7 @@ export async function verifyRest(
 /** Scans the list of groups, and verifies each group that may differ. */
 async function lookAtGroups(
   scan: ScanResult,
-  choice: Pick<Run, 'mapsAll' | 'full'>,
+  choice: Pick<ComparisonRun, 'mapsAll' | 'full'>,
   orphans: Orphans,
 ): Promise<{ groups: GroupScan; verified: VerifiedResource[] }> {
   const groups = await scanGroups(scan, choice, orphans);

@@ -14,7 +14,7 @@ import { withRestoredCause, type Restored } from '../tenant/restored.ts';
 import { heldEntries } from '../unwritten/held.ts';
 import { withToBeHeld } from '../unwritten/to-be-held.ts';
 import { withoutUnwritten } from '../unwritten/unwritten.ts';
-import type { Lists, PlanOptions, Run } from './compare-all.ts';
+import type { Lists, PlanOptions, ComparisonRun } from './compare-all.ts';
 import { withFollowers } from './followers.ts';
 import { blockedEntries, unmanagedEntries } from './reported-entries.ts';
 
@@ -37,7 +37,7 @@ interface Verified {
 
 /** Returns all entries of the plan in the order in which they are read. */
 export async function entriesOf(
-  { scan, mapsAll, full }: Run,
+  { scan, mapsAll, full }: ComparisonRun,
   { users, groups }: Lists,
   { verified, done, blocked, doneLetters, restored, openRestore, deleted }: Verified,
   options: PlanOptions & { startedAt: number },
