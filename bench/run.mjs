@@ -12,7 +12,6 @@ import { createStage, LOAD_CORE, pinSelf, processorSeconds, residentMegabytes } 
 import { printReport } from './report.mjs';
 
 const GROUP_MEMBERS = 10_000;
-const WARM_UP_SECONDS = 1;
 
 const { values: flags } = parseArgs({
   options: {
@@ -20,6 +19,7 @@ const { values: flags } = parseArgs({
     role: { type: 'string', default: 'api' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '2' },
+    'warm-up': { type: 'string', default: '10' },
     connections: { type: 'string', default: '16' },
     only: { type: 'string' },
     node: { type: 'string', default: process.execPath },
@@ -34,6 +34,7 @@ const { values: flags } = parseArgs({
 });
 const rounds = Number(flags.rounds);
 const seconds = Number(flags.seconds);
+const warmUpSeconds = Number(flags['warm-up']);
 const connections = Number(flags.connections);
 const isWanted = ({ name }) => flags.only === undefined || flags.only.split(',').includes(name);
 const reportProgress = (text) => process.stderr.write(`${text}\n`);
@@ -80,7 +81,7 @@ function toRow(name, bridge, samples) {
 async function measureLoad(stage) {
   const fixed = await stage.startCeiling(flags.node, 'static');
   const call = { method: 'GET', path: '/' };
-  await slice(fixed, { headers: [], next: () => call }, WARM_UP_SECONDS);
+  await slice(fixed, { headers: [], next: () => call }, 1);
   return slice(fixed, { headers: [], next: () => call });
 }
 
@@ -138,7 +139,7 @@ async function measure(users, role) {
     for (let round = 0; round <= rounds; round++) {
       const warmUp = round === 0;
       reportProgress(warmUp ? 'warming up' : `round ${round} of ${rounds}`);
-      const length = warmUp ? WARM_UP_SECONDS : seconds;
+      const length = warmUp ? warmUpSeconds : seconds;
       for (const [index, { name: operation, ceiling: against }] of bridges[0].operations.entries()) {
         const comparison = against && (await slice(ceiling, ceilings[against], length));
         for (const bridge of bridges) {
