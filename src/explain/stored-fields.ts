@@ -43,7 +43,7 @@ export const linkOf = (link: Link): Explanation['link'] => ({
   origin: link.origin ?? null,
   active: typeof link.core?.active === 'boolean' ? link.core.active : null,
   departed: link.departed === true,
-  creating: link.creating === true,
+  creating: link.tried !== undefined,
   attempts: link.attempts ?? 0,
   lastFailure: link.lastFailure ?? null,
   waitsForName: link.successionAttempts !== undefined,

@@ -51,7 +51,7 @@ const BY_SETTINGS: ReadonlySet<string> = new Set([
 
 /** Returns whether a linked resource has neither record nor tombstone; a sync must not delete anything for it. */
 export const isRecordLost = ({ record, deletedAt, link }: DueWork): boolean =>
-  record === undefined && deletedAt === undefined && (link.id !== undefined || link.creating === true);
+  record === undefined && deletedAt === undefined && (link.id !== undefined || link.tried !== undefined);
 
 /** Returns the outcome that makes the resource a dead letter. */
 export const blockedBy = (context: SyncContext, reason: string, message: string): SyncOutcome => ({

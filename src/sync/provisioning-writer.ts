@@ -210,7 +210,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
     linked: () => {
       if (link.id === known.id || written.has('create')) return;
       // An earlier create, whose answer was lost, made the account or group.
-      const isMade = known.creating && link.origin === 'created';
+      const isMade = known.tried && link.origin === 'created';
       drafts.push({
         action: isMade ? 'create' : 'adopt',
         status: 'success',

@@ -69,6 +69,16 @@ export const isBySettingsOfThen = (
 export const printFor = (reason: string, settings: string): string =>
   reason === 'TakenByConnection' ? settings : settings.replace(/\..*/, '');
 
+/** A create without answer. It may have made an account or group, which is recognised by these values. */
+export interface TriedCreate {
+  /** The core values that were sent, by platform path. */
+  core: Record<string, string | boolean | null>;
+  /** Unix milliseconds by the clock of the bridge: when it was sent first. */
+  since: number;
+  /** When the wait for the last answer ended, or at the latest ends. */
+  until: number;
+}
+
 export interface Link {
   /** The platform's SCIM id. */
   id?: string;
@@ -78,8 +88,8 @@ export interface Link {
   account?: string;
   /** Whether the account was an administrator when it was last read. */
   isAdministrator?: boolean;
-  /** Set before a create is sent, so that an account that is found later counts as created by the bridge. */
-  creating?: boolean;
+  /** The create that was sent and has no stored answer; it is stored before the create is sent. */
+  tried?: TriedCreate;
   /** Set before a deletion is sent, so that after a lost answer an absence counts as the bridge's own deletion. */
   deleting?: boolean;
   /** Created, and its values or members are not complete yet; the policy `create-only` may still write these. */

@@ -152,7 +152,8 @@ async function addLinks(person: ForgettablePerson, ref: Ref, handoverRules: Hand
   const { connection } = state;
   const read = async (target: string): Promise<{ link: Link; isOpen: boolean }> => {
     const link = await state.links.get(target, ref);
-    for (const [name, value] of Object.entries(link.core ?? {})) {
+    const values = [link.core, link.tried?.core].flatMap((core) => Object.entries(core ?? {}));
+    for (const [name, value] of values) {
       if (IDENTIFYING.has(name) && typeof value === 'string' && value !== '') addName(person, [name, value]);
     }
     if (link.id !== undefined) addPlatformId(person, target, link.id);

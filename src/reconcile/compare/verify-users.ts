@@ -6,7 +6,8 @@ import { parseRef, type Ref } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { correlate } from '../../sync/user/correlate.ts';
-import { existsIn, mayBeCreatedByThis } from '../../sync/user/find-user.ts';
+import { isMadeAccount } from '../../sync/names/lost-create.ts';
+import { existsIn } from '../../sync/user/find-user.ts';
 import { isEmpty, mayHaveValue } from '../../sync/diff.ts';
 import { keptForLeaver } from '../../sync/names/succession.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
@@ -137,7 +138,7 @@ async function whyNotAdopted(
   const holder = await links.holderOf(target.name, 'User', account.id);
   const isTakenOver = holder !== undefined && holder !== ref;
   const holderExists = isTakenOver && (await existsIn(directory)(holder));
-  const ours = holder === undefined ? mayBeCreatedByThis({ link }, account) : !holderExists;
+  const ours = holder === undefined ? await isMadeAccount({ directory, link }, account) : !holderExists;
   const externalId = wanted?.core.externalId == null ? null : String(wanted.core.externalId);
   const desired = { userName: String(wanted?.core.userName), externalId };
   const verdict = correlate(desired, [{ user: account, ours }], target.policy.adopt);

@@ -25,6 +25,7 @@ import {
 } from './members.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { LISTED_AS_PROTECTED } from '../target.ts';
+import { untilShown } from '../names/lost-create.ts';
 import { temporaryNameLeft, withTemporaryName } from '../names/temporary-name.ts';
 
 const DELETED = 'the group was deleted at the source';
@@ -33,7 +34,11 @@ const DELETED = 'the group was deleted at the source';
 export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   const { link, target } = context;
   // A create with a lost answer may have created the group.
-  if (link.creating && link.core) await findGroup(context, String(link.core.displayName));
+  if (link.tried) {
+    const found = await findGroup(context, String(link.tried.core.displayName));
+    const later = found.kind === 'absent' ? untilShown(context) : found;
+    if (later?.kind === 'later') return { ...later, writes: context.writes };
+  }
   // A reconcile notes null as the observed name of a group that is gone, which needs no decision of the guard.
   const wasSeenGone = link.observed?.displayName === null;
   const isGoneThere = wasSeenGone && (await isAbsent(context, 'Group', link));

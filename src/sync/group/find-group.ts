@@ -4,11 +4,11 @@ import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
-import { isStatus, mayHaveCommitted } from '../calls/failures.ts';
+import { isStatus } from '../calls/failures.ts';
 import { existsIn } from '../user/find-user.ts';
 import { claim, takenElsewhere, type NotOurs } from '../names/taken-by-connection.ts';
 import { leaving } from './members.ts';
-import { preferMade } from '../names/lost-create.ts';
+import { isMadeGroup, preferMade, sendCreate, untilShown } from '../names/lost-create.ts';
 import { isHandedOn, isOutdated, successionWait } from '../names/succession.ts';
 
 /** `linked`: the link has the id of the group. `absent`: the platform has no group of this name. */
@@ -38,7 +38,8 @@ export async function findGroup(context: SyncContext, name: string): Promise<Fou
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   if (former !== undefined && (await existsIn(directory)(former)))
     return blocked('Conflict', linkedText(name, former));
-  const ours = holder !== undefined || link.creating === true;
+  const isMade = await isMadeGroup(context, group);
+  const ours = holder !== undefined || isMade;
   if (!ours && target.policy.adopt !== 'exact')
     return blocked('NotAdopted', `the group ${name} exists already and adopt is ${target.policy.adopt}`);
   const { origin, leavers } = former === undefined ? {} : await links.get(target.name, former);
@@ -51,7 +52,7 @@ export async function findGroup(context: SyncContext, name: string): Promise<Fou
     // list moves to the new link, so that they are removed when the settings allow it.
     if (leavers) link.leavers = leavers;
   }
-  return linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'), {
+  return linkTo(context, group, origin ?? (isMade ? 'created' : 'adopted'), {
     isNew: false,
     takenFrom: former,
   });
@@ -76,23 +77,28 @@ async function groupsCalled(context: SyncContext, name: string): Promise<WireGro
     return found.filter((group) => fold(group.displayName) === fold(wanted));
   };
   const exact = await called(name);
-  const tried = link.creating && link.core ? String(link.core.displayName) : name;
-  return fold(tried) === fold(name) ? exact : preferMade(context, exact, () => called(tried));
+  const tried = String(link.tried?.core.displayName ?? name);
+  if (fold(tried) === fold(name)) return exact;
+  return preferMade(context, exact, async () => {
+    const made: WireGroup[] = [];
+    for (const group of await called(tried)) if (await isMadeGroup(context, group)) made.push(group);
+    return made;
+  });
 }
 
 /** Creates and links the platform group. If the platform says that the name exists, looks the group up again. */
 export async function createPlatformGroup(context: SyncContext, name: string): Promise<FoundGroup> {
   const { link, target } = context;
-  const triedBefore = link.creating === true;
-  link.creating = true;
+  const later = untilShown(context, { displayName: name });
+  if (later) return later;
   link.core = { displayName: name };
-  await context.save();
   let created: WireGroup;
   try {
     const body = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName: name };
-    created = await context.write('create group', () => target.client.groups.create(body, context.call));
+    created = await sendCreate(context, link.core, () =>
+      context.write('create group', () => target.client.groups.create(body, context.call)),
+    );
   } catch (error) {
-    link.creating = triedBefore || mayHaveCommitted(error);
     if (!isStatus(error, 409)) throw error;
     const found = await findGroup(context, name);
     if (found.kind !== 'absent') return found;
@@ -136,7 +142,7 @@ async function linkTo(
   link.origin = origin;
   if (origin === 'created') link.isIncomplete = true;
   else if (takenFrom === undefined) link.adopting = true;
-  delete link.creating;
+  delete link.tried;
   link.core = { displayName: group.displayName };
   delete link.unsure;
   await context.save({ linked: true, takenFrom });

@@ -1,18 +1,113 @@
-// Prefers what an earlier create made at the platform, when its answer was lost and the source has changed the name since.
-import { parseRef } from '../../directory/records.ts';
+// Recognises the account or group that a create made whose answer was lost, and tells it from those that others made.
+import type { Link, TriedCreate } from '../../directory/outbox/link.ts';
+import { fold, parseRef } from '../../directory/records.ts';
+import type { Directory } from '../../directory/resources/directory.ts';
+import type { WireGroup, WireUser } from '../../platform/wire.ts';
+import { mayHaveCommitted } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';
+import { observedCore } from '../diff.ts';
+import type { Core } from '../mapping/mapping.ts';
+
+/** A look-up shows a new account or group within this time (contract 12.9). */
+const SHOWN_WITHIN_MS = 60_000;
+/** Interval of look-ups until then. */
+const LOOK_AGAIN_MS = 2000;
+/** End of a create in a process that was killed: no answer takes longer, unless `timeoutMs` is longer than usual. */
+const LONGEST_ANSWER_MS = 60_000;
+/** The clocks of the bridge and of the platform may differ by this much. */
+const CLOCKS_DIFFER_MS = 5000;
+
+const nameOf = ({ userName, displayName }: Core): string => fold(String(userName ?? displayName));
+
+/**
+ * Sends a create, and notes it in the link until the caller has stored the answer and deletes the note (`tried`). After an error
+ * the note stays if the create may have taken effect. The caller has looked the name up before, and found nothing.
+ * @param core the values that are sent, by platform path
+ * @throws the error of `send`
+ */
+export async function sendCreate<T>(context: SyncContext, core: Core, send: () => Promise<T>): Promise<T> {
+  const { clock, link } = context;
+  const former = link.tried;
+  const now = clock.now();
+  const tried: TriedCreate = { core, since: now, until: now + LONGEST_ANSWER_MS };
+  // The look-up would have shown an account or group that an earlier create made longer ago.
+  if (former && nameOf(former.core) === nameOf(core) && now < former.until + SHOWN_WITHIN_MS)
+    tried.since = Math.max(former.since, now - SHOWN_WITHIN_MS);
+  link.tried = tried;
+  await context.save();
+  try {
+    return await send();
+  } catch (error) {
+    if (mayHaveCommitted(error)) tried.until = clock.now();
+    else if (former) link.tried = former;
+    else delete link.tried;
+    throw error;
+  }
+}
+
+/**
+ * Returns when to look again, if a create made an account or group that the platform may not show yet; undefined: there is none, or
+ * it would be shown by now.
+ * @param core values of the next create: one with the same name need not wait, because the platform answers 409 to it
+ */
+export function untilShown(
+  { clock, link: { tried } }: SyncContext,
+  core?: Core,
+): { kind: 'later'; afterMs: number } | undefined {
+  if (!tried || (core && nameOf(core) === nameOf(tried.core))) return undefined;
+  const leftMs = tried.until + SHOWN_WITHIN_MS - clock.now();
+  return leftMs > 0 ? { kind: 'later', afterMs: Math.min(leftMs, LOOK_AGAIN_MS) } : undefined;
+}
+
+/**
+ * Returns whether a create of this user whose answer was lost has made the account: it shows the externalId that was sent, if
+ * that identifies one user; else it was made at that time, and shows all values that were sent.
+ */
+export async function isMadeAccount(
+  { directory, link: { tried } }: { directory: Pick<Directory, 'identifies'>; link: Link },
+  user: WireUser,
+): Promise<boolean> {
+  if (!tried || (user.externalId || null) !== (tried.core.externalId || null)) return false;
+  if (user.externalId && (await directory.identifies(user.externalId))) return true;
+  const shown = observedCore(user, tried.core);
+  const isShown = ([path, value]: [string, unknown]): boolean =>
+    (value ?? '') === '' ||
+    (path === 'userName' ? nameOf(shown) === nameOf(tried.core) : shown[path] === value);
+  return isOfTime(tried, user) && Object.entries(tried.core).every(isShown);
+}
+
+/**
+ * Returns whether a create of this group whose answer was lost has made the platform group: it was made at that time, and has the
+ * name that was sent and no members, as the bridge makes groups.
+ * @throws PlatformError
+ */
+export async function isMadeGroup(
+  { call, link: { tried }, target }: Pick<SyncContext, 'call' | 'link' | 'target'>,
+  group: WireGroup,
+): Promise<boolean> {
+  if (!tried || group.displayName !== tried.core.displayName || !isOfTime(tried, group)) return false;
+  const { members = [] } = await target.client.groups.get(group.id, {}, call);
+  return members.length === 0;
+}
+
+/** Returns whether the account or group was made while the create was under way. False if the platform does not show when. */
+function isOfTime(tried: TriedCreate, { meta }: Pick<WireUser, 'meta'>): boolean {
+  const madeAt = Date.parse(meta?.created ?? '');
+  return madeAt >= tried.since - CLOCKS_DIFFER_MS && madeAt <= tried.until + CLOCKS_DIFFER_MS;
+}
 
 /**
  * Returns the accounts or groups with the present name. If there are none, or another existing resource is linked to each, returns
- * those with the name of the earlier create, unless another resource is linked to them. The sync adopts the one that this resource has
- * made, and renames it when the present name is free. Without that, its former name would stay taken for all others.
+ * those that an earlier create made under another name, unless another resource is linked to them. The sync adopts the one that
+ * this resource has made, and renames it when the present name is free. Without that, its former name would stay taken for all
+ * others.
  * @param exact those with the present name
- * @param findTried finds those with the name of the earlier create
+ * @param findMade finds those that the earlier create made
  */
 export async function preferMade<T extends { id: string }>(
   { directory, links, target, work }: SyncContext,
   exact: T[],
-  findTried: () => Promise<T[]>,
+  findMade: () => Promise<T[]>,
 ): Promise<T[]> {
   const othersOf = async (found: T[]) =>
     (await Promise.all(found.map(({ id }) => links.holderOf(target.name, work.kind, id)))).map((holder) =>
@@ -23,8 +118,8 @@ export async function preferMade<T extends { id: string }>(
     const { kind, id } = parseRef(other);
     if ((await directory.get(kind, id)) === undefined) return exact;
   }
-  const tried = await findTried();
-  const others = await othersOf(tried);
-  const made = tried.filter((_, index) => others[index] === undefined);
+  const found = await findMade();
+  const others = await othersOf(found);
+  const made = found.filter((_, index) => others[index] === undefined);
   return made.length > 0 ? made : exact;
 }

@@ -6,13 +6,15 @@ export interface Candidate {
   user: WireUser;
   /** The bridge created or managed the account before, and no other existing resource is linked to it. */
   ours: boolean;
+  /** A create of this user whose answer was lost has made the account. */
+  isMade?: boolean;
   /** Another existing resource that is linked to this account. */
   heldBy?: string | undefined;
 }
 
 export type Correlation =
   | { kind: 'absent' }
-  | { kind: 'adopt'; user: WireUser; ours: boolean }
+  | { kind: 'adopt'; user: WireUser; ours: boolean; isMade: boolean }
   /** `isNotAdopted`: the setting `adopt` alone prevents the adoption. */
   | { kind: 'conflict'; message: string; isNotAdopted?: boolean };
 
@@ -29,14 +31,14 @@ export function correlate(
   if (candidates.length > 1) {
     return { kind: 'conflict', message: `${candidates.length} accounts match: merge or delete all but one` };
   }
-  const [{ user, ours, heldBy }] = candidates as [Candidate];
+  const [{ user, ours, isMade = false, heldBy }] = candidates as [Candidate];
   if (heldBy !== undefined) {
     return {
       kind: 'conflict',
       message: `the account is already linked to ${heldBy}: rename or delete one of them`,
     };
   }
-  if (ours) return { kind: 'adopt', user, ours };
+  if (ours) return { kind: 'adopt', user, ours, isMade };
   if (user.externalId && wanted.externalId && user.externalId !== wanted.externalId) {
     return {
       kind: 'conflict',
@@ -50,5 +52,5 @@ export function correlate(
       message: `the account exists already and adopt is ${adopt}`,
     };
   }
-  return { kind: 'adopt', user, ours };
+  return { kind: 'adopt', user, ours, isMade };
 }

@@ -12,16 +12,19 @@ import { isGone } from '../calls/failures.ts';
 import { ended, permitOne } from '../gate.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { resumeRemovals } from './protected-user.ts';
+import { untilShown } from '../names/lost-create.ts';
 import { withTemporaryName } from '../names/temporary-name.ts';
 
 /** Syncs a user who was deleted at the source or is out of scope. */
 export async function depart(context: SyncContext): Promise<SyncOutcome> {
   const { gate, link, outbox, target, work } = context;
-  if (link.creating && link.core) {
+  if (link.tried) {
     // A create with a lost answer may have created an account, which has to be found and closed. Without attributes the adoption
     // reads no values, because none is to be written.
-    const left = { inScope: false, active: false, core: link.core, attributes: {}, faults: [] };
-    await findUser(context, left);
+    const left = { inScope: false, active: false, core: link.tried.core, attributes: {}, faults: [] };
+    const found = await findUser(context, left);
+    const later = found.kind === 'absent' ? untilShown(context) : found;
+    if (later?.kind === 'later') return { ...later, writes: context.writes };
   }
   // There is no account to close.
   if (link.id === undefined) {

@@ -8,10 +8,10 @@ import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { correlate, type Candidate } from './correlate.ts';
 import { attributeChanges, createBody, echoedAttributes, observedCore } from '../diff.ts';
-import { isStatus, mayHaveCommitted } from '../calls/failures.ts';
+import { isStatus } from '../calls/failures.ts';
 import type { Core, DesiredUser } from '../mapping/mapping.ts';
 import { claim, takenElsewhere, type NotOurs } from '../names/taken-by-connection.ts';
-import { preferMade } from '../names/lost-create.ts';
+import { isMadeAccount, preferMade, sendCreate, untilShown } from '../names/lost-create.ts';
 import {
   isExternalIdPending,
   isHandedOn,
@@ -65,7 +65,7 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
         condition: condition(context, verdict.isNotAdopted ? 'NotAdopted' : 'Conflict', verdict.message),
       };
     case 'adopt': {
-      const { user } = verdict;
+      const { user, isMade } = verdict;
       const former = await context.links.holderOf(target.name, 'User', user.id);
       const isTakenOver = former !== undefined && former !== context.work.ref;
       // The account was that of a leaver (`former`), whose sync may still be closing it.
@@ -80,9 +80,9 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
       const notOurs = await claim(context, user.id, { isNew: false, core: desired.core });
       if (notOurs) return notOurs;
       link.id = user.id;
-      link.origin = link.creating ? 'created' : 'adopted';
-      if (link.creating) link.isIncomplete = true;
-      delete link.creating;
+      link.origin = isMade ? 'created' : 'adopted';
+      if (isMade) link.isIncomplete = true;
+      delete link.tried;
       context.logger.info({ ref: context.work.ref, origin: link.origin }, 'account adopted');
       const takenFrom = isTakenOver ? former : undefined;
       await context.save({ linked: true, rewriteMemberships: true, takenFrom });
@@ -102,7 +102,7 @@ export async function isUnlisted(context: SyncContext, { core }: DesiredUser): P
   // Noted before the list is checked, so that of two processes with the same externalId at least one sees the other's note.
   const isRecent = externalId !== null && (await target.recentExternalIds.note(externalId));
   // After a lost answer, a refusal, or a recent write of this externalId, an account may exist that the list does not show yet.
-  if (link.creating || link.condition || isRecent) return false;
+  if (link.tried || link.condition || isRecent) return false;
   const asking = { countNew: outbox.countNew, signal: call.signal };
   const wanted = { userName: String(core.userName), externalId };
   // Undefined: no list is at hand.
@@ -154,6 +154,8 @@ export async function createMissingAccount(
   desired: DesiredUser,
 ): Promise<FoundAccount> {
   const { target, link } = context;
+  const later = untilShown(context, desired.core);
+  if (later) return later;
   // Definitions are created first, because the platform refuses values of unknown attributes.
   const definitions = await target.catalogue.definitions(context.call.signal);
   const active = desired.active && target.policy.users.activation === 'immediate';
@@ -161,15 +163,13 @@ export async function createMissingAccount(
     Object.entries(desired.attributes).filter(([name]) => definitions.get(name)?.kind === 'ready'),
   );
   const body = createBody({ ...desired, attributes: writable }, target.mapping.types, active);
-  const triedBefore = link.creating === true;
-  link.creating = true;
   link.core = desired.core;
-  await context.save();
   let created: WireUser;
   try {
-    created = await context.write('create user', () => target.client.users.create(body, context.call));
+    created = await sendCreate(context, { ...desired.core, active }, () =>
+      context.write('create user', () => target.client.users.create(body, context.call)),
+    );
   } catch (error) {
-    link.creating = triedBefore || mayHaveCommitted(error);
     if (!isStatus(error, 409)) throw error;
     // The name exists. If an earlier attempt created the account, the lookup adopts it.
     const found = await findUser(context, desired);
@@ -179,13 +179,13 @@ export async function createMissingAccount(
     return laterOrConflict(context, message, 409);
   }
   const notOurs = await claim(context, created.id, { isNew: true, core: desired.core });
-  // `creating` stays in the stored link, so that the next sync looks the account up instead of making another one.
+  // `tried` stays in the stored link, so that the next sync looks the account up instead of making another one.
   if (notOurs) return notOurs;
   forgetListId(link);
   link.id = created.id;
   link.origin = 'created';
   link.isIncomplete = true;
-  delete link.creating;
+  delete link.tried;
   delete link.unsure;
   link.core = { ...desired.core, ...(created.active !== undefined && { active: created.active }) };
   link.attributes = echoedAttributes(created, writable);
@@ -219,12 +219,14 @@ async function exactMatches(
   };
   const exact = await withUserName(userName);
   /** userName of an earlier create whose answer was lost; without one, the present userName. */
-  const tried = context.link.creating ? String(context.link.core?.userName ?? userName) : userName;
+  const tried = String(context.link.tried?.core.userName ?? userName);
   if (fold(tried) === fold(userName)) return exact.length > 0 ? exact : renamed(context, core, externalId);
   // An earlier create used another userName. An account with that name may be linked to another user by now.
-  return preferMade(context, exact, async () =>
-    (await withUserName(tried)).filter((user) => mayBeCreatedByThis(context, user)),
-  );
+  return preferMade(context, exact, async () => {
+    const made: WireUser[] = [];
+    for (const user of await withUserName(tried)) if (await isMadeAccount(context, user)) made.push(user);
+    return made;
+  });
 }
 
 /**
@@ -250,13 +252,6 @@ async function renamed(context: SyncContext, core: Core, externalId: string | nu
 /** Attributes that distinguish two people with the same externalId. */
 const PERSONAL = ['displayName', 'name.givenName', 'name.familyName'];
 
-/**
- * Returns whether an earlier create of this user, whose answer was lost, may have made the account: it has no externalId, or the
- * one that was sent; if none is known to have been sent, any.
- */
-export const mayBeCreatedByThis = ({ link }: Pick<SyncContext, 'link'>, { externalId }: WireUser): boolean =>
-  link.creating === true && (!externalId || externalId === (link.core?.externalId ?? externalId));
-
 /** Filters by externalId, which the platform does not document. If it refuses that, the target is not asked again. */
 export async function byExternalId(
   { target, call }: Pick<SyncContext, 'target' | 'call'>,
@@ -275,7 +270,8 @@ export async function byExternalId(
 async function toCandidate(context: SyncContext, user: WireUser): Promise<Candidate> {
   const holder = await context.links.holderOf(context.target.name, 'User', user.id);
   if (holder === undefined || holder === context.work.ref) {
-    return { user, ours: holder !== undefined || mayBeCreatedByThis(context, user) };
+    const isMade = await isMadeAccount(context, user);
+    return { user, ours: holder !== undefined || isMade, isMade };
   }
   const isInUse = await existsIn(context.directory)(holder);
   return { user, ours: !isInUse, heldBy: isInUse ? holder : undefined };

@@ -1,0 +1,208 @@
+// Tests creates without answer: only what the bridge has made itself counts as its own, and it is found also when lists lag.
+import '../support/load-modules.ts';
+import { systemClock } from '../../src/support/sources.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const LONG_MS = 40_000;
+const LAG_MS = 8000;
+const ANN = 'ann@acme.example';
+
+let place: Place;
+afterEach(() => place.stop());
+
+type Path = 'Users' | 'Groups';
+
+const lettersOf = async (): Promise<string[]> =>
+  (await place.commands.run('dead-letters', 'list', '--json')).json.map(({ reason }: any) => reason);
+
+/** Creates an account or a group at the platform as a person does by hand. */
+async function makeByHand(path: Path, body: object): Promise<void> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const answer = await fetch(`${platformUrl}/api/scim/v2/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    body: JSON.stringify(body),
+  });
+  expect(answer.status).toBe(201);
+}
+
+/**
+ * Runs `create`, whose request to the platform gets no answer. Afterwards no worker runs, and the platform works.
+ * @param fault `dropBefore`: the platform makes nothing; `dropAfter`: it makes the account or group
+ * @param options.lookUps number of requests of the look-up before the create: by userName, and by externalId if there is one
+ * @param options.staleReadsMs age of what the platform shows, also afterwards
+ */
+async function loseCreate<T>(
+  path: Path,
+  fault: 'dropBefore' | 'dropAfter',
+  create: () => Promise<T>,
+  { lookUps = path === 'Users' ? 2 : 1, staleReadsMs = 0 } = {},
+): Promise<T> {
+  const { platform } = place;
+  await platform.control('PATCH', '/faults', {
+    staleReadsMs,
+    rules: [
+      { method: 'POST', path: `/${path}$`, [fault]: true, times: 1 },
+      // The create follows after the first look-ups; those of the next attempt fail.
+      { method: 'GET', path: `/scim/v2/${path}`, skip: lookUps, status5xx: true },
+    ],
+  });
+  await platform.forgetRequests();
+  const created = await create();
+  await eventually('a look-up after the create failed', async () => {
+    const requests = await platform.requests();
+    const sent = requests.findIndex(({ method }) => method === 'POST');
+    return sent >= 0 && requests.slice(sent).some(({ status }) => status === 503);
+  });
+  await place.stopApps();
+  await place.start('api');
+  await platform.control('PATCH', '/faults', { staleReadsMs, rules: [] });
+  return created;
+}
+
+/** Starts a worker whose clock is ahead. */
+const startLater = (aheadMs: number) =>
+  place.start('worker', undefined, { ...systemClock, now: () => systemClock.now() + aheadMs });
+
+describe('a create that made nothing', () => {
+  it('a group of others with the name is not adopted under adopt: report, and it stays when the source deletes the group', async () => {
+    place = await openPlace({ target: { adopt: 'report' } });
+    const crew = await loseCreate('Groups', 'dropBefore', () => place.idp.createGroup('crew'));
+    await makeByHand('Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
+    await place.start('worker');
+    await place.idle();
+    expect(await lettersOf()).toEqual(['NotAdopted']);
+    await place.idp.send('DELETE', `/Groups/${crew}`);
+    await place.idle();
+    expect((await place.platform.group('crew'))?.members).toHaveLength(1);
+  }, 60_000);
+
+  it('a group of others that was adopted loses its managed members only, when the source deletes the group', async () => {
+    place = await openPlace({});
+    const crew = await loseCreate('Groups', 'dropBefore', () => place.idp.createGroup('crew'));
+    await makeByHand('Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
+    await place.start('worker');
+    await place.idle();
+    await place.idp.send('DELETE', `/Groups/${crew}`);
+    await place.idle();
+    expect((await place.platform.group('crew'))?.members).toHaveLength(1);
+  }, 60_000);
+
+  it.each([
+    ['with an externalId', {}, 2],
+    ['without externalId', { externalId: undefined }, 1],
+  ])(
+    'an account of others with the userName is not adopted under adopt: report (user %s)',
+    async (_, extra, lookUps) => {
+      place = await openPlace({ target: { adopt: 'report' } });
+      const ann = await loseCreate('Users', 'dropBefore', () => place.idp.createUser(ANN, extra), {
+        lookUps,
+      });
+      await makeByHand('Users', { userName: ANN, displayName: 'made by hand' });
+      await place.start('worker');
+      await place.idle();
+      expect(await lettersOf()).toEqual(['NotAdopted']);
+      await place.idp.send('DELETE', `/Users/${ann}`);
+      await place.idle();
+      expect(await place.platform.user(ANN)).toMatchObject({ active: true, displayName: 'made by hand' });
+    },
+    60_000,
+  );
+
+  it('after a rename, an account of others with the former userName stays as it is', async () => {
+    place = await openPlace({});
+    const ann = await loseCreate('Users', 'dropBefore', () => place.idp.createUser(ANN));
+    await makeByHand('Users', { userName: ANN, displayName: 'made by hand' });
+    await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'userName', value: 'eve@acme.example' });
+    await startLater(125_000);
+    await place.idle();
+    expect(await place.platform.user(ANN)).toMatchObject({ active: true, displayName: 'made by hand' });
+    expect((await place.platform.user('eve@acme.example'))?.active).toBe(true);
+    expect(await lettersOf()).toEqual([]);
+  }, 60_000);
+
+  it('after a rename, a group of others with the former name stays as it is', async () => {
+    place = await openPlace({});
+    const crew = await loseCreate('Groups', 'dropBefore', () => place.idp.createGroup('crew'));
+    await makeByHand('Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
+    await place.idp.patch(`/Groups/${crew}`, { op: 'replace', path: 'displayName', value: 'team' });
+    await startLater(125_000);
+    await place.idle();
+    expect((await place.platform.group('crew'))?.members).toHaveLength(1);
+    expect(await place.platform.group('team')).toBeDefined();
+    expect(await lettersOf()).toEqual([]);
+  }, 60_000);
+});
+
+describe('a create that was carried out', () => {
+  it.each([
+    ['with an externalId', {}, 2],
+    ['without externalId', { externalId: undefined }, 1],
+  ])(
+    'the account (user %s) and a group are linked as created under adopt: never',
+    async (_, extra, lookUps) => {
+      place = await openPlace({ target: { adopt: 'never' } });
+      await loseCreate('Users', 'dropAfter', () => place.idp.createUser(ANN, extra), { lookUps });
+      await place.start('worker');
+      await place.idle();
+      const crew = await loseCreate('Groups', 'dropAfter', async () => {
+        await place.start('worker');
+        return place.idp.createGroup('crew');
+      });
+      await place.start('worker');
+      await place.idle();
+      expect(await lettersOf()).toEqual([]);
+      expect((await place.platform.user(ANN))?.active).toBe(true);
+      await place.idp.send('DELETE', `/Groups/${crew}`);
+      await place.idle();
+      expect(await place.platform.group('crew')).toBeUndefined();
+    },
+    90_000,
+  );
+
+  it('an account that lists show only after its deletion at the source is closed', async () => {
+    place = await openPlace({ target: { users: { activation: 'immediate' } } });
+    const ann = await loseCreate('Users', 'dropAfter', () => place.idp.createUser(ANN), {
+      staleReadsMs: LAG_MS,
+    });
+    expect((await place.platform.user(ANN))?.active).toBe(true);
+    await place.idp.send('DELETE', `/Users/${ann}`);
+    await place.start('worker');
+    await eventually('closed', async () => (await place.platform.user(ANN))?.active === false, LONG_MS);
+  }, 60_000);
+
+  it('a group that lists show only after its deletion at the source is deleted', async () => {
+    place = await openPlace({});
+    const crew = await loseCreate('Groups', 'dropAfter', () => place.idp.createGroup('crew'), {
+      staleReadsMs: LAG_MS,
+    });
+    expect(await place.platform.group('crew')).toBeDefined();
+    await place.idp.send('DELETE', `/Groups/${crew}`);
+    await place.start('worker');
+    await eventually('deleted', async () => !(await place.platform.group('crew')), LONG_MS);
+  }, 60_000);
+
+  it('an account that lists show only after a rename at the source gets the new userName, and no second one is made', async () => {
+    place = await openPlace({});
+    const lost = { staleReadsMs: LAG_MS };
+    const ann = await loseCreate('Users', 'dropAfter', () => place.idp.createUser(ANN), lost);
+    await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'userName', value: 'eve@acme.example' });
+    await place.start('worker');
+    const isThere = async () => (await place.platform.user('eve@acme.example'))?.active;
+    await eventually('renamed', isThere, LONG_MS);
+    expect(await place.platform.user(ANN)).toBeUndefined();
+  }, 60_000);
+
+  it('the link of a person who was deleted is forgotten when the platform does not show the account in time', async () => {
+    place = await openPlace({});
+    const ann = await loseCreate('Users', 'dropBefore', () => place.idp.createUser(ANN));
+    await place.idp.send('DELETE', `/Users/${ann}`);
+    await startLater(125_000);
+    await place.idle();
+    expect((await place.commands.run('status')).code).toBe(0);
+  }, 60_000);
+});
+
+/** Returns the SCIM id of an account that the bridge does not manage. */
+const ownId = async (): Promise<string> => (await place.platform.state()).users[0]?.scimId ?? '';

@@ -1,0 +1,59 @@
+// Tests which accounts count as made by a create whose answer was lost.
+import type { TriedCreate } from '../../../src/directory/outbox/link.ts';
+import type { WireUser } from '../../../src/platform/wire.ts';
+import { isMadeAccount } from '../../../src/sync/names/lost-create.ts';
+
+const SINCE = Date.parse('2026-10-01T12:00:00Z');
+const SENT = { userName: 'Ada', externalId: null, displayName: 'Ada L', emails: null, active: false };
+const tried: TriedCreate = { core: SENT, since: SINCE, until: SINCE + 15_000 };
+const account = (rest: Partial<WireUser> = {}, madeMs = 1000): WireUser => ({
+  id: '7',
+  userName: 'ada',
+  displayName: 'Ada L',
+  active: false,
+  meta: { created: new Date(SINCE + madeMs).toISOString() },
+  ...rest,
+});
+const isMade = (user: WireUser, lost = tried, isUnique = false) =>
+  isMadeAccount({ directory: { identifies: () => Promise.resolve(isUnique) }, link: { tried: lost } }, user);
+const withExternalId = { ...tried, core: { ...SENT, externalId: 'E-1' } };
+
+describe('an account that a create without answer may have made', () => {
+  it.each([-4000, 0, 19_000])(
+    'made %i ms after the create was sent, with the values sent, is ours',
+    async (ms) => {
+      expect(await isMade(account({}, ms))).toBe(true);
+    },
+  );
+
+  it.each([-6000, 21_000, 3_600_000])('made %i ms after the create was sent is not ours', async (ms) => {
+    expect(await isMade(account({}, ms))).toBe(false);
+  });
+
+  it('without a shown time of its creation is not ours', async () => {
+    expect(await isMade(account({ meta: {} }))).toBe(false);
+  });
+
+  it.each([{ active: true }, { displayName: 'Ada K' }, { userName: 'ada2' }, { externalId: 'E-2' }])(
+    'with %j is not ours',
+    async (other) => {
+      expect(await isMade(account(other))).toBe(false);
+    },
+  );
+
+  it('with the externalId that was sent is ours whenever it was made, if no two users share that', async () => {
+    const user = account({ externalId: 'E-1', displayName: 'Ada K' }, 3_600_000);
+    expect(await isMade(user, withExternalId, true)).toBe(true);
+    expect(await isMade(user, withExternalId, false)).toBe(false);
+  });
+
+  it('without the externalId that was sent is not ours', async () => {
+    expect(await isMade(account(), withExternalId, true)).toBe(false);
+  });
+
+  it('is not ours if no create is without answer', async () => {
+    expect(
+      await isMadeAccount({ directory: { identifies: () => Promise.resolve(true) }, link: {} }, account()),
+    ).toBe(false);
+  });
+});
