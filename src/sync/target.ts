@@ -17,6 +17,7 @@ import {
   type Answering,
   type TargetWorkMeter,
 } from './calls/target-calls.ts';
+import { createMissingIds, type MissingIds } from './calls/missing-ids.ts';
 import { createListedAccounts, type ListedAccounts } from './user/listed-accounts.ts';
 import { compileMapping, type Mapping, type MappingRules } from './mapping/mapping.ts';
 
@@ -88,6 +89,8 @@ export interface Target {
   /** Measures of the calls of this process. */
   work: Pick<TargetWorkMeter, 'read'>;
   listedAccounts: ListedAccounts;
+  /** Accounts and groups that the whole list does not show. */
+  missing: Record<'users' | 'groups', MissingIds>;
   recentExternalIds: RecentExternalIds;
   /** Features that the platform refused; `combinedPatchUntil`: time until which combined-patch.ts is not tried, Unix ms. */
   lacks: { externalIdFilter: boolean; combinedPatchUntil: number };
@@ -160,6 +163,13 @@ export function createTarget(
     concurrency: concurrency.limit,
     work,
     listedAccounts: createListedAccounts({ client, clock }),
+    missing: {
+      users: createMissingIds((range, call) => client.users.list(range, call), clock),
+      groups: createMissingIds(
+        (range, call) => client.groups.list({ ...range, members: false }, call),
+        clock,
+      ),
+    },
     recentExternalIds,
     lacks: { externalIdFilter: false, combinedPatchUntil: 0 },
   };

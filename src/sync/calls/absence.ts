@@ -9,10 +9,17 @@ import { isGone } from './failures.ts';
 
 type Asking = Pick<SyncContext, 'target' | 'call'>;
 
+/** Thrown while the list that may prove an absence is not read yet: the sync is tried again, and nothing has failed. */
+export class ListAwaited extends Error {
+  override name = 'ListAwaited';
+}
+
 /**
- * Returns whether the platform has lost a linked resource: the list does not show it, and a read by id answers 404. A
- * proxy cannot imitate a list.
- * @throws errors of the platform client when the list fails
+ * Returns whether the platform has lost a linked resource: a read by id answers 404, and the whole list, which began after that,
+ * does not show it. A proxy cannot imitate a list. The resource may have been renamed by hand, so a list filtered by its
+ * name proves that it is there, but not that it is gone. False also if the list cannot be read whole.
+ * @throws errors of the platform client when the filtered list fails
+ * @throws ListAwaited when the whole list is not read yet
  */
 export async function isAbsent(
   { target, call }: Asking,
@@ -29,9 +36,11 @@ export async function isAbsent(
     await (kind === 'User' ? users.get(id, call) : groups.get(id, { members: false }, call));
     return false;
   } catch (error) {
-    if (isGone(error)) return true;
-    throw error;
+    if (!isGone(error)) throw error;
   }
+  const shown = await target.missing[kind === 'User' ? 'users' : 'groups'].look(id, call.signal);
+  if (shown === 'awaited') throw new ListAwaited(`the list that may show ${id} is not read yet`);
+  return shown === 'missing';
 }
 
 /**

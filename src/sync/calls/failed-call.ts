@@ -6,7 +6,7 @@ import { refOf } from '../../directory/records.ts';
 import { PlatformError, PlatformResponse } from '../../platform/errors.ts';
 import { backoffMs } from '../../support/backoff.ts';
 import { counted } from '../../support/counted.ts';
-import { answersOtherwise } from './absence.ts';
+import { answersOtherwise, ListAwaited } from './absence.ts';
 import { condition as toCondition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { judgeFailure, mayBeTransient } from './failures.ts';
@@ -20,6 +20,9 @@ const IGNORED_BACKOFF = { baseMs: 1000, maxMs: 60_000 };
  * the circuit breaker (directory/outbox/breaker.ts), unless other calls to the target succeed.
  */
 const FAILURES_TO_TELL = 5;
+
+/** Interval of attempts while a list is read that may prove an absence. */
+const LIST_AWAITED_MS = 2000;
 
 /** Interval of attempts while a refusal may come from a proxy: another call to the platform does not succeed either. */
 const UNREACHABLE_MS = 30_000;
@@ -43,6 +46,7 @@ export async function outcomeOfError(
   if (error instanceof LeaseLost) throw error;
   // This process stops: another process goes on at once.
   if (context.call.signal.aborted) return { kind: 'later', writes, afterMs: 0 };
+  if (error instanceof ListAwaited) return { kind: 'later', writes, afterMs: LIST_AWAITED_MS };
   if (!(error instanceof PlatformError) && !(error instanceof WriteIgnored)) throw error;
   // Records a failed read, which has no operation (''); a failed write was recorded with its operation (create-context.ts).
   context.provisioning.failed('', error);

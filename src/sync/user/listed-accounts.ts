@@ -1,12 +1,11 @@
 // Decides for new users whether an account can exist, from one list of the platform instead of two look-ups for each of them
 // (ADR 0023). A wrong decision is harmless: a create for an existing account answers 409.
-import type { ListPage } from '../../platform/readers.ts';
 import type { CallOptions, PlatformClient } from '../../platform/client.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { fold } from '../../directory/records.ts';
-import { inPortions } from '../../directory/redis/portions.ts';
 import type { Clock } from '../../support/sources.ts';
 import { settledWithin } from '../../support/within.ts';
+import { PAGE_SIZE, readWholeList } from '../calls/whole-list.ts';
 
 /** Size of the Bloom filter for each text. */
 const BITS_PER_TEXT = 16;
@@ -14,21 +13,15 @@ const BITS_PER_TEXT = 16;
 const HASHES = 8;
 /** Smallest size of a Bloom filter. */
 const LEAST_BITS = 1024;
-/** Requested page size; the platform may lower it. */
-const PAGE_SIZE = 500;
-/** Number of pages that are read at the same time. */
-const CONCURRENT_PAGES = 4;
-
 /** Keys of the two names of an account in the Bloom filter. The first letter keeps userNames and externalIds apart. */
 export const nameKey = (userName: string): string => `n${fold(userName)}`;
 export const externalIdKey = (externalId: string): string => `x${externalId}`;
 
-/** `unproven`: the list changed or contradicts itself. `tooLong`: more pages than `worthPages` allows. */
-export type AccountList = { kind: 'read'; names: BloomFilter } | { kind: 'unproven' } | { kind: 'tooLong' };
+/** `unproven` and `tooLong`: there is no set of names (WholeList). */
+export type AccountList = { kind: 'read'; names: BloomFilter } | { kind: 'unproven' | 'tooLong' };
 
 /**
- * Reads the user list to a proven end. Consecutive pages overlap by one account: an account that vanishes from the list while
- * it is read moves the rest, and the overlap shows it. New accounts may appear at the end meanwhile.
+ * Reads the user list to a proven end (readWholeList).
  * @param worthPages called after the first page; returns how many more pages may be read
  * @returns the set of all names, or why there is none
  * @throws PlatformError when a page cannot be read
@@ -38,52 +31,20 @@ export async function readAccountList(
   worthPages: () => Promise<number>,
   call: CallOptions,
 ): Promise<AccountList> {
-  const first = await users.list({ startIndex: 1, count: PAGE_SIZE }, call);
-  const total = first.totalResults;
-  const size = first.resources.length;
-  // Each account has up to two keys, and one page of new accounts may be added while the list is read.
-  const names = createBloomFilter(2 * (total + PAGE_SIZE));
-  const ids = new Set<string>();
-  let last: WireUser | undefined;
-  let highest = total;
-
-  /** Adds the names of a page. @returns whether the page continues the one before without a gap */
-  function take({ startIndex, totalResults, resources }: ListPage<WireUser>): boolean {
-    // An account vanished, so the pages after it have moved.
-    if (totalResults < highest) return false;
-    highest = totalResults;
-    const expectedLength = Math.min(size, totalResults - startIndex + 1);
-    // The platform sent fewer or more accounts than it counts.
-    if (resources.length !== expectedLength) return false;
-    // Every page but the first begins with the last account of the page before.
-    if (last !== undefined && resources[0]?.id !== last.id) return false;
-    const added = last === undefined ? resources : resources.slice(1);
-    for (const { id, userName, externalId } of added) {
-      // An account came twice, so another one may be missing.
-      if (ids.has(id)) return false;
-      ids.add(id);
-      names.add(nameKey(userName));
-      if (externalId) names.add(externalIdKey(externalId));
-    }
-    last = resources.at(-1);
-    return true;
-  }
-
-  if (!take(first)) return { kind: 'unproven' };
-  // The first page has all accounts.
-  if (size >= total) return { kind: 'read', names };
-  // Pages overlap by one account, so a page of one account would add none.
-  if (size < 2) return { kind: 'unproven' };
-  const starts: number[] = [];
-  for (let start = size; start < total; start += size - 1) starts.push(start);
-  if (starts.length > (await worthPages())) return { kind: 'tooLong' };
-  for (const portion of inPortions(starts, CONCURRENT_PAGES)) {
-    const pages = await Promise.all(
-      portion.map((startIndex) => users.list({ startIndex, count: size }, call)),
-    );
-    for (const page of pages) if (!take(page)) return { kind: 'unproven' };
-  }
-  return { kind: 'read', names };
+  let names: BloomFilter | undefined;
+  const kind = await readWholeList<WireUser>(
+    (range) => users.list(range, call),
+    (added, total) => {
+      // Each account has up to two keys, and one page of new accounts may be added while the list is read.
+      names ??= createBloomFilter(2 * (total + PAGE_SIZE));
+      for (const { userName, externalId } of added) {
+        names.add(nameKey(userName));
+        if (externalId) names.add(externalIdKey(externalId));
+      }
+    },
+    worthPages,
+  );
+  return kind === 'read' && names ? { kind, names } : { kind: kind === 'read' ? 'unproven' : kind };
 }
 
 export interface ListedAccounts {

@@ -10,6 +10,7 @@ import { silentLogger } from '../../../src/support/logger.ts';
 import { createAdministrators } from '../../../src/sync/user/administrators.ts';
 import { createAnswering } from '../../../src/sync/calls/target-calls.ts';
 import { createCatalogue } from '../../../src/sync/mapping/catalogue.ts';
+import { createMissingIds } from '../../../src/sync/calls/missing-ids.ts';
 import { createListedAccounts } from '../../../src/sync/user/listed-accounts.ts';
 import { compileMapping, type MappingRules } from '../../../src/sync/mapping/mapping.ts';
 import { syncResource } from '../../../src/sync/sync-resource.ts';
@@ -90,6 +91,11 @@ export async function openFixture(
     client: platform.client(() => Promise.resolve('ok')),
     clock,
   });
+  const listing = platform.client(() => Promise.resolve('ok'));
+  const missing = {
+    users: createMissingIds((range, call) => listing.users.list(range, call), clock),
+    groups: createMissingIds((range, call) => listing.groups.list(range, call), clock),
+  };
   const recentExternalIds = createRecentExternalIds(store, { prefix: randomUUID(), target: 'main' });
   const targetOf = (gate: Gate): Target => {
     const client = platform.client(gate);
@@ -110,6 +116,7 @@ export async function openFixture(
       concurrency: () => 8,
       work: { read: () => ({ calls: 0, delayed: 0, waiting: 0, queued: 0, busy: 0 }) },
       listedAccounts,
+      missing,
       recentExternalIds,
       lacks: { externalIdFilter: false, combinedPatchUntil: 0 },
       catalogue: createCatalogue({ client, clock }, mapping.types),

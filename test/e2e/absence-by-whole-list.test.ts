@@ -1,0 +1,103 @@
+// Tests that a passing 404 proves no absence of an account or group that was renamed by hand at the platform.
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { byHand } from '../support/by-hand.ts';
+import { eventually } from '../support/eventually.ts';
+import { targetHealth } from '../support/health.ts';
+import { startFront, type Front } from '../support/front.ts';
+
+let bridge: Bridge;
+let front: Front;
+beforeEach(async () => {
+  front = await startFront();
+  bridge = await buildBridge({
+    configure: ({ targets: { main } }) => {
+      if (!main) throw new Error('no target');
+      front.platformUrl = main.url;
+      main.url = front.url;
+    },
+  });
+}, 60_000);
+afterEach(async () => {
+  await bridge.stop();
+  front.stop();
+});
+
+/** Answers 404 in the platform's form for all calls of one resource, up to a number of calls. */
+function loseFor(calls: number, id: string): void {
+  let left = calls;
+  front.answer = (_method, url) =>
+    url.includes(`/${id}`) && left-- > 0
+      ? {
+          status: 404,
+          headers: { 'content-type': 'application/scim+json' },
+          body: JSON.stringify({
+            schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+            status: '404',
+            detail: `Resource ${id} not found`,
+          }),
+        }
+      : undefined;
+}
+
+const settled = () => eventually('settled', async () => (await targetHealth(bridge)).dirty === 0);
+
+test('a leaver whose account was renamed by hand is closed after a passing 404', async () => {
+  const leaver = await bridge.idp.createUser('leaver@acme.example');
+  await settled();
+  const { scimId = '' } = (await bridge.platform.user('leaver@acme.example')) ?? {};
+  await byHand(bridge, 'PATCH', `/Users/${scimId}`, {
+    op: 'replace',
+    path: 'userName',
+    value: 'other@acme.example',
+  });
+  loseFor(2, scimId);
+  await bridge.idp.send('DELETE', `/Users/${leaver}`);
+  await settled();
+  expect((await bridge.platform.user('other@acme.example'))?.active).toBe(false);
+}, 60_000);
+
+test('a person in scope whose account was renamed by hand gets no second account after a passing 404', async () => {
+  const mover = await bridge.idp.createUser('mover@acme.example');
+  await settled();
+  const { scimId = '' } = (await bridge.platform.user('mover@acme.example')) ?? {};
+  const before = (await bridge.platform.state()).users.length;
+  await byHand(bridge, 'PATCH', `/Users/${scimId}`, {
+    op: 'replace',
+    path: 'userName',
+    value: 'other@acme.example',
+  });
+  loseFor(2, scimId);
+  await bridge.idp.patch(`/Users/${mover}`, { op: 'replace', path: 'displayName', value: 'New' });
+  await settled();
+  const { users } = await bridge.platform.state();
+  expect(users).toHaveLength(before);
+  expect(users.find((user) => user.scimId === scimId)).toMatchObject({ displayName: 'New' });
+}, 60_000);
+
+test('a group that was renamed by hand and deleted at the source is deleted after a passing 404', async () => {
+  const member = await bridge.idp.createUser('member@acme.example');
+  const group = await bridge.idp.createGroup('auditors', [member]);
+  await settled();
+  const { scimId = '' } = (await bridge.platform.group('auditors')) ?? {};
+  await byHand(bridge, 'PATCH', `/Groups/${scimId}`, {
+    op: 'replace',
+    path: 'displayName',
+    value: 'renamed',
+  });
+  loseFor(2, scimId);
+  await bridge.idp.send('DELETE', `/Groups/${group}`);
+  await settled();
+  expect((await bridge.platform.state()).groups.filter((each) => each.scimId === scimId)).toEqual([]);
+}, 60_000);
+
+test('an account that is gone at the platform is made anew', async () => {
+  const person = await bridge.idp.createUser('person@acme.example');
+  await settled();
+  const { scimId = '' } = (await bridge.platform.user('person@acme.example')) ?? {};
+  await byHand(bridge, 'DELETE', `/Users/${scimId}`);
+  await bridge.idp.patch(`/Users/${person}`, { op: 'replace', path: 'displayName', value: 'New' });
+  await settled();
+  const made = await bridge.platform.user('person@acme.example');
+  expect(made).toMatchObject({ displayName: 'New', active: true });
+  expect(made?.scimId).not.toBe(scimId);
+}, 60_000);
