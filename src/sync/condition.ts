@@ -49,9 +49,11 @@ const BY_SETTINGS: ReadonlySet<string> = new Set([
   'TemporaryName',
 ]);
 
-/** Returns whether a linked resource has neither record nor tombstone; a sync must not delete anything for it. */
+/** Returns whether a resource that is or may be linked has neither record nor tombstone; a sync must not delete anything for it. */
 export const isRecordLost = ({ record, deletedAt, link }: DueWork): boolean =>
-  record === undefined && deletedAt === undefined && (link.id !== undefined || link.tried !== undefined);
+  record === undefined &&
+  deletedAt === undefined &&
+  (link.id !== undefined || link.tried !== undefined || link.mayExist !== undefined);
 
 /** Returns the outcome that makes the resource a dead letter. */
 export const blockedBy = (context: SyncContext, reason: string, message: string): SyncOutcome => ({

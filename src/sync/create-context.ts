@@ -59,7 +59,10 @@ export function createContext(
     writes: 0,
     save: async (options = {}) => {
       const renewedAt = clock.now();
-      if (options.linked) provisioning.linked();
+      if (options.linked) {
+        delete context.link.mayExist;
+        provisioning.linked();
+      }
       provisioning.append();
       await outbox.save(work, context.link, options);
       lease.heldUntil = renewedAt + outbox.leaseMs;

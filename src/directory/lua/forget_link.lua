@@ -2,15 +2,26 @@
 -- `key`: keys.lua.
 -- NEEDS exceptions, links, marks
 
--- Returns whether the resource was linked to this platform id; if not, nothing is deleted. Reads p.targets and p.request.
+-- Returns whether the resource was linked to this platform id, or may have it (`mayExist` of link.ts; '' for an unknown id); if
+-- not, nothing is deleted. With p.keepsId, the link of a stored resource keeps that the account or group with this id may exist, with
+-- its names: if the resource is deleted before it is linked again, its account has to be closed. Reads p.targets and p.request.
 local function forget_link(target, ref, platform_id)
-  local link = redis.call('HGET', key('links', target), ref)
-  if not link or cjson.decode(link).id ~= platform_id then return false end
-  redis.call('HDEL', key('links', target), ref)
+  local text = redis.call('HGET', key('links', target), ref)
+  local link = text and cjson.decode(text)
+  local known_id = link and (link.id or link.mayExist and (link.mayExist.id or ''))
+  if known_id ~= platform_id then return false end
+  local kind, id = string.match(ref, '^(%a+):(.*)$')
+  local is_stored = redis.call('HEXISTS', key(kind == 'User' and 'users' or 'groups'), id) == 1
+  if p.keepsId and is_stored then
+    local kept = cjson.encode({ mayExist = { id = platform_id }, c = link.c, o = link.o })
+    redis.call('HSET', key('links', target), ref, kept)
+  else
+    redis.call('HDEL', key('links', target), ref)
+  end
   -- Ends the lease of a running sync of this ref, because that sync would store the link again.
   redis.call('DEL', key('lease', target .. ':' .. ref))
   set_exception(target, ref) -- without a reason: ends its exception
-  unlink(target, string.match(ref, '^(%a+)') .. ':' .. platform_id, ref)
+  unlink(target, kind .. ':' .. platform_id, ref)
   mark(ref, EDIT)
   return true
 end

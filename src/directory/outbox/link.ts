@@ -90,6 +90,12 @@ export interface Link {
   isAdministrator?: boolean;
   /** The create that was sent and has no stored answer; it is stored before the create is sent. */
   tried?: TriedCreate;
+  /**
+   * Set in a link without `id` if an account or group may exist that is this resource's. `id`: its platform id in the link that an
+   * operator ordered to forget; `core` has its names as they were. Without `id`, a restore may have lost the link: then `core` has
+   * the names at the source, and of a group the displayName before the mapping. Removed when the resource is linked again.
+   */
+  mayExist?: { id?: string };
   /** Set before a deletion is sent, so that after a lost answer an absence counts as the bridge's own deletion. */
   deleting?: boolean;
   /** Created, and its values or members are not complete yet; the policy `create-only` may still write these. */

@@ -136,10 +136,24 @@ export function createOutbox(
   }
 
   /**
-   * Deletes the link of a resource whose account or group is gone at the platform, so that the next sync looks it up again.
+   * Deletes the link of a resource, so that the next sync looks it up again. `platformId`: the id that the link has; '': it has
+   * none and may have an account (`mayExist`). `keepsId`: the account or group may exist, so the link of a stored resource keeps its id.
    */
-  async function forgetLink(ref: Ref, platformId: string): Promise<void> {
-    await run('forget_link', { ref, platformId });
+  async function forgetLink(
+    ref: Ref,
+    platformId: string,
+    { keepsId = false }: { keepsId?: boolean } = {},
+  ): Promise<void> {
+    await run('forget_link', { ref, platformId, keepsId: keepsId || undefined });
+  }
+
+  /**
+   * Notes that a restore may have lost the links of these resources (`mayExist`). Links with a platform id stay as they are.
+   * @param names their names at the source, by the paths of `Link.core`
+   */
+  async function noteMayExist(names: readonly (readonly [Ref, NonNullable<Link['core']>])[]): Promise<void> {
+    const items = names.map(([ref, core]) => [ref, (JSON.parse(toLinkText({ core })) as { c: object }).c]);
+    if (items.length > 0) await run('note_may_exist', { items });
   }
 
   /**
@@ -231,6 +245,7 @@ export function createOutbox(
     isAtRest,
     isCurrent,
     forgetLink,
+    noteMayExist,
     inheritRemovals,
     adoptLink,
     hasMoved,

@@ -7,6 +7,7 @@ import type { Actor } from '../../directory/logs/acts.ts';
 import type { ArchiveLine } from '../../directory/archive/archive.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { CoverPortion } from '../../directory/outbox/coverage.ts';
+import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { DataVersion } from '../../directory/fleet/data-version.ts';
 import type { KnownTargets } from '../../directory/fleet/known-targets.ts';
 import { parseRef, refOf, type Ref } from '../../directory/records.ts';
@@ -275,11 +276,22 @@ async function markUnsynced(state: DesiredState, leaveToReconcile: boolean): Pro
       await outbox.mark(refs, 'reconcile', REQUEST);
       marked += refs.length;
     };
-    for await (const records of directory.scan('Group'))
-      await mark(records.map(({ id }) => refOf('Group', id)));
+    for await (const records of directory.scan('Group')) {
+      const refs = records.map(({ id }) => refOf('Group', id));
+      await noteLostLinks(state, outbox, target, refs);
+      await mark(refs);
+    }
     const reader = coverage.get(target);
     if (!reader) continue;
     for await (const { linked, others } of reader.resources('User')) {
+      // A person who was out of scope had no account.
+      const inScope = others.filter(({ state: each }) => each !== 'closed');
+      await noteLostLinks(
+        state,
+        outbox,
+        target,
+        inScope.map(({ ref }) => ref),
+      );
       if (leaveToReconcile) await mark(await unsynced(state, target, others));
       else await mark([...linked, ...others].map(({ ref }) => ref));
     }
@@ -287,6 +299,33 @@ async function markUnsynced(state: DesiredState, leaveToReconcile: boolean): Pro
     for await (const orphans of reader.orphans()) await mark(orphans.map(({ ref }) => ref));
   }
   return marked;
+}
+
+/**
+ * Notes for stored resources without link that they may have been linked since the backup: if the source deletes one before it is
+ * linked again, its account has to be found and closed.
+ */
+async function noteLostLinks(
+  { directory, links }: DesiredState,
+  outbox: Pick<Outbox, 'noteMayExist'>,
+  target: string,
+  refs: readonly Ref[],
+): Promise<void> {
+  const known = await links.getMany(target, [...refs]);
+  const unlinked = refs.filter((_, index) => known[index]?.id === undefined);
+  const names: [Ref, Record<string, string>][] = [];
+  for (const kind of ['User', 'Group'] as const) {
+    const ids = unlinked.map(parseRef).flatMap((each) => (each.kind === kind ? [each.id] : []));
+    for (const { id, text } of await directory.getMany(kind, ids)) {
+      const { userName, externalId, displayName } = JSON.parse(text || '{}') as Record<string, unknown>;
+      const given = kind === 'User' ? { userName, externalId } : { displayName };
+      const texts = Object.entries(given).filter(
+        (each): each is [string, string] => typeof each[1] === 'string',
+      );
+      names.push([refOf(kind, id), Object.fromEntries(texts)]);
+    }
+  }
+  await outbox.noteMayExist(names);
 }
 
 /**

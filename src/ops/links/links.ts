@@ -240,17 +240,19 @@ export async function forgetLinks(
   actor: Actor,
 ): Promise<LinkRow[]> {
   const found: { state: DesiredState; row: LinkRow; platformId: string; why: string | undefined }[] = [];
+  const { kind, id } = parseRef(ref);
   for (const state of states.filter((each) => each.connection === connection)) {
     for (const row of await linksOf([state], connection, ref)) {
-      const { platformId } = row;
-      if (platformId === null || (target !== undefined && row.target !== target)) continue;
+      if (target !== undefined && row.target !== target) continue;
+      const platformId = row.platformId ?? (await idOfLeft(state, row));
+      if (platformId === undefined) continue;
       found.push({ state, row, platformId, why: await whyNeeded(state, row) });
     }
   }
   const needed = found.find(({ why }) => why !== undefined);
   if (needed && !leaveAccount) {
     const { state, row, why = '' } = needed;
-    const isPushed = (await state.directory.get(row.kind, parseRef(ref).id)) !== undefined;
+    const isPushed = (await state.directory.get(kind, id)) !== undefined;
     throw new LinkNeeded(
       `At ${row.target}: ${why}. Without its link nothing takes that away any more. ` +
         'Wait until it is written, or approve it (scim-bridge explain shows what it waits for).' +
@@ -258,11 +260,24 @@ export async function forgetLinks(
     );
   }
   for (const { state, row, platformId, why } of found) {
-    const subject = `${ref} ${platformId}${why === undefined ? '' : ` left as it is: ${why}`}`;
+    const subject = `${ref} ${platformId || '(no known id)'}${why === undefined ? '' : ` left as it is: ${why}`}`;
     await state.acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });
-    await state.outboxes.get(row.target)?.forgetLink(ref, platformId);
+    await state.outboxes.get(row.target)?.forgetLink(ref, platformId, { keepsId: true });
   }
   return found.map(({ row }) => row);
+}
+
+/**
+ * Returns the id of the account or group that a resource without link may have (`mayExist`) and that was deleted at the source; '': it
+ * has no known id. Undefined: it has none, or the next sync looks it up, because the resource is stored.
+ */
+async function idOfLeft(
+  { directory, links }: DesiredState,
+  { kind, ref, target }: LinkRow,
+): Promise<string | undefined> {
+  const { mayExist } = await links.get(target, ref);
+  if (!mayExist || (await directory.get(kind, parseRef(ref).id))) return undefined;
+  return mayExist.id ?? '';
 }
 
 /** Returns why the link is needed: access that the bridge still has to remove at the platform; undefined: none. No full stop. */

@@ -156,8 +156,10 @@ async function addLinks(person: ForgettablePerson, ref: Ref, handoverRules: Hand
     for (const [name, value] of values) {
       if (IDENTIFYING.has(name) && typeof value === 'string' && value !== '') addName(person, [name, value]);
     }
-    if (link.id !== undefined) addPlatformId(person, target, link.id);
-    return { link, isOpen: link.id !== undefined && mayBeActive(link) };
+    const { id = link.mayExist?.id } = link;
+    if (id !== undefined) addPlatformId(person, target, id);
+    const hasAccount = link.id !== undefined || link.mayExist !== undefined;
+    return { link, isOpen: hasAccount && mayBeActive(link) };
   };
   for (const [target, outbox] of state.outboxes) {
     const { link, isOpen } = await read(target);
@@ -166,7 +168,7 @@ async function addLinks(person: ForgettablePerson, ref: Ref, handoverRules: Hand
     // shows that the account left the group.
     const hasPending = [...pendingMemberships.values()].some((sign) => sign !== MEMBERSHIP_SIGN.keptRemoval);
     const isPending = mark !== null || hasPending || unconfirmedRemovals.length > 0;
-    if (link.id === undefined && !isPending) continue;
+    if (link.id === undefined && !link.mayExist && !isPending) continue;
     const handovers = state.handovers.get(target);
     accounts.push({
       connection,

@@ -9,6 +9,7 @@ import { deleteThere, noteDeleted } from '../deletion.ts';
 import { isGone } from '../calls/failures.ts';
 import { findGroup } from './find-group.ts';
 import { ended, permit, refuse } from '../gate.ts';
+import { linkLeftGroup } from './left-group.ts';
 import { noteLeavers, takeUpLeavers } from './left-members.ts';
 import type { LinkedMember } from './member-writes.ts';
 import { toLeavers } from './leavers.ts';
@@ -38,6 +39,10 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
     const found = await findGroup(context, String(link.tried.core.displayName));
     const later = found.kind === 'absent' ? untilShown(context) : found;
     if (later?.kind === 'later') return { ...later, writes: context.writes };
+  }
+  if (link.id === undefined && link.mayExist) {
+    const unfinished = await linkLeftGroup(context, link.mayExist);
+    if (unfinished) return unfinished;
   }
   // A reconcile notes null as the observed name of a group that is gone, which needs no decision of the guard.
   const wasSeenGone = link.observed?.displayName === null;

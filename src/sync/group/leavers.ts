@@ -1,4 +1,5 @@
 // Decides for members whom the source removed from a group whether the bridge removes them at the platform.
+import type { Link } from '../../directory/outbox/links.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
 import { fold, parseRef, refOf } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
@@ -39,12 +40,29 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
     users.map(async (user, index): Promise<MaybeLeaver> => {
       if (isUnmanaged(user)) return [user, await toUnmanagedLeaver(context, user)];
       const link = found[index];
-      if (link?.id === undefined) return [user, undefined];
+      const platformId = link?.id ?? (await leftId(context, user, link));
+      if (link === undefined || platformId === undefined) return [user, undefined];
       if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
       const isIgnored = link.condition?.isIgnored === true;
-      return [user, { user, platformId: link.id, isOpen: mayBeActive(link), isIgnored }];
+      return [user, { user, platformId, isOpen: mayBeActive(link), isIgnored }];
     }),
   );
+}
+
+/**
+ * Returns the id of the account that a user without link had before (`mayExist`): the user may still be a member with it. Undefined:
+ * there is none, or the account is linked to somebody else now.
+ */
+async function leftId(
+  { links, target }: SyncContext,
+  user: string,
+  link: Link | undefined,
+): Promise<string | undefined> {
+  const id = link?.mayExist?.id;
+  if (id === undefined) return undefined;
+  const holder = await links.holderOf(target.name, 'User', id);
+  const isTaken = holder !== undefined && holder !== refOf('User', user);
+  return isTaken || (await links.elsewhere.holderOf(target.name, 'User', id)) ? undefined : id;
 }
 
 /**

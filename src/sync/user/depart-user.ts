@@ -11,6 +11,7 @@ import { findUser } from './find-user.ts';
 import { isGone } from '../calls/failures.ts';
 import { ended, permitOne } from '../gate.ts';
 import type { SyncOutcome } from '../outcome.ts';
+import { linkLeftAccount } from './left-account.ts';
 import { resumeRemovals } from './protected-user.ts';
 import { untilShown } from '../names/lost-create.ts';
 import { withTemporaryName } from '../names/temporary-name.ts';
@@ -25,6 +26,10 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
     const found = await findUser(context, left);
     const later = found.kind === 'absent' ? untilShown(context) : found;
     if (later?.kind === 'later') return { ...later, writes: context.writes };
+  }
+  if (link.id === undefined && link.mayExist) {
+    const unfinished = await linkLeftAccount(context, link.mayExist);
+    if (unfinished) return unfinished;
   }
   // There is no account to close.
   if (link.id === undefined) {

@@ -1,0 +1,64 @@
+// Reads what a resource without link may have at the platform after its deletion at the source (`mayExist` of a link).
+import type { Link } from '../../directory/outbox/links.ts';
+import type { Kind } from '../../directory/records.ts';
+import { isAbsent } from '../calls/absence.ts';
+import { isGone } from '../calls/failures.ts';
+import { blockedBy } from '../condition.ts';
+import type { SyncContext } from '../context.ts';
+import type { SyncOutcome } from '../outcome.ts';
+import { claim } from './taken-by-connection.ts';
+
+/** Returns whether another resource, also one of another connection, is linked to the account or group. */
+export async function isLinkedToOther({ links, target, work }: SyncContext, id: string): Promise<boolean> {
+  const holder = await links.holderOf(target.name, work.kind, id);
+  if (holder !== undefined && holder !== work.ref) return true;
+  return (await links.elsewhere.holderOf(target.name, work.kind, id)) !== undefined;
+}
+
+/**
+ * Returns what `read` returns; undefined when the absence of the id is proven.
+ * @throws the 404 when the absence is not proven
+ */
+export async function readLeft<T>(
+  context: SyncContext,
+  kind: Kind,
+  id: string,
+  read: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    const sought: Link = { id, ...(context.link.core && { core: context.link.core }) };
+    if (isGone(error) && (await isAbsent(context, kind, sought))) return undefined;
+    throw error;
+  }
+}
+
+/** Links the account or group to the resource that was deleted. @returns an outcome when another connection has it; else undefined */
+export async function linkLeft(
+  context: SyncContext,
+  id: string,
+  core: NonNullable<Link['core']>,
+): Promise<SyncOutcome | undefined> {
+  const { link, writes } = context;
+  const notOurs = await claim(context, id, { isNew: false });
+  if (notOurs) return { ...notOurs, writes };
+  link.id = id;
+  delete link.tried;
+  // The bridge must not delete an account or group that it has not made.
+  link.origin ??= 'adopted';
+  link.core = core;
+  await context.save({ linked: true });
+  return undefined;
+}
+
+/** Returns the dead letter about an account or group of which it is not proven that it is the one of the deleted resource. */
+export function unprovenLeft(context: SyncContext, what: string, doByHand: string): SyncOutcome {
+  const { target, work } = context;
+  return blockedBy(
+    context,
+    'Conflict',
+    `${work.ref} was deleted at the source, and ${what}: if it is, ${doByHand} at the platform, then retry; ` +
+      `if not, order scim-bridge links forget ${work.ref} --target ${target.name} --leave-account`,
+  );
+}

@@ -1,0 +1,90 @@
+// Finds the account that a leaver without link may have, so that it is closed: the operator ordered to forget the link, or a restore
+// lost it. Only an account that is proven to be this person's is linked; about another one an operator decides.
+import type { Link } from '../../directory/outbox/links.ts';
+import { fold } from '../../directory/records.ts';
+import type { WireUser } from '../../platform/wire.ts';
+import { isAccountOf } from '../calls/recognise.ts';
+import type { SyncContext } from '../context.ts';
+import { observedCore } from '../diff.ts';
+import { isLinkedToOther, linkLeft, readLeft, unprovenLeft } from '../names/left-there.ts';
+import type { SyncOutcome } from '../outcome.ts';
+import { byExternalId } from './find-user.ts';
+import { leaveAlone, whyUntouchable } from './protected-user.ts';
+
+const CLOSE = 'deactivate or delete it';
+
+/** Links the account of a leaver, if there is one. @returns an outcome when the sync cannot continue; else undefined */
+export async function linkLeftAccount(
+  context: SyncContext,
+  { id }: NonNullable<Link['mayExist']>,
+): Promise<SyncOutcome | undefined> {
+  const { link, target } = context;
+  const found = id === undefined ? await lookUp(context) : await readKnown(context, id);
+  if (!found) return undefined;
+  const { account, unproven } = found;
+  // Nothing is left to be closed.
+  if (unproven !== undefined && account.active === false) return undefined;
+  if (unproven !== undefined) return unprovenLeft(context, unproven, CLOSE);
+  await target.catalogue.keyOwner(context.call.signal);
+  const untouchable = whyUntouchable(context, account.userName);
+  if (untouchable) return leaveAlone(context, untouchable, 'is deleted at the source');
+  return linkLeft(context, account.id, observedCore(account, link.core ?? {}));
+}
+
+/** `unproven`: why the account may be another person's, as the end of "and ..."; absent: it is this person's. */
+interface LeftAccount {
+  account: WireUser;
+  unproven?: string;
+}
+
+/** Returns the account with the id that the link had; undefined: it is gone, or somebody else is linked to it. */
+async function readKnown(context: SyncContext, id: string): Promise<LeftAccount | undefined> {
+  const { link, target, call } = context;
+  if (await isLinkedToOther(context, id)) return undefined;
+  const account = await readLeft(context, 'User', id, () => target.client.users.get(id, call));
+  if (!account || isAccountOf(link, account)) return account && { account };
+  const name = String(link.core?.userName);
+  return { account, unproven: `the account that was ${name} is called ${account.userName} now` };
+}
+
+/**
+ * Looks the account up by the names of the link. Names that another person at the source has lead to that person's account, so
+ * nothing is found by them.
+ */
+async function lookUp(context: SyncContext): Promise<LeftAccount | undefined> {
+  const { link, outbox, target, call } = context;
+  if (typeof link.core?.userName !== 'string') return undefined;
+  const { userName } = link.core;
+  const externalId = typeof link.core.externalId === 'string' ? link.core.externalId : null;
+  // After a restore many people may have left: one list tells that most of them have no account.
+  const asking = { countNew: outbox.countNew, signal: call.signal };
+  if ((await target.listedAccounts.mayHave({ userName, externalId }, asking)) === false) return undefined;
+  if (externalId !== null && (await isFree(context, 'externalid', externalId))) {
+    const exact = (await byExternalId(context, externalId)).filter((user) => user.externalId === externalId);
+    const found = await onlyOne(context, exact);
+    if (found) return found;
+  }
+  if (!(await isFree(context, 'username', userName))) return undefined;
+  const named = (await target.client.users.findBy('userName', userName, call)).filter(
+    (user) => fold(user.userName) === fold(userName),
+  );
+  const found = await onlyOne(context, named);
+  if (!found) return undefined;
+  const carriesOther = found.account.externalId && externalId && found.account.externalId !== externalId;
+  if (carriesOther) return undefined;
+  if (target.policy.adopt === 'exact') return found;
+  return { ...found, unproven: `an account is called ${userName}, which may be that of this person` };
+}
+
+/** Returns whether no person at the source has the name. */
+const isFree = async ({ directory }: SyncContext, attribute: string, value: string): Promise<boolean> =>
+  ((await directory.lookup('User', attribute, value)) ?? []).length === 0;
+
+/** Returns the account to which nobody else is linked; undefined: there is none. Of several, none is proven. */
+async function onlyOne(context: SyncContext, users: WireUser[]): Promise<LeftAccount | undefined> {
+  const linked = await Promise.all(users.map(({ id }) => isLinkedToOther(context, id)));
+  const [account, ...others] = users.filter((_, index) => !linked[index]);
+  if (!account || others.length === 0) return account && { account };
+  const open = [account, ...others].find(({ active }) => active !== false) ?? account;
+  return { account: open, unproven: `${others.length + 1} accounts have the names of this person` };
+}

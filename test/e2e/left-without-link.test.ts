@@ -1,0 +1,133 @@
+// Tests that people and groups lose their access when the source deletes them while an operator, or a restore, has dropped their link.
+import { join } from 'node:path';
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { openPlace, type Place, type PlaceOptions } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+
+let place: Place;
+const open = async (options: PlaceOptions = {}): Promise<void> => {
+  place = await openPlace(options);
+};
+afterEach(() => place.stop());
+
+const told = async (...words: string[]): Promise<string> =>
+  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+const told0 = async (...words: string[]): Promise<void> => {
+  const { code, text } = await place.commands.run(...words);
+  expect([code, text]).toEqual([0, expect.anything()]);
+};
+const activeOf = async (name: string) => (await place.platform.user(name))?.active;
+/** Runs orders while the target is on hold, so that no sync comes between them. */
+async function onHold(orders: () => Promise<unknown>): Promise<void> {
+  await told0('hold');
+  await orders();
+  await told0('release');
+  await place.idle();
+}
+
+for (const adopt of ['exact', 'report'])
+  test(`a person is deleted at the source after links forget, adopt is ${adopt} → the account is closed`, async () => {
+    await open({ target: { adopt } });
+    const ann = await place.idp.createUser(ANN);
+    await place.idle();
+    await onHold(async () => {
+      await told0('links', 'forget', ANN);
+      expect(await told('links', 'show', ANN)).toContain('not linked');
+      await place.idp.send('DELETE', `/Users/${ann}`);
+    });
+    expect(await activeOf(ANN)).toBe(false);
+    expect(await told('dead-letters', 'list')).not.toContain(ANN);
+  }, 60_000);
+
+test('a person is deleted after links forget and the account was renamed by hand → a dead letter tells it until the account is closed', async () => {
+  await open();
+  const ann = await place.idp.createUser(ANN, { externalId: undefined });
+  await place.idle();
+  const { scimId = '' } = (await place.platform.user(ANN)) ?? {};
+  await onHold(async () => {
+    await told0('links', 'forget', ANN);
+    await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'userName', value: BOB });
+    await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'remove', path: 'externalId' });
+    await place.idp.send('DELETE', `/Users/${ann}`);
+  });
+  expect(await activeOf(BOB)).toBe(true);
+  expect(await told('dead-letters', 'list')).toContain(`the account that was ${ANN} is called ${BOB} now`);
+  await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'active', value: false });
+  await told0('dead-letters', 'retry', `User:${ann}`);
+  await place.idle();
+  expect(await told('dead-letters', 'list')).not.toContain(ANN);
+}, 60_000);
+
+test('links forget --leave-account of a deleted person with a dropped link leaves the account as it is', async () => {
+  await open();
+  const ann = await place.idp.createUser(ANN);
+  await place.idle();
+  await onHold(async () => {
+    await told0('links', 'forget', ANN);
+    await place.idp.send('DELETE', `/Users/${ann}`);
+    expect((await place.commands.run('links', 'forget', `User:${ann}`)).code).toBe(1);
+    expect(await told('forget', ANN)).toMatch(/active/);
+    await told0('links', 'forget', `User:${ann}`, '--leave-account');
+  });
+  expect(await activeOf(ANN)).toBe(true);
+}, 60_000);
+
+test('a person who was never synced is deleted at the source → the account of that name stays, and it is not looked up', async () => {
+  await open();
+  await told0('hold');
+  const ann = await place.idp.createUser(ANN);
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.platform.forgetRequests();
+  await told0('release');
+  await place.idle();
+  const asked = (await place.platform.requests()).filter(({ path }) => path.includes('filter'));
+  expect(asked).toEqual([]);
+}, 60_000);
+
+test('a group is deleted at the source after links forget → it is deleted at the platform', async () => {
+  await open();
+  const ann = await place.idp.createUser(ANN);
+  const group = await place.idp.createGroup('analysts', [ann]);
+  await place.idle();
+  await onHold(async () => {
+    await told0('links', 'forget', `Group:${group}`);
+    await place.idp.send('DELETE', `/Groups/${group}`);
+  });
+  expect(await place.platform.group('analysts')).toBeUndefined();
+}, 60_000);
+
+test('the source removes a person from a group after links forget of the person → the membership ends', async () => {
+  await open({ target: { adopt: 'report' } });
+  const ann = await place.idp.createUser(ANN);
+  const group = await place.idp.createGroup('analysts', [ann]);
+  await place.idle();
+  await onHold(async () => {
+    await told0('links', 'forget', ANN);
+    await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ann}"]` });
+  });
+  expect((await place.platform.group('analysts'))?.members).toEqual([]);
+}, 60_000);
+
+test('a person and a group are linked after a backup and deleted at the source after its restore → the account is closed, and a dead letter names the group', async () => {
+  await open({ ownRedis: true });
+  await told0('hold');
+  const ann = await place.idp.createUser(ANN);
+  const group = await place.idp.createGroup('analysts', [ann]);
+  const file = join(place.commands.folder, 'old.backup');
+  await told0('backup', file);
+  await told0('release');
+  await place.idle();
+  expect(await activeOf(ANN)).toBe(true);
+  await place.stopApps();
+  await told0('restore', file, '--replace', '--yes');
+  await place.start();
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.idp.send('DELETE', `/Groups/${group}`);
+  await told0('release');
+  await place.idle();
+  expect(await activeOf(ANN)).toBe(false);
+  expect(await told('dead-letters', 'list')).toContain('a group is called analysts, which may be this one');
+}, 60_000);
