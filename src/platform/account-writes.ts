@@ -1,8 +1,7 @@
-// Lists, creates, changes and deletes console users (contract 3.3), for other programs: the bridge manages accounts by SCIM.
+// Creates, changes and deletes console users (contract 3.3), for other programs: the bridge manages accounts by SCIM.
 import { isRecord } from './answer.ts';
 import { listOf, readConsoleUser, textId, type Reader } from './readers.ts';
 import { callsOf, toWireId, type CallOptions, type Send } from './request.ts';
-import { listRest } from './rest-list.ts';
 
 /** A new account, with the properties of contract 3.3. */
 export interface AccountInput {
@@ -66,8 +65,6 @@ export type AccountWrites = ReturnType<typeof createAccountWrites>;
 export function createAccountWrites(send: Send) {
   const call = callsOf(send, 'rest');
   return {
-    /** Yields all accounts. Throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint. */
-    list: (options?: CallOptions) => listRest(send, { route: LIST, read: readConsoleUser }, options),
     /** Not idempotent. @throws PlatformResponse 409 when the username is taken. */
     create: (body: AccountInput, options?: CallOptions) =>
       call('POST', LIST, { body, read: readConsoleUser }, options),

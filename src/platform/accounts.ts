@@ -2,6 +2,7 @@
 import { listByCursor } from './pages.ts';
 import { readConsoleUser, readRestList, type RestPage } from './readers.ts';
 import { callsOf, type CallOptions, type Send } from './request.ts';
+import { listRest } from './rest-list.ts';
 import type { ConsoleUser } from './wire.ts';
 
 const LIST = '/api/v1/users';
@@ -39,6 +40,8 @@ export function createAccounts(send: Send) {
       for await (const each of listByCursor(fetchPage, context, bounds)) all.push(each);
       return all;
     },
+    /** Yields all accounts; throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint. */
+    list: (options?: CallOptions) => listRest(send, { route: LIST, read: readConsoleUser }, options),
     /** Returns the first page of accounts in unspecified order; throws like `search`. */
     firstPage: async (options?: CallOptions) => (await page({}, options)).items,
     /** Returns the account that the token belongs to. */

@@ -11,6 +11,7 @@ import type { RunStore } from '../directory/outbox/runs.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Target } from '../sync/target.ts';
 import type { ComparedAttributes } from './compare/compare.ts';
+import type { FindConsoleAccounts } from './compare/console-list.ts';
 
 export interface ReconcileScope {
   connection: string;
@@ -82,6 +83,8 @@ export interface ScanResult {
   isRepaired: boolean;
   /** Whether the platform's address changed since the tenant was last recognised. */
   hasMoved: boolean;
+  /** Finds the console accounts of a name, whose numbers key the attribute values. */
+  findConsoleAccounts: FindConsoleAccounts;
   /** Stores fingerprints of equal accounts for the next run; does nothing in a read-only comparison. */
   remember: (prints: Print[]) => Promise<void>;
 }

@@ -12,6 +12,7 @@ import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { ProvisioningWriter, Why, WriteDetail } from './provisioning-writer.ts';
 import type { Target } from './target.ts';
+import type { ShownAccount } from './user/user-list.ts';
 
 /** Decisions of the guard in one sync (gate.ts). */
 export interface Gate {
@@ -67,6 +68,11 @@ export interface SyncContext {
   call: CallOptions & { signal: AbortSignal };
   gate: Gate;
   provisioning: ProvisioningWriter;
+  /**
+   * The linked account as the platform showed it in this sync, and the number that was found for it (console-account.ts); absent: not
+   * read yet, or its userName was written since.
+   */
+  shownAccount?: { user: ShownAccount; number?: string };
   /** Whether the platform answered the combined PATCH of this sync with 400 (combined-patch.ts). */
   isCombinedPatchRefused?: boolean;
   /** Number of writes that the platform answered with success. */

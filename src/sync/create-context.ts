@@ -78,6 +78,10 @@ export function createContext(
         else delete context.link.unsure;
       };
       context.link.unsure = [...new Set([...before, ...names])];
+      if (names.includes('userName')) {
+        delete context.shownAccount;
+        context.link.renamedAt = clock.now();
+      }
       // Once the write is sent, observed values from before it are out of date, even if no answer arrives.
       const observedBefore = takeObserved(context.link, names);
       await context.save();

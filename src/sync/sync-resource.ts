@@ -1,6 +1,6 @@
 // Syncs one resource at one target: takes the lease, compares desired and applied state, writes the difference, and stores
 // the outcome.
-import type { Condition } from '../directory/outbox/links.ts';
+import { ACCOUNT_NUMBER, forgetObserved, type Condition } from '../directory/outbox/links.ts';
 import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
 import type { Priority, Ref } from '../directory/records.ts';
 import type { TraceCall } from '../platform/client.ts';
@@ -194,6 +194,11 @@ function traceCalls(step: Step): TraceCall {
 /** Makes values with suspected drift unsure, so that they are written again. Both notes are JSON, or '' without drift. */
 function addSuspectedDrift({ suspectedDrift, observedDrift, link }: DueWork): void {
   if (suspectedDrift === '') return;
-  link.unsure = [...new Set([...(link.unsure ?? []), ...(JSON.parse(suspectedDrift) as string[])])];
+  const names = JSON.parse(suspectedDrift) as string[];
+  link.unsure = [...new Set([...(link.unsure ?? []), ...names])];
   if (observedDrift !== '') link.observed = { ...link.observed, ...(JSON.parse(observedDrift) as object) };
+  if (!names.includes(ACCOUNT_NUMBER)) return;
+  // The number is found again before the next value is written.
+  forgetObserved(link, ACCOUNT_NUMBER);
+  delete link.account;
 }

@@ -93,7 +93,7 @@ export interface Target {
   missing: Record<'users' | 'groups', MissingIds>;
   recentExternalIds: RecentExternalIds;
   /** Features that the platform refused; `combinedPatchUntil`: time until which combined-patch.ts is not tried, Unix ms. */
-  lacks: { externalIdFilter: boolean; combinedPatchUntil: number };
+  lacks: { externalIdFilter: boolean; combinedPatchUntil: number; userList: boolean };
 }
 
 /** Creates a target without a call. @throws PlatformConfiguration, or the error of a mapping that does not compile */
@@ -171,6 +171,6 @@ export function createTarget(
       ),
     },
     recentExternalIds,
-    lacks: { externalIdFilter: false, combinedPatchUntil: 0 },
+    lacks: { externalIdFilter: false, combinedPatchUntil: 0, userList: false },
   };
 }

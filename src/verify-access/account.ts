@@ -1,11 +1,11 @@
 // Reads a user's account from the platform: the SCIM user, its memberships and its attribute values. The bridge's link only
 // supplies the ids.
-import { fold } from '../directory/records.ts';
 import { EndpointAbsent, PlatformDecode, PlatformResponse } from '../platform/errors.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { CallOptions } from '../platform/request.ts';
 import type { AttributeValue, UserAttribute, WireUser } from '../platform/wire.ts';
 import { EXTENSION } from '../sync/diff.ts';
+import { consoleAccountsOf } from '../sync/user/user-list.ts';
 import type { AccountView } from './report.ts';
 
 /** A managed group that the user should be in, or should have left, with its name at the platform. */
@@ -25,7 +25,7 @@ export interface ActualGroup {
   name: string;
 }
 
-/** SCIM id of the account, and its id in the list of values if the link knows it. */
+/** SCIM id of the account, and its number in the list of values as the link has it. */
 type AccountIds = { id: string; account?: string | undefined };
 
 /** The result of reading an account. */
@@ -72,13 +72,17 @@ export async function readAccount(
       route: '/api/scim/v2/Users/{id}',
     });
   const [accountId, groups, definitions] = await Promise.all([
-    accountIdOf(client, link, user, call),
+    accountIdOf(client, user, call),
     groupsOf(client, user, wanted, call),
     client.attributes.list(call),
   ]);
   const notes: string[] = [];
   if (!Array.isArray(user.groups))
     notes.push('the platform does not list memberships of a user: only groups of the bridge were read');
+  if (link.account !== undefined && accountId !== undefined && link.account !== accountId)
+    notes.push(
+      'the bridge has stored the number of another console account for this person: the next reconcile that repairs corrects it',
+    );
   if (accountId === undefined)
     notes.push('the platform does not show the account behind this user: lists and booleans were not read');
   // Without the account id only the values of the SCIM user are known.
@@ -104,19 +108,17 @@ export async function readAccount(
 }
 
 /**
- * Returns the account id of a SCIM user, which differs from the SCIM id (contract 3.4): from the link, or from the only
- * account with the same name. Returns undefined if there is none or more than one.
+ * Returns the number of a SCIM account, which differs from the SCIM id (contract 3.4), by the user list: the values of another person
+ * would be shown if the stored number were wrong. Undefined: not exactly one account can be it.
  */
 async function accountIdOf(
-  { accounts }: PlatformClient,
-  link: AccountIds,
-  { userName }: WireUser,
+  client: PlatformClient,
+  user: WireUser,
   call: CallOptions,
 ): Promise<string | undefined> {
-  if (link.account !== undefined) return link.account;
-  const hits = (await unlessAbsent(accounts.search(userName, call))) ?? [];
-  const exact = hits.filter(({ username }) => fold(username) === fold(userName));
-  return exact.length === 1 ? exact[0]?.id : undefined;
+  const listed = (await unlessAbsent(client.accounts.search(user.userName, call))) ?? [];
+  const [match, another] = await consoleAccountsOf(client, user, listed, call);
+  return another ? undefined : match?.id;
 }
 
 /** Returns the user's groups. The platform may omit groups of a user, so the wanted groups are read too. */

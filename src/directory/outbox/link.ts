@@ -160,10 +160,15 @@ export interface Link {
   successionAttempts?: number;
   /** Number of the latest consecutive failed attempts that were refusals which may be transient. */
   transientRefusals?: number;
+  /** Unix milliseconds of the bridge's last write of the userName since `account` was found; absent: none. */
+  renamedAt?: number;
   /** Unix milliseconds since when the bridge has searched for the account id without success. */
   searchingSince?: number;
   condition?: Condition;
 }
+
+/** Name of the stored number of an account (`Link.account`) among the names of values that drift. */
+export const ACCOUNT_NUMBER = 'account';
 
 /**
  * Returns whether syncs leave the userName of the account as it is: the user left or is protected (`departed`), or the account of

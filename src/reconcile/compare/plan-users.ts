@@ -1,4 +1,5 @@
 // Converts the differences of one user to plan entries. Pure.
+import { ACCOUNT_NUMBER } from '../../directory/outbox/links.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { attributeChanges, coreOperations, observedCore } from '../../sync/diff.ts';
 import type { SyncPolicy } from '../../sync/target.ts';
@@ -45,7 +46,15 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   const shown = differences(wanted, observed, link, rules.types, rules.visibility, user.values).filter(
     ({ name }) => isChanged(name) || isRead(name) || rules.visibility.isVisible(name),
   );
-  const found = user.values ? shown : [...shown, ...unlistedChanges(wanted, link, rules.types)];
+  const number =
+    user.otherNumber === undefined
+      ? []
+      : [{ name: ACCOUNT_NUMBER, before: link.account ?? null, after: user.otherNumber }];
+  const found = [
+    ...shown,
+    ...(user.values ? [] : unlistedChanges(wanted, link, rules.types)),
+    ...(wanted.inScope ? number : []),
+  ];
   return found.length === 0 ? [] : accountChanges(user, wanted, observed, found, rules);
 }
 

@@ -2,50 +2,80 @@
 import type { Link } from '../../directory/outbox/links.ts';
 import { isStoreFailure } from '../../directory/redis/why-away.ts';
 import { messageWithPlatformText } from '../../platform/errors.ts';
-import type { ConsoleUser, WireUser } from '../../platform/wire.ts';
-import { exactAccounts, isWithoutUserList } from '../../sync/user/attributes.ts';
+import type { WireUser } from '../../platform/wire.ts';
+import { consoleAccountsOf, isWithoutUserList, type ShownAccount } from '../../sync/user/user-list.ts';
 import { echoedAttributes } from '../../sync/diff.ts';
 import { isGone } from '../../sync/calls/failures.ts';
 import type { DesiredUser } from '../../sync/mapping/mapping.ts';
 import type { DesiredAccount } from './compare.ts';
+import { searchConsoleAccounts, type FindConsoleAccounts } from './console-list.ts';
 import type { ScanResult } from '../scope.ts';
 import type { Namesake } from './strangers.ts';
 import type { AdoptableAccount } from './user-case.ts';
 
+/** Attribute values of an account by name, and the number under which they are stored. */
+export interface NumberedValues {
+  account: string;
+  /** Undefined: the platform does not have the number. */
+  values: ReadonlyMap<string, unknown> | undefined;
+}
+
 /**
- * Returns the value list of a linked account; undefined when no attribute is mapped, the user list has not exactly one account of
- * the name, or the tenant has no such lists; `unknown` when a call failed. A link knows the id in the value list (`Link.account`)
- * only after the first value was written.
+ * Returns the values of a linked account, by the number that the user list proves for it, which may differ from the stored one
+ * (`Link.account`). Undefined: no attribute is mapped, the user list has not exactly one account of the name, or the tenant has no
+ * such list. `unknown`: a call failed.
  */
 export async function readValues(
   scan: ScanResult,
   { account }: Link,
-  { userName, externalId }: { userName: string; externalId?: unknown },
-): Promise<ReadonlyMap<string, unknown> | undefined | 'unknown'> {
+  shown: ShownAccount,
+): Promise<NumberedValues | undefined | 'unknown'> {
   const { types } = scan.scope.target.mapping;
   if (Object.keys(types).length === 0) return undefined;
-  if (account !== undefined) return listValues(scan, account);
-  const found = await accountsNamed(scan, userName, externalId);
-  if (found === 'unknown') return found;
-  const [match, another] = found;
-  return match && !another ? listValues(scan, match.id) : undefined;
+  const proven = await provenNumber(scan, account, shown);
+  if (proven === 'unknown') return proven;
+  if (proven.number === undefined) return undefined;
+  const values = await listValues(scan, proven.number);
+  return values === 'unknown' ? values : { account: proven.number, values };
 }
 
-/** Returns the accounts of the user list with this name; none on a tenant without a user list. */
-async function accountsNamed(
+/** Number of an account; undefined: not exactly one account of the user list can be it, or the tenant has no such list. */
+interface ProvenNumber {
+  number: string | undefined;
+}
+
+/**
+ * Returns the number of the only account of the user list that is the one shown; `unknown` when a call failed.
+ * @param stored number in the link, which counts until a search made just now shows another one
+ */
+export async function provenNumber(
   scan: ScanResult,
-  userName: string,
-  externalId: unknown,
-): Promise<ConsoleUser[] | 'unknown'> {
+  stored: string | undefined,
+  shown: ShownAccount,
+): Promise<ProvenNumber | 'unknown'> {
+  const proven = await numberIn(scan, shown, scan.findConsoleAccounts);
+  if (stored === undefined || proven === 'unknown' || proven.number === stored) return proven;
+  // The list of the run may be older than a rename.
+  return numberIn(scan, shown, searchConsoleAccounts(scan.scope.target.client, scan.counts));
+}
+
+/** Returns the number of the account shown, by the accounts that `find` returns. */
+async function numberIn(
+  scan: ScanResult,
+  shown: ShownAccount,
+  find: FindConsoleAccounts,
+): Promise<ProvenNumber | 'unknown'> {
   const { client } = scan.scope.target;
-  const found = await asking(scan, (signal) =>
-    client.accounts.search(userName, { signal }).catch(async (error: unknown) => {
+  const found = await answerOf(scan, async (signal) => {
+    const listed = await find(shown.userName, { signal }).catch(async (error: unknown) => {
       if (await isWithoutUserList(client, error, { signal })) return [];
       throw error;
-    }),
-  );
+    });
+    return consoleAccountsOf(client, shown, listed, { signal });
+  });
   if (found === 'unknown') return found;
-  return found === 'absent' ? [] : exactAccounts(found, userName, externalId);
+  const [match, another] = found === 'absent' ? [] : found;
+  return { number: another ? undefined : match?.id };
 }
 
 /**
@@ -65,12 +95,11 @@ export async function readAdoptable(
   const echoed = echoedAttributes(account, attributes as DesiredUser['attributes']);
   const areAllEchoed = Object.keys(attributes).every((name) => name in echoed);
   if (areAllEchoed) return { account, values: echoed };
-  const named = await accountsNamed(scan, account.userName, account.externalId);
-  if (named === 'unknown') return 'unknown';
-  const [match] = named;
+  const proven = await provenNumber(scan, undefined, account);
+  if (proven === 'unknown') return 'unknown';
   // Without exactly one account of this name its value list is not known.
-  if (!match || named.length > 1) return { account, values: echoed };
-  const values = await listValues(scan, match.id);
+  if (proven.number === undefined) return { account, values: echoed };
+  const values = await listValues(scan, proven.number);
   if (values === 'unknown') return 'unknown';
   return { account, values: { ...echoed, ...Object.fromEntries(values ?? []) } };
 }
@@ -100,6 +129,14 @@ export async function asking<T>(
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | 'absent' | 'unknown'> {
   scan.counts.calls++;
+  return answerOf(scan, call);
+}
+
+/** Runs reads of the platform as `asking`, but does not count them. */
+async function answerOf<T>(
+  scan: ScanResult,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T | 'absent' | 'unknown'> {
   try {
     return await call(scan.signal);
   } catch (error) {

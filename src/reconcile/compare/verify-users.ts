@@ -18,7 +18,7 @@ import { takenElsewhereText } from './taken.ts';
 import { isAdopted, userEntries } from './plan-users.ts';
 import type { UserCase } from './user-case.ts';
 import { groupsOfAccount, type VerifiedResource } from './verified.ts';
-import { readAdoptable, readLinkedUser, readValues } from './platform-reads.ts';
+import { provenNumber, readAdoptable, readLinkedUser, readValues } from './platform-reads.ts';
 import { usersToVerify, isReturning, isUnmappable, type UserToVerify } from './desired-users.ts';
 import { takenId, findNamesake } from './namesake.ts';
 import type { Strangers } from './strangers.ts';
@@ -94,7 +94,8 @@ async function verifyUser(
   const read = isRead ? await readValues(scan, link, present) : undefined;
   // All else is compared without the values: an account that somebody opened again must not stay open because values are unread.
   const areValuesUnread = read === 'unknown';
-  const values = areValuesUnread ? undefined : read;
+  const numbered = read === 'unknown' ? undefined : read;
+  const values = numbered?.values;
   // The account that the sync of a user without account would find; another connection may be linked to it.
   const candidate =
     namesake?.id ?? (present || !mapped ? undefined : await takenId(scan, mapped.wanted, strangers));
@@ -103,7 +104,11 @@ async function verifyUser(
     namesake && mapped && takenBy === undefined && isAdopted(namesake, scan.scope.target.policy);
   const adoptable = mayAdopt ? await readAdoptable(scan, namesake, mapped.wanted) : undefined;
   if (adoptable === 'unknown') return undefined;
-  const user: UserCase = { ...common, deletedAt, observed: present, namesake, takenBy, adoptable, values };
+  const found: UserCase = { ...common, deletedAt, observed: present, namesake, takenBy, adoptable, values };
+  const proven = numbered ? { number: numbered.account } : await numberBehind(scan, found);
+  if (proven === 'unknown') return undefined;
+  const isOther = link.account !== undefined && proven.number !== undefined && proven.number !== link.account;
+  const user = isOther ? { ...found, otherNumber: proven.number } : found;
   return {
     ref,
     entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(common, mapped)],
@@ -120,6 +125,17 @@ async function verifyUser(
     isUnmappable: isUnmappable(mapped),
     notAdopted: adoptable && (await whyNotAdopted(scan, common, adoptable.account)),
   };
+}
+
+/**
+ * Returns the number of an account whose values differ in the SCIM answer: the bridge may have written them to the account of another
+ * person. Without a difference or a stored number it is not asked for.
+ */
+async function numberBehind(scan: ScanResult, user: UserCase): ReturnType<typeof provenNumber> {
+  const { link, observed } = user;
+  if (!observed || link.account === undefined) return { number: undefined };
+  const differs = userEntries(user, rulesOf(scan)).some(({ attribute }) => attribute !== undefined);
+  return differs ? provenNumber(scan, link.account, observed) : { number: undefined };
 }
 
 /** Returns whether the emptying of a value waits for a decision, so that a person may have emptied it at the platform. */

@@ -26,6 +26,8 @@ export interface ValueLook {
   of: number;
   /** Number of users whose values could not be read, or differ and could not be verified. */
   failed: number;
+  /** Whether a stored number (`Link.account`) is that of another account, so that the values of all users are compared. */
+  areNumbersWrong: boolean;
   /** Position at which the next run continues; undefined: nothing was read. */
   cursor: number | undefined;
   /** Undefined: no attribute is mapped, or the definitions could not be read. */
@@ -43,6 +45,7 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
     read: 0,
     of: 0,
     failed: 0,
+    areNumbersWrong: false,
     cursor: undefined,
     definitions: undefined,
   };
@@ -64,10 +67,10 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
       );
       look.cursor = some.at(-1)?.place ?? look.cursor;
       left -= some.length;
-      if (left <= 0) return look;
+      if (left <= 0) return isOfAll || !look.areNumbersWrong ? look : verifyValues(scan, true);
     }
   }
-  return look;
+  return isOfAll || !look.areNumbersWrong ? look : verifyValues(scan, true);
 }
 
 /** Compares the values of these users, and adds the users that differ to `look.suspects`. */
@@ -78,7 +81,13 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     const { ref, text } = each;
     const link = parseLink(text);
     const isManaged = link.id !== undefined && !link.departed;
-    const values = isManaged ? await valuesOf(scan, each) : undefined;
+    const found = isManaged ? await valuesOf(scan, each) : undefined;
+    // Values may have been written to the account of another person, whose values are read too then.
+    if (typeof found === 'object' && link.account !== undefined && found.account !== link.account) {
+      look.areNumbersWrong = true;
+      look.suspects.add(ref);
+    }
+    const values = typeof found === 'object' ? found.values : found;
     // There is no managed account, or the tenant has no value list.
     if (values === undefined) look.of--;
     // 'unknown': a call failed. The user still counts in `of`, so the report says that not all values were read.
@@ -135,8 +144,8 @@ export async function findLost(scan: ScanResult, hidden: ReadonlyMap<string, Ref
   for (const [name, refs] of hidden) {
     for (const each of await scan.scope.drifts.readLinks(refs)) {
       const values = await valuesOf(scan, each);
-      if (values !== 'unknown' && values && isEmpty(values.get(name.slice('attributes.'.length))))
-        lost.add(name);
+      const isRead = typeof values === 'object' && values.values !== undefined;
+      if (isRead && isEmpty(values.values?.get(name.slice('attributes.'.length)))) lost.add(name);
     }
   }
   return lost;
@@ -145,11 +154,12 @@ export async function findLost(scan: ScanResult, hidden: ReadonlyMap<string, Ref
 /** Returns what `readValues` returns for a linked user, whose account is found by the userName and externalId of the link. */
 function valuesOf(scan: ScanResult, user: ObservedResource): ReturnType<typeof readValues> {
   const link = parseLink(user.text);
-  const { userName, externalId } = link.core ?? {};
+  const { id = '', core: { userName, externalId } = {} } = link;
+  const shown = { id, userName: String(userName), ...(externalId && { externalId: String(externalId) }) };
   return readNoted(
     scan,
     user,
-    (own) => readValues(own, link, { userName: String(userName), externalId }),
+    (own) => readValues(own, link, shown),
     (values) => values === 'unknown',
   );
 }

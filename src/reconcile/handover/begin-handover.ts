@@ -4,7 +4,7 @@ import { parseRef } from '../../directory/records.ts';
 import type { Resource } from '../../scim/index.ts';
 import type { HandoverPlace } from './handover-place.ts';
 import type { HandoverOptions } from './handover-steps.ts';
-import { DAY_MS, isClosed, protectedNames, type PlannedHandover } from './plan-handover.ts';
+import { DAY_MS, isClosed, numberOf, protectedNames, type PlannedHandover } from './plan-handover.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /**
@@ -22,8 +22,6 @@ export async function beginHandover(
   const link = await links.get(target.name, ref);
   // The plan may be old: the account may have been activated, exchanged or protected since.
   if (!isClosed(link)) return undefined;
-  // A link without the account's id says nothing; the plan has found the account by its userName.
-  if (link.account !== undefined && link.account !== person.account) return undefined;
   // 0 is never used: nothing is handed over without the setting.
   const { afterDays = 0 } = target.policy.handover ?? {};
   if (link.closedAt + afterDays * DAY_MS > clock.now()) return undefined;
@@ -32,6 +30,9 @@ export async function beginHandover(
   // The platform's own state decides: an active account, or one of another person, keeps its items.
   if (account.active !== false || (account.externalId ?? null) !== (link.core?.externalId ?? null))
     return undefined;
+  // The plan has found the owner of the items by the userName in the link, which somebody may have changed at the platform.
+  const search = (userName: string) => target.client.accounts.search(userName, options);
+  if ((await numberOf(target.client, account, search, options.signal)) !== person.account) return undefined;
   const stored = await handovers.read(ref);
   const isOver = stored?.head.state === 'returned';
   // The items of this closing were given back already, for example by order of an operator.

@@ -3,7 +3,8 @@ import type { HandoverHead } from '../../directory/outbox/handover-store.ts';
 import type { Link } from '../../directory/outbox/links.ts';
 import { fold, type Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
-import { exactAccounts } from '../../sync/user/attributes.ts';
+import { consoleAccountsOf, type ShownAccount } from '../../sync/user/user-list.ts';
+import type { FindConsoleAccounts } from '../compare/console-list.ts';
 import type { PlanEntry } from '../entry.ts';
 import { findHandoverPlace, platformProblem, readOwnedItems, type OwnedItem } from './handover-place.ts';
 import type { ReconcileScope } from '../scope.ts';
@@ -43,6 +44,7 @@ interface PlanHandoverOptions {
   signal: AbortSignal;
   /** Whether the lists of the platform were read completely. */
   isProven: boolean;
+  findConsoleAccounts: FindConsoleAccounts;
   /** Entries of the plan. Resources with an entry are left out, because their state is not settled. */
   entries: PlanEntry[];
 }
@@ -82,7 +84,7 @@ const hasItemsLeft = (link: Link, head: HandoverHead | undefined): boolean =>
 /** Returns the handover section of a plan; undefined: the setting is off, or no item is to be moved. */
 export async function planHandover(
   scope: ReconcileScope,
-  { signal, isProven, entries }: PlanHandoverOptions,
+  { signal, isProven, entries, findConsoleAccounts }: PlanHandoverOptions,
 ): Promise<HandoverSection | undefined> {
   const setting = scope.target.policy.handover;
   if (!setting) return undefined;
@@ -99,7 +101,9 @@ export async function planHandover(
   let owned = new Map<string, OwnedItem[]>();
   try {
     for (const { ref, link } of leavers) {
-      const account = await accountOf(scope, link, signal);
+      const { id = '', core: { userName = '', externalId } = {} } = link;
+      const named = { id, userName: String(userName), ...(externalId && { externalId: String(externalId) }) };
+      const account = await numberOf(client, named, findConsoleAccounts, signal);
       if (account !== undefined) accounts.set(ref, account);
     }
     if (accounts.size > 0)
@@ -155,19 +159,18 @@ export function protectedNames(names: readonly string[]): (link: Link) => boolea
   return ({ core }) => folded.has(fold(String(core?.userName ?? '')));
 }
 
-/** Returns the numeric id of an account from its link, else from the user list; undefined: the list has no single match. */
-async function accountOf(
-  { target }: ReconcileScope,
-  { account, core }: Link,
+/**
+ * Returns the number of the console account of a SCIM account, by the user list. A stored number is not taken: the items of another
+ * person would be moved if it were wrong. Undefined: the list has no single match.
+ */
+export async function numberOf(
+  client: ReconcileScope['target']['client'],
+  account: ShownAccount,
+  find: FindConsoleAccounts,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (account !== undefined) return account;
-  const userName = String(core?.userName ?? '');
-  const [match, another] = exactAccounts(
-    await target.client.accounts.search(userName, { signal }),
-    userName,
-    core?.externalId,
-  );
+  const listed = await find(account.userName, { signal });
+  const [match, another] = await consoleAccountsOf(client, account, listed, { signal });
   return another ? undefined : match?.id;
 }
 

@@ -4,6 +4,7 @@ import { isRepaired } from '../../directory/outbox/runs.ts';
 import type { Ref } from '../../directory/records.ts';
 import { inPortions } from '../../directory/redis/portions.ts';
 import { createVisibility } from '../compare/compare.ts';
+import { listConsoleAccounts, searchConsoleAccounts } from '../compare/console-list.ts';
 import { countUnverified } from '../compare/look-again.ts';
 import { verifyGroups } from '../compare/verify-groups.ts';
 import { verifyUsers } from '../compare/verify-users.ts';
@@ -16,6 +17,11 @@ import { scanGroups, type GroupScan } from '../scan/scan-groups.ts';
 import { scanUsers } from '../scan/scan-users.ts';
 import type { Progress, ReconcileScope, ScanResult } from '../scope.ts';
 
+/**
+ * Largest number of users of which a run that is not full reads the whole user list: as many pages as it compares users by their value
+ * list (verify-values.ts).
+ */
+const MOST_LISTED = 5000;
 /** Number of users that are verified with one read of their links. */
 const VERIFIED_AT_ONCE = 500;
 
@@ -65,19 +71,26 @@ export async function beginScan(scope: ReconcileScope, options: PlanOptions): Pr
   const rulesChanged = mappedBy !== scope.digest;
   const mapsAll = (options.mapsAll ?? false) || rulesChanged;
   if (mapsAll) await scope.coverage.readAllAnew();
+  const full = (options.full ?? false) || isRepaired(mappedBy);
+  // Many users are compared by their number: some of them in each run, all of them in a full one.
+  const isListCheap = full || (await scope.directory.count('User')) <= MOST_LISTED;
+  const { client } = scope.target;
+  const counts = { calls: 0, moved: 0 };
   const scan: ScanResult = {
     scope,
     signal: options.signal,
     visibility: createVisibility(),
-    counts: { calls: 0, moved: 0 },
+    counts,
     unread: new Map(),
     onProgress: options.onProgress ?? (() => undefined),
     lost: new Set(),
     isRepaired: isRepaired(mappedBy),
     hasMoved,
+    findConsoleAccounts: isListCheap
+      ? listConsoleAccounts(client, counts)
+      : searchConsoleAccounts(client, counts),
     remember: options.remember ?? (() => Promise.resolve()),
   };
-  const full = (options.full ?? false) || scan.isRepaired;
   return { scan, mappedBy, rulesChanged, rulesAgree, mapsAll, full };
 }
 

@@ -179,9 +179,9 @@ async function readAlone(
     const isGone = link.id !== undefined;
     return { entries, done: undefined, isGone, ...(isGone && { pendingDone: removalsIn(pending) }) };
   }
-  const values = await readValues(scan, link, user);
-  if (values === 'unknown') return null;
-  const account = { user, values };
+  const read = await readValues(scan, link, user);
+  if (read === 'unknown') return null;
+  const account = { user, values: read?.values };
   return { entries, done: undefined, account, groupsLeftAlone: groupsOfAccount(user) ?? [] };
 }
 

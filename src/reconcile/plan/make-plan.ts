@@ -65,6 +65,7 @@ export async function makePlan(
   const handover = await planHandover(scope, {
     signal: options.signal,
     isProven: users.proof.complete && scan.unread.size === 0,
+    findConsoleAccounts: scan.findConsoleAccounts,
     entries,
   });
   const leftOut = verifiedGroups.flatMap(({ ref, leftOut: id }) => (id === undefined ? [] : [{ ref, id }]));

@@ -57,8 +57,10 @@ export async function unlinkAbsent(context: SyncContext, error: unknown): Promis
   resetGate(context);
   // A refused change of members was one of the group that is gone.
   delete context.refusedMembers;
+  delete context.shownAccount;
   delete link.id;
   delete link.account;
+  delete link.renamedAt;
   delete link.isAdministrator;
   delete link.core;
   delete link.emptied;

@@ -1,18 +1,16 @@
 // Writes typed attribute values: through the REST values of an account (contract 3), or through the SCIM extension, which takes
-// texts and whole numbers only (contract 12.3). The REST values need the numeric account id, which is looked up in the user list.
+// texts and whole numbers only (contract 12.3). The REST values need the number of the account (console-account.ts).
 import { forgetObserved, type Condition, platformIdOf } from '../../directory/outbox/links.ts';
-import { fold } from '../../directory/records.ts';
-import type { PlatformClient } from '../../platform/client.ts';
-import { EndpointAbsent, PlatformIntermediary } from '../../platform/errors.ts';
-import type { CallOptions } from '../../platform/request.ts';
-import type { AttributeValue, ConsoleUser, PlatformPatchOperation } from '../../platform/wire.ts';
+import type { AttributeValue, PlatformPatchOperation } from '../../platform/wire.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
-import { isGone, isStatus } from '../calls/failures.ts';
+import { isGone } from '../calls/failures.ts';
 import { attributeChanges, EXTENSION, fitsExtension, isEmpty, writeOrder } from '../diff.ts';
 import type { DesiredUser } from '../mapping/mapping.ts';
 import { writeCombinedPatch } from './combined-patch.ts';
+import { NEW_ACCOUNT_MS, resolveAccount } from './console-account.ts';
 import { refusedRemovals } from './refused-removals.ts';
+import { NEEDS_USER_LIST } from './user-list.ts';
 
 /** How the writing of attributes ended. */
 export type AttributeResult =
@@ -22,14 +20,8 @@ export type AttributeResult =
   | { kind: 'later'; afterMs: number; condition?: Condition }
   | { kind: 'blocked'; condition: Condition };
 
-/** Time that a new account may need to appear in the user list (contract 12.1). */
-const NEW_ACCOUNT_MS = 60_000;
 /** The wait after a 404 to the write of a value grows by this step with each attempt. */
 const RETRY_STEP_MS = 1000;
-/** Shortest and longest time between two searches for a new account; in between, as long as the search has taken. */
-const SEARCH_AGAIN_MS = { least: 250, most: 5000 };
-/** Number of failed attempts from which a web page in place of the user list means that the tenant has no user list. */
-const PASSING_PAGES = 3;
 
 /**
  * Writes every attribute that differs, so that a person never has more access in between than before and after: first, one
@@ -194,98 +186,5 @@ async function writeThroughExtension(
   }
   return names
     .filter((name) => !carried.includes(name))
-    .map(
-      (name) => `attribute ${name} needs the user list (GET /api/v1/users), which this tenant does not have`,
-    );
-}
-
-/** `absent`: the tenant has no user list. */
-type Account =
-  { kind: 'found'; id: string } | { kind: 'absent' } | Exclude<AttributeResult, { kind: 'done' | 'held' }>;
-
-/**
- * Resolves the account id of a SCIM id in the user list (contract 3.4). Requires exactly one exact match, because a wrong
- * account would give another person's row-level attributes. The id is stored only together with the SCIM id that it belongs to: before
- * an adoption is complete, the account may turn out to be another one.
- */
-export async function resolveAccount(context: SyncContext): Promise<Account> {
-  const { link, target, clock } = context;
-  const isLinked = link.id !== undefined;
-  if (isLinked && link.account !== undefined) return { kind: 'found', id: link.account };
-  // After a rename without answer only the platform knows the current name.
-  const userName = link.unsure?.includes('userName')
-    ? (await target.client.users.get(platformIdOf(link), context.call)).userName
-    : String(link.core?.userName ?? '');
-  let matches: ConsoleUser[];
-  try {
-    const found = await target.client.accounts.search(userName, context.call);
-    target.administrators.see(found);
-    matches = exactAccounts(found, userName, link.core?.externalId);
-  } catch (error) {
-    if (await hasNoUserList(context, error)) return { kind: 'absent' };
-    throw error;
-  }
-  if (matches.length > 1) {
-    const message = 'several accounts carry this userName: no attribute is written until one remains';
-    return { kind: 'blocked', condition: condition(context, 'AmbiguousAccount', message) };
-  }
-  const [match] = matches;
-  if (match) {
-    link.account = match.id;
-    if (match.isAdmin) link.isAdministrator = true;
-    else delete link.isAdministrator;
-    delete link.searchingSince;
-    if (isLinked) await context.save();
-    return { kind: 'found', id: match.id };
-  }
-  link.searchingSince ??= clock.now();
-  const searchedMs = clock.now() - link.searchingSince;
-  if (searchedMs < NEW_ACCOUNT_MS)
-    return {
-      kind: 'later',
-      afterMs: Math.max(SEARCH_AGAIN_MS.least, Math.min(searchedMs, SEARCH_AGAIN_MS.most)),
-    };
-  // If the SCIM user is gone too, this read throws 404, and the sync starts again.
-  if (link.id !== undefined) await target.client.users.get(link.id, context.call);
-  const message = 'the user list does not show this account: check that the platform key may read users';
-  return {
-    kind: 'later',
-    afterMs: NEW_ACCOUNT_MS,
-    condition: condition(context, 'AccountNotFound', message),
-  };
-}
-
-/**
- * Returns whether an error of the user list means that the tenant has none. A web page in place of the list counts only after
- * PASSING_PAGES attempts, because a proxy may send one for a short time.
- */
-const hasNoUserList = async ({ target, link, call }: SyncContext, error: unknown): Promise<boolean> =>
-  (!isPage(error) || (link.attempts ?? 0) >= PASSING_PAGES) &&
-  (await isWithoutUserList(target.client, error, call));
-
-/** Returns whether the answer was a web page, or another one that the platform itself does not send. */
-const isPage = (error: unknown): boolean =>
-  error instanceof EndpointAbsent || error instanceof PlatformIntermediary;
-
-/**
- * Returns whether an error of the user list means that the tenant has none (contract 12.9).
- * @throws PlatformError when the list of attributes fails too: then a proxy may have answered
- */
-export async function isWithoutUserList(
-  client: PlatformClient,
-  error: unknown,
-  call: CallOptions,
-): Promise<boolean> {
-  if (!isPage(error) && !isStatus(error, 404)) return false;
-  await client.attributes.list(call);
-  return true;
-}
-
-/** Returns the accounts with this userName, or without any those with it as email address; never one with another externalId. */
-export function exactAccounts(found: ConsoleUser[], userName: string, externalId: unknown): ConsoleUser[] {
-  const wanted = fold(userName);
-  const byName = found.filter((account) => fold(account.username) === wanted);
-  const matches = byName.length > 0 ? byName : found.filter((account) => fold(account.email) === wanted);
-  // Different externalIds mean different people.
-  return matches.filter((account) => !account.externalId || !externalId || account.externalId === externalId);
+    .map((name) => `attribute ${name} ${NEEDS_USER_LIST}`);
 }

@@ -3,7 +3,7 @@ import { platformIdOf, type Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../../directory/records.ts';
 import type { Directory } from '../../directory/resources/directory.ts';
 import type { WireUser } from '../../platform/wire.ts';
-import { resolveAccount } from './attributes.ts';
+import { resolveAccount } from './console-account.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { correlate, type Candidate } from './correlate.ts';
@@ -112,6 +112,7 @@ export async function isUnlisted(context: SyncContext, { core }: DesiredUser): P
 /** Forgets the id by which the user list shows an account, for the link leads to another account now. */
 function forgetListId(link: Link): void {
   delete link.account;
+  delete link.renamedAt;
   delete link.isAdministrator;
 }
 
@@ -119,6 +120,7 @@ function forgetListId(link: Link): void {
 async function observe(context: SyncContext, desired: DesiredUser, user: WireUser): Promise<void> {
   const { link } = context;
   forgetListId(link);
+  context.shownAccount = { user };
   delete link.unsure;
   delete link.emptied;
   link.core = observedCore(user, desired.core);
@@ -182,6 +184,7 @@ export async function createMissingAccount(
   // `tried` stays in the stored link, so that the next sync looks the account up instead of making another one.
   if (notOurs) return notOurs;
   forgetListId(link);
+  context.shownAccount = { user: created };
   link.id = created.id;
   link.origin = 'created';
   link.isIncomplete = true;

@@ -118,7 +118,7 @@ export async function openFixture(
       listedAccounts,
       missing,
       recentExternalIds,
-      lacks: { externalIdFilter: false, combinedPatchUntil: 0 },
+      lacks: { externalIdFilter: false, combinedPatchUntil: 0, userList: false },
       catalogue: createCatalogue({ client, clock }, mapping.types),
       administrators: createAdministrators(clock),
     };

@@ -56,7 +56,7 @@ function contextOf(answer: (operations: PlatformPatchOperation[]) => WireUser | 
       attributes: { country: 'PT', level: 1 },
     } as SyncContext['link'],
     target: {
-      lacks: { externalIdFilter: false, combinedPatchUntil: 0 },
+      lacks: { externalIdFilter: false, combinedPatchUntil: 0, userList: false },
       recentExternalIds: { note: () => Promise.resolve(false) },
       client: {
         users: {

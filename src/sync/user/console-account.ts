@@ -1,0 +1,119 @@
+// Finds the console account of a SCIM account, whose number keys attribute values. No record of the platform has both ids
+// (contract 3.4), and a wrong number would write one person's values to the account of another.
+import { platformIdOf, type Condition, type Link } from '../../directory/outbox/links.ts';
+import type { ConsoleUser } from '../../platform/wire.ts';
+import { condition } from '../condition.ts';
+import type { SyncContext } from '../context.ts';
+import { consoleAccountsOf, isPageOr404, isWithoutUserList, type ShownAccount } from './user-list.ts';
+
+/** `absent`: the tenant has no user list. */
+type ResolvedAccount =
+  | { kind: 'found'; id: string }
+  | { kind: 'absent' }
+  | { kind: 'later'; afterMs: number; condition?: Condition }
+  | { kind: 'blocked'; condition: Condition };
+
+/** Time that a new account may need to appear in the user list (contract 12.1). */
+export const NEW_ACCOUNT_MS = 60_000;
+/** Time that the user list may need to show a new userName. */
+const RENAMED_MS = 5000;
+/** Shortest and longest time between two searches for a new account; in between, as long as the search has taken. */
+const SEARCH_AGAIN_MS = { least: 250, most: 5000 };
+/** Number of failed attempts, and their shortest duration, from which a 404 or a web page means that the tenant has no user list. */
+const WITHOUT_LIST = { attempts: 3, ms: 1000 };
+
+/**
+ * Returns the number of the account. A number that the link has counts until the userName changes. Else it is proven by the
+ * userName that the account has now: the user list has exactly one account of this name. The number is stored only together with
+ * the SCIM id that it belongs to: before an adoption is complete, the account may turn out to be another one.
+ * @throws PlatformError, also a 404 when the SCIM account is gone
+ */
+export async function resolveAccount(context: SyncContext): Promise<ResolvedAccount> {
+  const { link, target, clock, call } = context;
+  const isLinked = link.id !== undefined;
+  const proven = context.shownAccount?.number ?? (isProven(link) ? link.account : undefined);
+  if (isLinked && proven !== undefined) return { kind: 'found', id: proven };
+  // Read, because somebody may have renamed the account, or deleted it and made another one with its userName.
+  context.shownAccount ??= { user: await target.client.users.get(platformIdOf(link), call) };
+  const { user } = context.shownAccount;
+  let matches: ConsoleUser[];
+  try {
+    const found = await target.client.accounts.search(user.userName, call);
+    target.lacks.userList = false;
+    target.administrators.see(found);
+    matches = await consoleAccountsOf(target.client, user, found, call);
+  } catch (error) {
+    if (await hasNoUserList(context, error)) return { kind: 'absent' };
+    throw error;
+  }
+  if (matches.length > 1) {
+    const message = 'several accounts carry this userName: no attribute is written until one remains';
+    return { kind: 'blocked', condition: condition(context, 'AmbiguousAccount', message) };
+  }
+  const [match] = matches;
+  if (match && isListedSince(context, user, match)) {
+    const isOtherThanBefore = isLinked && link.account !== undefined && link.account !== match.id;
+    context.shownAccount.number = match.id;
+    link.account = match.id;
+    if (match.isAdmin) link.isAdministrator = true;
+    else delete link.isAdministrator;
+    delete link.renamedAt;
+    delete link.searchingSince;
+    if (isOtherThanBefore) doubtValues(link);
+    if (isLinked) await context.save();
+    // The next sync writes all values again.
+    return isOtherThanBefore ? { kind: 'later', afterMs: 0 } : { kind: 'found', id: match.id };
+  }
+  link.searchingSince ??= clock.now();
+  const searchedMs = clock.now() - link.searchingSince;
+  if (searchedMs < NEW_ACCOUNT_MS)
+    return {
+      kind: 'later',
+      afterMs: Math.max(SEARCH_AGAIN_MS.least, Math.min(searchedMs, SEARCH_AGAIN_MS.most)),
+    };
+  // If the SCIM user is gone too, this read throws 404, and the sync starts again.
+  if (link.id !== undefined) await target.client.users.get(link.id, call);
+  const message = 'the user list does not show this account: check that the platform key may read users';
+  return {
+    kind: 'later',
+    afterMs: NEW_ACCOUNT_MS,
+    condition: condition(context, 'AccountNotFound', message),
+  };
+}
+
+/** Makes all values unsure, for they were written to the account of another person. */
+function doubtValues(link: Link): void {
+  const names = Object.keys(link.attributes ?? {}).map((name) => `attributes.${name}`);
+  link.unsure = [...new Set([...(link.unsure ?? []), ...names])];
+}
+
+/** Returns whether the account has the userName with which its number was found (contract 12.2). */
+const isProven = ({ renamedAt, unsure }: Link): boolean =>
+  renamedAt === undefined && unsure?.includes('userName') !== true;
+
+/**
+ * Returns whether the user list shows the account under its present userName. Just after a rename the list may still show another
+ * account that had the name, unless the externalId or the former number agrees.
+ */
+function isListedSince(
+  { link, clock }: SyncContext,
+  { externalId }: ShownAccount,
+  match: ConsoleUser,
+): boolean {
+  const isSame = match.id === link.account || (!!externalId && match.externalId === externalId);
+  return isSame || link.renamedAt === undefined || clock.now() - link.renamedAt >= RENAMED_MS;
+}
+
+/**
+ * Returns whether an error of the user list means that the tenant has none. A 404 or a web page in place of the list counts only
+ * when several attempts have met it, because a proxy may send one for a short time.
+ */
+async function hasNoUserList({ target, link, call, clock }: SyncContext, error: unknown): Promise<boolean> {
+  if (!isPageOr404(error)) return false;
+  link.searchingSince ??= clock.now();
+  const isLasting =
+    (link.attempts ?? 0) >= WITHOUT_LIST.attempts && clock.now() - link.searchingSince >= WITHOUT_LIST.ms;
+  if (!isLasting && !target.lacks.userList) return false;
+  target.lacks.userList = await isWithoutUserList(target.client, error, call);
+  return target.lacks.userList;
+}
