@@ -14,6 +14,7 @@ import { asIfUnlinked } from '../tenant/as-if-unlinked.ts';
 import { ifOpen, readRestored, type Restored } from '../tenant/restored.ts';
 import { waitingBehindClosing } from '../unwritten/behind-closing.ts';
 import { changedProtection } from '../unwritten/protection.ts';
+import { healedByUserList } from '../unwritten/user-list-back.ts';
 import { beginScan, scanLists, verifyRest, type PlanOptions } from './compare-all.ts';
 import { entriesOf, lettersDone } from './plan-entries.ts';
 import { exceptionsOfPlan } from './plan-exceptions.ts';
@@ -110,7 +111,7 @@ export async function makePlan(
       lost: [...scan.lost, ...leftOut.map(({ ref }) => ref), ...back, ...(await changedProtection(scope))],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
-      doneLetters,
+      doneLetters: [...doneLetters, ...(await healedByUserList(scan, [...blocked.keys()]))],
       done: done.filter(({ marked }) => !marked).map(toDoneNote),
       isShown,
       ...recognised(users),

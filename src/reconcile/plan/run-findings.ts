@@ -33,7 +33,7 @@ export interface RunFindings {
   definitions: ComparedDefinitions | undefined;
   /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
   done: Drift[];
-  /** Dead letters without a difference; the run marks them. */
+  /** Dead letters without a difference, or that the user list heals (unwritten/user-list-back.ts); the run marks them. */
   doneLetters: Ref[];
   /** Whether all users were mapped, because the mapping rules changed. */
   mapsAll: boolean;
