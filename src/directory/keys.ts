@@ -45,6 +45,7 @@
  * | unmanagedNames:<t> | zset | `@<platform id> userName` of unmanaged members whose removal was judged or written, by time; for a month (unmanaged-names.ts) |
  * | unsentMembers:<t>:<group> | set | users whose addition to the group was never sent, or was refused: it is pending, and if the source removes them again, nothing is written (lua/pending_groups.lua); or the policy `create-only` left it out |
  * | takenOutMembers:<t>:<group> | set | users whose addition to the group is pending because a comparison found that somebody took the user out at the platform (apply_drift.lua) |
+ * | heirs:<t> | hash | ref → refs, joined by spaces, that wait until it gives up its name or account (lua/heirs.lua) |
  * | blocked:<t> | zset | dead letters: refs by time |
  * | exceptions:<t>:<reason> | zset | refs that differ from the desired state until a person acts, by time (exceptions.ts) |
  * | exceptionReasons:<t> | hash | ref → the reason of its list of exceptions |

@@ -239,7 +239,7 @@ const withoutDecision = (group: Link): Link =>
   /^(Held|Rejected)$/.test(group.condition?.reason ?? '') && !wasBehindHold(group) ? {} : group;
 
 /** Reasons of conditions whose sync is retried by itself. */
-const PASSING = new Set(['NotApplied', 'PlatformFailed']);
+const PASSING = new Set(['NotApplied', 'NameTaken', 'PlatformFailed']);
 
 /**
  * Returns the cause of a membership that waits for the condition of the other resource; empty without a condition.

@@ -121,6 +121,8 @@ function onItsWaySummary({
   // The platform ignores the change, or its calls fail again and again. The advice of the condition is among the reasons.
   if (mark && condition?.reason === 'NotApplied')
     return `A change of ${name}, accepted ${mark.since}, fails since ${condition.since} and does not arrive at ${target}: ${condition.message}.`;
+  if (mark && condition?.reason === 'NameTaken')
+    return `A change of ${name}, accepted ${mark.since}, waits since ${condition.since} and does not arrive at ${target}: ${condition.message}.`;
   // Values of a person wait until the person is removed from a group, which may fail.
   const failing = mark && (kind === 'Group' || pause) ? undefined : failingMembership({ memberships });
   if (!failing)

@@ -4,6 +4,7 @@ import type { Condition } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { TYPE_ADVICE } from '../sync/mapping/catalogue.ts';
 import { LINKED_TWICE } from '../sync/names/taken-by-connection.ts';
+import { HOLDER_REFUSED } from '../sync/names/taken-name.ts';
 import type { ApprovalIds } from './approvals/approval-ids.ts';
 
 /** Facts that the commands of an advice contain, so that an operator can copy the commands. */
@@ -53,9 +54,11 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   Conflict: (facts) =>
     facts.write
       ? refusedWriteAdvice(facts.write, facts)
-      : HOLDER_TOLD.some((words) => facts.message?.includes(words))
-        ? `Do what the message says, ${thenRetry(facts)}`
-        : `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`,
+      : facts.message?.includes(HOLDER_REFUSED)
+        ? 'Correct the dead letter that the message names last: this change follows by itself.'
+        : HOLDER_TOLD.some((words) => facts.message?.includes(words))
+          ? `Do what the message says, ${thenRetry(facts)}`
+          : `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`,
   NotAdopted: (facts) =>
     `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two. In both cases ${thenRetry(facts)}`,
   TemporaryName: (facts) =>
@@ -95,6 +98,7 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   RecordDamaged: () =>
     'Push it again at the identity provider, as a whole: its stored record cannot be read.',
   RecordLost: () => 'Push it again at the identity provider: nothing is taken away for want of its record.',
+  NameTaken: () => 'Nothing: the change follows as soon as the name is free.',
   NotApplied: () => 'It is tried again; if it stays, ask the operator of the platform.',
   PlatformFailed: () => 'Nothing: it is tried again until the platform answers.',
 };

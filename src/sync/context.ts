@@ -38,6 +38,11 @@ export interface Gate {
   closed: boolean;
   /** The resource that this one waits for and of which the guard holds a change; null: there is none; absent: not asked yet. */
   heldHolder?: Ref | null;
+  /**
+   * The resource that has the name or account which this one waits for. `isMarked`: a sync of it is pending. `pendingSince`: one of
+   * it, or of a group that is to remove it, is pending since this time (Unix milliseconds).
+   */
+  holder?: { ref: Ref; isMarked: boolean; pendingSince?: number | undefined };
 }
 
 /**

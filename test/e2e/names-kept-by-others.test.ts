@@ -111,7 +111,7 @@ test('a person gets the userName of a person whose own rename the platform refus
   await rename(jan, IVY);
   await explains(
     jan,
-    `userName is already taken by the account of User:${ivy}: scim-bridge explain User:${ivy}`,
+    `userName is already taken by the account of User:${ivy}, whose own change was refused: scim-bridge explain User:${ivy}`,
   );
   for (const id of [ivy, jan]) await run('dead-letters', 'retry', `User:${id}`);
   await hasName(NEW_NAME, IVY);

@@ -259,4 +259,25 @@ export const MORE_SITUATIONS: Situation[] = [
     plan: /ann@acme\.example: conflict, TakenByConnection/,
     explain: /needs a person: the account belongs to ann@acme\.example/,
   },
+  {
+    topic: 'Refusals',
+    name: 'A userName is still that of a person whose rename fails',
+    cause: async (place, { ann }) => {
+      const bob = await place.idp.createUser('bob@acme.example');
+      await place.idle();
+      const path = `/Users/${(await place.platform.user(ANN))?.scimId ?? ''}$`;
+      const rules = [{ method: 'PATCH', path, status5xx: true, times: 1000 }];
+      await place.platform.control('PATCH', '/faults', { rules });
+      const rename = (id: string, value: string) =>
+        place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'userName', value });
+      await rename(ann, 'new@acme.example');
+      await rename(bob, ANN);
+      await untilStatusSays(place, 'gives up a name or account');
+    },
+    status:
+      /1 change fails since [^:]*(?::\d\d)+[^:]*: bob@acme\.example, it waits until \S+ gives up a name or account/,
+    plan: /2 to update/,
+    explain: /it waits until \S+ gives up a name or account/,
+    doctor: /it waits until \S+ gives up a name or account/,
+  },
 ];

@@ -9,7 +9,7 @@ const DERIVED =
  * `users` and `groups` are no momentary keys: a backup writes them first, apart from all other keys (`dump` of archive.ts).
  */
 const MOMENTARY =
-  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|guardFirst:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|dataSeen|mapped:.*|load:.*|loadDone:.*|loadSamples:.*|proofLast|proofTurn|memberSum|rebuilding|renamed:.*|readding:.*|groupsSeen:.*|unmanagedNames:.*|(unsent|takenOut)Members:.*|events\w*|eventCounts|observedDrift:.*|forgetting|actsFirst|logFirst:.*|logReaders|logChecks|users|groups)$/;
+  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|guardFirst:.*|heirs:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|dataSeen|mapped:.*|load:.*|loadDone:.*|loadSamples:.*|proofLast|proofTurn|memberSum|rebuilding|renamed:.*|readding:.*|groupsSeen:.*|unmanagedNames:.*|(unsent|takenOut)Members:.*|events\w*|eventCounts|observedDrift:.*|forgetting|actsFirst|logFirst:.*|logReaders|logChecks|users|groups)$/;
 
 export type PlainType = 'string' | 'hash' | 'set' | 'zset' | 'list' | 'stream';
 

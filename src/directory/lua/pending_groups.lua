@@ -3,7 +3,7 @@
 -- `pendingMembers` only. `unsentMembers` has the users of a group whose addition was never sent to the platform: it is
 -- pending, or the policy `create-only` left it out (then it has no sign).
 -- `key`, `clock` and `p`: keys.lua.
--- NEEDS guard_items, marks, signs, spread
+-- NEEDS guard_items, heirs, marks, signs, spread
 
 -- Makes the resources due that waited for the removal of a user from a group: the user and, if no other removal is pending, the
 -- groups that wait to add the user.
@@ -16,6 +16,8 @@ local function end_removal(target, group, user)
     if sign == TO_REMOVE then return end
     if sign == TO_ADD and other ~= group then waiting[#waiting + 1] = other end
   end
+  -- Another user may wait for the account, to inherit none of its memberships.
+  wake_heirs(target, 'User:' .. user, true)
   local now = clock()
   for _, other in ipairs(waiting) do mark_at(target, 'Group:' .. other, EDIT, now) end
 end

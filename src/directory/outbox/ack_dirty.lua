@@ -6,6 +6,8 @@
 --        behindHeld (only with `later`; absent: the resource waits for no held change of another one; else the ids of the groups
 --        whose stopped removals of this user are awaited, possibly none), isRefused (with behindHeld: syncs of these groups were
 --        refused, and no removal is held),
+--        holder (resource whose name or account this one waits for), awaitsMark (until the mark of the holder is cleared),
+--        mayBeFree (this sync ended or wrote something, so its resource may have given up its name),
 --        priority (of the sync), request, forget (removes the link; the platform id that it had),
 --        dropGrants (pending additions of this user to groups end), decided (the account's deactivation was written,
 --        held or rejected, or is no longer desired: groups that wait for this before they remove the user continue),
@@ -16,7 +18,7 @@
 --        exceptionSince (time of its condition) }, then the text of the link (link.ts)
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"}: the sync goes on later | {"changed"}: the
 --        resource was marked again | {"fenced"}: the lease was lost, and nothing was stored but the log
--- NEEDS exceptions, link_states, links, load, log, marks, signs, user_memberships
+-- NEEDS exceptions, heirs, link_states, links, load, log, marks, signs, user_memberships
 local link_text = texts[1]
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
@@ -49,6 +51,8 @@ local has_asked_guard = p.outcome ~= 'later'
 if has_asked_guard or was_protected then set_exception(p.target, p.ref, p.exception, p.exceptionSince) end
 if p.dropGrants then drop_grants(p.target, p.id) end
 if p.decided then mark_removals(p.target, p.id, now + p.coalesceMs) end
+if p.holder then note_heir(p.target, p.holder, p.ref) end
+if p.mayBeFree then wake_heirs(p.target, p.ref, true) end
 local has_guard_items = redis.call('EXISTS', key('guardItems', p.target .. ':' .. p.ref)) == 1
 if p.alarm then
   redis.call('ZADD', key('alarms', p.target), p.alarm, p.ref)
@@ -83,7 +87,9 @@ if p.outcome == 'later' then
     redis.call('ZREM', key('accepted', p.target), p.ref)
     enqueue(p.target, p.ref, (p.isRefused and BEHIND_REFUSED or BEHIND_HELD) * SPAN + now + p.delayMs)
   else
-    make_due(p.target, p.ref, p.priority, now + p.delayMs)
+    -- A holder whose sync ended during this one wakes nobody any more.
+    local has_ended = p.awaitsMark and redis.call('HEXISTS', key('marks', p.target), p.holder) == 0
+    make_due(p.target, p.ref, p.priority, has_ended and now or now + p.delayMs)
   end
   return { 'kept' }
 end
@@ -93,6 +99,7 @@ redis.call('ZREM', dirty, p.ref)
 redis.call('ZREM', key('accepted', p.target), p.ref)
 if p.kind == 'User' then redis.call('SREM', key('guardWaiting', p.target), p.ref) end
 if p.outcome == 'blocked' then
+  wake_heirs(p.target, p.ref, false) -- they wait for an operator too
   -- A retry that is refused for the same reason keeps the time of the first refusal.
   redis.call('ZADD', key('blocked', p.target), string.format('%d', p.exceptionSince or now), p.ref)
 end

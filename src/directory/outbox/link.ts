@@ -42,6 +42,13 @@ const AWAITING: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rej
 export const isAwaitingDecision = (condition: Condition | undefined): condition is Condition =>
   condition !== undefined && (AWAITING.has(condition.reason) || condition.besides !== undefined);
 
+/** Reasons of conditions of a resource whose sync is tried again by itself. */
+const TRIED_AGAIN: ReadonlySet<string> = new Set(['NotApplied', 'NameTaken']);
+
+/** Returns whether the sync of a resource with this condition is tried again by itself; false without a condition. */
+export const isTriedAgain = (condition: Pick<Condition, 'reason'> | null | undefined): boolean =>
+  condition != null && TRIED_AGAIN.has(condition.reason);
+
 /** Reasons of conditions that are no refusal of the platform. Every other condition is one, while no mark is pending. */
 const NO_REFUSALS: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected', 'Protected']);
 
@@ -156,8 +163,13 @@ export interface Link {
   attempts?: number;
   /** Message of the newest of these failures: the provisioning log names only the first one. */
   lastFailure?: string;
-  /** Consecutive attempts that found the name or the account with its former holder; they count as no failure. */
+  /**
+   * Consecutive attempts that found the name or the account with its former holder; they count as no failure. While a sync of the
+   * holder is pending, the number stays small (succession.ts).
+   */
   successionAttempts?: number;
+  /** Set once the dead letters of a circle of names that contains this resource were tried again (name-circle.ts). */
+  hasRetriedCircle?: true;
   /** Number of the latest consecutive failed attempts that were refusals which may be transient. */
   transientRefusals?: number;
   /** Unix milliseconds of the bridge's last write of the userName since `account` was found; absent: none. */

@@ -96,6 +96,13 @@ export function createOutbox(
     return (await redis.hexists(keys.key('marks', target), ref)) === 1;
   }
 
+  /** Returns since when the oldest of the resources with a mark has it, in Unix milliseconds; undefined: none has a mark. */
+  async function pendingSince(refs: readonly Ref[]): Promise<number | undefined> {
+    const marks = refs.length === 0 ? [] : await redis.hmget(keys.key('marks', target), ...refs);
+    const times = marks.flatMap((mark) => (mark ? [Number(mark.split(' ')[1])] : []));
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
   /** Returns all resources with a mark. */
   async function marked(): Promise<Ref[]> {
     const refs = new Set<Ref>();
@@ -240,6 +247,7 @@ export function createOutbox(
     mark,
     marked,
     isMarked,
+    pendingSince,
     countNew,
     deactivations,
     isAtRest,

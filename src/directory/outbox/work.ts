@@ -182,7 +182,8 @@ export function createWork(
    * Ends the sync. `forget`: the link is deleted. `dropGrants`: pending memberships of the user are dropped. `decided`:
    * groups that remove this user may continue. `alarmAt`: time of the next sync. `behindHeld`: set if the resource waits for a
    * held change of another one; the ids of the groups whose stopped removals of this user are awaited. `isRefused`: none of these
-   * removals is held, so the user waits for groups whose syncs were refused.
+   * removals is held, so the user waits for groups whose syncs were refused. `holder`: the resource whose name or account this one
+   * waits for; `awaitsMark`: until the mark of that one is cleared. `mayBeFree`: this resource may have given up its name.
    */
   async function ack(
     work: DueWork,
@@ -201,6 +202,7 @@ export function createWork(
           behindHeld?: readonly string[] | undefined;
           isRefused?: boolean | undefined;
         },
+    names: { holder?: Ref | undefined; awaitsMark?: boolean | undefined; mayBeFree?: boolean } = {},
   ): Promise<Ack> {
     const args = {
       ref: work.ref,
@@ -214,6 +216,9 @@ export function createWork(
       delayMs: outcome.kind === 'later' ? outcome.afterMs : 0,
       behindHeld: outcome.kind === 'later' ? outcome.behindHeld : undefined,
       isRefused: outcome.kind === 'later' && outcome.isRefused ? true : undefined,
+      holder: names.holder,
+      awaitsMark: names.awaitsMark === true ? true : undefined,
+      mayBeFree: names.mayBeFree === true ? true : undefined,
       priority: PRIORITIES.indexOf(work.priority),
       // '-' is no platform id, so no reverse link is removed.
       forget: outcome.kind !== 'later' && outcome.forget ? (link.id ?? '-') : undefined,

@@ -1,6 +1,6 @@
 // Corrects the condition of a link by what is stored since its last sync: a decision about a held change, or a new change of a
 // dead letter. The link follows with the next sync that completes.
-import { refusalOf, type Condition, type Link } from '../../directory/outbox/links.ts';
+import { isTriedAgain, refusalOf, type Condition, type Link } from '../../directory/outbox/links.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { ResourceStatus } from '../../directory/outbox/resource-status.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
@@ -22,8 +22,8 @@ export async function withPresentCondition(
   status?: Pick<ResourceStatus, 'blockedSince' | 'guard' | 'mark' | 'pendingMemberships'>,
 ): Promise<Link> {
   const { condition, ...rest } = link;
-  // A write that the platform ignores is tried again, so its condition belongs to the mark.
-  const isRefusal = refusalOf(link) !== undefined && condition?.reason !== 'NotApplied';
+  // A write that is tried again has a mark, to which its condition belongs.
+  const isRefusal = refusalOf(link) !== undefined && !isTriedAgain(condition);
   if (!condition || !(isRefusal || DECIDABLE.has(condition.reason)) || wasBehindHold(link)) return link;
   const { blockedSince, guard, mark, pendingMemberships } = status ?? (await outbox.resourceStatus(ref));
   if (isRefusal && (!mark || blockedSince !== null)) return link;

@@ -1,6 +1,6 @@
 // Finds the other users whose accounts got their names by hand: the sync of one user needs them to give a name back first.
 import type { Ref } from '../../directory/records.ts';
-import { LONGEST_CIRCLE } from '../../sync/names/taken-name.ts';
+import { LONGEST_CIRCLE } from '../../sync/names/name-circle.ts';
 import { isDrift, type PlanEntry } from '../entry.ts';
 import type { ScanResult } from '../scope.ts';
 import { accountsNamed, newNameIn, withTakenName } from './namesake.ts';

@@ -13,11 +13,11 @@ export interface PutOff {
   held: Ref[];
   /** People whose removal from a group was refused. */
   refused: Ref[];
-  /** Resources whose calls fail again and again. */
+  /** Resources whose calls fail again and again, or that wait for the pending change of the holder of their name. */
   failing: FailingChange[];
 }
 
-/** A change that the platform ignores, or whose calls fail. */
+/** A change that the platform ignores, whose calls fail, or that waits for the name of a resource with a pending change. */
 export interface FailingChange {
   ref: Ref;
   /** userName or displayName at the platform; the id when none is known. */
@@ -66,7 +66,8 @@ const mayWait = ({ attempts, successionAttempts, condition }: Link): boolean =>
 
 /** Returns the change of a marked resource if it counts as failing, else nothing. */
 export function failingChange(ref: Ref, { attempts = 0, condition, core }: Link): FailingChange[] {
-  if (condition?.reason !== 'NotApplied' || attempts < FAILS_AGAIN) return [];
+  const isFailing = condition?.reason === 'NotApplied' && attempts >= FAILS_AGAIN;
+  if (!condition || !(isFailing || condition.reason === 'NameTaken')) return [];
   const name = String(core?.userName ?? core?.displayName ?? parseRef(ref).id);
   return [{ ref, name, since: condition.since, message: condition.message }];
 }

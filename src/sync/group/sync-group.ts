@@ -13,7 +13,7 @@ import { comeBack, leave, noteLeavers } from './left-members.ts';
 import { throwRefusal } from './member-writes.ts';
 import { addMembers, dropPendingMembers, removeMembers, throwIfUnwritten } from './members.ts';
 import type { SyncOutcome } from '../outcome.ts';
-import { nameBehind } from '../names/taken-name.ts';
+import { nameBehind } from '../names/name-circle.ts';
 import { temporaryNameLeft } from '../names/temporary-name.ts';
 
 /** Syncs a group. If it is gone at the platform, it is looked up or created anew, once. @throws PlatformError */
@@ -62,7 +62,7 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
     const pending = await context.outbox.pendingMembers(context.work.id);
     await noteLeavers(context, pending);
     await dropPendingMembers(context, pending, { ending: 'left' });
-    // A temporary name (taken-name.ts) is replaced under this policy too.
+    // A temporary name (name-circle.ts) is replaced under this policy too.
     const waiting = nameBehind(context) === undefined ? undefined : await renameGroup(context, name);
     return waiting ?? { kind: 'synced', writes: context.writes };
   }

@@ -1,8 +1,10 @@
 // Handles names that pass from one resource to another. The two syncs run in any order, so the new holder waits for the
-// former one instead of reporting a conflict.
+// former one instead of reporting a conflict: without end while a sync of the former one is pending or held.
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { fold, parseRef, refOf, type Kind, type Ref } from '../../directory/records.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
+import { isAwaitingDecision, type Condition } from '../../directory/outbox/links.ts';
+import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 
 /** The wait grows by this step with each attempt, up to LONGEST_WAIT_MS. */
@@ -10,19 +12,45 @@ const STEP_MS = 250;
 const LONGEST_WAIT_MS = 5000;
 /** Number of attempts before a conflict is reported; they take about a minute. */
 const MAX_ATTEMPTS = 20;
+/** Number of attempts that follow each other quickly while a sync of the holder is pending. */
+const QUICK_ATTEMPTS = 3;
+/** Interval of the attempts after these, in case the notification at the end of that sync was lost. */
+const PENDING_HOLDER_RETRY_MS = 15_000;
 
 /** Interval of attempts while the guard holds the change of the former holder. A decision makes the new holder due at once. */
 const HELD_HOLDER_RETRY_MS = 60_000;
 
+/** Changes that keep a resource from giving up its name or account. */
+interface Standing {
+  isHeld: boolean;
+  /** Groups that are still to remove the user. */
+  removals: Ref[];
+  /** Since when a sync of the resource, or of one of these groups, is pending; undefined: none is. Unix milliseconds. */
+  pendingSince: number | undefined;
+  isMarked: boolean;
+}
+
 /**
- * Returns whether another resource with a pending, running or held sync is linked to the account or group. Notes in the gate
- * that resource if the guard holds a change of it.
+ * Returns whether another resource with a pending, running or held sync is linked to the account or group. Notes that resource in
+ * the gate, also without such a sync.
  */
 export async function isHandedOn(context: SyncContext, kind: Kind, platformId: string): Promise<boolean> {
-  const { gate, links, outbox, target, work } = context;
-  const holder = await links.holderOf(target.name, kind, platformId);
-  if (holder === undefined || holder === work.ref) return false;
-  const { id } = parseRef(holder);
+  const { gate, links, target, work } = context;
+  const ref = await links.holderOf(target.name, kind, platformId);
+  if (ref === undefined || ref === work.ref) return false;
+  const standing = await standingOf(context, ref);
+  gate.heldHolder = standing.isHeld ? ref : null;
+  gate.holder = { ref, isMarked: standing.isMarked, pendingSince: standing.pendingSince };
+  return isToBeSynced(standing);
+}
+
+/** Returns whether a sync is to come after which the resource may have given up its name. */
+export const isToBeSynced = ({ isHeld, removals, pendingSince }: Standing): boolean =>
+  isHeld || removals.length > 0 || pendingSince !== undefined;
+
+/** Reads what keeps a resource from giving up its name or account. */
+export async function standingOf({ outbox }: Pick<SyncContext, 'outbox'>, holder: Ref): Promise<Standing> {
+  const { kind, id } = parseRef(holder);
   // The new holder must not inherit memberships whose removal is pending.
   const groups = kind === 'User' ? await outbox.pendingRemovals(id) : [];
   const held = await outbox.guardStore.areHeld([
@@ -30,8 +58,10 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
     { kind: 'delete', ref: holder },
     ...groups.map((group) => removal(group, id)),
   ]);
-  gate.heldHolder = held.includes(true) ? holder : null;
-  return gate.heldHolder !== null || groups.length > 0 || (await outbox.isMarked(holder));
+  const removals = groups.map((group) => refOf('Group', group));
+  const markedSince = await outbox.pendingSince([holder]);
+  const pendingSince = markedSince ?? (await outbox.pendingSince(removals));
+  return { isHeld: held.includes(true), removals, pendingSince, isMarked: markedSince !== undefined };
 }
 
 /**
@@ -98,10 +128,35 @@ export const removal = (group: string, user: string): Destruction => ({
   subject: user,
 });
 
-/** Counts an attempt. @returns milliseconds to wait for the former holder; undefined after the last attempt */
+/**
+ * Counts an attempt, unless the former holder has a held or pending sync: the end of that sync makes this resource due.
+ * @returns milliseconds to wait for the former holder; undefined after the last attempt
+ */
 export function successionWait({ gate, link }: SyncContext): number | undefined {
   if (gate.heldHolder) return HELD_HOLDER_RETRY_MS;
   const attempt = (link.successionAttempts ?? 0) + 1;
+  if (gate.holder?.pendingSince !== undefined) {
+    link.successionAttempts = Math.min(attempt, QUICK_ATTEMPTS);
+    return attempt > QUICK_ATTEMPTS ? PENDING_HOLDER_RETRY_MS : STEP_MS * attempt;
+  }
   link.successionAttempts = attempt;
   return attempt > MAX_ATTEMPTS ? undefined : Math.min(STEP_MS * attempt, LONGEST_WAIT_MS);
+}
+
+/**
+ * Returns the condition of a sync that waits, after the quick attempts, for the pending sync of the former holder; undefined for every
+ * other sync, and for a resource whose condition is about a decision.
+ */
+export function behindPending(context: SyncContext): Condition | undefined {
+  const { gate, link } = context;
+  const { ref, pendingSince } = gate.holder ?? {};
+  const isLong = (link.successionAttempts ?? 0) >= QUICK_ATTEMPTS;
+  if (ref === undefined || pendingSince === undefined || !isLong || isAwaitingDecision(link.condition))
+    return undefined;
+  const since = new Date(pendingSince).toISOString();
+  return condition(
+    context,
+    'NameTaken',
+    `it waits until ${ref} gives up a name or account, and the change of ${ref} is pending since ${since}: scim-bridge explain ${ref} tells why`,
+  );
 }

@@ -1,4 +1,4 @@
-// Reports an account or group that still has the temporary name by which a circle of names was broken (taken-name.ts), although
+// Reports an account or group that still has the temporary name by which a circle of names was broken (name-circle.ts), although
 // the source or the settings no longer want it to be synced.
 import { forgetObserved } from '../../directory/outbox/links.ts';
 import { PlatformResponse } from '../../platform/errors.ts';
@@ -7,7 +7,7 @@ import { blockedBy } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { isGone } from '../calls/failures.ts';
 import type { SyncOutcome } from '../outcome.ts';
-import { nameBehind, namePathOf } from './taken-name.ts';
+import { nameBehind, namePathOf } from './name-circle.ts';
 
 /**
  * Returns a blocked outcome when the group still has its temporary name, else undefined. Access follows the

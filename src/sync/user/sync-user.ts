@@ -228,7 +228,10 @@ async function waitForRemovals({ links, outbox, target, work, writes }: SyncCont
   return { kind: 'waiting', writes, for: 'removals', ...wait };
 }
 
-/** Returns whether groups still have to add the user. A group with a condition is ignored: a person may have to act first. */
+/**
+ * Returns whether groups still have to add the user. A group whose condition does not end by itself is ignored: a person may have to
+ * act first.
+ */
 async function hasPendingGrants(context: SyncContext): Promise<boolean> {
   const { work, links, target } = context;
   const groups = [...work.pendingGroups].filter(([, sign]) => sign === '+').map(([group]) => group);
@@ -236,5 +239,5 @@ async function hasPendingGrants(context: SyncContext): Promise<boolean> {
     target.name,
     groups.map((group) => `Group:${group}` as const),
   );
-  return states.some((group) => group.condition === undefined);
+  return states.some(({ condition }) => condition === undefined || condition.reason === 'NameTaken');
 }

@@ -1,0 +1,24 @@
+-- Wakes resources that wait for the name or account of another one. `heirs` (keys.ts) has them by the ref of the holder; a lost
+-- entry only delays them until their next attempt (sync/names/succession.ts). `key` and `clock`: keys.lua.
+-- NEEDS marks
+
+-- Notes that a resource waits for the name or account of `holder`.
+local function note_heir(target, holder, heir)
+  local known = redis.call('HGET', key('heirs', target), holder)
+  local is_known = known and string.find(' ' .. known .. ' ', ' ' .. heir .. ' ', 1, true)
+  if not is_known then redis.call('HSET', key('heirs', target), holder, known and known .. ' ' .. heir or heir) end
+end
+
+-- Makes the resources due that wait for this one. `may_be_free`: it may have given up its name, so dead letters among them are
+-- marked too; else they stay noted.
+local function wake_heirs(target, holder, may_be_free)
+  local heirs = redis.call('HGET', key('heirs', target), holder)
+  if not heirs then return end
+  redis.call('HDEL', key('heirs', target), holder)
+  for heir in string.gmatch(heirs, '%S+') do
+    local is_dead_letter = redis.call('ZSCORE', key('blocked', target), heir)
+    if not is_dead_letter then requeue(target, heir, EDIT)
+    elseif may_be_free then mark_at(target, heir, EDIT, clock())
+    else note_heir(target, holder, heir) end
+  end
+end

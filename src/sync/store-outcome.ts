@@ -1,0 +1,145 @@
+// Stores the outcome of a sync: logs it, ends the sync for the guard, saves the link, and clears or delays the mark (`ack`).
+import { isTriedAgain, type Condition } from '../directory/outbox/links.ts';
+import type { Priority } from '../directory/records.ts';
+import type { SyncContext } from './context.ts';
+import { behindHold, besideDecisions, isRefused, wasBehindHold } from './gate.ts';
+import { behindPending } from './names/succession.ts';
+import type { SyncOutcome } from './outcome.ts';
+
+/** Time after which a waiting resource is synced again, in case the notification was lost. */
+const WAITING_MS = 15_000;
+
+type OutcomeOf<K extends SyncOutcome['kind']> = Extract<SyncOutcome, { kind: K }>;
+
+/** Stores the outcome. @param onApplied is called if the mark is cleared, as `onApplied` of SyncDeps */
+export async function storeOutcome(
+  context: SyncContext,
+  outcome: SyncOutcome,
+  onApplied: ((lagMs: number, priority: Priority, writes: number) => void) | undefined,
+): Promise<void> {
+  endCounts(context, outcome);
+  context.provisioning.ended(outcome);
+  context.provisioning.append();
+  switch (outcome.kind) {
+    case 'synced':
+    case 'held':
+      return storeEnded(context, outcome, onApplied);
+    case 'waiting': {
+      const { afterMs = WAITING_MS, behindHeld, isRefused: isGroupRefused } = outcome;
+      const later = { kind: 'later', afterMs, behindHeld, isRefused: isGroupRefused } as const;
+      await context.outbox.ack(context.work, context.link, later, namesOf(context, outcome));
+      return;
+    }
+    case 'later':
+      return storeLater(context, outcome);
+    case 'blocked':
+      return storeBlocked(context, outcome);
+  }
+}
+
+/**
+ * Ends the counts of consecutive failures if no call failed and no name was taken. A group that collects additions (`afterMs`) has
+ * not sent them yet, so its sync proves nothing about a write that failed before.
+ */
+function endCounts({ link }: SyncContext, outcome: SyncOutcome): void {
+  if (outcome.kind === 'later' || outcome.kind === 'blocked') return;
+  const isCollecting =
+    outcome.kind === 'waiting' && outcome.for === 'members' && outcome.afterMs !== undefined;
+  if (isCollecting) return;
+  delete link.attempts;
+  delete link.lastFailure;
+  delete link.transientRefusals;
+  endSuccession(link);
+  if (isTriedAgain(link.condition)) delete link.condition;
+}
+
+/** Ends the counts of a resource that waited for a name. */
+function endSuccession(link: SyncContext['link']): void {
+  delete link.successionAttempts;
+  delete link.hasRetriedCircle;
+}
+
+/** Returns what `ack` needs to wake resources that wait for each other's names. */
+function namesOf({ gate }: SyncContext, { kind, writes }: SyncOutcome): Parameters<Ack>[3] {
+  const isWaiting = kind === 'later' || kind === 'blocked';
+  return {
+    ...(isWaiting && gate.holder && { holder: gate.holder.ref, awaitsMark: gate.holder.isMarked }),
+    mayBeFree: kind === 'synced' || kind === 'held' || writes > 0,
+  };
+}
+type Ack = SyncContext['outbox']['ack'];
+
+async function storeEnded(
+  context: SyncContext,
+  outcome: OutcomeOf<'synced' | 'held'>,
+  onApplied: Parameters<typeof storeOutcome>[2],
+): Promise<void> {
+  const { gate, link, outbox, work } = context;
+  setCondition(context, outcome.condition);
+  const isForgotten = outcome.kind === 'synced' && outcome.forget === true;
+  // The guard drops the changes of this resource that the sync would no longer make.
+  if (work.held) {
+    const refused = gate.refused.map(({ item }) => item);
+    await outbox.guardStore.endSync(work.ref, refused, { isGone: isForgotten, unasked: gate.unasked });
+  }
+  const decided = isForgotten || isDecided(context);
+  const ack = await outbox.ack(work, link, { ...outcome, decided }, namesOf(context, outcome));
+  if (ack.kind === 'cleared' && outcome.kind === 'synced')
+    onApplied?.(ack.lagMs, work.priority, outcome.writes);
+}
+
+async function storeLater(context: SyncContext, outcome: OutcomeOf<'later'>): Promise<void> {
+  const { gate, link, outbox, work } = context;
+  const why = outcome.condition
+    ? besideDecisions(context, outcome.condition)
+    : (behindHold(context) ?? behindPending(context));
+  // Null, not undefined: this sync looked at the resource it waits for, and the guard holds nothing of that any more.
+  const isWaitOver =
+    gate.heldHolder === null && (wasBehindHold(link) || link.condition?.reason === 'NameTaken');
+  if (why || isWaitOver) setCondition(context, why);
+  // `behindHeld`: the resource only waits for the decision, and for no removal from a group ([]). After a failed call
+  // (`attempts`) the resource waits for the platform too.
+  const behindHeld = gate.heldHolder && link.attempts === undefined ? [] : undefined;
+  const later = { kind: 'later', afterMs: outcome.afterMs, behindHeld } as const;
+  await outbox.ack(work, link, later, namesOf(context, outcome));
+}
+
+async function storeBlocked(context: SyncContext, outcome: OutcomeOf<'blocked'>): Promise<void> {
+  const { link, logger, outbox, work } = context;
+  if (work.held && link.id === undefined) await endUnlinked(context);
+  link.condition = besideDecisions(context, outcome.condition);
+  const { reason, status } = outcome.condition;
+  logger.error({ ref: work.ref, reason, status }, 'needs a person: see scim-bridge dead-letters list');
+  // A retry waits for the former holder of the name anew.
+  endSuccession(link);
+  await outbox.ack(work, link, { kind: 'blocked' }, namesOf(context, outcome));
+}
+
+/**
+ * Ends the held and approved changes of a resource without account or group, because there is nothing to take away: an approval would
+ * write nothing. A rejection stays, so that no sync makes the rejected change after the resource is linked again.
+ */
+async function endUnlinked({ outbox, work: { ref } }: SyncContext): Promise<void> {
+  const { guard } = await outbox.resourceStatus(ref);
+  const rejected = guard.filter(({ state }) => state === 'rejected');
+  await outbox.guardStore.endSync(
+    ref,
+    rejected.map(({ kind, subject }) => ({ kind, ref, ...(subject !== null && { subject }) })),
+  );
+}
+
+/**
+ * Returns whether groups that wait to remove this user may go on: the account is closed, or the deactivation is held or rejected,
+ * or `held` says that there was such a decision, which may have ended in this sync.
+ */
+const isDecided = ({ gate, work, link }: SyncContext): boolean =>
+  work.kind === 'User' && (link.core?.active === false || work.held || isRefused(gate, 'deactivate'));
+
+/** Stores the condition in the link and logs it when it changed; undefined clears it. */
+function setCondition({ link, logger, work }: SyncContext, condition: Condition | undefined): void {
+  if (condition && link.condition?.reason !== condition.reason) {
+    logger.warn({ ref: work.ref, reason: condition.reason }, 'not as desired');
+  }
+  if (condition) link.condition = condition;
+  else delete link.condition;
+}
