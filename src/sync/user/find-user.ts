@@ -75,8 +75,10 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
       const whyKept = isTakenOver && !isRehired ? await keptForLeaver(context, former) : undefined;
       if (whyKept !== undefined)
         return { kind: 'blocked', condition: condition(context, 'Conflict', whyKept) };
+      // The sync of the leaver may have closed the account since the look-up.
+      const present = isTakenOver ? await target.client.users.get(user.id, context.call) : user;
       // The id is stored last, because a link with an id means that all values were observed.
-      await observe(context, desired, user);
+      await observe(context, desired, present);
       const notOurs = await claim(context, user.id, { isNew: false, core: desired.core });
       if (notOurs) return notOurs;
       link.id = user.id;
