@@ -46,6 +46,8 @@ export interface DueWork {
   held: boolean;
   /** Unix milliseconds; set when the resource was deleted. */
   deletedAt: number | undefined;
+  /** Version of the resource when it was deleted; undefined: it is stored. */
+  deletedVersion: number | undefined;
   /** Names with suspected drift as JSON; '' when there are none. */
   suspectedDrift: string;
   /** Values of these names that the comparison saw at the platform, as JSON; '' when there are none. */
@@ -323,6 +325,12 @@ type BegunReply = [
   observedDrift: string,
 ];
 
+function deletionOf(tombstone: string): Pick<DueWork, 'deletedAt' | 'deletedVersion'> {
+  if (tombstone === '') return { deletedAt: undefined, deletedVersion: undefined };
+  const { deletedAt, version } = JSON.parse(tombstone) as { deletedAt: number; version: number };
+  return { deletedAt, deletedVersion: version };
+}
+
 /** Converts the reply for a sync that begins. @param priority of the job */
 function toDueWork(ref: Ref, priority: Priority, reply: ScriptReply): DueWork {
   const { kind, id } = parseRef(ref);
@@ -344,7 +352,7 @@ function toDueWork(ref: Ref, priority: Priority, reply: ScriptReply): DueWork {
     groups: pairsOf(groups).map(([group, displayName]) => ({ id: group, displayName })),
     pendingGroups: new Map(pairsOf(pendingGroups).filter(([, sign]) => !isUnconfirmed(sign))),
     held: held === 1,
-    deletedAt: tombstone === '' ? undefined : (JSON.parse(tombstone) as { deletedAt: number }).deletedAt,
+    ...deletionOf(tombstone),
     suspectedDrift,
     observedDrift,
     basis,

@@ -112,7 +112,7 @@ export function nameBehind({ link, work }: SyncContext): string | undefined {
 }
 
 /** Renames the resource to `<id>.<name that it waits for>`, which is unique and releases its old name for the others. */
-async function stepAside(context: SyncContext, name: string): Promise<void> {
+export async function stepAside(context: SyncContext, name: string): Promise<void> {
   const { link, target, work } = context;
   const path = namePathOf(work.kind);
   const { core, observed } = link;

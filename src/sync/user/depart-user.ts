@@ -14,6 +14,7 @@ import type { SyncOutcome } from '../outcome.ts';
 import { linkLeftAccount } from './left-account.ts';
 import { resumeRemovals } from './protected-user.ts';
 import { untilShown } from '../names/lost-create.ts';
+import { giveUpFormerName } from '../names/former-name.ts';
 import { withTemporaryName } from '../names/temporary-name.ts';
 
 /** Syncs a user who was deleted at the source or is out of scope. */
@@ -62,6 +63,7 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   link.departed = true;
   const deleteAt = deletionDue(target.policy, work.deletedAt);
   if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);
+  await giveUpFormerName(context);
   return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
 }
 
