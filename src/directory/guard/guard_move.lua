@@ -59,8 +59,9 @@ local function move(kind, item)
   end
   if source == 'guardRejected' and kind == 'deactivate' then resume_removals(string.match(ref, ':(.*)$')) end
   moved[kind] = (moved[kind] or 0) + 1
-  -- A held change of a user deactivates, deletes or clears, so its mark gets the most urgent priority; a rejection writes nothing.
-  local is_urgent = action ~= 'reject' and string.sub(ref, 1, #'User:') == 'User:'
+  -- As after a push, only a deactivation is urgent: a mark of that priority counts as one that is accepted (lua/marks.lua). A
+  -- rejection writes nothing.
+  local is_urgent = action ~= 'reject' and kind == 'deactivate'
   priorities[ref] = math.min(priorities[ref] or EDIT, is_urgent and DEACTIVATION or EDIT)
 end
 
