@@ -26,6 +26,7 @@ import { createHttpApp, createMetricsApp, listen, requireFreePorts } from './htt
 import { traced } from './http/traced.ts';
 import type { TargetQueue } from './queue/worker.ts';
 import { startProofPass } from './ops/doctor/proof-pass.ts';
+import { createAccountLook } from './ops/person/account-look.ts';
 import { startFinishingForgets } from './ops/doctor/unfinished-forgets.ts';
 import { expectedGapMs } from './reconcile/apply/expected-gap.ts';
 import { startScheduler } from './reconcile/apply/schedule.ts';
@@ -134,7 +135,10 @@ async function startWork(
   if (role !== 'api') {
     startNotices(parts, states, new Map([...targets].map(([name, { breaker }]) => [name, breaker])));
     const operations = createOperationStore({ redis }, config.redis);
-    const finishing = startFinishingForgets({ ...parts, operations }, states, (name) => config.targets[name]);
+    const finishing = startFinishingForgets({ ...parts, operations }, states, {
+      lookAt: createAccountLook(targets.values()),
+      handoverRules: (name) => config.targets[name],
+    });
     releasers.add('orders to forget', finishing);
   }
   return queues;

@@ -3,7 +3,8 @@ import type { Config } from '../config/schema.ts';
 import { isCalledOtherwise } from '../directory/fleet/announced-rules.ts';
 import { createFleetStore, runningOf } from '../directory/fleet/fleet-store.ts';
 import { callerPrint, createBreaker } from '../directory/outbox/breaker.ts';
-import { createOperationStore } from '../directory/logs/operations.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import { createOperationStore, type OperationStore } from '../directory/logs/operations.ts';
 import { createDataVersion, createRestoreLease } from '../directory/fleet/data-version.ts';
 import { createKnownTargets } from '../directory/fleet/known-targets.ts';
 import { planDigest } from '../reconcile/tenant/digest.ts';
@@ -12,6 +13,7 @@ import type { ScheduledScope } from '../reconcile/apply/schedule.ts';
 import { systemClock } from '../support/sources.ts';
 import { silentLogger } from '../support/logger.ts';
 import { createReleasers } from '../support/releasers.ts';
+import type { Target } from '../sync/target.ts';
 import { unlistedAttributes } from '../sync/diff.ts';
 import { compileMapping } from '../sync/mapping/mapping.ts';
 import type { ReadFleet } from '../ops/status/fleet.ts';
@@ -98,6 +100,17 @@ export const unlistedOf = ({ targets }: Config): Map<string, Set<string>> =>
 export const buildNextReconcile = ({ reconcile }: Config): ReturnType<typeof nextRunOf> =>
   nextRunOf(reconcile.schedule ?? reconcile.expectedSchedule, reconcile.timezone);
 
+interface OpenedScopes {
+  scopes: ScheduledScope[];
+  /** Targets of the settings, by name. */
+  targets: Map<string, Target>;
+  states: DesiredState[];
+  /** Operations of the admin API. */
+  operations: OperationStore;
+  readFleet: ReadFleet;
+  stop: () => Promise<void>;
+}
+
 /**
  * Opens one reconcile scope for each connection and target. @param signal ends the wait for Redis
  * @throws Error when Redis does not answer or its data has another version
@@ -106,7 +119,7 @@ export async function openScopes(
   config: Config,
   deps: AppDeps,
   { signal }: { signal?: AbortSignal } = {},
-): Promise<{ scopes: ScheduledScope[]; readFleet: ReadFleet; stop: () => Promise<void> }> {
+): Promise<OpenedScopes> {
   const releasers = createReleasers(deps.logger);
   const { redis, reach } = connectCommand(config.redis, deps);
   releasers.add('redis', () => redis.disconnect());
@@ -125,6 +138,9 @@ export async function openScopes(
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.rulesReadGroups ?? false);
   return {
     scopes: buildScopes(parts, targets, states),
+    targets,
+    states,
+    operations: createOperationStore(parts, config.redis),
     readFleet: buildFleetReader(parts),
     stop: releasers.releaseAll,
   };

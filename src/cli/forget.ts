@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../config/schema.ts';
 import type { Ref } from '../directory/records.ts';
+import { createAccountLook } from '../ops/person/account-look.ts';
 import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from '../ops/person/forget.ts';
 import type { LostHandover } from '../ops/person/lost-handover.ts';
 import type { AccountState } from '../ops/person/person.ts';
@@ -12,7 +13,7 @@ import { confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { say, sayJson } from './output.ts';
 import { requireKnown, UnknownResource } from './resources.ts';
-import { withStore } from './store.ts';
+import { withScopes } from './scopes.ts';
 
 interface Flags extends OperatorFlags {
   connection?: string;
@@ -43,14 +44,15 @@ export function forgetCommand(program: Command, cli: Cli): void {
     .action(async (text: string, flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
       requireKnown(config, flags);
-      const options = {
+      const order = {
         connection: flags.connection,
         leaveAccounts: flags.leaveAccount ?? false,
         otherPeople: flags.otherPeople ?? [],
         handoverRules: (target: string) => config.targets[target],
         actor: actorOf(cli, flags),
       };
-      await withStore(config, async (states, { operations }) => {
+      await withScopes(config, {}, async ({ targets, states, operations }) => {
+        const options = { ...order, lookAt: createAccountLook(targets.values()) };
         const checked = await checkForget(states, text, options);
         if (checked.kind !== 'ready') throw toError(checked, text, { config, ...flags });
         await confirm(flags, `Remove all that is kept of ${text}, for good?`, () =>
@@ -86,20 +88,24 @@ function toError(
     return new Error(
       `A sync of ${text} runs in ${outcome.connection}: the running service completes the order within ten minutes. To complete it sooner, give it again.`,
     );
+  const isAtRemoved = ({ connection, target }: AccountState): boolean =>
+    !place.config.connections[connection]?.targets.includes(target);
   const accounts = outcome.accounts.map(
-    ({ target, platformId, ...account }) => `${platformId ?? 'an account'} at ${target} ${openText(account)}`,
+    (account) =>
+      `${account.platformId ?? 'an account'} at ${account.target} ${openText(account, isAtRemoved(account))}`,
   );
   // Some account is at a target that the settings no longer have, where nothing closes it.
-  const isRemoved = outcome.accounts.some(
-    ({ connection, target }) => !place.config.connections[connection]?.targets.includes(target),
-  );
+  const isRemoved = outcome.accounts.some(isAtRemoved);
   // Every account is closed, so only its handover is awaited.
-  const isClosed = outcome.accounts.every(({ state }) => state === 'closed');
+  const isClosed = outcome.accounts.every(({ state }) => state === 'closed' || state === 'gone');
+  const isUnread = outcome.accounts.some(({ state }) => state === 'unread');
   const advice = isRemoved
     ? 'A target is no longer configured: put it back, so that the account is closed there (docs/removed-targets.md), or say --leave-account: then nothing closes it any more.'
-    : isClosed
-      ? 'Wait until a reconcile has handed it over, or say --leave-account: then nothing hands it over any more, and it stays where it is.'
-      : `Wait until it is closed, which scim-bridge explain ${text} tells, decide its approval or dead letter, or say --leave-account: then nothing closes it or hands its work over any more.`;
+    : isUnread
+      ? 'Give the order again when the target answers, which scim-bridge doctor tells, or say --leave-account: then nothing closes the account any more.'
+      : isClosed
+        ? 'Wait until a reconcile has handed it over, or say --leave-account: then nothing hands it over any more, and it stays where it is.'
+        : `scim-bridge explain ${text} tells what it waits for. Decide its approval or dead letter, or close it at the platform; an account that somebody opened there is closed by scim-bridge reconcile. Or say --leave-account: then nothing closes it or hands its work over any more.`;
   return new Error(`Nothing was forgotten: account ${accounts.join(', ')}. ${advice}`);
 }
 
@@ -109,9 +115,11 @@ const formerText = (former: readonly Ref[]): string =>
     ? ''
     : ` If you mean a person who had this name before: ${former.map((ref) => `scim-bridge forget ${ref}`).join(' or ')}.`;
 
-/** Returns why an account keeps a person from being forgotten. */
-function openText({ state, handover }: Pick<AccountState, 'state' | 'handover'>): string {
-  if (state !== 'closed') return state === 'active' ? 'may be active' : 'has pending changes';
+/** Returns why an account keeps a person from being forgotten. @param isAtRemoved the settings do not have its target any more */
+function openText({ state, handover }: AccountState, isAtRemoved: boolean): string {
+  if (state === 'active') return isAtRemoved ? 'may be active' : 'is active';
+  if (state === 'pending') return 'has pending changes';
+  if (state === 'unread') return 'may be active, because the platform did not show its state';
   return handover?.state === 'planned'
     ? `has work that the first reconcile after ${handover.at} hands over`
     : 'has work of which only a part is handed over';
@@ -130,10 +138,20 @@ function workText(handover: LostHandover | null): string[] {
       ];
 }
 
+/** How an account stays at the platform. */
+const STAYS: Record<Exclude<AccountState['state'], 'gone'>, string> = {
+  closed: 'deactivated',
+  active: 'as it is, which may be active',
+  pending: 'as it is',
+  unread: 'as it is, which may be active',
+};
+
 /** Returns lines about an account that stays at the platform. */
 function stayText({ target, platformId, state, groups, handover }: AccountState): string[] {
+  if (state === 'gone')
+    return [`  account ${platformId ?? '?'} is no longer at ${target}`, ...workText(handover)];
   return [
-    `  account ${platformId ?? '?'} stays at ${target}, ${state === 'closed' ? 'deactivated' : 'as it is'}: delete it there if it has to go`,
+    `  account ${platformId ?? '?'} stays at ${target}, ${STAYS[state]}: delete it there if it has to go`,
     ...(groups.length > 0
       ? [
           `  it stays in ${groups.join(', ')} there, also when the person is hired again: an administrator of the platform removes it from there if it has to go`,

@@ -13,9 +13,16 @@ export interface SelectedScope extends ScheduledScope {
   name: string;
 }
 
+type Opened = Awaited<ReturnType<typeof openScopes>>;
+
 export interface CommandContext {
   /** Connections and targets that the command is about. */
   scopes: SelectedScope[];
+  /** Targets of the settings, by name. */
+  targets: Opened['targets'];
+  states: Opened['states'];
+  /** Operations of the admin API. */
+  operations: Opened['operations'];
   readFleet: ReadFleet;
   /** Aborted by a signal of the system, or at the deadline of the command. */
   signal: AbortSignal;
@@ -76,12 +83,12 @@ export async function withScopes<T>(
   let stop = (): Promise<void> => Promise.resolve();
   try {
     const opened = await openScopes(config, deps, { signal: ended.signal });
-    const { scopes, readFleet } = opened;
-    stop = opened.stop;
+    const { scopes, stop: close, ...rest } = opened;
+    stop = close;
     const chosen = scopes
       .filter(({ scope }) => target === undefined || scope.target.name === target)
       .map((each) => ({ ...each, name: `${each.scope.connection} → ${each.scope.target.name}` }));
-    return await use({ scopes: chosen, readFleet, signal: ended.signal, deps });
+    return await use({ ...rest, scopes: chosen, signal: ended.signal, deps });
   } finally {
     clearTimeout(timer);
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);

@@ -4,7 +4,7 @@ import type { Logger } from '../../support/logger.ts';
 import { settledWithin } from '../../support/within.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 import { forgetPerson, type ForgetDeps } from '../person/forget.ts';
-import type { HandoverRulesOf } from '../person/lost-handover.ts';
+import type { IdentifyOptions } from '../person/person.ts';
 
 const EVERY_MS = 60_000;
 /** Shortest pause after an attempt. It is longer than an order takes, so that an order that runs is left alone. */
@@ -25,7 +25,7 @@ const LAST_MS = 3000;
 export function startFinishingForgets(
   deps: ForgetDeps & { logger: Logger },
   states: readonly DesiredState[],
-  handoverRules: HandoverRulesOf,
+  identify: Omit<IdentifyOptions, 'otherPeople'>,
 ): () => Promise<void> {
   const { clock, logger } = deps;
   const stopping = new AbortController();
@@ -40,7 +40,7 @@ export function startFinishingForgets(
       // Another process tries the order now, or has completed it.
       if (!claimed) continue;
       const { ref, actor, leaveAccounts, otherPeople = [], since } = order;
-      const options = { actor, leaveAccounts, since, handoverRules, otherPeople };
+      const options = { actor, leaveAccounts, since, ...identify, otherPeople };
       const { kind } = await forgetPerson(deps, [state], ref, options);
       // Nothing shows whether an unclear user is the person, so an operator decides.
       if (kind === 'pushed' || kind === 'unclear')

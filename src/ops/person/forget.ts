@@ -31,8 +31,8 @@ export interface ForgetReport {
 
 /**
  * `unknown`: nothing is kept. `pushed`: an identity provider still pushes the person; `former`: refs of persons who had the given
- * name and are no longer pushed. `unclear`: pushed users (`refs`) have a name of the person and may be the same. `open`: an account may be active, a
- * change of it is pending, or its work is still to be handed over. `busy`: a sync of the person runs, or the person was pushed
+ * name and are no longer pushed. `unclear`: pushed users (`refs`) have a name of the person and may be the same. `open`: an account is
+ * active or was not seen, a change of it is pending, or its work is still to be handed over. `busy`: a sync of the person runs, or the person was pushed
  * again after the check; the order stays stored.
  */
 export type ForgetOutcome =
@@ -76,7 +76,9 @@ export async function checkForget(
   }
   if (persons.length === 0) return { kind: 'unknown' };
   const accounts = persons.flatMap((person) => person.accounts);
-  const open = accounts.filter(({ state, handover }) => state !== 'closed' || isUnderWay(handover));
+  const open = accounts.filter(
+    ({ state, handover }) => (state !== 'closed' && state !== 'gone') || isUnderWay(handover),
+  );
   if (open.length > 0 && !leaveAccounts) return { kind: 'open', accounts: open };
   // A connection that never linked the person may know fewer names than another one, and notes may have any of them.
   // In a note, a name that a pushed person has now means that other person, so it is not looked for.

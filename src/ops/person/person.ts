@@ -6,18 +6,20 @@ import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
 import { externalIdIn } from '../../sync/names/taken-by-connection.ts';
 import { mayBeActive } from '../../sync/user/account-state.ts';
 import { findForOrder, findResources, refIn, toSearched } from '../find.ts';
+import type { LookAtAccount, SeenAccount } from './account-look.ts';
 import { readLostHandover, type HandoverRulesOf, type LostHandover } from './lost-handover.ts';
 import { findNamesakes } from './namesakes.ts';
 
 /**
- * An account of the person. `active`: it may be active, whatever is pending. `pending`: it is closed or not linked, and a change
- * of it is not written or not confirmed yet.
+ * An account of the person. `active`: it is active at the platform, or may be at a target that left the settings, whatever is pending.
+ * `pending`: it is closed or not linked, and a change of it is not written or not confirmed yet. `gone`: the platform has it no more.
+ * `unread`: the platform did not show its state.
  */
 export interface AccountState {
   connection: string;
   target: string;
   platformId: string | null;
-  state: 'closed' | 'active' | 'pending';
+  state: 'closed' | 'active' | 'pending' | 'gone' | 'unread';
   /** Names of the groups that the account may still be in, because its removal is pending, kept or unconfirmed. */
   groups: string[];
   /** The handover that forgetting the person ends; null: nothing of the account is, or is to be, handed over. */
@@ -48,8 +50,12 @@ type Found =
   | { kind: 'unclear'; refs: Ref[] }
   | { kind: 'unknown' };
 
-/** Settings of the targets, and the users whom the operator named as somebody else although they have a name of the person. */
+/**
+ * Settings of the targets, the look at an account there, and the users whom the operator named as somebody else although they have a
+ * name of the person.
+ */
 export interface IdentifyOptions {
+  lookAt: LookAtAccount;
   handoverRules: HandoverRulesOf;
   otherPeople: readonly Ref[];
 }
@@ -64,7 +70,7 @@ const IDENTIFYING = new Set(['userName', 'externalId', 'emails']);
 export async function identifyPerson(
   state: DesiredState,
   given: string,
-  { handoverRules, otherPeople }: IdentifyOptions,
+  { lookAt, handoverRules, otherPeople }: IdentifyOptions,
 ): Promise<Found> {
   const text = given.trim();
   const found = (await findForOrder(toSearched([state]), text)).filter(({ kind }) => kind === 'User');
@@ -95,8 +101,9 @@ export async function identifyPerson(
   if (first !== undefined)
     return { kind: 'pushed', ref: first, former: [...refs].filter((ref) => !pushed.has(ref)) };
   person.refs.push(...refs);
-  for (const ref of refs) await addLinks(person, ref, handoverRules);
+  for (const ref of refs) await addLinks(person, ref, { lookAt, handoverRules });
   await addLogged(person);
+  await addUnlinkedAccounts(person, lookAt);
   // The same person may be pushed again under another ref.
   const { same, unclear, taken } = await findNamesakes(person, otherPeople);
   if (same !== undefined) return { kind: 'pushed', ref: same, former: [] };
@@ -130,10 +137,15 @@ async function refsInLogs({ personData }: DesiredState, text: string): Promise<S
   return refs;
 }
 
-function accountState(isOpen: boolean, isPending: boolean): AccountState['state'] {
-  if (isOpen) return 'active';
-  return isPending ? 'pending' : 'closed';
+/** Returns the state of an account. @param seen at the platform; undefined: there is no account, or no such target in the settings */
+function accountState(seen: SeenAccount | undefined, link: Link, isPending: boolean): AccountState['state'] {
+  const mayBeOpen = (link.id !== undefined || link.mayExist !== undefined) && mayBeActive(link);
+  const state = seen ?? (mayBeOpen ? 'active' : 'closed');
+  return isPending && state !== 'active' ? 'pending' : state;
 }
+
+/** Returns the platform id of the account that the link has, or had before an operator ordered to forget the link. */
+const accountIdOf = ({ id, mayExist }: Link): string | undefined => id ?? mayExist?.id;
 
 /** Adds a name of the person. @param attribute that had the name as its value */
 function addName({ names, externalIds }: ForgettablePerson, [attribute, name]: LoggedName): void {
@@ -147,22 +159,26 @@ function addPlatformId({ platformIds }: ForgettablePerson, target: string, id: s
 }
 
 /** Adds the accounts of a ref, and the names in its links, to the person. */
-async function addLinks(person: ForgettablePerson, ref: Ref, handoverRules: HandoverRulesOf): Promise<void> {
+async function addLinks(
+  person: ForgettablePerson,
+  ref: Ref,
+  { lookAt, handoverRules }: Pick<IdentifyOptions, 'lookAt' | 'handoverRules'>,
+): Promise<void> {
   const { state, accounts } = person;
   const { connection } = state;
-  const read = async (target: string): Promise<{ link: Link; isOpen: boolean }> => {
+  const read = async (target: string): Promise<Link> => {
     const link = await state.links.get(target, ref);
     const values = [link.core, link.tried?.core].flatMap((core) => Object.entries(core ?? {}));
     for (const [name, value] of values) {
       if (IDENTIFYING.has(name) && typeof value === 'string' && value !== '') addName(person, [name, value]);
     }
-    const { id = link.mayExist?.id } = link;
+    const id = accountIdOf(link);
     if (id !== undefined) addPlatformId(person, target, id);
-    const hasAccount = link.id !== undefined || link.mayExist !== undefined;
-    return { link, isOpen: hasAccount && mayBeActive(link) };
+    return link;
   };
   for (const [target, outbox] of state.outboxes) {
-    const { link, isOpen } = await read(target);
+    const link = await read(target);
+    const id = accountIdOf(link);
     const { mark, pendingMemberships, unconfirmedRemovals } = await outbox.resourceStatus(ref);
     // A kept removal (`r`) does not count as pending, because nothing writes it. An unconfirmed one (`u`) counts until a read
     // shows that the account left the group.
@@ -173,8 +189,12 @@ async function addLinks(person: ForgettablePerson, ref: Ref, handoverRules: Hand
     accounts.push({
       connection,
       target,
-      platformId: link.id ?? null,
-      state: accountState(isOpen, isPending),
+      platformId: id ?? null,
+      state: accountState(
+        await lookAt(target, { ...link, ...(id !== undefined && { id }) }),
+        link,
+        isPending,
+      ),
       groups:
         link.id === undefined
           ? []
@@ -188,11 +208,30 @@ async function addLinks(person: ForgettablePerson, ref: Ref, handoverRules: Hand
   }
   // Nothing is written at a target that left the settings, so nothing of it is pending.
   for (const target of await state.formerTargets()) {
-    const { link, isOpen } = await read(target);
+    const link = await read(target);
     if (link.id === undefined) continue;
     const account = { connection, target, platformId: link.id, groups: [], handover: null };
-    accounts.push({ ...account, state: isOpen ? 'active' : 'closed' });
+    accounts.push({ ...account, state: accountState(undefined, link, false) });
   }
+}
+
+/**
+ * Adds the accounts that the log names and no resource is linked to, as after `links forget`. Nothing closes them, so they count only
+ * while the platform has them.
+ */
+async function addUnlinkedAccounts(person: ForgettablePerson, lookAt: LookAtAccount): Promise<void> {
+  const { state, accounts, platformIds } = person;
+  for (const [target, ids] of platformIds)
+    for (const id of ids) {
+      const { holderOf, elsewhere } = state.links;
+      const isLinked = (await holderOf(target, 'User', id)) ?? (await elsewhere.holderOf(target, 'User', id));
+      const isListed = accounts.some((account) => account.target === target && account.platformId === id);
+      if (isLinked || isListed) continue;
+      const seen = await lookAt(target, { id });
+      if (seen === undefined || seen === 'gone') continue;
+      const account = { connection: state.connection, target, platformId: id, groups: [], handover: null };
+      accounts.push({ ...account, state: seen });
+    }
 }
 
 /** Returns the names of groups; of a deleted group its id. */

@@ -1,5 +1,6 @@
 // Route of the order to forget a person who is no longer pushed (command `forget`).
 import { forgetPerson, type ForgetOutcome } from '../../../ops/person/forget.ts';
+import { createAccountLook } from '../../../ops/person/account-look.ts';
 import type { Ref } from '../../../directory/records.ts';
 import { Problem } from '../problem.ts';
 import { json, policyOf, type AdminContext, type AdminRoute } from '../route.ts';
@@ -35,7 +36,7 @@ const report = object({
       connection: textField,
       target: textField,
       platformId: { type: ['string', 'null'] },
-      state: { enum: ['closed', 'active', 'pending'] },
+      state: { enum: ['closed', 'active', 'pending', 'gone', 'unread'] },
       groups: {
         ...arrayOf(textField),
         description: 'Groups that the account stays in at the target, because its removal was not written.',
@@ -85,7 +86,9 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
       409: 'The person is still pushed, a pushed user may be the same person, or an account may be active or has work to be handed over.',
     },
     handle: async ({ person, connection, otherPeople = [], leaveAccount: leaveAccounts = false }, actor) => {
-      const options = { connection, leaveAccounts, otherPeople, actor, handoverRules: policyOf(context) };
+      const lookAt = createAccountLook(context.scopes.map(({ scope }) => scope.target));
+      const handoverRules = policyOf(context);
+      const options = { connection, leaveAccounts, otherPeople, actor, lookAt, handoverRules };
       const outcome = await forgetPerson(context, context.states, person, options);
       if (outcome.kind !== 'forgotten') throw toProblem(outcome);
       return json(outcome.reports);
@@ -116,7 +119,7 @@ function toProblem(outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>): Prob
     case 'open':
       return new Problem(
         409,
-        'An account may be active, a change of it is pending, or its work is still to be handed over: wait until that is done, or send leaveAccount.',
+        'An account is active or was not seen at the platform, a change of it is pending, or its work is still to be handed over: wait until that is done, or send leaveAccount.',
         { extra: { accounts: outcome.accounts } },
       );
   }

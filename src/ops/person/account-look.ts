@@ -1,0 +1,60 @@
+// Looks at an account of a person at the platform. A link has only what the bridge wrote or read last: somebody may have opened or
+// deleted the account since.
+import type { Link } from '../../directory/outbox/links.ts';
+import { isStoreFailure } from '../../directory/redis/why-away.ts';
+import { timeLimit } from '../../support/time-limit.ts';
+import { isAbsent, ListAwaited } from '../../sync/calls/absence.ts';
+import { isGone } from '../../sync/calls/failures.ts';
+import type { Target } from '../../sync/target.ts';
+
+/** State of an account at the platform. `unread`: the platform gave no answer that shows it. */
+export type SeenAccount = 'active' | 'closed' | 'gone' | 'unread';
+
+/**
+ * Returns the state of the account with this platform id; undefined: the settings do not have the target.
+ * @param account a link, or an id alone
+ */
+export type LookAtAccount = (
+  target: string,
+  account: Pick<Link, 'id' | 'core'>,
+) => Promise<SeenAccount | undefined>;
+
+/** Time for the calls about one account, milliseconds. */
+const LOOK_MS = 8000;
+
+/** @param targets of the settings */
+export function createAccountLook(targets: Iterable<Target>): LookAtAccount {
+  const byName = new Map([...targets].map((target) => [target.name, target]));
+  return async (name, account) => {
+    const target = byName.get(name);
+    if (!target || account.id === undefined) return undefined;
+    const signal = timeLimit(LOOK_MS);
+    try {
+      const { active } = await target.client.users.get(account.id, { signal });
+      if (active === undefined) return 'unread';
+      return active ? 'active' : 'closed';
+    } catch (error) {
+      // Each call needs a budget from Redis.
+      if (!signal.aborted && isStoreFailure(error)) throw error;
+      if (!isGone(error)) return 'unread';
+      // A proxy may answer 404 too.
+      return (await isProvenAbsent(target, account, signal)) ? 'gone' : 'unread';
+    }
+  };
+}
+
+/** Waits for the whole list of the platform, which proves the absence. False if the time ends before, or the list cannot be read. */
+async function isProvenAbsent(
+  target: Target,
+  account: Pick<Link, 'id' | 'core'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (;;) {
+    try {
+      return await isAbsent({ target, call: { signal } }, 'User', account);
+    } catch (error) {
+      // The next question waits for the list again, up to a second.
+      if (!(error instanceof ListAwaited) || signal.aborted) return false;
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// Tests that forget tells the present state of the account at the platform, and not only what the bridge wrote last.
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const BOB = 'bob@acme.example';
+
+let place: Place;
+let bob: string;
+beforeEach(async () => {
+  place = await openPlace({});
+  bob = await place.idp.createUser(BOB);
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${bob}`);
+  await place.idle();
+}, 60_000);
+afterEach(() => place.stop());
+
+const forget = async (...flags: string[]): Promise<[code: number, text: string]> => {
+  const { code, text } = await place.commands.run('forget', `User:${bob}`, '--yes', ...flags);
+  return [code, text.replaceAll(/\s+/g, ' ')];
+};
+const scimId = async (): Promise<string> => (await place.platform.user(BOB))?.scimId ?? '';
+const open = async (): Promise<void> =>
+  byHand(place, 'PATCH', `/Users/${await scimId()}`, { op: 'replace', path: 'active', value: true });
+
+test('forget of a leaver whose account somebody opened at the platform exits 1, and after a reconcile it forgets', async () => {
+  await open();
+  expect((await place.platform.user(BOB))?.active).toBe(true);
+  const [code, text] = await forget();
+  expect(code).toBe(1);
+  expect(text).toContain(`account ${await scimId()} at main is active.`);
+  expect((await place.commands.run('reconcile', '--yes')).code).toBe(0);
+  await place.idle();
+  expect((await place.platform.user(BOB))?.active).toBe(false);
+  const [, forgotten] = await forget();
+  expect(forgotten).toContain(`account ${await scimId()} stays at main, deactivated`);
+}, 60_000);
+
+test('forget of a leaver whose link was forgotten and whose account is open says so', async () => {
+  await place.commands.run('links', 'forget', `User:${bob}`, '--leave-account');
+  await open();
+  expect(await forget()).toEqual([
+    1,
+    expect.stringContaining(`account ${await scimId()} at main is active.`),
+  ]);
+}, 60_000);
+
+test('forget of a leaver whose account was deleted at the platform says that it is gone', async () => {
+  const id = await scimId();
+  await byHand(place, 'DELETE', `/Users/${id}`);
+  expect(await forget()).toEqual([0, expect.stringContaining(`account ${id} is no longer at main`)]);
+}, 60_000);
+
+test('forget of a leaver exits 1 while the platform does not answer, and --leave-account says that the account may be active', async () => {
+  await place.platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
+  expect(await forget()).toEqual([1, expect.stringContaining('the platform did not show its state')]);
+  const [code, text] = await forget('--leave-account');
+  expect(code).toBe(0);
+  expect(text).toContain(`stays at main, as it is, which may be active`);
+}, 60_000);
