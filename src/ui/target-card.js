@@ -107,6 +107,7 @@ const BOUNDS = {
   hold: 'the hold stops it',
   address: 'the address of the platform changed',
   breaker: 'the platform fails, only probes go out',
+  pause: 'all calls pause',
   noWorker: 'no worker runs',
   waiting: 'it waits for members or for the next try',
   rateLimit: 'the rate limit bounds it',

@@ -5,7 +5,7 @@ import { dutiesOf } from '../../directory/fleet/fleet-store.ts';
 import type { Backlog } from '../../directory/outbox/backlog.ts';
 
 /** Causes that stop a load. */
-const STOPS = ['hold', 'address', 'breaker', 'noWorker'] as const;
+const STOPS = ['hold', 'address', 'breaker', 'pause', 'noWorker'] as const;
 /** Causes that can limit the speed of a load; BOUND_WORDS explains each. */
 export const LOAD_BOUNDS = [...STOPS, 'waiting', 'rateLimit', 'processor', 'latency'] as const;
 export type LoadBound = (typeof LOAD_BOUNDS)[number];
@@ -33,6 +33,8 @@ export interface LoadSurroundings {
   hasMoved: boolean;
   /** Whether the circuit breaker of the target lets only probes through. */
   isBreakerOpen: boolean;
+  /** End of a pause of all calls, Unix milliseconds; absent: no pause. */
+  pausedUntil?: number | undefined;
   processes: readonly FleetProcess[];
 }
 
@@ -71,7 +73,7 @@ export function judgeLoad(backlog: LoadBacklog, surroundings: LoadSurroundings):
   const { now, dirty, oldestMs, load } = backlog;
   if (!load) return null;
   const rate = loadRate(backlog);
-  const bound = boundOf(backlog, rate, surroundings);
+  const bound = boundOf(backlog, surroundings);
   const isStopped = STOPS.some((stop) => stop === bound);
   return {
     since: load.startedAt ?? now - oldestMs,
@@ -83,18 +85,19 @@ export function judgeLoad(backlog: LoadBacklog, surroundings: LoadSurroundings):
   };
 }
 
-/** Returns the cause that limits the load; null: not known, such as while a command does the work, or while no cause is seen. */
+/** Returns the cause that limits the load; null: no cause is seen. */
 function boundOf(
-  { dirty, due, inflight }: LoadBacklog,
-  rate: number | null,
-  { target, isOnHold, hasMoved, isBreakerOpen, processes }: LoadSurroundings,
+  { now, dirty, due, inflight }: LoadBacklog,
+  { target, isOnHold, hasMoved, isBreakerOpen, pausedUntil = 0, processes }: LoadSurroundings,
 ): LoadBound | null {
   if (isOnHold) return 'hold';
   if (hasMoved) return 'address';
   if (isBreakerOpen) return 'breaker';
+  // Shorter pauses are part of the rate.
+  if (pausedUntil - now > WINDOW_MS) return 'pause';
   const workers = processes.filter(({ role, silent }) => !silent && dutiesOf(role).includes('worker'));
-  // A command such as reconcile works without a beat.
-  if (workers.length === 0) return rate ? null : 'noWorker';
+  // A command such as reconcile works without a beat, but nothing goes on after it.
+  if (workers.length === 0) return 'noWorker';
   if (due + inflight <= FEW_DUE_SHARE * dirty) return 'waiting';
   const works = workers.flatMap(({ work }) => work?.targets[target] ?? []);
   const sum = (part: keyof TargetWork): number => works.reduce((total, each) => total + each[part], 0);
@@ -117,6 +120,7 @@ const BOUND_WORDS: Record<LoadBound, (target: string) => string> = {
   hold: () => 'the hold stops it',
   address: () => 'the address of the platform changed: scim-bridge reconcile recognises the accounts',
   breaker: () => 'the platform fails, so only probes are sent',
+  pause: () => 'all calls pause, see below until when',
   noWorker: () => 'no worker runs: start one',
   waiting: () => 'it waits for members, or for the time of the next try',
   rateLimit: (target) =>

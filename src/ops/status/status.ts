@@ -136,6 +136,7 @@ export async function readStatus(
         isOnHold: part.hold !== null,
         hasMoved: part.hasMoved,
         isBreakerOpen: breaker.open,
+        pausedUntil: breaker.pause?.until,
         processes: fleet.processes,
       });
       rows.push({

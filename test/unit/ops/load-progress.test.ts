@@ -71,6 +71,12 @@ test('the rate of a load measured over less than four seconds is not shown', () 
   expect(judgeLoad(young, around())).toMatchObject({ perSecond: null, secondsLeft: null });
 });
 
+test('a load whose worker is gone, or whose target pauses for long, has no time left, also while the rate is known', () => {
+  const silent = { processes: [{ ...worker(), silent: true }] };
+  for (const change of [silent, { pausedUntil: NOW + 3_600_000 }])
+    expect(judgeLoad(backlog(), around(change))).toMatchObject({ perSecond: 10, secondsLeft: null });
+});
+
 test('when no worker has measured for a minute, the rate of a load is 0', () => {
   const old = backlog({
     load: { startedAt: NOW - 90_000, done: 3, samples: [{ at: NOW - 80_000, done: 0 }] },
@@ -94,7 +100,9 @@ test.each<[string, string | null, object, Partial<LoadSurroundings>]>([
   ['a hold', 'hold', {}, { isOnHold: true }],
   ['an address that changed', 'address', {}, { hasMoved: true }],
   ['an open breaker', 'breaker', {}, { isBreakerOpen: true }],
-  ['a silent worker while a command syncs', null, {}, { processes: [{ ...worker(), silent: true }] }],
+  ['a silent worker while a command syncs', 'noWorker', {}, { processes: [{ ...worker(), silent: true }] }],
+  ['a pause longer than the time of the rate', 'pause', {}, { pausedUntil: NOW + 61_000 }],
+  ['a short pause', 'latency', {}, { pausedUntil: NOW + 5000 }],
   ['marks that are not due', 'waiting', { due: 0, inflight: 2 }, {}],
   ['calls that wait for the rate limit', 'rateLimit', {}, { processes: [worker({ delayed: 40 })] }],
   ['pauses that delay a tenth of the calls', 'rateLimit', {}, { processes: [worker({ delayed: 5 })] }],
