@@ -8,6 +8,7 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import { visibleIn } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withCommandName } from './command-name.ts';
+import { lostDataText } from './lost-data.ts';
 import { withScopes } from './scopes.ts';
 import { UnknownResource } from './resources.ts';
 import { sayJson, sayLines } from './output.ts';
@@ -49,7 +50,12 @@ async function explained(
     const all = scopes.map(({ scope }) => scope);
     const found = await explain(all, text, readFleet);
     if (found.length === 0)
-      throw new UnknownResource(text, { config, target, restored: await lastRestored(all) });
+      throw new UnknownResource(text, {
+        config,
+        target,
+        restored: await lastRestored(all),
+        lost: await lostDataText(readFleet),
+      });
     return found;
   });
 }

@@ -11,6 +11,7 @@ import { visible } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withScopes } from './scopes.ts';
 import { createProgressLine } from './progress.ts';
+import { complainLostData } from './lost-data.ts';
 import { deadlineOf, withDeadline, type DeadlineFlags } from './deadline.ts';
 import { BLANK_LINE, complain, say, sayLines, sayPainted } from './output.ts';
 import { writePrivately } from './private-file.ts';
@@ -40,7 +41,7 @@ export function planCommand(program: Command, cli: Cli): void {
     .option('--full', 'read the members of all groups and the attribute values of all users')
     .option('--all', 'show every change, however many')
     .action(async (flags: PlanFlags, command: Command) => {
-      const { plans, failures, missing } = await makePlans(flags, command, cli);
+      const { plans, failures, missing, leastExit } = await makePlans(flags, command, cli);
       const isWhole = missing.length === 0;
       for (const each of failures) complain(each);
       const outcome = outcomeOf(plans);
@@ -62,7 +63,7 @@ export function planCommand(program: Command, cli: Cli): void {
       if (flags.out !== undefined && !isSaved) complain(`${flags.out} is unchanged.`);
       else if (flags.out !== undefined && !flags.json)
         say(BLANK_LINE, `Saved: scim-bridge apply ${flags.out} carries out exactly this.`);
-      cli.exit(EXITS[outcome]);
+      cli.exit(EXITS[outcome] || leastExit);
     });
 }
 
@@ -85,12 +86,15 @@ interface Made {
   failures: string[];
   /** Connections and targets without a plan. */
   missing: string[];
+  /** 1: Redis came back empty, so a plan without changes is no success. */
+  leastExit: 0 | 1;
 }
 
 /** Makes the plan of each connection and target. A target that does not answer is among the failures. */
 async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Made> {
   const options = { target: flags.target, deadlineMs: deadlineOf(flags) };
-  return withScopes(readConfig(command, cli), options, async ({ scopes, signal, deps }) => {
+  return withScopes(readConfig(command, cli), options, async ({ scopes, readFleet, signal, deps }) => {
+    const leastExit = await complainLostData(readFleet);
     const plans: Plan[] = [];
     const missing: string[] = [];
     const failures = new Map<string, string>();
@@ -122,7 +126,7 @@ async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<
         .finally(progress.end);
       if (made) plans.push(flags.driftOnly ? driftOnly(made) : made);
     }
-    return { plans, failures: [...failures.values()], missing };
+    return { plans, failures: [...failures.values()], missing, leastExit };
   });
 }
 

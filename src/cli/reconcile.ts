@@ -10,6 +10,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { agrees, carryOutQuestion, isAskable, NEEDS_YES } from './confirm.ts';
 import { complainUnapplied, exitCodeOf, printReport } from './run-report.ts';
+import { complainLostData } from './lost-data.ts';
 import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
 import { printPlans } from './plan.ts';
 import { createProgressLine } from './progress.ts';
@@ -41,14 +42,15 @@ export function reconcileCommand(program: Command, cli: Cli): void {
         throw new Error('Name the target that is exchanged: --accept-tenant needs --target.');
       if (flags.acceptTenant && !isAskable(flags) && !flags.yes) throw new Error(NEEDS_YES);
       const options = { target: flags.target, writes: true, deadlineMs: deadlineOf(flags) };
-      const reports = await withScopes(readConfig(command, cli), options, async (context) => {
+      const { reports, leastExit } = await withScopes(readConfig(command, cli), options, async (context) => {
+        const lost = await complainLostData(context.readFleet);
         const made = [];
         for (const each of context.scopes) made.push(await reconcileOne(each, context, flags, cli));
         await complainUnapplied(context.scopes, context.readFleet);
-        return made;
+        return { reports: made, leastExit: lost };
       });
       if (flags.json) sayJson(reports);
-      cli.exit(exitCodeOf(reports));
+      cli.exit(exitCodeOf(reports) || leastExit);
     });
 }
 

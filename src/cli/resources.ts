@@ -18,6 +18,8 @@ interface SearchedPlace {
   isPerson?: boolean;
   /** Backup of the last restore, in words, if there was one. */
   restored?: string | undefined;
+  /** Words about the loss when Redis came back empty; undefined: nothing was lost. */
+  lost?: string | undefined;
 }
 
 /** Thrown when no user or group has the name or id that the operator typed. */
@@ -26,7 +28,7 @@ export class UnknownResource extends Error {
   readonly text: string;
   readonly config: Config;
 
-  constructor(text: string, { config, connection, target, isPerson = false, restored }: SearchedPlace) {
+  constructor(text: string, { config, connection, target, isPerson = false, restored, lost }: SearchedPlace) {
     const all = Object.values(config.connections);
     const isSearched = ({ name, targets }: (typeof all)[number]): boolean =>
       name === (connection ?? name) && (target === undefined || targets.includes(target));
@@ -37,7 +39,8 @@ export class UnknownResource extends Error {
       ? 'userName, externalId, address, id and ref'
       : 'userName, externalId, address, group name, id and ref';
     super(
-      `No person${isPerson ? '' : ' and no group'} is known as ${text.trim() === '' ? '""' : text} in ${noun} ${namesOf(searched)}, ` +
+      (lost === undefined ? '' : `${lost} `) +
+        `No person${isPerson ? '' : ' and no group'} is known as ${text.trim() === '' ? '""' : text} in ${noun} ${namesOf(searched)}, ` +
         `by ${ways}. A resource of this name was never pushed, or was renamed, deleted or forgotten. ` +
         (restored === undefined
           ? ''

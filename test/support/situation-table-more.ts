@@ -93,8 +93,8 @@ export const MORE_SITUATIONS: Situation[] = [
       await untilStatusSays(place, 'came back empty');
     },
     status: /Redis came back empty: .* are lost/,
-    plan: /no changes/,
-    explain: /No person and no group is known as/,
+    plan: /Redis came back empty: .* are lost/,
+    explain: /Redis came back empty: .* are lost/,
     doctor: /✘ fleet: Redis came back empty: .* are lost/,
   },
   {
