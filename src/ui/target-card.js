@@ -1,25 +1,11 @@
 // Shows one target: its lag, its obstacles, and the orders for it.
-import { breakerNote, failureLabel, isKeyRefused } from './breaker.js';
+import { breakerNote, isKeyRefused } from './breaker.js';
 import { advised, ago, count, duration, h, noteList, pill } from './dom.js';
 import { orders } from './target-orders.js';
+import { labelOf, missingIn, obstacles } from './target-state.js';
 
 /** Lag above which the card warns. */
 const LONG_LAG_MS = 60_000;
-
-const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
-
-/** Returns the label of the most severe state: `blocked` are dead letters, `dirty` are changes that are not applied. */
-function stateOf(row) {
-  const { hold, breaker, blocked, guard, dirty } = row;
-  if (hold) return pill('warn', 'On hold');
-  const failure = failureLabel(breaker);
-  if (failure) return pill('bad', failure);
-  if (missingIn(row) > 0) return pill('bad', 'Somebody is missing');
-  if (blocked > 0) return pill('bad', 'Needs a person');
-  if (guard.held > 0) return pill('warn', 'Waits for approval');
-  if (dirty > 0) return pill('info', 'Catching up');
-  return pill('good', 'In step');
-}
 
 /** Shows one row of the status. @param redraw draws the overview again after an order */
 export function targetCard(row, redraw) {
@@ -35,7 +21,7 @@ export function targetCard(row, redraw) {
       'div',
       { class: 'head' },
       h('h2', {}, connection, h('span', { class: 'arrow' }, ' → '), target),
-      stateOf(row),
+      pill(...labelOf(row)),
     ),
     h(
       'p',
@@ -137,8 +123,10 @@ const pauseCause = ({ asked, status }) =>
     ? `the platform asked for it (HTTP ${status})`
     : `the platform answered HTTP ${status} without a Retry-After of up to 1 h: the bridge chose the wait`;
 
-/** Returns sentences about the target: hold, address, lost values, settings, breaker and comparisons. */
-function notes({ target, hold, hasMoved, hasNewRules, lostAttributes, breaker, reconcile: { last, next } }) {
+/** Returns sentences about the target: hold, address, lost values, settings, breaker, comparisons, conflicts and events. */
+function notes(row) {
+  const { target, hold, hasMoved, hasNewRules, lostAttributes, breaker } = row;
+  const { last, next } = row.reconcile;
   const found = [];
   if (hold) found.push([`On hold by ${hold.by}, `, ago(hold.since), hold.note ? `: ${hold.note}` : '']);
   if (hasMoved)
@@ -165,6 +153,7 @@ function notes({ target, hold, hasMoved, hasNewRules, lostAttributes, breaker, r
       `: ${last.outcome}`,
       last.message && [', ', advised(last.message)],
     ]);
+  found.push(...obstacles(row).map(advised));
   if (next) found.push(['Next reconcile of the schedule ', ago(next)]);
   return found;
 }

@@ -1,0 +1,79 @@
+// Judges a row of the status: the label of its most severe state, and sentences about what stands in its way. Pure, so that tests
+// compare both with the command status.
+import { failureLabel } from './breaker.js';
+
+/** Returns the number of resources that are not as stored at the platform, and wait for no sync. */
+export const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
+
+const conflictsOf = ({ reconcile: { last } }) => last?.conflicts?.count ?? 0;
+/** Returns the number of resources that stay otherwise than desired, by the list and by the coverage. */
+const exceptionsOf = ({ exceptions, coverage: { users, groups } }) =>
+  exceptions.total + users.held + users.exceptions + groups.held + groups.exceptions;
+
+/**
+ * Returns tone and text of the label of the most severe state. Without a finding about the processes `In step` stands where the
+ * command status exits with 0, and nowhere else. `blocked` are dead letters, `dirty` are changes that are not applied.
+ */
+export function labelOf(row) {
+  const { hold, breaker, blocked, guard, dirty } = row;
+  if (hold) return ['warn', 'On hold'];
+  if (row.hasMoved) return ['bad', 'Address changed'];
+  const failure = failureLabel(breaker);
+  if (failure) return ['bad', failure];
+  if (missingIn(row) > 0) return ['bad', 'Somebody is missing'];
+  if (blocked + conflictsOf(row) > 0) return ['bad', 'Needs a person'];
+  if (row.lostAttributes.length > 0) return ['bad', 'Values may be lost'];
+  if (guard.held > 0) return ['warn', 'Waits for approval'];
+  if (dirty > 0) return ['info', 'Catching up'];
+  if (exceptionsOf(row) > 0) return ['warn', 'Exceptions stand'];
+  return row.hasNewRules ? ['warn', 'Not by the new settings'] : ['good', 'In step'];
+}
+
+const HOUR_MS = 3_600_000;
+/** The limits of the command status (ops/doctor/reconcile-age.ts). */
+const OLD_MS = 26 * HOUR_MS;
+const GRACE_MS = HOUR_MS / 2;
+
+/** Returns a sentence without full stop when a complete comparison is overdue, or none was complete yet; else undefined. */
+export function overdueNote({ last, lastSuccessAt, expected }, now = Date.now()) {
+  const longest = expected ? 2 * expected.gapMs + GRACE_MS : OLD_MS;
+  const time = (when) => new Date(when).toISOString();
+  if (lastSuccessAt)
+    return now - lastSuccessAt >= longest
+      ? `Nothing was compared completely since ${time(lastSuccessAt)}`
+      : undefined;
+  if (expected && now - expected.since >= longest)
+    return `No reconcile has compared everything yet, and the schedule expects one since ${time(expected.since)}`;
+  return last ? 'No reconcile has compared everything yet' : undefined;
+}
+
+/** Returns sentences about conflicts, an overdue comparison, derived data and the receiver of events. */
+export function obstacles({ reconcile, proof, events }) {
+  const { last } = reconcile;
+  const overdue = overdueNote(reconcile);
+  return [
+    last?.conflicts && conflictNote(last.conflicts),
+    overdue && `${overdue}: order scim-bridge reconcile, and look at its reason`,
+    proof?.faults > 0 &&
+      `Derived data in Redis differs from the records (${proof.faults.toLocaleString('en')}): scim-bridge doctor --deep names what`,
+    events && eventNote(events),
+  ].filter(Boolean);
+}
+
+function conflictNote({ count, reason }) {
+  const others =
+    count > 1 ? `, and ${(count - 1).toLocaleString('en')} more: scim-bridge plan names them` : '';
+  const what = count === 1 ? '1 conflict needs' : `${count.toLocaleString('en')} conflicts need`;
+  return `${what} a person: ${reason}${others}. Then order scim-bridge reconcile`;
+}
+
+/** Returns words about security events that wait or were refused; undefined: the receiver has taken all. */
+function eventNote({ pending, kept, dropped, problem }) {
+  const parts = [
+    pending > 0 && `${pending.toLocaleString('en')} not taken yet`,
+    kept > 0 && `${kept.toLocaleString('en')} refused: scim-bridge events refused lists them`,
+    dropped > 0 && `${dropped.toLocaleString('en')} dropped`,
+    problem !== null && `the receiver ${problem}`,
+  ].filter(Boolean);
+  return parts.length > 0 ? `Security events: ${parts.join(', ')}` : undefined;
+}
