@@ -3,14 +3,23 @@
 /** Keys in the storage of this tab. */
 const TOKEN = 'scim-bridge admin token';
 const NAME = 'scim-bridge operator';
+/** Name beside the orders of somebody who gave none with the admin token. */
+export const NO_NAME = 'admin page';
+/** Status of an answer that is not the bridge's: the page reads again what it has shown so. */
+const BAD_GATEWAY = 502;
+/** Stands for any redirect, whose status a browser hides. */
+const REDIRECT = 307;
 
 /** The caller, as the service says: `{ name, rights, via }`, `via` being token, openid or proxy; undefined: not signed in. */
 let caller;
+/** Whether the service has refused a caller who was signed in, and nobody has signed in since. */
+let hasEnded = false;
 
 /** Returns whether the service has named the caller. */
 export const isSignedIn = () => caller !== undefined;
+export const hasSignInEnded = () => hasEnded;
 /** Returns the name beside an order: of the signed-in person, else as given with the admin token. */
-export const operator = () => caller?.name ?? (sessionStorage.getItem(NAME) || 'admin page');
+export const operator = () => caller?.name ?? (sessionStorage.getItem(NAME) || NO_NAME);
 /**
  * Returns whether the service counts the caller and the author of a first approval as one person: by their names, and all
  * holders of the admin token.
@@ -29,6 +38,7 @@ export const may = (right) => caller?.rights.includes(right) ?? false;
 /** Asks the service for the caller. @throws Error with `status` 401: not signed in, 403: without a role */
 export async function findCaller() {
   caller = await get('/caller');
+  hasEnded = false;
   return caller;
 }
 
@@ -60,39 +70,88 @@ export async function readWays() {
   return response.ok ? response.json() : { openid: false, proxy: false, token: true };
 }
 
-/** Returns the successful response. @throws Error with the message of the service and the HTTP `status`; 0: no answer */
-async function request(method, path, { body, signal } = {}) {
+/** Returns whether a request with this answer was never carried out: it was refused or sent elsewhere. 408: it took too long. */
+const isRefusal = (status) => status >= 300 && status < 500 && status !== 408;
+
+/** Returns words about an answer that is not the bridge's, which has a reason in each error, and JSON in each success. */
+function strangeAnswer(status) {
+  if (status === REDIRECT)
+    return 'A proxy before the bridge sends the page elsewhere, perhaps to sign in: open the page in another tab, then repeat this';
+  if (isRefusal(status)) return `A proxy before the bridge refuses this with ${status}`;
+  return `Not the bridge, but probably a proxy before it, answered with ${status}`;
+}
+
+/**
+ * Returns an error for the person. After an order that may have arrived it says that nobody knows what became of it.
+ * @param status HTTP status; 0: no answer
+ */
+function failureOf(message, { status, isOrder = false }) {
+  const isUnknown = isOrder && !isRefusal(status);
+  const words = isUnknown
+    ? `${message}. Whether the order was carried out is not known: look at scim-bridge acts before you repeat it.`
+    : `${message}.`;
+  return Object.assign(new Error(words), { status });
+}
+
+/**
+ * Returns the successful response.
+ * @param options.isOrder whether the request changes something, so that a lost answer leaves open what became of it
+ * @throws Error with the message of the service and the HTTP `status`; 0: no answer
+ */
+async function request(method, path, { body, signal, isOrder } = {}) {
   const headers = { 'x-scim-bridge-via': 'page' };
   const token = sessionStorage.getItem(TOKEN);
   if (token !== null) headers.authorization = `Bearer ${token}`;
   if (body !== undefined) headers['content-type'] = 'application/json';
   let response;
   try {
-    response = await fetch(`v1${path}`, { method, headers, body: body && JSON.stringify(body), signal });
+    // The bridge redirects nothing here. A proxy does, when its own sign-in has ended.
+    const redirect = 'manual';
+    response = await fetch(`v1${path}`, {
+      method,
+      headers,
+      body: body && JSON.stringify(body),
+      signal,
+      redirect,
+    });
   } catch {
-    throw Object.assign(new Error('The bridge does not answer. This page tries again.'), { status: 0 });
+    throw failureOf('The bridge does not answer', { status: 0, isOrder });
   }
   if (response.ok) return response;
-  const answer = await response.json().catch(() => ({}));
-  if (response.status === 401) {
-    const wasSignedIn = isSignedIn();
+  const status = response.type === 'opaqueredirect' ? REDIRECT : response.status;
+  if (status === 401) {
+    if (isSignedIn()) {
+      hasEnded = true;
+      // The page keeps what was typed, and shows the sign-in form.
+      dispatchEvent(new Event('signed-out'));
+    }
     forgetToken();
-    // During a sign-in the form shows that the token is wrong.
-    if (wasSignedIn) dispatchEvent(new Event('signed-out'));
+    if (hasEnded) throw failureOf('Your sign-in has ended, and nothing was done', { status });
   }
-  throw Object.assign(new Error(answer.detail ?? `Refused with ${response.status}.`), {
-    status: response.status,
-  });
+  const { detail } = await response.json().catch(() => ({}));
+  if (detail) throw Object.assign(new Error(detail), { status });
+  throw failureOf(strangeAnswer(status), { status, isOrder });
 }
 
-/** Returns the JSON of the answer; an empty object when the answer has none. @param call arguments of `request` */
-const send = async (...call) => (await request(...call)).json().catch(() => ({}));
+/** Returns the JSON of the answer. @param call arguments of `request` @throws Error when it has none, as the page of a proxy */
+async function send(method, path, options = {}) {
+  const response = await request(method, path, options);
+  return readJson(response, options);
+}
+
+async function readJson(response, { isOrder } = {}) {
+  try {
+    return await response.json();
+  } catch {
+    throw failureOf(strangeAnswer(response.status), { status: BAD_GATEWAY, isOrder });
+  }
+}
 
 /** Reads a page of a log: `next` is the place of the next page, `resource` the ref that the filter means; null: none. */
 export async function readPage(path, body) {
   const response = await request('POST', path, { body });
   const [next, resource] = ['x-next-before', 'x-resource'].map((name) => response.headers.get(name));
-  return { entries: await response.json(), next, resource };
+  return { entries: await readJson(response), next, resource };
 }
 
 export const download = async (path, body) => (await request('POST', path, { body })).blob();
@@ -117,5 +176,9 @@ export async function watch(path, receive, signal) {
 }
 
 export const get = (path) => send('GET', path);
+/** Asks a question whose parts do not belong into an address. */
 export const post = (path, body = {}, signal = undefined) => send('POST', path, { body, signal });
-export const remove = (path) => send('DELETE', path);
+/** Gives an order in the name of the operator. */
+export const order = (path, body = {}) =>
+  send('POST', path, { body: { ...body, by: operator() }, isOrder: true });
+export const remove = (path) => send('DELETE', path, { isOrder: true });

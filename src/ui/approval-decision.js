@@ -1,5 +1,5 @@
 // Sends the decision of an operator about an approval: of all changes, of a part, or as the second person.
-import { get, isAuthor, operator, post } from './api.js';
+import { get, isAuthor, order } from './api.js';
 import { changeCounts, approvalPath } from './approval-counts.js';
 import { actionButton, ago, confirmed, count, field, h, say, select } from './dom.js';
 
@@ -29,8 +29,8 @@ const CAUSES = {
  */
 export function firstApproval(first, redraw) {
   const { id, by, at, expiresAt, total, selection, note } = first;
-  const order = (action) => async () => {
-    const { outcome, items: decided } = await post(approvalPath(id, `/${action}`), { by: operator() });
+  const decideFirst = (action) => async () => {
+    const { outcome, items: decided } = await order(approvalPath(id, `/${action}`));
     say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(decided, 'change', 'changes')}.`);
     redraw();
   };
@@ -54,7 +54,7 @@ export function firstApproval(first, redraw) {
       { class: 'buttons' },
       h('a', { href: `#/approvals/${encodeURIComponent(id)}` }, 'See these changes'),
       !isAuthor(first) &&
-        actionButton('Approve as second person', order('approve'), {
+        actionButton('Approve as second person', decideFirst('approve'), {
           class: 'danger',
           needsRight: 'approve',
           question: {
@@ -64,7 +64,7 @@ export function firstApproval(first, redraw) {
             danger: true,
           },
         }),
-      actionButton('Take it back', order('withdraw'), {
+      actionButton('Take it back', decideFirst('withdraw'), {
         needsRight: 'approve',
         question: {
           title: 'Take the approval back?',
@@ -124,8 +124,7 @@ export function decide(approval, redraw) {
       outcome,
       items: decided,
       remaining,
-    } = await post(approvalPath(approval.id, `/${action}`), {
-      by: operator(),
+    } = await order(approvalPath(approval.id, `/${action}`), {
       ...(note.value.trim() === '' ? {} : { note: note.value.trim() }),
       // An order takes lists: `persons`, `groups`, `causes`.
       ...Object.fromEntries(given.map(([name, value]) => [`${name}s`, [value]])),

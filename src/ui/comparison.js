@@ -1,6 +1,6 @@
 // Shows long operations with their progress; a comparison can be applied and saved as a file. A `data-key` names the data on which
 // the buttons in an element depend: with another key the element is drawn anew (patch.js).
-import { operator, post } from './api.js';
+import { order, post } from './api.js';
 import { actionButton, advised, ago, h, pill, say } from './dom.js';
 import { saveText } from './log-download.js';
 import { planDiff } from './plan-diff.js';
@@ -96,7 +96,7 @@ const applyButton = (plan, redraw) =>
   actionButton(
     'Apply exactly this',
     async () => {
-      await post('/apply', { operation: plan.id, by: operator() });
+      await order('/apply', { operation: plan.id });
       say('The plan is being applied.');
       redraw();
     },

@@ -1,5 +1,5 @@
 // Shows dead letters: resources whose sync needs a person, with reason and advice.
-import { get, operator, post } from './api.js';
+import { get, order } from './api.js';
 import { actionButton, advised, ago, count, empty, h, personLink, say } from './dom.js';
 import { onStatus } from './live.js';
 import { pagedList } from './paged-list.js';
@@ -20,7 +20,7 @@ export async function deadLetters({ redraw, signal }) {
     return empty('No dead letters', 'What the platform refuses for good is listed here, in its own words.');
   /** Orders `retry` or `drop`. @param choice the dead letters: `{ all: true }`, or `refs` of one connection and target */
   async function run(action, choice) {
-    const { count: reached } = await post(`/dead-letters/${action}`, { ...choice, by: operator() });
+    const { count: reached } = await order(`/dead-letters/${action}`, choice);
     say(
       action === 'retry'
         ? `${count(reached, 'dead letter is', 'dead letters are')} tried again.`

@@ -102,9 +102,8 @@ export function createList({ caption, headings, toCells, read, nothing }) {
     told.textContent = '';
     more.textContent = 'Try again';
     // This list has a button to try again, because no live status refreshes it.
-    const reason = error.status === 0 ? 'The bridge does not answer.' : error.message;
-    if (error.status === 404) foot.replaceChildren(empty('Not known', reason));
-    else foot.replaceChildren(h('p', { class: 'failed', role: 'alert' }, reason), more);
+    if (error.status === 404) foot.replaceChildren(empty('Not known', error.message));
+    else foot.replaceChildren(h('p', { class: 'failed', role: 'alert' }, error.message), more);
   }
 
   return { element, start };

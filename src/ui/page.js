@@ -3,6 +3,7 @@ import { canSignOut, findCaller, hasToken, isSignedIn, readWays, signOut } from 
 import { doctor } from './checks.js';
 import { actionButton, advised, h, ROLE_FOR, say } from './dom.js';
 import { deadLetters } from './dead-letters.js';
+import { forgetTyped, keepTyped, restoreTyped } from './drafts.js';
 import { exceptions } from './exceptions.js';
 import { onStatus, startLive, stopLive } from './live.js';
 import { log } from './log.js';
@@ -37,8 +38,8 @@ const VIEWS = {
 
 /** Time after which a view whose content is not read yet says so. */
 const SLOW_MS = 300;
-/** Statuses of no answer (0) and of no Redis (503): the view is read again when the next live status arrives. */
-const TRIED_AGAIN = new Set([0, 503]);
+/** Statuses of no answer (0, by a proxy 502 and 504) and of no Redis (503): the view is read again with the next live status. */
+const TRIED_AGAIN = new Set([0, 502, 503, 504]);
 
 const main = document.getElementById('view');
 const nav = document.getElementById('nav');
@@ -90,29 +91,32 @@ async function show({ focus = false } = {}) {
     if (mine !== drawing) return;
     put(...[content].flat().filter(Boolean));
     main.dataset.view = name;
+    restoreTyped(main);
   } catch (error) {
     if (mine !== drawing || !isSignedIn()) return;
     // A view that is drawn again keeps its content, with a message.
     if (!isOther) return say(error.message, 'bad');
     delete main.dataset.view;
-    put(failure(error, () => show({ focus: true })));
-    if (TRIED_AGAIN.has(error.status)) onStatus(() => show({ focus: true }), signal);
+    const isTriedAgain = TRIED_AGAIN.has(error.status);
+    put(failure(error, isTriedAgain, () => show({ focus: true })));
+    if (isTriedAgain) onStatus(() => show({ focus: true }), signal);
   } finally {
     clearTimeout(slow);
   }
 }
 
-const failure = ({ message }, redraw) =>
+const failure = ({ message }, isTriedAgain, redraw) =>
   h(
     'div',
     { class: 'empty', role: 'alert' },
     h('strong', {}, 'This view cannot be shown'),
-    h('p', {}, advised(message)),
+    h('p', {}, advised(message), isTriedAgain && ' It is read again when the bridge answers.'),
     actionButton('Try again', redraw, { class: 'main' }),
   );
 
 /** Shows the sign-in form until the user is signed in. */
 async function showSignIn() {
+  nav.hidden = callerText.hidden = signOutButton.hidden = true;
   stopLive();
   delete main.dataset.view;
   document.title = 'Sign in · scim-bridge';
@@ -143,6 +147,7 @@ nav.append(
 );
 signOutButton.addEventListener('click', async () => {
   await signOut().catch((error) => say(`You are still signed in: ${error.message}`, 'bad'));
+  forgetTyped();
   show();
 });
 addEventListener('hashchange', () => {
@@ -150,7 +155,13 @@ addEventListener('hashchange', () => {
   say('');
   show({ focus: true });
 });
-addEventListener('signed-out', () => show());
+addEventListener('signed-out', () => {
+  keepTyped(main);
+  // A question would lie over the sign-in form; closed, it is answered with no.
+  for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close();
+  shown.abort();
+  showSignIn();
+});
 returnPlace();
 begin().catch((error) => {
   show();

@@ -1,5 +1,5 @@
 // Shows for one person or group why it is, or is not, as desired at each target. The address contains a ref, never a name.
-import { get, operator, post } from './api.js';
+import { get, order, post } from './api.js';
 import { access } from './checks.js';
 import {
   actionButton,
@@ -184,7 +184,7 @@ function platformNote({ platform, link, target, fleet }, isRead) {
 /** Creates the button that syncs a resource at one target. */
 function syncButton(resource, target, redraw) {
   const sync = async () => {
-    const [{ outcome, message }] = await post('/sync', { resource, target, by: operator() });
+    const [{ outcome, message }] = await order('/sync', { resource, target });
     const isExcepted = outcome === 'equal' && message;
     say(
       `${isExcepted ? 'Nothing more to do' : (OUTCOMES[outcome] ?? outcome)}${message ? `: ${message}` : ''}`,

@@ -1,6 +1,7 @@
 // Creates the form for the sign-in: with the provider, or with the admin token.
-import { forgetToken, readWays, useToken } from './api.js';
+import { forgetToken, hasSignInEnded, readWays, useToken } from './api.js';
 import { field, h } from './dom.js';
+import { hasTyped, typedBy } from './drafts.js';
 
 /** Key in the storage of this tab: the address of the view before the sign-in at the provider. */
 const PLACE = 'scim-bridge place';
@@ -36,6 +37,13 @@ export async function signInForm(enter) {
       { class: 'card sign-in' },
       h('h1', {}, 'Sign in'),
       h('p', { class: 'soft' }, 'For operators of this bridge.'),
+      hasSignInEnded() &&
+        h(
+          'p',
+          { class: 'failed', role: 'alert' },
+          'Your sign-in has ended.',
+          hasTyped() && ' What you typed comes back when you sign in again under the same name.',
+        ),
       refusal && h('p', { class: 'failed', role: 'alert' }, REFUSALS[refusal] ?? 'The sign-in was refused.'),
       openid &&
         h('button', { class: 'main', type: 'button', onclick: goToProvider }, 'Sign in with your account'),
@@ -56,7 +64,7 @@ function goToProvider() {
 
 function tokenForm(enter, isSecondWay) {
   const token = h('input', { type: 'password', required: true, autocomplete: 'off', spellcheck: 'false' });
-  const name = h('input', { type: 'text', maxlength: 200, autocomplete: 'name' });
+  const name = h('input', { type: 'text', maxlength: 200, autocomplete: 'name', value: typedBy() });
   const failed = h('p', { class: 'failed', role: 'alert' });
   const submit = async (event) => {
     event.preventDefault();

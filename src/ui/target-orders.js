@@ -1,36 +1,35 @@
 // Creates the orders for a whole target: compare, reconcile, resync, hold and release.
-import { operator, post } from './api.js';
+import { order } from './api.js';
 import { actionButton, count, h, say } from './dom.js';
 
 /** Creates the buttons of a target. @param redraw draws the overview again after an order */
 export function orders({ connection, target, hold }, redraw) {
-  const by = operator();
   /** Returns the work of a button that sends one order. */
-  const order = (path, said) => async () => {
-    await post(path, { target, by });
+  const orderAt = (path, said) => async () => {
+    await order(path, { target });
     say(said);
     redraw();
   };
   const where = `${connection} → ${target}`;
   const release = async () => {
-    const released = await post('/release', { target, by });
+    const released = await order('/release', { target });
     const refused = released.find((each) => each.connection === connection)?.refused;
     say(refused ? `${where} ${refused}` : `${where} is released.`);
     redraw();
   };
   const resync = async () => {
-    const marked = await post('/resync', { target, by });
+    const marked = await order('/resync', { target });
     say(`${count(marked.count, 'resource', 'resources')} will be looked at again.`);
     redraw();
   };
   return h(
     'div',
     { class: 'buttons' },
-    actionButton('Compare', order('/plan', 'The comparison has begun.'), {
+    actionButton('Compare', orderAt('/plan', 'The comparison has begun.'), {
       class: 'main',
       needsRight: 'operate',
     }),
-    actionButton('Reconcile', order('/reconcile', 'Reconcile has begun.'), {
+    actionButton('Reconcile', orderAt('/reconcile', 'Reconcile has begun.'), {
       needsRight: 'operate',
       question: {
         title: 'Reconcile now?',
@@ -58,7 +57,7 @@ export function orders({ connection, target, hold }, redraw) {
             action: 'Release',
           },
         })
-      : actionButton('Hold', order('/hold', `${where} is on hold.`), {
+      : actionButton('Hold', orderAt('/hold', `${where} is on hold.`), {
           'data-key': 'hold',
           needsRight: 'operate',
           question: {

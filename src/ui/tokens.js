@@ -1,5 +1,5 @@
 // Creates inbound tokens, shows each once, and revokes them.
-import { get, operator, post, remove } from './api.js';
+import { get, operator, order, remove } from './api.js';
 import { actionButton, ago, field, h, pill, say, select, table } from './dom.js';
 
 /** Shows the form that creates a token, and the list of tokens. @param view.redraw draws the view again after an order */
@@ -30,13 +30,12 @@ function tokenForm(connections, redraw) {
   const onsubmit = async (event) => {
     event.preventDefault();
     try {
-      const order = {
+      const made = await order('/tokens', {
         connection: connection.value,
         name: name.value,
-        by: operator(),
         ...(expires.value && { expires: expires.value }),
-      };
-      place.replaceChildren(secretCard(await post('/tokens', order), redraw));
+      });
+      place.replaceChildren(secretCard(made, redraw));
     } catch (error) {
       say(error.message, 'bad');
     }

@@ -68,7 +68,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
     const page = await withToken('carol');
     await page.route('**/admin/v1/**', (route) => route.abort());
     await page.click('nav a[data-view=exceptions]');
-    await page.getByText('The bridge does not answer. This page tries again.').waitFor();
+    await page.getByText('The bridge does not answer. It is read again when the bridge answers.').waitFor();
     await page.unroute('**/admin/v1/**');
     let refused = 0;
     await page.route('**/admin/v1/**', (route) => {
