@@ -2,7 +2,8 @@
 import { get } from './api.js';
 import { changeCounts, CHANGE_LABELS, approvalPath } from './approval-counts.js';
 import { decide, firstApproval } from './approval-decision.js';
-import { actionButton, ago, count, duration, empty, h, pill } from './dom.js';
+import { changedNote } from './changed.js';
+import { actionButton, advised, ago, count, duration, empty, h, pill } from './dom.js';
 
 /** Words after the number that a percentage of the settings refers to. */
 const POPULATIONS = {
@@ -19,22 +20,33 @@ const MOST_UNFOLDED = 25;
 /** Number of recent decisions that are listed. */
 const MOST_DECIDED = 20;
 
+/** Returns what the guard holds, from the rows of the status. */
+const heldOf = (rows) => rows.map(({ guard: { held, expiresAt } }) => [held, expiresAt]);
+
 /**
  * Shows one approval, or all held ones and the recent decisions.
  * @param view.id id of the approval; undefined: all
  * @param view.redraw draws the view again after a decision
+ * @param view.signal aborted when the view is left
  */
-export async function approvals({ id, redraw }) {
-  if (id)
+export async function approvals({ id, redraw, signal }) {
+  const note = (rows, isShown = () => true) =>
+    changedNote(rows, (some) => heldOf(some.filter(isShown)), { redraw, signal });
+  if (id) {
+    const [rows, one] = await Promise.all([get('/status'), get(approvalPath(id))]);
+    const isOfOne = ({ connection, target }) => connection === one.connection && target === one.target;
     return [
       h('p', {}, h('a', { href: '#/approvals' }, '← All approvals')),
-      details(await get(approvalPath(id)), redraw),
+      one.state === 'held' && note(rows, isOfOne),
+      details(one, redraw),
     ];
-  const all = await get('/approvals?all=true');
+  }
+  const [rows, all] = await Promise.all([get('/status'), get('/approvals?all=true')]);
   const held = all.filter(({ state }) => state === 'held');
   const decided = all.filter(({ state }) => state !== 'held');
   const waiting = await Promise.all(held.map((approval) => get(approvalPath(approval.id))));
   return [
+    note(rows),
     waiting.length === 0 &&
       empty(
         'Nothing waits for a decision',
@@ -47,6 +59,12 @@ export async function approvals({ id, redraw }) {
         { class: 'card' },
         h('h2', {}, 'Decided lately'),
         h('ul', { class: 'rows' }, decided.slice(0, MOST_DECIDED).map(decision)),
+        decided.length > MOST_DECIDED &&
+          h(
+            'p',
+            { class: 'soft' },
+            `… and ${(decided.length - MOST_DECIDED).toLocaleString('en')} older: the command approvals list with the option all lists them`,
+          ),
       ),
   ]
     .filter(Boolean)
@@ -97,7 +115,7 @@ const expiry = ({ expiresAt, endOfHold }) => [
   ...(Date.parse(expiresAt) > Date.now()
     ? ['expires ', ago(expiresAt), ', then the guard judges its changes anew']
     : ['expired ', ago(expiresAt), ': it cannot be decided any more, the guard judges its changes anew']),
-  endOfHold && ` after the end of the hold of the target: ${endOfHold}`,
+  endOfHold && [' after the end of the hold of the target: ', advised(endOfHold)],
 ];
 
 function details(approval, redraw) {

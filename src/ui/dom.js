@@ -120,11 +120,20 @@ function ageText(ms) {
   return ms < 0 ? `in ${duration(-ms)}` : `${duration(ms)} ago`;
 }
 
-/** Formats a time as its age, with the exact time as tooltip. @param when ISO 8601 or Unix milliseconds */
+const ageOf = (iso) => ageText(Date.now() - Date.parse(iso));
+
+/** Formats a time as its age, with the exact time as tooltip. `renewAges` keeps it true. @param when ISO 8601 or Unix milliseconds */
 export function ago(when) {
-  const moment = new Date(when);
-  const ms = Date.now() - moment.getTime();
-  return h('time', { datetime: moment.toISOString(), title: moment.toISOString() }, ageText(ms));
+  const iso = new Date(when).toISOString();
+  return h('time', { class: 'age', datetime: iso, title: iso }, ageOf(iso));
+}
+
+/** Writes all shown ages anew: a view may stay open for hours. */
+export function renewAges() {
+  for (const element of document.querySelectorAll('time.age')) {
+    const text = ageOf(element.dateTime);
+    if (element.textContent !== text) element.textContent = text;
+  }
 }
 
 /** Returns a value as text: `∅` for none, a string as it is, everything else as JSON. */

@@ -1,5 +1,6 @@
 // Shows exceptions: resources that differ from the desired state until a person acts, with reason, time and advice.
 import { get } from './api.js';
+import { changedNote } from './changed.js';
 import { advised, ago, empty, h, personLink } from './dom.js';
 import { pagedList } from './paged-list.js';
 import { tabs } from './states.js';
@@ -16,7 +17,7 @@ const REASONS = {
 };
 
 /** Shows tabs for the reasons, and the list. @param view.query of the address; `reason`: only exceptions of this reason */
-export async function exceptions({ query }) {
+export async function exceptions({ query, redraw, signal }) {
   const reason = REASONS[query.get('reason')] ? query.get('reason') : undefined;
   const only = reason ? `&reason=${reason}` : '';
   const [rows, list] = await Promise.all([
@@ -26,7 +27,9 @@ export async function exceptions({ query }) {
   // `rows`: of the status, one for each connection and target.
   const numberOf = (name) => rows.reduce((sum, each) => sum + each.exceptions[name], 0);
   const shownReasons = Object.entries(REASONS).filter(([name]) => numberOf(name) > 0 || name === reason);
+  const figuresOf = (some) => some.map((each) => Object.keys(REASONS).map((name) => each.exceptions[name]));
   return [
+    changedNote(rows, figuresOf, { redraw, signal }),
     shownReasons.length > 0 &&
       tabs('Reason', [
         { words: 'All', href: '#/exceptions', number: numberOf('total'), isShown: reason === undefined },

@@ -1,7 +1,7 @@
 // Switches between the views, and shows who is signed in.
 import { canSignOut, findCaller, hasToken, isSignedIn, readWays, signOut } from './api.js';
 import { doctor } from './checks.js';
-import { actionButton, advised, h, ROLE_FOR, say } from './dom.js';
+import { actionButton, advised, h, renewAges, ROLE_FOR, say } from './dom.js';
 import { deadLetters } from './dead-letters.js';
 import { forgetTyped, keepTyped, restoreTyped } from './drafts.js';
 import { exceptions } from './exceptions.js';
@@ -40,6 +40,8 @@ const VIEWS = {
 const SLOW_MS = 300;
 /** Statuses of no answer (0, by a proxy 502 and 504) and of no Redis (503): the view is read again with the next live status. */
 const TRIED_AGAIN = new Set([0, 502, 503, 504]);
+/** Pause between two renewals of the shown ages. */
+const AGES_MS = 1000;
 
 const main = document.getElementById('view');
 const nav = document.getElementById('nav');
@@ -162,6 +164,7 @@ addEventListener('signed-out', () => {
   shown.abort();
   showSignIn();
 });
+setInterval(renewAges, AGES_MS);
 returnPlace();
 begin().catch((error) => {
   show();

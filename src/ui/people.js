@@ -15,6 +15,7 @@ import {
   say,
   table,
 } from './dom.js';
+import { onStatus } from './live.js';
 import { patch } from './patch.js';
 import { searchForm } from './search.js';
 import { stateLinks } from './states.js';
@@ -50,7 +51,11 @@ const MEMBERSHIPS = {
 /** Number of memberships that are listed. */
 const MOST_MEMBERSHIPS = 200;
 
-export const people = async () => searchForm(stateLinks(await get('/status')));
+export async function people({ signal }) {
+  const links = stateLinks(await get('/status'));
+  onStatus((rows) => patch(links, stateLinks(rows)), signal);
+  return searchForm(links);
+}
 
 /** Shows one person or group: a card for each target. @param view.id ref or id */
 export async function person({ id, redraw, signal }) {
