@@ -34,7 +34,7 @@ export function targetCard(row, redraw) {
       figure('Not applied', dirty, dirty > 0 && 'info', `#/waiting?target=${encodeURIComponent(target)}`),
       figure('Lag', oldestMs > 0 ? duration(oldestMs) : '0', oldestMs > LONG_LAG_MS && 'warn'),
       figure('With queue or worker', inflight),
-      figure('Need a person', blocked, blocked > 0 && 'bad', '#/dead-letters'),
+      figure('Dead letters', blocked, blocked > 0 && 'bad', '#/dead-letters'),
       figure('Held by guard', guard.held, guard.held > 0 && 'warn', '#/approvals'),
       figure('Linked', row.coverage.users.linked + row.coverage.groups.linked),
       figure('Missing', missingIn(row), missingIn(row) > 0 && 'bad'),

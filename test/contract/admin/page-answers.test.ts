@@ -133,6 +133,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')("answers that are not the b
     await undo();
     await open.signIn();
     await open.page.waitForSelector('main[data-view=approvals]');
+    expect(await open.page.locator('#said').isVisible()).toBe(false);
     expect(await note().inputValue()).toBe('ask HR first');
     expect(await note().isVisible()).toBe(true);
     expect((await rig.operator.get('/approvals')).body).toHaveLength(1);
