@@ -10,7 +10,15 @@ const TONES = { running: 'info', failed: 'bad', cancelled: 'warn', lost: 'bad' }
 /** Number of operations that are listed. */
 const MOST_OPERATIONS = 5;
 /** Outcomes of a success after which nothing is left to do. */
-const GOOD = ['converged', 'no changes', 'no faults', 'repaired'];
+const GOOD = ['converged', 'no faults', 'repaired'];
+/** Tone and text of a comparison after which nothing would be written. Exceptions and conflicts may stand all the same. */
+const NOTHING_TO_WRITE = ['calm', 'nothing to write'];
+
+/** Returns tone and text of the label of an operation that has succeeded. */
+function outcomeLabel(outcome) {
+  if (outcome === 'no changes') return NOTHING_TO_WRITE;
+  return [GOOD.includes(outcome) ? 'good' : 'warn', outcome];
+}
 
 /**
  * Shows the last operations, and the newest finished comparison, which is the operation of the kind `plan`.
@@ -68,9 +76,7 @@ function line(operation, redraw) {
         // The largest value has to be above 0; the total is 0 before it is known.
         h('progress', { max: Math.max(1, current.total), value: current.done }),
       ),
-    state === 'succeeded'
-      ? pill(GOOD.includes(outcome) ? 'good' : 'warn', outcome)
-      : pill(TONES[state], state),
+    state === 'succeeded' ? pill(...outcomeLabel(outcome)) : pill(TONES[state], state),
     state === 'running' &&
       actionButton(
         'Cancel',

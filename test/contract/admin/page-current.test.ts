@@ -67,10 +67,14 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')('an open view', () => {
     await page.getByRole('link', { name: 'All exceptions 3' }).waitFor();
   }, 60_000);
 
-  test('a target at which only rejections stand is not called in step, as status does not exit with 0', async () => {
+  test('a target at which only rejections stand is not called in step, and its comparison has nothing to write', async () => {
     await open.open('overview');
     await open.page.locator('.targets').getByText('Exceptions stand', { exact: true }).waitFor();
     expect(await open.page.getByText('In step').count()).toBe(0);
+    await open.page.getByRole('button', { name: 'Compare' }).click();
+    const outcome = open.page.locator('section[aria-label=Comparisons] .pill').first();
+    await eventually('the comparison ends', async () => (await outcome.innerText()) === 'nothing to write');
+    expect(await outcome.getAttribute('class')).toBe('pill calm');
   }, 30_000);
 
   test('a hold with a long note stays on the screen, and the end of held changes names the place of the page and no command', async () => {
