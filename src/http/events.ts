@@ -2,12 +2,12 @@
 import express, { type RequestHandler, type Router } from 'express';
 import { parsePollRequest, type Poll } from '../events/poll.ts';
 import type { Feed } from '../events/feed.ts';
-import { invalidValue, tooManyRequests, unauthorized } from '../scim/index.ts';
+import { invalidValue } from '../scim/index.ts';
 import type { ByteShare } from '../support/limits.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Admission } from './admission/admission.ts';
 import { JSON_HEADERS } from './json-headers.ts';
-import { createBadCredentials } from './middleware/bad-credentials.ts';
+import { createBadCredentials, wrongToken } from './middleware/bad-credentials.ts';
 import { bearerTokenOf, isSecret } from './middleware/bearer-token.ts';
 import { allowOnly, countUntilRead, untilClosed } from './scim/respond.ts';
 import { createClientAddress, type ClientAddress } from './middleware/client-address.ts';
@@ -80,12 +80,8 @@ function createReceiverCheck(
       next();
       return;
     }
-    // A request without a token is no guess, so it does not count.
-    const waitMs = presented === '' ? 0 : badCredentials.note(clientAddress(request), clock.now());
-    if (waitMs === 0)
-      throw unauthorized('Send the token of the setting events.poll: Authorization: Bearer <token>.');
-    response.setHeader('Connection', 'close');
-    throw tooManyRequests('Too many wrong tokens from this address.', waitMs / 1000);
+    const advice = 'Send the token of the setting events.poll: Authorization: Bearer <token>.';
+    throw wrongToken({ clientAddress, badCredentials }, response, presented, clock.now(), advice);
   };
 }
 

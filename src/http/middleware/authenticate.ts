@@ -1,13 +1,13 @@
 // Authenticates SCIM requests: checks the network, then the bearer token or the JWT of the connection's issuer.
 import type { IncomingMessage } from 'node:http';
-import type { RequestHandler, Response } from 'express';
-import { forbidden, tooManyRequests, unauthorized, unavailable, type ScimError } from '../../scim/index.ts';
+import type { RequestHandler } from 'express';
+import { forbidden, tooManyRequests, unavailable, type ScimError } from '../../scim/index.ts';
 import type { Bucket } from '../../support/limits.ts';
 import type { Clock } from '../../support/sources.ts';
 import type { ConnectionCredentials } from '../../tokens/credentials.ts';
 import { isJwtShaped } from '../../tokens/jwt.ts';
 import { hasTokenPrefix } from '../../tokens/secret.ts';
-import type { BadCredentials } from './bad-credentials.ts';
+import { wrongToken, type BadCredentials } from './bad-credentials.ts';
 import { isWithin, toNetworks, type ClientAddress } from './client-address.ts';
 
 export interface AuthenticateDeps {
@@ -39,18 +39,9 @@ export const subjectOf = (request: IncomingMessage): string | undefined => (requ
  * a token that cannot be checked
  */
 export function createAuthenticate(deps: AuthenticateDeps, options: AuthenticateOptions): RequestHandler {
-  const { clock, clientAddress, badCredentials } = deps;
+  const { clock, clientAddress } = deps;
   const { keyring, jwt } = deps.credentials;
   const networks = toNetworks(options.allowedNetworks);
-
-  /** Returns the error for a wrong token: 401, or 429 after many wrong tokens from one address. */
-  function refusal(request: IncomingMessage, response: Response, presented: string, now: number): ScimError {
-    const waitMs = presented === '' ? 0 : badCredentials.note(clientAddress(request), now);
-    if (waitMs === 0) return unauthorized();
-    // Each wrong token costs the client a new connection.
-    response.setHeader('Connection', 'close');
-    return tooManyRequests('Too many wrong tokens from this address.', waitMs / 1000);
-  }
 
   return (request, response, next) => {
     if (networks && !isWithin(networks, clientAddress(request))) {
@@ -68,12 +59,12 @@ export function createAuthenticate(deps: AuthenticateDeps, options: Authenticate
     // 401 makes an identity provider stop provisioning. A created token (`hasTokenPrefix`) cannot be checked before the tokens in
     // Redis were read; until then such a token gets 503, so that the provider retries.
     if (!keyring.isComplete && hasTokenPrefix(presented)) throw undecided();
-    if (!jwt || !isJwtShaped(presented)) throw refusal(request, response, presented, now);
+    if (!jwt || !isJwtShaped(presented)) throw wrongToken(deps, response, presented, now);
     jwt.verifier
       .verify(presented)
       .then((verdict) => {
         if (verdict.kind === 'undecided') throw undecided();
-        if (verdict.kind === 'refused') throw refusal(request, response, presented, now);
+        if (verdict.kind === 'refused') throw wrongToken(deps, response, presented, now);
         takeFrom(jwt.budget, now);
         (request as WithSubject)[SUBJECT] = verdict.subject;
       })

@@ -1,7 +1,10 @@
 // Limits wrong tokens by client address. Only requests with a wrong token are limited, so a client cannot lock out an
 // identity provider that shares its address.
 import { isIP } from 'node:net';
+import type { Response } from 'express';
+import { tooManyRequests, unauthorized, type ScimError } from '../../scim/index.ts';
 import { type Bucket, createBucket } from '../../support/limits.ts';
+import type { ClientAddress } from './client-address.ts';
 
 export interface BadCredentials {
   /** Counts a wrong token. @returns 0 below the limit, otherwise the milliseconds until the next attempt */
@@ -31,6 +34,25 @@ export function createBadCredentials(options = { ...ATTEMPTS, maxAddresses: MAX_
       return bucket.take(now);
     },
   };
+}
+
+/**
+ * Returns the error for a missing or wrong token: 401, or 429 after many wrong tokens from one address.
+ * @param detail of the 401; default: that of `unauthorized`
+ */
+export function wrongToken(
+  { clientAddress, badCredentials }: { clientAddress: ClientAddress; badCredentials: BadCredentials },
+  response: Response,
+  presented: string,
+  now: number,
+  detail?: string,
+): ScimError {
+  // A request without a token is no guess, so it does not count.
+  const waitMs = presented === '' ? 0 : badCredentials.note(clientAddress(response.req), now);
+  if (waitMs === 0) return unauthorized(detail);
+  // Each wrong token costs the client a new connection.
+  response.setHeader('Connection', 'close');
+  return tooManyRequests('Too many wrong tokens from this address.', waitMs / 1000);
 }
 
 /** Returns the key under which attempts are counted: an IPv4 address, or the /64 network of an IPv6 address. */
