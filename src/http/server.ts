@@ -1,12 +1,6 @@
 // Builds the HTTP server of the bridge. It mounts all routers in their order, answers the requests of one socket one after
 // the other, and refuses bodies that come in a great many small chunks.
-import {
-  createServer,
-  IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import {
   createServer as createPlainServer,
   type AddressInfo,
@@ -75,7 +69,6 @@ const listenerOf =
     router(request as Request, response as Response, () => response.writeHead(404).end());
 
 export interface Listening {
-  server: Server;
   port: number;
   /** From now on answers with `Connection: close`, so that clients reconnect, possibly to another process. */
   drain(): void;
@@ -119,7 +112,6 @@ export async function listen(
   server.maxConnections = options.mostConnections ?? MOST_CONNECTIONS;
   await open(server, options);
   return {
-    server,
     port: (server.address() as AddressInfo).port,
     drain: () => {
       draining = true;

@@ -21,6 +21,7 @@ import {
   booleanField,
   dateTime,
   integerField,
+  kindField,
   nullable,
   objectOf,
   nullOr,
@@ -95,7 +96,7 @@ const platform = nullOr(
 export const explanationSchema: JsonSchema = {
   ...objectOf<Explanation>()({
     ...eachOf(['connection', 'target', 'ref', 'id', 'name'], textField),
-    kind: { enum: ['User', 'Group'] },
+    kind: kindField,
     verdict: { enum: VERDICTS },
     summary: textField,
     reasons: arrayOf(textField),
@@ -214,10 +215,7 @@ export const explanationSchema: JsonSchema = {
         kind: { enum: DESTRUCTIVE_KINDS },
         subject: nullable('string'),
         state: { enum: ['held', 'approved', 'rejected'] },
-        until: omittable({
-          ...dateTime,
-          description: 'End of the approval of a change that is not written yet.',
-        }),
+        until: omittable(described(dateTime, 'End of the approval of a change that is not written yet.')),
       }),
     ),
     approval: described(nullable('string'), 'Id of the approval that covers the held changes.'),

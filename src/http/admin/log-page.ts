@@ -13,7 +13,7 @@ import {
   type JsonAnswer,
   type JsonSchema,
 } from './route.ts';
-import { body, dateTime, integerField, limitField, textField, toQuery } from './schema-fields.ts';
+import { body, dateTime, integerField, limitField, nullable, textField, toQuery } from './schema-fields.ts';
 
 /** Time range, cursor and page size, as `spanFields` describes them. */
 export interface SpanQuery {
@@ -82,7 +82,7 @@ const exportAnswers = {
 export const chainCheckFields = {
   entries: integerField,
   forgotten: { ...integerField, description: 'Entries whose personal data was removed by an order.' },
-  broken: { type: ['string', 'null'] },
+  broken: nullable('string'),
 };
 
 /** A log that the admin API reads. */
@@ -102,7 +102,7 @@ interface ReadableLog<Query extends SpanQuery> {
   answers: AdminRoute['answers'];
   refuses: Record<number, string>;
   read: (query: Query) => Promise<AdminAnswer>;
-  exported: (query: Query & ExportQuery, signal: AbortSignal) => Promise<AdminAnswer>;
+  exported: (query: Query & ExportQuery, signal: AbortSignal) => AdminAnswer | Promise<AdminAnswer>;
 }
 
 const BY_BODY = 'The same as GET, with the filters in the body, because addresses may be logged.';

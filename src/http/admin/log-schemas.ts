@@ -11,6 +11,7 @@ import {
   arrayOf,
   dateTime,
   integerField,
+  kindField,
   nullable,
   object,
   objectOf,
@@ -58,7 +59,6 @@ export const logEntry = objectOf<LocatedEntry>()({
   }),
 });
 
-const kindOfResource = { enum: ['User', 'Group'] };
 /** Type of one property of a record, without null. */
 type Part<Name extends keyof ProvisioningRecord> = NonNullable<ProvisioningRecord[Name]>;
 
@@ -80,12 +80,12 @@ export const LOG_SCHEMAS = {
     sourceIdentity: objectOf<Part<'sourceIdentity'>>()({
       id: textField,
       displayName: textField,
-      identityType: kindOfResource,
+      identityType: kindField,
     }),
     targetIdentity: objectOf<Part<'targetIdentity'>>()({
       id: nullable('string'),
       displayName: textField,
-      identityType: kindOfResource,
+      identityType: kindField,
     }),
     modifiedProperties: arrayOf(
       objectOf<Part<'modifiedProperties'>[number]>()({

@@ -12,7 +12,6 @@ import { createSerially } from '../../support/serially.ts';
 import { tooManyProblem } from './problem.ts';
 
 export interface OperationWork {
-  id: string;
   /** Aborted when the operator cancels the operation or the process stops. */
   signal: AbortSignal;
   onProgress: (progress: OperationProgress) => void;
@@ -109,7 +108,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
     try {
       await oneAfterAnother('operations', async () => {
         end.signal.throwIfAborted();
-        const { outcome, message, result } = await work({ id: operation.id, signal: end.signal, onProgress });
+        const { outcome, message, result } = await work({ signal: end.signal, onProgress });
         await store.putResult(operation.id, inPieces(result));
         Object.assign(operation, { state: 'succeeded', outcome, message: message ?? null });
       });

@@ -43,8 +43,8 @@ interface PageFile {
 }
 
 /** Returns a router for the path /admin. It reads all files once, now. */
-export function createPage(folder = FOLDER): Router {
-  const files = readFiles(folder);
+export function createPage(): Router {
+  const files = readFiles();
   const router = express.Router({ strict: true });
   router.use(protect);
   router.use((request, response, next) => {
@@ -72,11 +72,11 @@ export function createPage(folder = FOLDER): Router {
   return router;
 }
 
-/** Returns the files of the folder with a known media type, and the files of npm packages, by their path in the address. */
-function readFiles(folder: string): Map<string, PageFile> {
+/** Returns the files of FOLDER with a known media type, and the files of npm packages, by their path in the address. */
+function readFiles(): Map<string, PageFile> {
   const files = new Map<string, PageFile>();
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const file = readPageFile(join(folder, name));
+  for (const name of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })) {
+    const file = readPageFile(join(FOLDER, name));
     if (file) files.set(posix.join('/', name.replaceAll('\\', '/')), file);
   }
   for (const path of packagedFiles()) {

@@ -81,8 +81,6 @@ export interface AdminCall<Body = unknown, Query = Record<string, unknown>> {
   params: Record<string, string>;
   query: Query;
   body: Body;
-  /** Correlation id. */
-  request: string;
   caller: AdminCaller;
   /** `page` when a header says that the operators' page calls; the header is not verified. */
   via: 'admin API' | 'page';
@@ -154,7 +152,7 @@ export interface AdminRoute {
   };
   /** Error statuses besides 400, 401, 403, 429, 500 and 503, with their descriptions. */
   refuses?: Record<number, string>;
-  handle: (call: AdminCall) => Promise<AdminAnswer>;
+  handle: (call: AdminCall) => AdminAnswer | Promise<AdminAnswer>;
 }
 
 /** Returns the right that a caller of the route needs. */
@@ -170,7 +168,7 @@ export const json = (body: unknown, status = 200, headers?: Record<string, strin
 });
 
 type RouteDefinition<Call> = Omit<AdminRoute, 'method' | 'path' | 'id' | 'handle'> & {
-  handle: (call: Call) => Promise<AdminAnswer>;
+  handle: (call: Call) => AdminAnswer | Promise<AdminAnswer>;
 };
 
 /**
@@ -208,6 +206,12 @@ export function requireTarget({ targets }: AdminContext, target: string | undefi
   throw new Problem(404, `There is no target ${target}. The settings have: ${targets.join(', ')}.`);
 }
 
+/** Returns the connections with this target; undefined: every connection with each of its targets. */
+export const scopesAt = (
+  { scopes }: Pick<AdminContext, 'scopes'>,
+  target: string | undefined,
+): ScheduledScope[] => scopes.filter(({ scope }) => target === undefined || scope.target.name === target);
+
 /** Returns the desired state of a connection. @throws Problem 404 with the names that exist, for an unknown connection */
 export function stateOf({ states }: AdminContext, connection: string): DesiredState {
   const state = states.find((each) => each.connection === connection);
@@ -223,7 +227,10 @@ export const policyOf =
     scopes.find(({ scope }) => scope.target.name === target)?.scope.target.policy;
 
 /** @throws Problem 404 with the names that exist, for an unknown connection or target of a filter */
-export function requirePlace(context: AdminContext, filter: { connection?: string; target?: string }): void {
+export function requirePlace(
+  context: AdminContext,
+  filter: { connection?: string | undefined; target?: string | undefined },
+): void {
   if (filter.connection !== undefined) stateOf(context, filter.connection);
   requireTarget(context, filter.target);
 }

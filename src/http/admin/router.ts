@@ -9,7 +9,6 @@ import type { Logger } from '../../support/logger.ts';
 import type { Admitted } from '../admission/admission.ts';
 import { JSON_HEADERS } from '../json-headers.ts';
 import { createJsonBody } from '../middleware/json-body.ts';
-import { correlationIdOf } from '../middleware/request-context.ts';
 import { untilClosed } from '../scim/respond.ts';
 import { createChecks, type Checks } from './check.ts';
 import { openApiDocument } from './openapi.ts';
@@ -81,7 +80,7 @@ const openApiRoute = (routes: readonly AdminRoute[]): AdminRoute => {
     id: 'describe',
     summary: 'The OpenAPI document.',
     answers: { description: 'OpenAPI 3.1.' },
-    handle: () => Promise.resolve(json(document)),
+    handle: () => json(document),
   };
 };
 
@@ -97,7 +96,6 @@ function toHandler(route: AdminRoute, checks: Checks, readings: Turns): RequestH
       params: request.params as Record<string, string>,
       query: checks.query(search),
       body: checks.body(body),
-      request: correlationIdOf(request),
       caller: callerOf(request),
       via: request.headers['x-scim-bridge-via'] === 'page' ? ('page' as const) : ('admin API' as const),
       // The reason is for the log.

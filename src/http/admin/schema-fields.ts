@@ -6,6 +6,8 @@ export const integerField = { type: 'integer' };
 export const booleanField = { type: 'boolean' };
 /** Schema of a value of this JSON type, or null. */
 export const nullable = (type: string): JsonSchema => ({ type: [type, 'null'] });
+/** Schema of the kind of a resource. */
+export const kindField = { enum: ['User', 'Group'] };
 export const dateTime = { type: 'string', format: 'date-time' };
 export const unixMs = { type: 'integer', description: 'Unix milliseconds' };
 

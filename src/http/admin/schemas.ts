@@ -29,6 +29,7 @@ import {
   dateTime,
   eachOf,
   integerField,
+  kindField,
   nullable,
   object,
   objectOf,
@@ -159,7 +160,7 @@ export const SCHEMAS = {
   }),
   DeadLetter: objectOf<DeadLetter>()({
     ...eachOf(['connection', 'target', 'ref'], textField),
-    kind: { enum: ['User', 'Group'] },
+    kind: kindField,
     name: textField,
     since: dateTime,
     reason: textField,
@@ -225,7 +226,7 @@ export const SCHEMAS = {
   }),
   Link: objectOf<LinkRow>()({
     ...eachOf(['connection', 'target', 'ref'], textField),
-    kind: { enum: ['User', 'Group'] },
+    kind: kindField,
     ...eachOf(['name', 'externalId', 'platformId', 'account', 'origin'], nullable('string')),
     active: nullable('boolean'),
     departed: booleanField,

@@ -89,14 +89,13 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
     filters,
     answers,
     refuses,
-    // Async, so that an error of `filterOf` rejects the promise instead of being thrown.
-    read: async (query) =>
+    read: (query) =>
       page(context, searchActs(context.states, filterOf(context, query)), (found) => found, query.limit),
-    exported: async (query, signal) => {
+    exported: (query, signal) => {
       const steps = searchActs(context.states, filterOf(context, query));
       const toRecord = (found: LocatedAct): LocatedAct => found;
       const log = { name: 'acts', steps, columns: ACT_COLUMNS, toCells: actCells, toRecord };
-      return Promise.resolve(context.logExports.answer(log, query, signal));
+      return context.logExports.answer(log, query, signal);
     },
   }),
   getRoute('/acts/verify', 'verifyActs', {

@@ -14,7 +14,7 @@ import { whileAnswering } from '../../../reconcile/while-answering.ts';
 import type { ScheduledScope } from '../../../reconcile/apply/schedule.ts';
 import type { Finished, OperationWork } from '../operations.ts';
 import { Problem } from '../problem.ts';
-import { requireTarget, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
+import { requireTarget, scopesAt, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
 import { booleanField, onlyTarget, textField } from '../schema-fields.ts';
 import { orderRoute } from '../operator-fields.ts';
 import { accepted, startedAnswer as answers } from './operations.ts';
@@ -101,9 +101,6 @@ async function start(
 /** Ignores waits for the rate limit: an operation has no field for them. */
 const ignoreWaits = (): void => undefined;
 
-const chosen = ({ scopes }: AdminContext, target: string | undefined): readonly ScheduledScope[] =>
-  scopes.filter(({ scope }) => target === undefined || scope.target.name === target);
-
 /** Returns a function that reports the progress of a scope to the operation. */
 const progressOf =
   ({ scope: { connection, target } }: ScheduledScope, { onProgress }: OperationWork) =>
@@ -138,7 +135,7 @@ async function reportOf(
  */
 async function plan(context: AdminContext, order: Order, work: OperationWork): Promise<Finished> {
   const plans: Plan[] = [];
-  for (const each of chosen(context, order.target)) {
+  for (const each of scopesAt(context, order.target)) {
     const options = {
       id: context.ids.request(),
       full: order.full ?? false,
@@ -161,7 +158,7 @@ async function repair(
   work: OperationWork,
 ): Promise<Finished> {
   const reports: ReportOfScope[] = [];
-  for (const each of chosen(context, order.target)) {
+  for (const each of scopesAt(context, order.target)) {
     const run = async (signal: AbortSignal): Promise<RunReport> => {
       const { report } = await reconcile(each.scope, {
         id: context.ids.request(),

@@ -4,7 +4,16 @@ import { createAccountLook } from '../../../ops/person/account-look.ts';
 import type { Ref } from '../../../directory/records.ts';
 import { Problem } from '../problem.ts';
 import { json, policyOf, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, booleanField, integerField, nameField, object, textField } from '../schema-fields.ts';
+import {
+  arrayOf,
+  booleanField,
+  eachOf,
+  integerField,
+  nameField,
+  nullable,
+  object,
+  textField,
+} from '../schema-fields.ts';
 import { orderRoute } from '../operator-fields.ts';
 
 interface Order {
@@ -15,27 +24,21 @@ interface Order {
   otherPeople?: Ref[];
 }
 
-/** Kinds of removed data; the report has the number of each (ops/person/forget.ts). */
-const counts = [
-  'tombstones',
-  'links',
-  'heldChanges',
-  'deadLetters',
-  'logEntries',
-  'acts',
-  'events',
-  'mentions',
-];
 const report = object({
   connection: textField,
   refs: arrayOf(textField),
   order: { ...textField, description: 'Id that log entries have in place of the removed data.' },
-  removed: object(Object.fromEntries(counts.map((name) => [name, integerField]))),
+  removed: object(
+    eachOf(
+      ['tombstones', 'links', 'heldChanges', 'deadLetters', 'logEntries', 'acts', 'events', 'mentions'],
+      integerField,
+    ),
+  ),
   accounts: arrayOf(
     object({
       connection: textField,
       target: textField,
-      platformId: { type: ['string', 'null'] },
+      platformId: nullable('string'),
       state: { enum: ['closed', 'active', 'pending', 'gone', 'unread'] },
       groups: {
         ...arrayOf(textField),
@@ -48,7 +51,7 @@ const report = object({
           state: { enum: ['planned', 'unfinished', 'moved'] },
           at: textField,
           items: integerField,
-          folder: { type: ['string', 'null'] },
+          folder: nullable('string'),
         },
         required: ['state'],
       },

@@ -1,7 +1,6 @@
 // Routes of links between resources and their accounts or groups (docs/glossary.md): list, export, import and remove. `keep`
 // accepts that the links to a target stay after it left the settings.
 import type { TargetFeed } from '../../../directory/fleet/known-targets.ts';
-import type { Kind } from '../../../directory/records.ts';
 import { findForOrder, toSearched } from '../../../ops/find.ts';
 import { listLinks, removedFeeds, showLinks, type LinkFilter } from '../../../ops/links/link-rows.ts';
 import { forgetLinks, importLinks, LinkNeeded, type Imported } from '../../../ops/links/links.ts';
@@ -21,6 +20,7 @@ import {
   body,
   booleanField,
   integerField,
+  kindField,
   nameField,
   object,
   onlyConnection,
@@ -31,16 +31,10 @@ import {
 import { refTo } from '../schemas.ts';
 import { orderRoute } from '../operator-fields.ts';
 
-interface Filter {
-  connection?: string;
-  target?: string;
-  kind?: Kind;
-}
-
 const query = toQuery({
   connection: onlyConnection,
   target: onlyTarget,
-  kind: { enum: ['User', 'Group'], description: 'Only users, or only groups.' },
+  kind: { ...kindField, description: 'Only users, or only groups.' },
 });
 const resource = nameField('A name, an id or a ref.');
 const links = arrayOf(refTo('Link'));
@@ -54,7 +48,7 @@ const MOST_LISTED = 10_000;
 const TOO_MANY = `There are more than ${MOST_LISTED} links: use /admin/v1/links/export.`;
 
 export const linkRoutes = (context: AdminContext): AdminRoute[] => [
-  getRoute<Filter>('/links', 'listLinks', {
+  getRoute<LinkFilter>('/links', 'listLinks', {
     command: 'links list --json',
     summary: `Lists all links, up to ${MOST_LISTED}, also at targets that were taken out of the settings (removed).`,
     query,
@@ -70,7 +64,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       return json(rows);
     },
   }),
-  getRoute<Filter>('/links/export', 'exportLinks', {
+  getRoute<LinkFilter>('/links/export', 'exportLinks', {
     command: 'links export',
     summary:
       'Exports all links, one JSON object on each line, also at targets that were taken out of the settings (removed).',
@@ -188,7 +182,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
 ];
 
 /** @throws Problem 404 for a name that neither the settings nor the removed targets have */
-async function requireListed(context: AdminContext, filter: Filter): Promise<void> {
+async function requireListed(context: AdminContext, filter: LinkFilter): Promise<void> {
   if ((await removedFeeds(context, filter)).length === 0) requirePlace(context, filter);
 }
 

@@ -3,7 +3,15 @@ import { explain } from '../../../explain/explain.ts';
 import { findResources, toSearched, type FoundResource } from '../../../ops/find.ts';
 import { syncOne, type SyncReport } from '../../../ops/sync/sync-one.ts';
 import { Problem, severalProblem } from '../problem.ts';
-import { json, requireTarget, getRoute, postRoute, type AdminContext, type AdminRoute } from '../route.ts';
+import {
+  json,
+  requireTarget,
+  scopesAt,
+  getRoute,
+  postRoute,
+  type AdminContext,
+  type AdminRoute,
+} from '../route.ts';
 import { arrayOf, body, booleanField, nameField, onlyTarget, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import { orderRoute } from '../operator-fields.ts';
@@ -88,11 +96,8 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
       const options = { dryRun, actor, limitMs: timeoutSeconds * 1000, logger: context.logger, signal };
       const reports: SyncReport[] = [];
       for (const found of await findOne(context, query)) {
-        for (const { scope } of context.scopes) {
-          const isMeant = (query.target ?? scope.target.name) === scope.target.name;
-          if (isMeant && scope.connection === found.connection)
-            reports.push(await syncOne(scope, found, options));
-        }
+        for (const { scope } of scopesAt(context, query.target))
+          if (scope.connection === found.connection) reports.push(await syncOne(scope, found, options));
       }
       return json(reports);
     },
@@ -105,9 +110,8 @@ async function explainAll(
   { resource: name, target: only, readPlatform }: ExplainOrder,
 ) {
   requireTarget(context, only);
-  const scopes = context.scopes.map(({ scope }) => scope);
-  const chosen = scopes.filter((scope) => only === undefined || scope.target.name === only);
-  const found = await explain(chosen, name, context.readFleet, { readPlatform, logMs: LOG_MS });
+  const scopes = scopesAt(context, only).map(({ scope }) => scope);
+  const found = await explain(scopes, name, context.readFleet, { readPlatform, logMs: LOG_MS });
   if (found.length === 0) throw unknown();
   return found;
 }

@@ -7,7 +7,9 @@ import {
   arrayOf,
   body,
   booleanField,
+  kindField,
   limitField,
+  nullable,
   object,
   textField,
   omittable,
@@ -55,13 +57,13 @@ export const searchRoutes = (context: AdminContext): AdminRoute[] => [
         found: arrayOf(
           object({
             connection: textField,
-            kind: { enum: ['User', 'Group'] },
+            kind: kindField,
             ...eachOf(['ref', 'name'], textField),
             ...eachOf(['displayName', 'mail'], omittable(textField)),
             active: omittable(booleanField),
           }),
         ),
-        next: { type: ['string', 'null'] },
+        next: nullable('string'),
       }),
     },
     handle: async ({ body: { text, place, limit = DEFAULT_LIMIT }, signal }) => {

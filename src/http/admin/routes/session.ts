@@ -1,10 +1,10 @@
 // Routes of the session: read the caller, and sign out.
 import { json, deleteRoute, getRoute, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, object, textField } from '../schema-fields.ts';
+import { arrayOf, nullable, object, textField } from '../schema-fields.ts';
 import { ALL_RIGHTS } from '../sign-in/rights.ts';
 
 /** Schema of a text or null. */
-const orNull = (description: string) => ({ type: ['string', 'null'], description });
+const orNull = (description: string) => ({ ...nullable('string'), description });
 
 export const sessionRoutes = (_context: AdminContext): AdminRoute[] => [
   getRoute('/caller', 'readCaller', {
@@ -24,8 +24,7 @@ export const sessionRoutes = (_context: AdminContext): AdminRoute[] => [
         },
       }),
     },
-    handle: ({ caller: { name, person, rights, via } }) =>
-      Promise.resolve(json({ name, person, rights, via })),
+    handle: ({ caller: { name, person, rights, via } }) => json({ name, person, rights, via }),
   }),
   deleteRoute('/session', 'signOut', {
     summary: 'Ends the session of the caller. A caller without a session gets 200 too.',

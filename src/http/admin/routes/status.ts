@@ -6,6 +6,8 @@ import {
   arrayOf,
   dateTime,
   integerField,
+  kindField,
+  nullable,
   object,
   onlyConnection,
   onlyTarget,
@@ -19,19 +21,10 @@ import { PRIORITIES } from '../../../directory/records.ts';
 import { HISTORY_SERIES, readTargetHistory } from '../../../ops/status/target-history.ts';
 import { listWaiting, type WaitingFilter } from '../../../ops/status/waiting.ts';
 import { MOST_OF_A_PAGE, pageFields } from '../list-page.ts';
-import { EXCEPTION_REASONS, type ExceptionReason } from '../../../directory/outbox/exceptions.ts';
-import { listExceptions } from '../../../ops/approvals/exceptions.ts';
+import { EXCEPTION_REASONS } from '../../../directory/outbox/exceptions.ts';
+import { listExceptions, type ExceptionFilter } from '../../../ops/approvals/exceptions.ts';
 
-const series = arrayOf({ type: ['integer', 'null'] });
-const seriesOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, series]));
-
-interface ExceptionQuery {
-  connection?: string;
-  target?: string;
-  reason?: ExceptionReason;
-  offset?: number;
-  limit?: number;
-}
+const series = arrayOf(nullable('integer'));
 
 const exceptionFields = {
   connection: onlyConnection,
@@ -53,7 +46,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
     command: 'check-config --print --json',
     summary: 'Shows the effective settings, with secrets masked.',
     answers: { description: 'All settings with their values.', schema: { type: 'object' } },
-    handle: () => Promise.resolve(json(context.settings())),
+    handle: () => json(context.settings()),
   }),
   getRoute('/live', 'watchStatus', {
     summary: 'Streams the status when it changes, as server-sent events.',
@@ -66,7 +59,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
       schema: textField,
     },
     refuses: { 503: 'Too many streams are open at this process, or Redis does not answer.' },
-    handle: ({ caller, signal }) => Promise.resolve(context.openLive(caller, signal)),
+    handle: ({ caller, signal }) => context.openLive(caller, signal),
   }),
   getRoute<{ target: string; range?: HistoryRange }>('/history', 'readHistory', {
     summary:
@@ -89,7 +82,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
         now: unixMs,
         stepMs: integerField,
         requestsPerSecond: { type: 'number', description: 'Rate limit of the target.' },
-        series: object({ ...seriesOf(HISTORY_SERIES), backlog: object(seriesOf(PRIORITIES)) }),
+        series: object({ ...eachOf(HISTORY_SERIES, series), backlog: object(eachOf(PRIORITIES, series)) }),
       }),
     },
     refuses: { 404: 'There is no such target.' },
@@ -106,12 +99,12 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
       schema: arrayOf(
         object({
           ...eachOf(['connection', 'target', 'ref'], textField),
-          kind: { enum: ['User', 'Group'] },
+          kind: kindField,
           name: textField,
           since: dateTime,
           priority: { enum: [...PRIORITIES, null] },
           state: { enum: ['due', 'queued', 'running'], description: 'due: not yet in the queue' },
-          nextTry: { type: ['string', 'null'], description: 'When it is queued; null: it is in the queue.' },
+          nextTry: { ...nullable('string'), description: 'When it is queued; null: it is in the queue.' },
         }),
       ),
     },
@@ -121,7 +114,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
       return json(await listWaiting(context.states, { target, offset, limit }));
     },
   }),
-  getRoute<ExceptionQuery>('/exceptions', 'listExceptions', {
+  getRoute<Partial<ExceptionFilter>>('/exceptions', 'listExceptions', {
     command: 'exceptions --json',
     summary: 'Lists people and groups that differ from the desired state until a person acts.',
     query: toQuery({ ...exceptionFields, ...pageFields('exceptions') }),

@@ -5,7 +5,7 @@ import { effectOfMapping } from '../../../ops/mapping-effect.ts';
 import { tryMapping } from '../../../ops/try-mapping.ts';
 import type { ReconcileScope } from '../../../reconcile/scope.ts';
 import { invalid, Problem, severalProblem, tooManyProblem } from '../problem.ts';
-import { json, requireTarget, postRoute, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, requireTarget, scopesAt, postRoute, type AdminContext, type AdminRoute } from '../route.ts';
 import {
   eachOf,
   arrayOf,
@@ -134,17 +134,15 @@ export function workbenchRoutes(context: AdminContext): AdminRoute[] {
       handle: ({ body: { target: name, attributes: given }, signal }) => {
         check(context, name, given);
         return runEffect(async () => {
+          const scopes = scopesAt(context, name).map(({ scope }) => scope);
           const options = { target: name, limitMs: EFFECT_MS, signal };
           const tried = context.compileTried(name, given);
-          return json(await effectOfMapping(scopesOf(context, name), tried, options));
+          return json(await effectOfMapping(scopes, tried, options));
         });
       },
     }),
   ];
 }
-
-const scopesOf = ({ scopes }: AdminContext, target: string): ReconcileScope[] =>
-  scopes.map(({ scope }) => scope).filter((scope) => scope.target.name === target);
 
 /** @throws Problem 404 without such a target, 400 for a mapping that is too large */
 function check(context: AdminContext, name: string, given: object): void {
@@ -159,7 +157,7 @@ async function findPerson(
   target: string,
   name: string,
 ): Promise<{ scope: ReconcileScope; found: FoundResource }> {
-  const scopes = scopesOf(context, target);
+  const scopes = scopesAt(context, target).map(({ scope }) => scope);
   const people = (await findResources(toSearched(context.states), name)).flatMap((found) => {
     const scope = scopes.find(({ connection }) => connection === found.connection);
     return scope && found.kind === 'User' && found.record ? [{ scope, found }] : [];
