@@ -3,7 +3,7 @@
 import type { ConfigFault } from './faults.ts';
 import { checkCustomSchemas, schemasFor } from './custom-schemas.ts';
 import * as forms from './forms.ts';
-import { isTree, select, type Place } from './places.ts';
+import { hasText, isTree, select, type Place } from './places.ts';
 import type { CustomSchemaConfig } from './schema/custom-schema.ts';
 import { parseRedisAddress } from '../support/redis-address.ts';
 import { checkNotices } from './notice-checks.ts';
@@ -120,11 +120,10 @@ function checkPorts(document: unknown): ConfigFault[] {
 
 /** Refuses a certificate without its key, and cluster nodes with different credentials. */
 function checkRedis(document: unknown): ConfigFault[] {
-  const given = (name: string): boolean =>
-    select(document, `redis/tls/${name}`).some(({ value }) => typeof value === 'string');
   const faults: ConfigFault[] = [];
-  if (given('certFile') !== given('keyFile')) {
-    const path = `/redis/tls/${given('certFile') ? 'keyFile' : 'certFile'}`;
+  const hasCertificate = hasText(document, 'redis/tls/certFile');
+  if (hasCertificate !== hasText(document, 'redis/tls/keyFile')) {
+    const path = `/redis/tls/${hasCertificate ? 'keyFile' : 'certFile'}`;
     faults.push({ path, message: 'Give both certFile and keyFile, or neither.' });
   }
   const nodes = select(document, 'redis/cluster/*').map(({ path, value }) => {

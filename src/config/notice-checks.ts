@@ -1,7 +1,7 @@
 // Checks what JSON Schema cannot express about the settings of notices.
 import type { ConfigFault } from './faults.ts';
 import { checkSecureAddress } from './forms.ts';
-import { isTree, select } from './places.ts';
+import { hasText, isTree, select } from './places.ts';
 
 const MOST_CHANNELS = 10;
 /** Shortest and longest key that Standard Webhooks allows, in bytes. */
@@ -25,9 +25,7 @@ export function checkNotices(document: unknown): ConfigFault[] {
 
 /** Returns whether the settings give the address of the operators' page. */
 const hasPage = (document: unknown): boolean =>
-  ['notices/pageUrl', 'server/adminUrl', 'server/publicUrl'].some((at) =>
-    select(document, at).some(({ value }) => typeof value === 'string'),
-  );
+  ['notices/pageUrl', 'server/adminUrl', 'server/publicUrl'].some((at) => hasText(document, at));
 
 function channelFaults(
   path: string,

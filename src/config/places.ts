@@ -46,6 +46,10 @@ function step(place: Place, part: string): Place[] {
   });
 }
 
+/** Returns whether there is text at a place of a pattern. */
+export const hasText = (root: unknown, pattern: string): boolean =>
+  select(root, pattern).some(({ value }) => typeof value === 'string');
+
 /** Sets a value and creates missing mappings above it. @returns false when a value above it is not a mapping */
 export function setAt(root: unknown, keys: readonly string[], value: unknown): boolean {
   let tree = root;

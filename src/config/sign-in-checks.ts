@@ -1,7 +1,7 @@
 // Checks what JSON Schema cannot express about the sign-in settings.
 import type { ConfigFault } from './faults.ts';
 import { checkSecureScheme, checkWebAddress, isLoopback } from './forms.ts';
-import { isTree, select } from './places.ts';
+import { hasText, isTree, select } from './places.ts';
 
 /** Checks the base address of the page: https, or http of this machine, because the cookie of a session is sent there. */
 export function checkAdminUrl(text: string): string | undefined {
@@ -28,9 +28,7 @@ export function checkSignIn(document: unknown): ConfigFault[] {
 
 function checkOpenId(document: unknown, path: string, openid: Record<string, unknown>): ConfigFault[] {
   const faults: ConfigFault[] = [];
-  const given = (name: string): boolean =>
-    select(document, `server/${name}`).some(({ value }) => typeof value === 'string');
-  if (!given('adminUrl') && !given('publicUrl'))
+  if (!hasText(document, 'server/adminUrl') && !hasText(document, 'server/publicUrl'))
     faults.push({
       path: '/server/adminUrl',
       message:
