@@ -92,16 +92,8 @@ export function approvalsCommand(program: Command, cli: Cli): void {
 
   withSelection(group.command('show <id>'))
     .description('which limit holds an approval, and its changes with name, mail and reason')
-    .addOption(
-      new Option('--limit <count>', 'at most this many changes')
-        .default(DEFAULT_LIMIT)
-        .argParser(toWhole(1, MOST_CHANGES)),
-    )
-    .addOption(
-      new Option('--offset <count>', 'leave out so many at the beginning')
-        .default(0)
-        .argParser(toWhole(0, MOST_OFFSET)),
-    )
+    .option('--limit <count>', 'at most this many changes', toWhole(1, MOST_CHANGES), DEFAULT_LIMIT)
+    .option('--offset <count>', 'leave out so many at the beginning', toWhole(0, MOST_OFFSET), 0)
     .addOption(new Option('--all', 'every change; only without --json').conflicts(['json', 'limit']))
     .option('--json', 'print as JSON')
     .action(async (id: string, flags: Flags, command: Command) => {

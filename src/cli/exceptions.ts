@@ -31,16 +31,8 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
     .option('--connection <name>', 'only of this connection')
     .option('--target <name>', 'only at this target')
     .addOption(new Option('--reason <reason>', 'only of this reason').choices([...EXCEPTION_REASONS]))
-    .addOption(
-      new Option('--offset <count>', 'leave out so many at the beginning')
-        .default(0)
-        .argParser(toWhole(0, MOST_OFFSET)),
-    )
-    .addOption(
-      new Option('--limit <count>', 'at most this many')
-        .default(DEFAULT_LIMIT)
-        .argParser(toWhole(1, MOST_SHOWN)),
-    )
+    .option('--offset <count>', 'leave out so many at the beginning', toWhole(0, MOST_OFFSET), 0)
+    .option('--limit <count>', 'at most this many', toWhole(1, MOST_SHOWN), DEFAULT_LIMIT)
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
       const { limit, json, ...filter } = flags;
