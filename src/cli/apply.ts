@@ -8,7 +8,7 @@ import type { RunReport } from '../directory/outbox/runs.ts';
 import { DESTRUCTIVE, isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { parseSaved, writesIn, type Plan } from '../reconcile/plan.ts';
 import { type PlanReview, reviewPlan, scopeOfPlan } from '../reconcile/plan/review-plan.ts';
-import { counted } from '../support/counted.ts';
+import { counted, total } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { agrees, carryOutQuestion, confirm } from './confirm.ts';
 import { deadlineOf, withDeadline, type DeadlineFlags } from './deadline.ts';
@@ -164,7 +164,7 @@ function printLeft(createdAt: string | undefined, reviews: PlanReview[], cli: Cl
     shown.map(({ left }) => left),
     cli,
   );
-  const done = reviews.reduce((sum, review) => sum + review.done, 0);
+  const done = total(reviews.map((review) => review.done));
   if (done > 0 && shown.length > 0)
     say(
       `Nothing is left to do of ${counted(done, 'change')}, by what the platform shows now; not shown above.`,
@@ -177,9 +177,9 @@ function printLeft(createdAt: string | undefined, reviews: PlanReview[], cli: Cl
  * @throws Error when a plan with removals is not confirmed
  */
 async function isAgreed(left: Plan[], flags: ApplyFlags): Promise<boolean> {
-  const total = left.reduce((sum, plan) => sum + writesIn(plan), 0);
-  const question = carryOutQuestion(total);
-  if (!left.some(({ entries }) => entries.some(isRemoval))) return total === 0 || agrees(flags, question);
+  const writes = total(left.map(writesIn));
+  const question = carryOutQuestion(writes);
+  if (!left.some(({ entries }) => entries.some(isRemoval))) return writes === 0 || agrees(flags, question);
   await confirm(flags, question);
   return true;
 }

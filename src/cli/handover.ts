@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { whileAnswering } from '../reconcile/while-answering.ts';
 import { connectionsOf } from '../explain/explain.ts';
 import { findHandovers, type ListedHandover, listHandovers, undoHandover } from '../ops/handover.ts';
-import { counted } from '../support/counted.ts';
+import { counted, total } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
@@ -61,7 +61,7 @@ async function undo(text: string, flags: Flags, command: Command, cli: Cli): Pro
     if (!isKnown) throw new UnknownResource(text, { config, target: flags.target, isPerson: true });
     if (found.length === 0)
       throw new Error(`Nothing of ${text} is handed over: see scim-bridge handover list.`);
-    const count = found.reduce((sum, { handover }) => sum + movedOf(handover), 0);
+    const count = total(found.map(({ handover }) => movedOf(handover)));
     await confirm(flags, `Move ${counted(count, 'item')} of ${text} back?`, () => {
       for (const { handover } of found) say(...linesOf(handover));
     });

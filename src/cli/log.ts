@@ -28,6 +28,7 @@ import {
 import { withoutGuardHolds } from '../reconcile/text/exception-words.ts';
 import { counted } from '../support/counted.ts';
 import { someOf } from '../support/sentence-parts.ts';
+import { isoTime } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { requireLogged, UnknownResource } from './resources.ts';
@@ -161,7 +162,7 @@ export function toText(
   ].join('; ');
   // The ref tells people apart whose names were removed.
   const shownName = forgotten ? `${name} ${ref}` : name;
-  return `${new Date(at).toISOString()}  ${target}  ${shownName}  ${what}${detail ? `  ${detail}` : ''}  [${request}]`;
+  return `${isoTime(at)}  ${target}  ${shownName}  ${what}${detail ? `  ${detail}` : ''}  [${request}]`;
 }
 
 /** A written value: its name (`active`, or an attribute as `attributes.<name>`), the value before, the value after. */

@@ -28,7 +28,7 @@ import { tokenFindings } from '../ops/doctor/token-findings.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
-import { counted } from '../support/counted.ts';
+import { counted, total } from '../support/counted.ts';
 
 export function statusCommand(program: Command, cli: Cli): void {
   program
@@ -69,7 +69,7 @@ const MOST_NAMED = 3;
  */
 function waitingText(dirty: number, priorities: TargetStatus['priorities']): string {
   const waiting = Object.entries(priorities).filter(([, count]) => count > 0);
-  const taken = dirty - waiting.reduce((sum, [, count]) => sum + count, 0);
+  const taken = dirty - total(waiting.map(([, count]) => count));
   return [
     ...waiting.map(([priority, count]) => `${count} in the priority ${priority}`),
     ...(taken > 0 ? [`${taken} in the queue or with a worker`] : []),
@@ -180,8 +180,7 @@ const DRIFT_WORDS: [cause: string, words: (count: number) => string][] = [
 /** Returns the number of differences at the platform that the last reconcile found, by cause, as text. */
 const driftText = (drift: readonly DriftCount[]): string =>
   DRIFT_WORDS.map(([cause, words]) => {
-    let count = 0;
-    for (const each of drift) if (each.cause === cause) count += each.count;
+    const count = total(drift.filter((each) => each.cause === cause).map((each) => each.count));
     return count === 0 ? '' : `, ${words(count)}`;
   }).join('');
 

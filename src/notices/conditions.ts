@@ -2,6 +2,7 @@
 // settings.
 import type { NoticeCondition, NoticeSubject } from '../directory/notice-store.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
+import { total } from '../support/counted.ts';
 import { warningOf } from '../tokens/expiry.ts';
 import type { NoticeFacts } from './facts.ts';
 
@@ -69,7 +70,7 @@ function backlogConditions(
   place: { connection: string; target: string },
   now: number,
 ): NoticeCondition[] {
-  const count = Object.values(held).reduce((sum, each) => sum + each, 0);
+  const count = total(Object.values(held));
   // `ages`: milliseconds since the oldest exception of each reason.
   const since = exceptions.Held > 0 ? now - exceptions.ages.Held : null;
   return [

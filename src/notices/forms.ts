@@ -1,4 +1,5 @@
 // Writes the bodies of messages: for webhooks, for Slack and for Microsoft Teams.
+import { isoTime } from '../support/sources.ts';
 import type { NoticeItem } from './summary.ts';
 
 export type NoticeForm = 'webhook' | 'slack' | 'teams';
@@ -21,7 +22,7 @@ const BODIES: Record<NoticeForm, (content: NoticeContent) => object> = {
   webhook: ({ id, at, items }) => ({
     type: 'scim-bridge.notice',
     id,
-    timestamp: new Date(at).toISOString(),
+    timestamp: isoTime(at),
     data: { items },
   }),
   slack: ({ items }) => ({

@@ -1,6 +1,7 @@
 // Describes a change in one sentence without full stop. It contains only counts, and names of the settings.
 import type { NoticeChange, NoticeCondition, NoticeSubject } from '../directory/notice-store.ts';
 import { counted } from '../support/counted.ts';
+import { isoTime } from '../support/sources.ts';
 
 /** One change as receivers see it. */
 export interface NoticeItem {
@@ -40,7 +41,7 @@ export function toNoticeItem({ state, condition }: NoticeChange, pageUrl: string
     reason,
     count,
     state,
-    since: new Date(since).toISOString(),
+    since: isoTime(since),
     summary: (state === 'new' ? SENTENCES[about] : ENDINGS[about])(condition),
     link: linkTo(about, pageUrl),
   };

@@ -13,6 +13,7 @@ import {
   unavailable,
   uniqueness,
 } from '../scim/index.ts';
+import { isoTime } from '../support/sources.ts';
 import type { RequestContext } from './context.ts';
 
 /** Members of a group: ids of users, and member values that are the id of no user. */
@@ -29,9 +30,9 @@ export const locationOf = (type: ResourceType, id: string, baseUrl: string): str
  * the comma before its key, or empty.
  */
 function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra: string): string {
-  const created = new Date(record.created).toISOString();
+  const created = isoTime(record.created);
   const isNew = record.lastModified === record.created;
-  const lastModified = isNew ? created : new Date(record.lastModified).toISOString();
+  const lastModified = isNew ? created : isoTime(record.lastModified);
   const location = JSON.stringify(locationOf(type, record.id, baseUrl));
   const meta = `{"resourceType":"${type.name}","created":"${created}","lastModified":"${lastModified}","location":${location},"version":"W/\\"${record.version}\\""}`;
   return `{"id":"${record.id}",${record.text.slice(1, -1)}${extra},"meta":${meta}}`;

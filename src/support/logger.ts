@@ -1,5 +1,6 @@
 // Creates the logger of the process. It removes secrets and personal data before a line is written.
 import { pino, type Logger } from 'pino';
+import { isoTime } from './sources.ts';
 
 export type { Logger };
 
@@ -43,7 +44,7 @@ function createTimestamp(): () => string {
   let text = '';
   return () => {
     const now = Date.now();
-    if (now !== at) text = `,"time":"${new Date(now).toISOString()}"`;
+    if (now !== at) text = `,"time":"${isoTime(now)}"`;
     at = now;
     return text;
   };
