@@ -1,5 +1,5 @@
 // Creates, changes and deletes console users (contract 3.3), for other programs: the bridge manages accounts by SCIM.
-import { isRecord } from './answer.ts';
+import { isRecord, textOrEmpty } from './answer.ts';
 import { listOf, readConsoleUser, textId, type Reader } from './readers.ts';
 import { callsOf, toWireId, type CallOptions, type Send } from './request.ts';
 
@@ -44,7 +44,7 @@ const readFailure: Reader<BulkOutcome['failed'][number]> = (body, refuse) => {
   return {
     userId: id,
     status: typeof status === 'number' ? status : 0,
-    message: typeof message === 'string' ? message : '',
+    message: textOrEmpty(message),
   };
 };
 

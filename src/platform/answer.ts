@@ -14,6 +14,22 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the value if it is text, else ''. */
+export const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Returns those of the named properties that are text. */
+export function textsIn<Name extends string>(
+  record: Readonly<Record<string, unknown>>,
+  names: readonly Name[],
+): { [key in Name]?: string } {
+  const texts: { [key in Name]?: string } = {};
+  for (const name of names) {
+    const value = record[name];
+    if (typeof value === 'string') texts[name] = value;
+  }
+  return texts;
+}
+
 function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }

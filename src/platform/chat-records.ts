@@ -1,5 +1,5 @@
 // Defines the records of a chat stream and the settings of a session, and finds the final answer (contract 6.2, 6.3, 6.6).
-import { isRecord, parseJson } from './answer.ts';
+import { isRecord, parseJson, textOrEmpty, textsIn } from './answer.ts';
 import { textId } from './readers.ts';
 import type { OpenAnswer } from './streams.ts';
 
@@ -67,16 +67,16 @@ const jsonOrText = (text: unknown): unknown =>
 function toToolCall(value: Record<string, unknown>): ToolCall {
   const { name, input, result } = value;
   return {
-    name: typeof name === 'string' ? name : '',
+    name: textOrEmpty(name),
     input: jsonOrText(input),
     ...(result === undefined || result === null ? {} : { result: jsonOrText(result) }),
   };
 }
 
 function toState(value: Record<string, unknown>): ChatState {
-  const { chatId, isStreaming, messages } = value;
+  const { isStreaming, messages } = value;
   return {
-    ...(typeof chatId === 'string' ? { chatId } : {}),
+    ...textsIn(value, ['chatId']),
     ...(typeof isStreaming === 'boolean' ? { isStreaming } : {}),
     ...(Array.isArray(messages) ? { messages: messages.flatMap(toRecords) } : {}),
   };
@@ -89,13 +89,12 @@ function toState(value: Record<string, unknown>): ChatState {
 function toRecords(value: unknown): ChatRecord[] {
   const id = isRecord(value) ? textId(value['id']) : undefined;
   if (!isRecord(value) || id === undefined) return [];
-  const { role, content, thinking, toolCall, graphPath, isStructuredResponse, sort, state } = value;
+  const { role, toolCall, graphPath, isStructuredResponse, sort, state } = value;
   return [
     {
       id,
       ...(role === 'user' || role === 'assistant' ? { role } : {}),
-      ...(typeof content === 'string' ? { content } : {}),
-      ...(typeof thinking === 'string' ? { thinking } : {}),
+      ...textsIn(value, ['content', 'thinking']),
       ...(isRecord(toolCall) ? { toolCall: toToolCall(toolCall) } : {}),
       ...(Array.isArray(graphPath) ? { graphPath: graphPath.map(String) } : {}),
       isDelta: value['isDelta'] === true,

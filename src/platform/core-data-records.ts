@@ -1,5 +1,5 @@
 // Defines queries and answers of Core Data, and reads the answers (contract 5).
-import { isRecord } from './answer.ts';
+import { isRecord, textOrEmpty, textsIn } from './answer.ts';
 import { textId, type Reader, type Refuse } from './readers.ts';
 
 /** JSON query over the members of the data model; filter values are text. */
@@ -101,7 +101,7 @@ const toRow = (members: string[], cellOf: (index: number) => unknown): DataRow =
  * Returns rows as objects from any of the three transfer forms (contract 5.1): objects, lists of cells by row
  * (`dataset`), or lists of cells by column (`columns`). @throws the error of `refuse` for any other form
  */
-export function toRows(data: unknown, refuse: Refuse): DataRow[] {
+function toRows(data: unknown, refuse: Refuse): DataRow[] {
   if (Array.isArray(data)) return data.filter(isRecord);
   if (!isRecord(data)) throw refuse('an answer without rows');
   const members = texts(data['members']);
@@ -116,11 +116,11 @@ export function toRows(data: unknown, refuse: Refuse): DataRow[] {
 /** Reads one result of `/v1/load` (contract 5.1). */
 export function toLoadAnswer(result: unknown, refuse: Refuse): LoadAnswer {
   if (!isRecord(result)) throw refuse('no result');
-  const { total, lastRefreshTime, annotation } = result;
+  const { total, annotation } = result;
   return {
     rows: toRows(result['data'], refuse),
     ...(typeof total === 'number' ? { total } : {}),
-    ...(typeof lastRefreshTime === 'string' ? { lastRefreshTime } : {}),
+    ...textsIn(result, ['lastRefreshTime']),
     annotation: isRecord(annotation) ? annotation : {},
   };
 }
@@ -128,14 +128,7 @@ export function toLoadAnswer(result: unknown, refuse: Refuse): LoadAnswer {
 /** Returns a list with the member; empty for a value that is none. */
 function toMember(value: unknown): ModelMember[] {
   if (!isRecord(value) || typeof value['name'] !== 'string') return [];
-  const { name, title, type } = value;
-  return [
-    {
-      name,
-      ...(typeof title === 'string' ? { title } : {}),
-      ...(typeof type === 'string' ? { type } : {}),
-    },
-  ];
+  return [{ name: value['name'], ...textsIn(value, ['title', 'type']) }];
 }
 
 const toMembers = (value: unknown): ModelMember[] => (Array.isArray(value) ? value.flatMap(toMember) : []);
@@ -143,11 +136,10 @@ const toMembers = (value: unknown): ModelMember[] => (Array.isArray(value) ? val
 /** Reads a cube or view of the metadata. */
 export const readEntity: Reader<ModelEntity> = (body, refuse) => {
   if (!isRecord(body) || typeof body['name'] !== 'string') throw refuse('an entity without name');
-  const { name, title, type } = body;
   return {
-    name,
-    type: typeof type === 'string' ? type : '',
-    ...(typeof title === 'string' ? { title } : {}),
+    name: body['name'],
+    type: textOrEmpty(body['type']),
+    ...textsIn(body, ['title']),
     measures: toMembers(body['measures']),
     dimensions: toMembers(body['dimensions']),
     segments: toMembers(body['segments']),
@@ -157,7 +149,7 @@ export const readEntity: Reader<ModelEntity> = (body, refuse) => {
 export const readEntityName: Reader<EntityName> = (body, refuse) => {
   const name = isRecord(body) ? textId(body['name']) : undefined;
   if (!isRecord(body) || name === undefined) throw refuse('an entity without name');
-  return { id: name, name, type: typeof body['type'] === 'string' ? body['type'] : '' };
+  return { id: name, name, type: textOrEmpty(body['type']) };
 };
 
 /** Reads the answer of `/v1/sql`: `{ sql: { sql: [text, parameters] } }`. */
@@ -179,8 +171,7 @@ export const readDataSources: Reader<DataSource[]> = (body, refuse) => {
   if (!Array.isArray(data)) throw refuse('no list of data sources');
   return data.filter(isRecord).map((entry) => ({
     name: textId(entry['name']) ?? '',
-    type: typeof entry['type'] === 'string' ? entry['type'] : '',
-    ...(typeof entry['database'] === 'string' ? { database: entry['database'] } : {}),
-    ...(typeof entry['schema'] === 'string' ? { schema: entry['schema'] } : {}),
+    type: textOrEmpty(entry['type']),
+    ...textsIn(entry, ['database', 'schema']),
   }));
 };

@@ -1,6 +1,6 @@
 // Implements the Core Data client: queries and metadata of one deployment, with the rights of the token's owner (contract 5).
 import { randomIds } from '../support/sources.ts';
-import { isRecord, platformMessage } from './answer.ts';
+import { isRecord, platformMessage, textOrEmpty } from './answer.ts';
 import {
   readDataSources,
   readEntity,
@@ -11,12 +11,11 @@ import {
   type DataRow,
   type LoadAnswer,
   type LoadQuery,
-  type ModelEntity,
   type SqlColumn,
 } from './core-data-records.ts';
 import { PlatformAborted, PlatformDecode, PlatformTimeout, type CallContext } from './errors.ts';
 import { jsonLines } from './lines.ts';
-import { listOf, unread, type Reader } from './readers.ts';
+import { listOf, under, unread, type Reader } from './readers.ts';
 import { QueryRefused } from './refusals.ts';
 import { callsOf, type CallOptions } from './request.ts';
 import { listRest } from './rest-list.ts';
@@ -99,7 +98,7 @@ function columnsOf(value: unknown, answer: OpenAnswer): SqlColumn[] {
   return value.map((column: unknown) => {
     const { name, column_type } = isRecord(column) ? column : {};
     if (typeof name !== 'string') throw answer.refuse('a column without name');
-    return { name, type: typeof column_type === 'string' ? column_type : '' };
+    return { name, type: textOrEmpty(column_type) };
   });
 }
 
@@ -195,12 +194,9 @@ export function createCoreDataClient(options: CoreDataOptions) {
     dryRun: (query: LoadQuery, callOptions?: CallOptions) =>
       describe('/v1/dry-run', query, readDryRun, callOptions),
     /** Returns the cubes and views that the token may see. */
-    meta: (callOptions?: CallOptions) => {
+    meta: (callOptions?: CallOptions) =>
       // `cubes` also holds the views (contract 0.2).
-      const read: Reader<ModelEntity[]> = (body, fail) =>
-        listOf(readEntity)(isRecord(body) ? body['cubes'] : undefined, fail);
-      return call('GET', '/v1/meta', { read }, callOptions);
-    },
+      call('GET', '/v1/meta', { read: under('cubes', listOf(readEntity)) }, callOptions),
     /** @throws EndpointAbsent at an open-source Cube server */
     dataSources: (callOptions?: CallOptions) =>
       call('GET', '/v1/data-sources', { read: readDataSources }, callOptions),
@@ -213,11 +209,8 @@ export function createCoreDataClient(options: CoreDataOptions) {
         callOptions,
       ),
     /** Returns one cube or view. @throws EndpointAbsent at an open-source Cube server */
-    entity: (name: string, callOptions?: CallOptions) => {
-      const read: Reader<ModelEntity> = (body, fail) =>
-        readEntity(isRecord(body) ? body['data'] : undefined, fail);
-      return call('GET', '/v1/entities/{name}', { params: { name }, read }, callOptions);
-    },
+    entity: (name: string, callOptions?: CallOptions) =>
+      call('GET', '/v1/entities/{name}', { params: { name }, read: under('data', readEntity) }, callOptions),
     /** Waits for running calls, then closes the connections. */
     close: () => service.close(),
   };

@@ -1,5 +1,5 @@
 // Reads and changes deployments, and switches their software versions (contract 4.1, 4.5).
-import { isRecord } from './answer.ts';
+import { isRecord, textOrEmpty, textsIn } from './answer.ts';
 import { identified, optionalField } from './fields.ts';
 import type { Reader } from './readers.ts';
 import { callsOf, type CallOptions, type Send } from './request.ts';
@@ -65,22 +65,16 @@ const readSettings: Reader<DeploymentSettings> = (body, refuse) => {
   const fields = identified(body, 'deployment', refuse);
   return {
     ...readDeployment(body, refuse),
-    ...optionalField('releaseChannel', fields.optionalText('releaseChannel')),
-    ...optionalField('releaseChannelVersion', fields.optionalText('releaseChannelVersion')),
-    ...optionalField('deployBranchName', fields.optionalText('deployBranchName')),
+    ...textsIn(fields.all, ['releaseChannel', 'releaseChannelVersion', 'deployBranchName']),
     record: fields.all,
   };
 };
 
 function readVersion(entry: Record<string, unknown>): DeploymentVersion {
-  const text = (name: string): string => {
-    const value = entry[name];
-    return typeof value === 'string' ? value : '';
-  };
   return {
-    releaseChannelVersion: text('releaseChannelVersion'),
-    version: text('version'),
-    releaseChannel: text('releaseChannel'),
+    releaseChannelVersion: textOrEmpty(entry['releaseChannelVersion']),
+    version: textOrEmpty(entry['version']),
+    releaseChannel: textOrEmpty(entry['releaseChannel']),
     isLatestInChannel: entry['isLatestInChannel'] === true,
     isCurrent: entry['isCurrent'] === true,
   };

@@ -1,7 +1,7 @@
 // Reads environments and branches of a deployment, and creates metadata tokens (contract 4.2 to 4.4).
-import { isRecord } from './answer.ts';
+import { isRecord, textOrEmpty, textsIn } from './answer.ts';
 import { identified, optionalField } from './fields.ts';
-import type { Reader } from './readers.ts';
+import { under, type Reader } from './readers.ts';
 import { callsOf, toWireId, type CallOptions, type Send } from './request.ts';
 import { listRest } from './rest-list.ts';
 
@@ -75,7 +75,7 @@ const readMetaToken: Reader<MetaToken> = (body, refuse) => {
   if (typeof token !== 'string' || token === '' || typeof expires_at !== 'string') {
     throw refuse('no metadata token with an expiry');
   }
-  return { token, createdAt: typeof created_at === 'string' ? created_at : '', expiresAt: expires_at };
+  return { token, createdAt: textOrEmpty(created_at), expiresAt: expires_at };
 };
 
 const readBranch: Reader<Branch> = (body, refuse) => {
@@ -83,8 +83,7 @@ const readBranch: Reader<Branch> = (body, refuse) => {
   return {
     id: fields.id,
     name: fields.text('name'),
-    ...optionalField('parentBranch', fields.optionalText('parentBranch')),
-    ...optionalField('lastHash', fields.optionalText('lastHash')),
+    ...textsIn(fields.all, ['parentBranch', 'lastHash']),
     isStagingEnvironmentEnabled: fields.isTrue('isStagingEnvironmentEnabled'),
   };
 };
@@ -151,10 +150,12 @@ export function createBranches(send: Send) {
     ): Promise<Branch> {
       const call = { method: 'PUT', route: STAGING, correlationId: options?.correlationId };
       const which = 'branchId' in branch ? { branchId: toWireId('branchId', branch.branchId, call) } : branch;
-      const read: Reader<Branch> = (body, refuse) =>
-        readBranch(isRecord(body) ? body['data'] : undefined, refuse);
-      const body = { enabled, ...which };
-      return callsOf(send, 'rest')('PUT', STAGING, { params: { deploymentId }, body, read }, options);
+      const request = {
+        params: { deploymentId },
+        body: { enabled, ...which },
+        read: under('data', readBranch),
+      };
+      return callsOf(send, 'rest')('PUT', STAGING, request, options);
     },
   };
 }

@@ -102,6 +102,11 @@ export function listOf<T>(reader: Reader<T>): Reader<T[]> {
   };
 }
 
+/** Returns a reader for an answer that has the record under a name. */
+export function under<T>(name: string, reader: Reader<T>): Reader<T> {
+  return (body, refuse) => reader(isRecord(body) ? body[name] : undefined, refuse);
+}
+
 /** Returns a reader for a SCIM ListResponse. Missing `Resources` mean none; `itemsPerPage` is ignored (contract 2.5). */
 export function readScimList<T>(reader: Reader<T>, startIndex: number): Reader<ListPage<T>> {
   const resources = listOf(reader);

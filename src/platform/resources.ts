@@ -1,6 +1,6 @@
 // Calls operations of the platform's OpenAPI document by method and path (contract 10), for those that this client
 // has no function for.
-import { isRecord } from './answer.ts';
+import { isRecord, textOrEmpty } from './answer.ts';
 import { PlatformArgument } from './errors.ts';
 import { textId, unread, type Reader } from './readers.ts';
 import type { CallOptions, PlatformRequest, Send } from './request.ts';
@@ -86,8 +86,8 @@ const readOperations: Reader<ServedOperation[]> = (body, refuse) => {
       return [
         {
           name: `${method.toUpperCase()} ${path}` as OperationName,
-          operationId: typeof operationId === 'string' ? operationId : '',
-          summary: typeof summary === 'string' ? summary : '',
+          operationId: textOrEmpty(operationId),
+          summary: textOrEmpty(summary),
         },
       ];
     }),

@@ -1,5 +1,6 @@
 // Reads and assigns roles, and reads and deletes user groups, outside SCIM (contract 3.5).
-import { identified, optionalField } from './fields.ts';
+import { textsIn } from './answer.ts';
+import { identified } from './fields.ts';
 import type { Reader } from './readers.ts';
 import { callsOf, type CallOptions, type Send } from './request.ts';
 import { listRest } from './rest-list.ts';
@@ -23,8 +24,12 @@ const ROLE_OF_USER = '/api/v1/roles/{roleId}/users/{userId}';
 
 const readRole: Reader<CustomRole> = (body, refuse) => {
   const role = identified(body, 'role', refuse);
-  const description = optionalField('description', role.optionalText('description'));
-  return { id: role.id, name: role.text('name'), ...description, record: role.all };
+  return {
+    id: role.id,
+    name: role.text('name'),
+    ...textsIn(role.all, ['description']),
+    record: role.all,
+  };
 };
 
 const readUserGroup: Reader<UserGroup> = (body, refuse) => {

@@ -1,6 +1,6 @@
 // Reads what the platform's SCIM service supports: configuration, resource types and schemas (contract 2.1).
-import { isRecord } from './answer.ts';
-import { identified, optionalField } from './fields.ts';
+import { isRecord, textsIn } from './answer.ts';
+import { identified } from './fields.ts';
 import { readScimList, type Reader } from './readers.ts';
 import { callsOf, type CallOptions, type Send } from './request.ts';
 
@@ -82,8 +82,7 @@ const readSchema: Reader<PlatformSchema> = (body, refuse) => {
   const schema = identified(body, 'schema', refuse);
   return {
     id: schema.id,
-    ...optionalField('name', schema.optionalText('name')),
-    ...optionalField('description', schema.optionalText('description')),
+    ...textsIn(schema.all, ['name', 'description']),
     attributes: recordsIn(schema.all['attributes']),
   };
 };

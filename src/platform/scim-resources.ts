@@ -61,11 +61,6 @@ export function scimFilter(attribute: string, value: string): string {
   return `${attribute} eq ${JSON.stringify(value)}`;
 }
 
-/** Returns the body of a SCIM PATCH. */
-export function patchBody(operations: PlatformPatchOperation[]): WirePatch {
-  return { schemas: [PATCH_URN], Operations: operations };
-}
-
 /** Returns the query parameter `excludedAttributes`; undefined leaves it out. */
 function excluded(members: boolean | undefined): string | undefined {
   return members === false ? 'members' : undefined;
@@ -98,7 +93,7 @@ function createResourceCalls<T extends { id: string }, Input>(
       ),
     create: (body, options) => call('POST', route, { body, read }, options),
     patch(id, operations, options) {
-      const body = patchBody(operations);
+      const body: WirePatch = { schemas: [PATCH_URN], Operations: operations };
       return call(
         'PATCH',
         one,

@@ -28,7 +28,6 @@ export interface Service {
   /** Removes the tokens from a text of the platform. */
   readonly redact: RedactText;
   readonly clock: Clock;
-  readonly timeoutMs: number;
   close(): Promise<void>;
 }
 
@@ -84,7 +83,6 @@ export function createService(
     stream: streams.stream,
     redact: common.redact,
     clock: common.clock,
-    timeoutMs,
     async close() {
       await Promise.all([transport.close(), streams.close()]);
     },

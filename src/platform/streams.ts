@@ -1,6 +1,5 @@
 // Reads streamed answers piece by piece, until the reader stops, the caller's signal fires, or the stream pauses too long.
 import { Pool } from 'undici';
-import type { AnswerHeaders } from './answer.ts';
 import { createAttempt, refusedAnswer, type AttemptOptions } from './attempt.ts';
 import {
   EndpointAbsent,
@@ -21,7 +20,6 @@ const REFUSAL_LENGTH = 64 * 1024;
 
 /** A successful answer whose body is not read yet. */
 export interface OpenAnswer {
-  readonly headers: AnswerHeaders;
   /** The decoded body in pieces; a piece may end anywhere. */
   readonly text: AsyncIterable<string>;
   /** Context for errors of the call. */
@@ -137,7 +135,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
       // A tenant without the endpoint answers 200 with a web page (contract 12.9).
       if (type.startsWith('text/html')) throw new EndpointAbsent(response.statusCode, call);
       const refuse = (reason: string): PlatformDecode => new PlatformDecode(reason, call);
-      yield* request.read({ headers: response.headers, text, call, redact, refuse });
+      yield* request.read({ text, call, redact, refuse });
       status = response.statusCode;
     } catch (fault) {
       failed = toPlatformError(fault, signal, call);

@@ -1,5 +1,5 @@
 // Reads and writes folders, workbooks and reports, the workspace feed and moves (contract 4.7).
-import { isRecord } from './answer.ts';
+import { isRecord, textsIn } from './answer.ts';
 import type { CallContext } from './errors.ts';
 import { readDashboards, type WorkbookDashboards } from './dashboards.ts';
 import { identified, optionalField } from './fields.ts';
@@ -72,8 +72,7 @@ const readItem: Reader<WorkspaceItem> = (body, refuse) => {
     folderId: fields.optionalId('folderId') ?? fields.optionalId('parentId') ?? null,
     folderPath: Array.isArray(path) ? path.flatMap(pathEntry) : [],
     ...optionalField('ownerId', isRecord(fields.all['user']) ? textId(fields.all['user']['id']) : undefined),
-    ...optionalField('createdAt', fields.optionalText('createdAt')),
-    ...optionalField('updatedAt', fields.optionalText('updatedAt')),
+    ...textsIn(fields.all, ['createdAt', 'updatedAt']),
     ...readDashboards(fields.all),
     record: fields.all,
   };
