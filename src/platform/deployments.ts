@@ -1,6 +1,6 @@
 // Reads and changes deployments, and switches their software versions (contract 4.1, 4.5).
 import { isRecord, textOrEmpty, textsIn } from './answer.ts';
-import { identified, optionalField } from './fields.ts';
+import { identified } from './fields.ts';
 import type { Reader } from './readers.ts';
 import { callsOf, type CallOptions, type Send } from './request.ts';
 import { listRest } from './rest-list.ts';
@@ -53,11 +53,12 @@ const ONE = '/api/v1/deployments/{deploymentId}';
 
 const readDeployment: Reader<Deployment> = (body, refuse) => {
   const fields = identified(body, 'deployment', refuse);
+  // Specified is `created_at` (contract 4.1); other records of the platform have `createdAt`.
+  const createdAt = fields.optionalText('created_at') ?? fields.optionalText('createdAt');
   return {
     id: fields.id,
     name: fields.text('name'),
-    // Specified is `created_at` (contract 4.1); other records of the platform have `createdAt`.
-    ...optionalField('createdAt', fields.optionalText('created_at') ?? fields.optionalText('createdAt')),
+    ...(createdAt === undefined ? {} : { createdAt }),
   };
 };
 

@@ -1,6 +1,6 @@
 // Reads environments and branches of a deployment, and creates metadata tokens (contract 4.2 to 4.4).
 import { isRecord, textOrEmpty, textsIn } from './answer.ts';
-import { identified, optionalField } from './fields.ts';
+import { identified } from './fields.ts';
 import { under, type Reader } from './readers.ts';
 import { callsOf, toWireId, type CallOptions, type Send } from './request.ts';
 import { listRest } from './rest-list.ts';
@@ -58,14 +58,13 @@ const readEnvironment: Reader<Environment> = (body, refuse) => {
   const fields = identified(body, 'environment', refuse);
   const { url } = credentialsOf(fields.all['api_credentials'], 'rest');
   const { host, port } = credentialsOf(fields.all['api_credentials'], 'sql');
-  const isSql = typeof host === 'string' && typeof port === 'number';
   return {
     id: fields.id,
     // The published form of the answer has no name (contract 4.2).
     name: fields.optionalText('name') ?? fields.optionalText('branch') ?? fields.id,
     type: fields.text('type') as EnvironmentType,
-    ...optionalField('restUrl', typeof url === 'string' ? url : undefined),
-    ...optionalField('sql', isSql ? { host, port } : undefined),
+    ...(typeof url === 'string' ? { restUrl: url } : {}),
+    ...(typeof host === 'string' && typeof port === 'number' ? { sql: { host, port } } : {}),
   };
 };
 

@@ -39,11 +39,3 @@ export function identified(body: unknown, what: string, refuse: Refuse): RecordF
     isTrue: (name) => all[name] === true,
   };
 }
-
-/** Returns `{[name]: value}`, or `{}` for undefined, so that an absent property stays absent. */
-export function optionalField<Name extends string, T>(
-  name: Name,
-  value: T | undefined,
-): { [key in Name]?: T } {
-  return value === undefined ? {} : ({ [name]: value } as { [key in Name]: T });
-}

@@ -2,7 +2,7 @@
 import { isRecord, textsIn } from './answer.ts';
 import type { CallContext } from './errors.ts';
 import { readDashboards, type WorkbookDashboards } from './dashboards.ts';
-import { identified, optionalField } from './fields.ts';
+import { identified } from './fields.ts';
 import { listOf, textId, type Reader } from './readers.ts';
 import { toWireId, type CallOptions, type Send } from './request.ts';
 import { listRest } from './rest-list.ts';
@@ -64,14 +64,15 @@ function pathEntry(entry: unknown): { id: string; name: string }[] {
 
 const readItem: Reader<WorkspaceItem> = (body, refuse) => {
   const fields = identified(body, 'workspace item', refuse);
-  const path = fields.all['folderPath'];
+  const { folderPath: path, user } = fields.all;
+  const ownerId = isRecord(user) ? textId(user['id']) : undefined;
   return {
     id: fields.id,
     type: fields.text('type') as ItemType,
     name: fields.text('name'),
     folderId: fields.optionalId('folderId') ?? fields.optionalId('parentId') ?? null,
     folderPath: Array.isArray(path) ? path.flatMap(pathEntry) : [],
-    ...optionalField('ownerId', isRecord(fields.all['user']) ? textId(fields.all['user']['id']) : undefined),
+    ...(ownerId === undefined ? {} : { ownerId }),
     ...textsIn(fields.all, ['createdAt', 'updatedAt']),
     ...readDashboards(fields.all),
     record: fields.all,
