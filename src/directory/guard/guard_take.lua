@@ -11,7 +11,7 @@
 -- RETURN {"judged", [allowed|held|heldAgain|rejected of each item]}; heldAgain: held anew, because an earlier approval or hold of
 --          the item has expired
 --        | {"counted", [items of each of `kinds` without an earlier verdict], held|rejected: verdict of an item, or ''}
--- NEEDS exceptions, marks, numbers
+-- NEEDS exceptions, guard_hold
 local now = clock()
 -- The open approval: a hash with serial (changes held under it have larger places), opened, and expires.
 local approval, waiting = key('guardApproval', p.target), key('guardWaiting', p.target)
@@ -66,24 +66,6 @@ local function fits(kind, more)
   return total - #redis.call('ZINTER', 2, used, waiting) <= p.allowances[kind]
 end
 
--- Holds a change for approval, and opens an approval if there is none. An alarm at its expiry has the resource synced again, so
--- that a change without a decision is judged again. A user whose removal from a group is held becomes due, if marked: its sync may
--- wait for this removal, and notes that it waits for a decision.
-local function hold(kind, ref, subject, name)
-  if not serial then
-    serial, expires = next_number(), now + p.expiryMs
-    redis.call('HSET', approval, 'serial', serial, 'opened', string.format('%d', now), 'expires', string.format('%d', expires))
-  end
-  redis.call('ZADD', sets('guardHeld', kind), next_number(), name)
-  redis.call('SADD', key('guardItems', p.target .. ':' .. ref), kind .. ' ' .. subject)
-  redis.call('ZADD', key('alarms', p.target), string.format('%d', expires), ref)
-  if kind == 'removeMembers' then requeue(p.target, 'User:' .. subject, EDIT) end
-  -- The change of the last administrator is held too; its exception keeps the more exact reason.
-  if redis.call('HGET', key('exceptionReasons', p.target), ref) ~= 'LastAdministrator' then
-    set_exception(p.target, ref, 'Held', now)
-  end
-end
-
 -- names: 'ref' or 'ref subject' of each item. undecided: number of items of each kind without an earlier verdict. stop: verdict
 -- other than `allowed` of an item; `rejected` counts more than `held`.
 local verdicts, names, undecided, stop = {}, {}, {}, p.stop
@@ -126,7 +108,8 @@ for index, item in ipairs(p.items) do
     redis.call('ZADD', sets('guardUsed', kind), now, names[index])
   else
     verdicts[index] = expired[names[index]] and 'heldAgain' or 'held'
-    hold(kind, ref, subject, names[index])
+    if not serial then serial, expires = open_approval(p.target, p.expiryMs) end
+    hold(p.target, kind, ref, subject, expires)
   end
 end
 return { 'judged', verdicts }

@@ -18,7 +18,7 @@
 --        exceptionSince (time of its condition) }, then the text of the link (link.ts)
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"}: the sync goes on later | {"changed"}: the
 --        resource was marked again | {"fenced"}: the lease was lost, and nothing was stored but the log
--- NEEDS exceptions, heirs, link_states, links, load, log, marks, signs, user_memberships
+-- NEEDS acked_link, exceptions, heirs, link_states, load, log, marks, signs, user_memberships
 local link_text = texts[1]
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
@@ -29,21 +29,7 @@ redis.call('DEL', lease)
 redis.call('ZREM', key('inflight', p.target), p.ref)
 redis.call('HDEL', key('deliveries', p.target), p.ref)
 clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
-if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
-if p.forget then
-  unlink(p.target, p.kind .. ':' .. p.forget, p.ref)
-  -- A stored resource keeps a link without platform id, because one without link and mark counts as missing (read_coverage).
-  local is_stored = redis.call('HEXISTS', key(p.kind == 'User' and 'users' or 'groups'), p.id) == 1
-  if is_stored then
-    redis.call('HSET', key('links', p.target), p.ref, link_text)
-  else
-    redis.call('HDEL', key('links', p.target), p.ref)
-    redis.call('HDEL', key('groupsSeen', p.target), p.ref)
-  end
-else
-  redis.call('HSET', key('links', p.target), p.ref, link_text)
-  if p.platformKey then keep_reverse_link(p.target, p.platformKey, p.ref) end
-end
+store_link(link_text)
 -- A sync that continues later has not asked the guard yet, so the exception stays as it is. The end of a protection does not
 -- depend on the guard. If the resource changed during this sync, its next sync asks the guard and sets the exception again.
 local was_protected = redis.call('HGET', key('exceptionReasons', p.target), p.ref) == 'Protected'

@@ -3,7 +3,7 @@
 -- ARGV { id, expected (version that the client knows; absent: any version), now, request, targets, rulesReadGroups (ignored),
 --        events (lua/events.lua; absent: none) }
 -- RETURN {"removed", version} | {"stale"}: another version | {"missing"}
--- NEEDS groups, guard, memberships
+-- NEEDS group_versions, groups, guard, memberships
 local stored = redis.call('HGET', key('users'), p.id)
 if not stored then return { 'missing' } end
 local record = parse(stored)

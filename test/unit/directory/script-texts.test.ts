@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scriptTexts } from '../../../src/directory/redis/script-texts.ts';
 
-const PARTS = join(import.meta.dirname, '../../../src/directory/lua');
+const DIRECTORY = join(import.meta.dirname, '../../../src/directory');
+const PARTS = join(DIRECTORY, 'lua');
 const bare = (lua: string): string => lua.replaceAll(/'[^'\n]*'/g, "''").replaceAll(/--.*/g, '');
 const namesIn = (lua: string): string[] =>
   [...lua.matchAll(/^ *local (?:function )?(\w+(?:, \w+)*)/gm)].flatMap(([, names = '']) =>
@@ -45,4 +46,16 @@ test.each(texts)(
 
 test('a Lua script that needs none of the optional functions, such as known_equal, does not include `heal`', () => {
   expect(texts.find(([name]) => name === 'known_equal')?.[1]).not.toContain('local function heal');
+});
+
+test('each Lua file has at most 80 lines of code', () => {
+  const files = readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.lua'),
+  );
+  const isCode = (line: string): boolean => line.trim() !== '' && !line.trim().startsWith('--');
+  const long = files.filter(
+    (file) => readFileSync(join(DIRECTORY, file), 'utf8').split('\n').filter(isCode).length > 80,
+  );
+  expect(files.length).toBeGreaterThan(100);
+  expect(long).toEqual([]);
 });

@@ -1,0 +1,18 @@
+-- Ends what the rejection of a closing keeps. `key`: keys.lua.
+-- NEEDS pending_groups, signs
+
+-- Makes the removals of a user pending again that were kept with the account. Returns the refs of their groups. Removals that were
+-- rejected themselves stay.
+local function resume_removals(target, user)
+  local signs, groups = redis.call('HGETALL', key('pendingGroups', target .. ':' .. user)), {}
+  for index = 1, #signs, 2 do
+    local ref, sign = 'Group:' .. signs[index], signs[index + 1]
+    local is_removal = sign == KEPT_REMOVAL or sign == TO_REMOVE
+    local is_rejected = redis.call('ZSCORE', key('guardRejected', target .. ':removeMembers'), ref .. ' ' .. user)
+    if is_removal and not is_rejected then
+      set_removal(signs[index], user, TO_REMOVE)
+      groups[#groups + 1] = ref
+    end
+  end
+  return groups
+end

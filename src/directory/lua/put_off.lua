@@ -1,0 +1,18 @@
+-- Makes resources due that wait for a decision about another one: their next sync is put off by up to a minute
+-- (sync/names/succession.ts). `key` and `clock`: keys.lua.
+-- NEEDS marks
+
+-- Most resources of each priority that are looked at; the others keep their due time.
+local MOST_PUT_OFF = 500
+
+local function make_put_off_due(target)
+  for priority = DEACTIVATION, BEHIND_REFUSED do
+    local from, to = string.format('(%d', priority * SPAN + clock()), string.format('(%d', (priority + 1) * SPAN)
+    for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('dirty', target), from, to, 'LIMIT', 0, MOST_PUT_OFF)) do
+      local link = redis.call('HGET', key('links', target), ref)
+      -- The condition in the text of the link (link.ts).
+      local waits_for_decision = link and string.find(link, '"reason":"Held"', 1, true)
+      if waits_for_decision then requeue(target, ref, math.min(priority, RECONCILE)) end
+    end
+  end
+end
