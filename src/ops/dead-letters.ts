@@ -6,6 +6,7 @@ import type { Outbox } from '../directory/outbox/outbox.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import { findForOrder, refIn, toSearched } from './find.ts';
+import { isoTime } from '../support/sources.ts';
 
 export interface DeadLetter {
   connection: string;
@@ -103,7 +104,7 @@ async function describe(
       ref,
       kind,
       name: typeof name === 'string' ? name : id,
-      since: new Date(since).toISOString(),
+      since: isoTime(since),
       reason: condition?.reason ?? 'Unknown',
       message: condition ? conditionText(condition, settings) : '',
       status: condition?.status ?? null,

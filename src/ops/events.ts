@@ -2,6 +2,7 @@
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { EventName } from '../directory/logs/event-stream.ts';
+import { isoTime } from '../support/sources.ts';
 
 export interface RefusedEvent {
   connection: string;
@@ -29,7 +30,7 @@ export async function listRefusedEvents(states: readonly DesiredState[]): Promis
       found.push({
         connection,
         id,
-        at: new Date(at).toISOString(),
+        at: isoTime(at),
         resource: `${kind}:${resource}`,
         ...(version === undefined ? {} : { version }),
         what,

@@ -3,6 +3,7 @@ import { isAwaitingDecision, refusalOf, type Link } from '../directory/outbox/li
 import { fold, type Kind, type Ref } from '../directory/records.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import { LISTED_AS_PROTECTED, type SyncPolicy } from '../sync/target.ts';
+import { isoTime } from '../support/sources.ts';
 
 /** Actions in the order of display: those that take access away come first. */
 export const ACTIONS = [
@@ -87,6 +88,7 @@ export interface PlanEntry {
   after: Values | null;
   /** `report`: not applied, because of the target's policy or an incomplete read. */
   effect: 'apply' | 'report';
+  /** For people. `isLeftBy` and `needsNoPermission` compare its end, and `isTakenOut` its start, so no text is added there. */
   reason: string;
   attribution: Attribution;
   /** Versions that the entry was computed from; the entry is stale when they have changed. */
@@ -127,7 +129,7 @@ const LAG_MS = 60_000;
  */
 export function absenceOf({ writtenAt }: Link, now: number, gone: string): { cause: Cause; reason: string } {
   if (writtenAt === undefined || now - writtenAt > LAG_MS) return { cause: 'platform changed', reason: gone };
-  const since = new Date(writtenAt).toISOString();
+  const since = isoTime(writtenAt);
   return {
     cause: 'write did not stick',
     reason: `${gone}, or not shown there yet: the bridge wrote it at ${since}`,

@@ -16,7 +16,7 @@ export class TargetSilent extends Error {
   override name = 'TargetSilent';
 }
 
-/** Returns the report of a run that failed. @param run id of the run (`plan:<id>`); '' if TargetSilent ended the run */
+/** Returns the report of a run that failed. @param run id of the run (`plan:<id>`); '' if TargetSilent ended it before it had a plan */
 export const failedReport = (startedAt: number, endedAt: number, message: string, run = ''): RunReport => ({
   run,
   startedAt,

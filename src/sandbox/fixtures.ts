@@ -1,4 +1,4 @@
-// Serves `POST /fixtures` of the control port: creates objects that tests need and no public call creates
+// Serves `POST /fixtures` of the control port: creates objects directly, without the calls and checks of the public interface
 // (docs/sandbox.md).
 import { makeAgent, setChatAuthentication } from './chat/fixtures.ts';
 import type { SandboxJsonObject } from './json.ts';

@@ -1,5 +1,5 @@
-// Stores the request log of the control port: requests and their status, without secrets and without headers
-// except the request id.
+// Stores the requests to the platform with their status and bodies, which the control port lists. Of the headers only the request id
+// is stored; secrets in bodies are masked when they are read.
 import { isJsonObject } from './json.ts';
 
 export interface RequestEntry {

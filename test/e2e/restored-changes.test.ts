@@ -69,7 +69,7 @@ test('explain of a person who was pushed between backup and restore names the re
   );
 }, 30_000);
 
-test('after the release, explain names the restore and the memberships that others or the bridge wrote', async () => {
+test('after the release of a restore, explain names the restore, and says that others, or the bridge between backup and restore, wrote the surplus memberships', async () => {
   // Without a scheduler: after its first reconcile the restore would not count as a possible cause any more.
   for (const role of ['api', 'worker'] as const) await place.start(role);
   await run(place, 'release');

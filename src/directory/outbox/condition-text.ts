@@ -1,6 +1,7 @@
 // Texts about the condition of a resource for operators, beside its stored message: what the present settings change about it,
 // and what follows for the account of a leaver.
 import { isAwaitingDecision, isBySettingsOfThen, type Condition } from './link.ts';
+import { isoTime } from '../../support/sources.ts';
 
 const FORMER_SETTINGS = 'by settings that have changed meanwhile';
 
@@ -41,7 +42,7 @@ export function presentMessage(condition: Condition, settings: string): string {
  */
 export const conditionText = (condition: Condition, settings: string): string =>
   isBySettingsOfThen(condition, settings) && condition.reason !== 'Held'
-    ? `${presentMessage(condition, settings)} (since ${new Date(condition.since).toISOString()}, ${FORMER_SETTINGS}: ` +
+    ? `${presentMessage(condition, settings)} (since ${isoTime(condition.since)}, ${FORMER_SETTINGS}: ` +
       'scim-bridge dead-letters retry, or sync, tries it again)'
     : presentMessage(condition, settings);
 

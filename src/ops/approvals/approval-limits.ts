@@ -9,6 +9,7 @@ import {
   type GuardSettings,
 } from '../../guard/judge.ts';
 import { describeChanges } from './held-change.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** The limit of the guard for one kind of destructive change. */
 export interface ExplainedLimit {
@@ -73,12 +74,12 @@ export async function explainLimits(
       used,
       waiting,
       held,
-      ...(oldestAt === undefined ? {} : { usedSince: new Date(oldestAt).toISOString() }),
+      ...(oldestAt === undefined ? {} : { usedSince: isoTime(oldestAt) }),
       usedBy: described.map(({ ref, name, member }, index) => ({
         ref,
         name,
         ...(member === undefined ? {} : { member }),
-        at: new Date(newest[index]?.at ?? 0).toISOString(),
+        at: isoTime(newest[index]?.at ?? 0),
       })),
     });
   }

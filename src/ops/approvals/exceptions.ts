@@ -7,6 +7,7 @@ import { parseRef, type Kind } from '../../directory/records.ts';
 import { adviceFor, withdrawAdvice } from '../advice.ts';
 import { readApprovalIds, type ApprovalIds } from './approval-ids.ts';
 import { DECIDABLE, withPresentCondition } from './present-condition.ts';
+import { isoTime } from '../../support/sources.ts';
 
 export interface ExceptionView extends Omit<StandingException, 'since'> {
   connection: string;
@@ -111,7 +112,7 @@ export async function listExceptions(
           target: name,
           kind: each.ref === null ? null : parseRef(each.ref).kind,
           ...each,
-          since: new Date(since).toISOString(),
+          since: isoTime(since),
           advice: adviceOf({ since, ...each }, name, { approvals, hold }),
           ...(released === undefined ? {} : { message: released, advice: JUDGED_ANEW }),
         });

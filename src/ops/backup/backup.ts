@@ -6,6 +6,7 @@ import type { ArchiveLine } from '../../directory/archive/archive.ts';
 import type { TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { createChain, familyOf, FORMAT, MAX_LINE_BYTES, type BackupHeader } from './backup-file.ts';
+import { isoTime } from '../../support/sources.ts';
 
 export interface BackupReport {
   lines: number;
@@ -53,7 +54,7 @@ export async function backup(
   const header: BackupHeader = {
     format: FORMAT,
     formatVersion: 1,
-    createdAt: new Date(createdAt).toISOString(),
+    createdAt: isoTime(createdAt),
     connections,
     holds: await holdsOf(states),
     kept: [...kept],

@@ -2,6 +2,7 @@
 import type { Fault, Finding } from '../../directory/proof/findings.ts';
 import { findingFor, type DoctorFinding } from './doctor-finding.ts';
 import type { ProofReport } from './prove.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** Advice for faults that no repair may decide. */
 const ADVICE: Partial<Record<Fault, string>> = {
@@ -42,7 +43,7 @@ export function lastProofFindings(
     const { ok, warning, error } = findingFor(`data ${connection}`);
     const report = reports.find((each) => each.connection === connection);
     if (!report) return ok('not compared with the records yet');
-    const message = `${proofSummary(report)} (compared ${new Date(report.endedAt).toISOString()})`;
+    const message = `${proofSummary(report)} (compared ${isoTime(report.endedAt)})`;
     if (report.faults > 0) return error(message, 'Run scim-bridge doctor --deep.');
     if (now - report.endedAt <= OLD_MS) return ok(message);
     return warning(message, 'The scheduler compares once an hour: check that a process of its role runs.');

@@ -5,6 +5,7 @@ import type { Link } from '../../directory/outbox/links.ts';
 import { fold, parseRef, type Kind, type Ref } from '../../directory/records.ts';
 import { findResources, toSearched } from '../find.ts';
 import { withPresentCondition } from '../approvals/present-condition.ts';
+import { isoTime } from '../../support/sources.ts';
 
 export interface LinkRow {
   connection: string;
@@ -27,7 +28,7 @@ export interface LinkRow {
   removed: boolean;
   /** ISO 8601. */
   lastWrite: string | null;
-  /** Reason why the resource is not as desired; `LinkDamaged`: the link of a removed target cannot be read. */
+  /** Reason why the resource is not as desired; `LinkDamaged`: the target was removed, and this link cannot be read. */
   condition: string | null;
 }
 
@@ -132,7 +133,7 @@ function toRow(where: { connection: string; target: string }, ref: Ref, link: Li
     active: typeof core.active === 'boolean' && !unsure?.includes('active') ? core.active : null,
     departed: link.departed === true,
     removed: false,
-    lastWrite: writtenAt === undefined ? null : new Date(writtenAt).toISOString(),
+    lastWrite: writtenAt === undefined ? null : isoTime(writtenAt),
     condition: condition?.reason ?? null,
   };
 }

@@ -3,6 +3,7 @@ import type { Act, ACTS, Acts, PlacedAct } from '../../directory/logs/acts.ts';
 import type { ChainCheck, LogSpan } from '../../directory/logs/chained-stream.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { newestFirst, publicBreak, type MergedSpan, type SearchStep } from './newest-first.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** An audit entry with its connection. `id` is unique over all connections; `at` is ISO 8601. */
 export type LocatedAct = Omit<PlacedAct, 'at'> & { connection: string; at: string };
@@ -44,7 +45,7 @@ export async function* searchActs(
     if (entry) {
       // `place` replaces the id of the entry, which is unique within one connection only.
       const { log: connection, id: _, at, ...act } = entry;
-      yield { place, entry: { id: place, at: new Date(at).toISOString(), connection, ...act } };
+      yield { place, entry: { id: place, at: isoTime(at), connection, ...act } };
     } else yield { place };
   }
 }

@@ -4,6 +4,7 @@ import { adviceFor } from '../advice.ts';
 import { initiatorOf, type InitiatorType } from './initiator.ts';
 import { publicId } from './newest-first.ts';
 import type { LocatedEntry } from './provisioning-log.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** One entry in the format of Entra's provisioning logs. */
 export interface ProvisioningRecord {
@@ -87,7 +88,7 @@ export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
   const identityType = ref.startsWith('User:') ? ('User' as const) : ('Group' as const);
   return {
     id: publicId(`${connection}.${target}`, id),
-    activityDateTime: new Date(at).toISOString(),
+    activityDateTime: isoTime(at),
     connection,
     target,
     cycleId: request.startsWith('plan:') ? request : null,
@@ -109,7 +110,7 @@ export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
     attempt: entry.attempt,
     generation: entry.generation,
     priority: entry.priority,
-    acceptedDateTime: new Date(entry.accepted).toISOString(),
+    acceptedDateTime: isoTime(entry.accepted),
     lagMs: Math.max(0, at - entry.accepted),
     request: http ? { ...http, status: http.status ?? null, requestId: http.requestId ?? null } : null,
   };

@@ -3,6 +3,7 @@ import type { HandoverStore } from '../../directory/outbox/handover-store.ts';
 import type { Link } from '../../directory/outbox/links.ts';
 import type { Ref } from '../../directory/records.ts';
 import { DAY_MS, isClosed, protectedNames } from '../../reconcile/handover/plan-handover.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /**
  * `planned`: the settings move the work of the account at `at` (ISO 8601). `unfinished`: `items` items are moved, and a run goes on
@@ -39,7 +40,7 @@ export async function readLostHandover(
   const setting = rules?.handover;
   if (!setting || isOfThisClosing || !isClosed(link) || protectedNames(rules.users.protected)(link))
     return null;
-  return { state: 'planned', at: new Date(link.closedAt + setting.afterDays * DAY_MS).toISOString() };
+  return { state: 'planned', at: isoTime(link.closedAt + setting.afterDays * DAY_MS) };
 }
 
 /** Returns whether a reconcile still moves work of the account. */

@@ -3,6 +3,7 @@ import type { DesiredState } from '../../directory/desired-state.ts';
 import { failingChange, failingWords } from '../../reconcile/unwritten/put-off.ts';
 import { counted } from '../../support/counted.ts';
 import { findingsByTarget, findingFor, type DoctorFinding } from '../doctor/doctor-finding.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** Number of waiting resources that are looked at, in the order of their syncs. */
 const MOST_READ = 1000;
@@ -20,7 +21,7 @@ export async function failingText(
   const [first] = failing;
   if (!first) return undefined;
   const fail = failing.length === 1 ? 'fails' : 'fail';
-  return `${counted(failing.length, 'change')} ${fail} since ${new Date(first.since).toISOString()}: ${failingWords(failing)}`;
+  return `${counted(failing.length, 'change')} ${fail} since ${isoTime(first.since)}: ${failingWords(failing)}`;
 }
 
 /** Returns one warning for each target with failing changes. */

@@ -3,6 +3,7 @@
 import type { FleetProcess, TargetWork } from '../../directory/fleet/fleet-store.ts';
 import { dutiesOf } from '../../directory/fleet/fleet-store.ts';
 import type { Backlog } from '../../directory/outbox/backlog.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** Causes that stop a load. */
 const STOPS = ['hold', 'address', 'breaker', 'pause', 'noWorker'] as const;
@@ -137,7 +138,7 @@ export function loadText(
 ): string {
   return (
     [
-      `loading since ${new Date(since).toISOString()}: ${done} of ${total} done`,
+      `loading since ${isoTime(since)}: ${done} of ${total} done`,
       perSecond === null ? 'the rate is not known yet' : `${perSecond} a second`,
       ...(secondsLeft === null ? [] : [`about ${timeText(secondsLeft)} left`]),
     ].join(', ') + (bound === null ? '' : `; ${BOUND_WORDS[bound](target)}`)

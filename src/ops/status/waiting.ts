@@ -2,6 +2,7 @@
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { readRecordNames } from '../../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Priority, type Ref } from '../../directory/records.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** A resource whose change is not applied at a target yet. */
 export interface Waiting {
@@ -52,8 +53,8 @@ export async function listWaiting(
           name: names.get(ref) ?? id,
           priority,
           state,
-          since: new Date(since).toISOString(),
-          nextTry: dueAt === null ? null : new Date(dueAt).toISOString(),
+          since: isoTime(since),
+          nextTry: dueAt === null ? null : isoTime(dueAt),
         });
       }
       if (found.length >= limit) return found;

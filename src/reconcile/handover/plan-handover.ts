@@ -8,6 +8,7 @@ import type { FindConsoleAccounts } from '../compare/console-list.ts';
 import type { PlanEntry } from '../entry.ts';
 import { findHandoverPlace, platformProblem, readOwnedItems, type OwnedItem } from './handover-place.ts';
 import type { ReconcileScope } from '../scope.ts';
+import { isoTime } from '../../support/sources.ts';
 
 export interface PlannedHandover {
   ref: Ref;
@@ -128,8 +129,8 @@ export async function planHandover(
         account,
         items,
         state: at <= now ? 'due' : 'later',
-        closedAt: new Date(link.closedAt).toISOString(),
-        at: new Date(at).toISOString(),
+        closedAt: isoTime(link.closedAt),
+        at: isoTime(at),
         folder: `${place.folder.name}/${head?.folderName ?? name}`,
       },
     ];
@@ -194,7 +195,7 @@ async function returnersOf({ links, target, handovers }: ReconcileScope): Promis
       for (const [index, ref] of portion.entries()) {
         const head = heads.get(ref);
         if (!head || !isOpenAgain(known[index] ?? {}, head)) continue;
-        const closedAt = new Date(head.closedAt).toISOString();
+        const closedAt = isoTime(head.closedAt);
         const { name, account, folderName: folder = '' } = head;
         found.push({ ref, name, account, state: 'return', closedAt, at: closedAt, folder, items: [] });
       }

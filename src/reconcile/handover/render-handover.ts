@@ -17,7 +17,10 @@ export function handoverWords(section: HandoverSection | undefined): string | un
   return parts.length === 0 ? undefined : parts.join(', ');
 }
 
-/** Returns lines with owner, time, destination and items: all with `all`, else MOST_LISTED, or MOST_SUMMARISED without `others`. */
+/**
+ * Returns lines with owner, time, destination and items.
+ * @param options `all`: of everybody; else of MOST_LISTED, or of MOST_SUMMARISED without `others` (the lines about what no run writes)
+ */
 export function handoverLines(
   section: HandoverSection | undefined,
   { all, others }: { all: boolean; others: boolean },
@@ -28,11 +31,11 @@ export function handoverLines(
   if (people.length === 0 && problem === null) return [];
   const most = others ? MOST_LISTED : MOST_SUMMARISED;
   const shown = all ? people : people.slice(0, most.people);
-  const due = people.filter(({ state }) => state === 'due').length;
+  const dueNow = people.filter(({ state }) => state === 'due').length;
   return [
     '',
     `→ handover of the work of closed accounts to the folder ${folder} of the deployment ${deployment}${
-      problem !== null && people.length === 0 ? '' : `: ${counted(due, 'person', 'people')} due`
+      problem !== null && people.length === 0 ? '' : `: ${counted(dueNow, 'person', 'people')} due`
     }`,
     ...(problem === null ? [] : [`    ! Nothing is moved: ${problem}.`]),
     ...shown.flatMap((person) => personLines(person, all ? Infinity : most.items)),

@@ -48,7 +48,7 @@ export interface ComparedOne {
   account?: ObservedAccount | undefined;
   /** The platform does not have the linked account of a user any more. */
   isGone?: boolean;
-  /** Groups of the account of a user whom no run compares, such as a protected user; undefined: the user was compared. */
+  /** Groups of the account of a protected user, whom no run compares; undefined: the user was compared. */
   groupsLeftAlone?: readonly GroupOfAccount[];
 }
 
@@ -166,7 +166,7 @@ async function scopeOfAdded(scan: ScanResult, entries: readonly PlanEntry[]): Pr
 const removalsIn = (pending: ReadonlyMap<string, string>): Ref[] =>
   [...pending].flatMap(([group, sign]) => (sign === '+' ? [] : [refOf('Group', group)]));
 
-/** Reads the account of a user whom no run compares, such as a protected user. @returns null when it could not be read */
+/** Reads the account of a protected user, whom no run compares. @returns null when it could not be read */
 async function readAlone(
   scan: ScanResult,
   entries: PlanEntry[],

@@ -19,6 +19,7 @@ import { beginScan, scanLists, verifyRest, type PlanOptions } from './compare-al
 import { entriesOf, lettersDone } from './plan-entries.ts';
 import { exceptionsOfPlan } from './plan-exceptions.ts';
 import { unmappedUsers, recognised, findingsOf, type RunFindings } from './run-findings.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** Number of unread resources that a plan names. */
 const MOST_UNREAD = 100;
@@ -77,7 +78,7 @@ export async function makePlan(
     format: 'scim-bridge plan',
     formatVersion: 1,
     id: options.id,
-    createdAt: new Date(startedAt).toISOString(),
+    createdAt: isoTime(startedAt),
     connection: scope.connection,
     target: scope.target.name,
     mapping: scope.digest,
@@ -121,8 +122,8 @@ export async function makePlan(
 
 /** Returns the times of a restore in the form of the plan. */
 const inIso = ({ at, backupAt }: Restored): NonNullable<Plan['restored']> => ({
-  at: new Date(at).toISOString(),
-  backup: backupAt === undefined ? null : new Date(backupAt).toISOString(),
+  at: isoTime(at),
+  backup: backupAt === undefined ? null : isoTime(backupAt),
 });
 
 /**

@@ -35,7 +35,12 @@ interface Verified {
   deleted: DriftFacts['deleted'];
 }
 
-/** Returns all entries of the plan in the order in which they are read. */
+/**
+ * Returns all entries of the plan in the order in which they are read. Causes come first, because drift in an incomplete list is only
+ * reported. Then the entries that follow from others are added, because dead letters and accounts of nobody are what remains. Entries
+ * that no sync writes are taken out before the guard's limits are applied, which count the others. Names and the cause of an open
+ * restore, which all entries may have, come last.
+ */
 export async function entriesOf(
   { scan, mapsAll, full }: ComparisonRun,
   { users, groups }: Lists,
@@ -44,7 +49,7 @@ export async function entriesOf(
 ): Promise<PlanEntry[]> {
   const { scope } = scan;
   const withCause = await withCauses(scope, verified, options, { restored: openRestore, deleted });
-  const found = await withFollowers(scan, withoutProof(withCause, users, groups), verified, {
+  const found = await withFollowers(scan, reportedWithoutProof(withCause, users, groups), verified, {
     always: mapsAll || full,
     isConflictPerAttribute: true,
   });
@@ -94,10 +99,10 @@ async function withCauses(
 }
 
 /** Returns the entries; if a list was incomplete, destructive entries caused by drift are only reported. */
-function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan): PlanEntry[] {
+function reportedWithoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan): PlanEntry[] {
   if (users.proof.complete && groups.proof.complete) return entries;
   return entries.map((entry) =>
-    DESTRUCTIVE.has(entry.action) && isDrift(entry)
+    DESTRUCTIVE.has(entry.action) && isDrift(entry) && entry.effect === 'apply'
       ? { ...entry, effect: 'report', reason: `${entry.reason}; the platform's lists were incomplete` }
       : entry,
   );

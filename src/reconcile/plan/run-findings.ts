@@ -71,8 +71,9 @@ export function unmappedUsers(
 }
 
 /**
- * Returns the definitions that a comparison read, and whether no look at the values of a user failed. Users who join or leave
- * during the comparison do not matter: the sync of a new user writes all values.
+ * Returns the definitions that a comparison read. `isWhole`: the values of every user could be read, so that all lost values are
+ * known. Users who join meanwhile change nothing in that, because their first sync writes all values. Undefined: no definitions
+ * were read.
  */
 const comparedDefinitions = ({ definitions, failed }: ValueLook): ComparedDefinitions | undefined =>
   definitions && { ...definitions, isWhole: failed === 0 };

@@ -2,6 +2,7 @@
 import type { PlatformClientOptions } from '../../platform/connect.ts';
 import { PlatformError } from '../../platform/errors.ts';
 import type { AuditEvent, AuditTrail } from '../compare/attribution.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** Largest number of entries that are read; the platform keeps fewer (contract 4.6). */
 const MOST_EVENTS = 20_000;
@@ -25,7 +26,7 @@ export function createTrailReader(
       const ourselves = await whoWeAre(signal);
       const events: AuditEvent[] = [];
       // The export takes a date, such as 2026-01-31, without a time.
-      const start = new Date(since).toISOString().slice(0, 10);
+      const start = isoTime(since).slice(0, 10);
       for await (const row of client.auditLog.export({ start }, { signal })) {
         const at = Date.parse(row.timestamp);
         // The export is newest first.

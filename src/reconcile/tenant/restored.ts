@@ -7,6 +7,7 @@ import { inPortions } from '../../directory/redis/portions.ts';
 import { TENANT_ACCEPTED } from './change-tenant.ts';
 import { isPending, type PlanEntry } from '../entry.ts';
 import type { ReconcileScope } from '../scope.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** Number of records that are read at once. */
 const RECORDS_AT_ONCE = 500;
@@ -83,4 +84,4 @@ export async function withRestoredCause(
 
 /** Returns the words for the time of the backup: `the backup of TIME`. */
 export const backupText = ({ backupAt }: Restored): string =>
-  backupAt === undefined ? 'the backup' : `the backup of ${new Date(backupAt).toISOString()}`;
+  backupAt === undefined ? 'the backup' : `the backup of ${isoTime(backupAt)}`;

@@ -13,6 +13,7 @@ import { isToBeHeld } from '../unwritten/to-be-held.ts';
 import { wholeLines } from '../../support/columns.ts';
 import { counted } from '../../support/counted.ts';
 import { capital } from '../../support/sentence-parts.ts';
+import { isoTime } from '../../support/sources.ts';
 
 export interface RenderOptions {
   /** Whether to list every entry. */
@@ -263,7 +264,7 @@ function exceptionLines(
   const lines = isListed
     ? items.map(
         (each) =>
-          `    ${nameOf(each)}: ${EXCEPTION_WORDS[each.reason]} since ${new Date(each.since).toISOString()}${each.message === '' ? '' : `, ${withoutGuardHolds(each.message)}`}`,
+          `    ${nameOf(each)}: ${EXCEPTION_WORDS[each.reason]} since ${isoTime(each.since)}${each.message === '' ? '' : `, ${withoutGuardHolds(each.message)}`}`,
       )
     : [...groupsOf(items, ({ reason }) => reason)].flatMap(([reason, some]) => [
         `${String(some.length).padStart(6)}  ${EXCEPTION_WORDS[reason]}`,

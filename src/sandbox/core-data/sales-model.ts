@@ -127,7 +127,7 @@ const countries: Cube = {
   policies: [{ groups: ['*'], filters: [] }],
 };
 
-/** Returns a private cube that views use. It needs no policy: clients can name it in filters only, which show no value of it. */
+/** Returns a private cube under a view. No policy restricts its rows, because no answer shows them: clients can name it in filters only. */
 function createPrivateCube(name: string, view: Cube, reaches: readonly string[]): Cube {
   return {
     ...view,

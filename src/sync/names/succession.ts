@@ -6,6 +6,7 @@ import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { isAwaitingDecision, type Condition } from '../../directory/outbox/links.ts';
 import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
+import { isoTime } from '../../support/sources.ts';
 
 /** The wait grows by this step with each attempt, up to LONGEST_WAIT_MS. */
 const STEP_MS = 250;
@@ -153,7 +154,7 @@ export function behindPending(context: SyncContext): Condition | undefined {
   const isLong = (link.successionAttempts ?? 0) >= QUICK_ATTEMPTS;
   if (ref === undefined || pendingSince === undefined || !isLong || isAwaitingDecision(link.condition))
     return undefined;
-  const since = new Date(pendingSince).toISOString();
+  const since = isoTime(pendingSince);
   return condition(
     context,
     'NameTaken',

@@ -30,7 +30,7 @@ describe('an account that a create without answer may have made', () => {
     expect(await isMade(account({}, ms))).toBe(false);
   });
 
-  it('without a shown time of its creation is not ours', async () => {
+  it('whose time of creation the platform does not show is not ours', async () => {
     expect(await isMade(account({ meta: {} }))).toBe(false);
   });
 

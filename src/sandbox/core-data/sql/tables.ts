@@ -1,4 +1,4 @@
-// Writes the FROM of a client's query, given as DuckDB's syntax tree (json_serialize_sql), as SQL of the engine: cubes become the
+// Writes the FROM of a client's query, given as DuckDB's syntax tree (json_serialize_sql), as SQL of the engine, which is DuckDB too: cubes become the
 // rows that the client may see. Names of fields and kinds are DuckDB's; an absent text is ''.
 import { own } from '../../json.ts';
 import { quoteName } from '../statement.ts';
