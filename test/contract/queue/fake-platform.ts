@@ -29,12 +29,15 @@ export interface FakeUser {
   externalId: string | null;
   active: boolean;
   attributes: Map<string, unknown>;
+  /** When the platform made it, ISO 8601. */
+  created: string;
 }
 
 export interface FakeGroup {
   id: string;
   displayName: string;
   members: Set<string>;
+  created: string;
 }
 
 /** Waits until the test lets a call continue. @returns how the call ends */
@@ -50,7 +53,7 @@ export interface FakePlatform {
   client(gate: Gate): PlatformClient;
 }
 
-export function createFakePlatform(): FakePlatform {
+export function createFakePlatform(now: () => number): FakePlatform {
   const users = new Map<string, FakeUser>();
   const groups = new Map<string, FakeGroup>();
   const definitions: UserAttribute[] = [];
@@ -58,6 +61,16 @@ export function createFakePlatform(): FakePlatform {
   const frozen = new Set<string>();
   let lastId = 0;
   const nextId = (): string => String(++lastId);
+  const isoNow = (): string => new Date(now()).toISOString();
+  /** Returns a page of a list; `startIndex` is 1-based. */
+  const pageOf = <T>(
+    all: Iterable<T>,
+    { startIndex = 1, count = 20 }: { startIndex?: number; count?: number } = {},
+  ) => {
+    const listed = [...all];
+    const resources = listed.slice(startIndex - 1, startIndex - 1 + count);
+    return { startIndex, totalResults: listed.length, resources };
+  };
   const same = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();
 
   /** @throws PlatformResponse with a status; method and route of these errors have no meaning */
@@ -69,8 +82,9 @@ export function createFakePlatform(): FakePlatform {
   };
   const userOf = (id: string): FakeUser => users.get(id) ?? refuse(404);
   const groupOf = (id: string): FakeGroup => groups.get(id) ?? refuse(404);
-  const wireUser = ({ id, userName, externalId, active, attributes }: FakeUser): WireUser => ({
+  const wireUser = ({ id, userName, externalId, active, attributes, created }: FakeUser): WireUser => ({
     id,
+    meta: { created },
     userName,
     active,
     ...(externalId === null ? {} : { externalId }),
@@ -78,8 +92,9 @@ export function createFakePlatform(): FakePlatform {
       ? {}
       : { [EXTENSION]: Object.fromEntries(attributes) as Record<string, string | number> }),
   });
-  const wireGroup = ({ id, displayName, members }: FakeGroup): WireGroup => ({
+  const wireGroup = ({ id, displayName, members, created }: FakeGroup): WireGroup => ({
     id,
+    meta: { created },
     displayName,
     members: [...members].map((value) => ({ value })),
   });
@@ -146,18 +161,21 @@ export function createFakePlatform(): FakePlatform {
               .slice(0, 2) // as the real client, which reads at most two candidates
               .map(wireUser),
           ),
-        list: ({ startIndex = 1, count = 20 } = {}) =>
-          call('list users', () => ({
-            startIndex,
-            totalResults: users.size,
-            resources: [...users.values()].slice(startIndex - 1, startIndex - 1 + count).map(wireUser),
-          })),
+        list: (range?: { startIndex?: number; count?: number }) =>
+          call('list users', () => pageOf([...users.values()].map(wireUser), range)),
         get: (id: string) => call('get user', () => wireUser(userOf(id))),
         create: (body: { userName: string; externalId?: string; active?: boolean }) =>
           call('create user', () => {
             checkName(body.userName);
             const { userName, externalId = null, active = true } = body;
-            const user: FakeUser = { id: nextId(), userName, externalId, active, attributes: new Map() };
+            const user: FakeUser = {
+              id: nextId(),
+              userName,
+              externalId,
+              active,
+              attributes: new Map(),
+              created: isoNow(),
+            };
             users.set(user.id, user);
             return wireUser(user);
           }),
@@ -175,12 +193,13 @@ export function createFakePlatform(): FakePlatform {
           call('find group', () =>
             [...groups.values()].filter((group) => same(group.displayName, name)).map(wireGroup),
           ),
-        list: () => call('list groups', () => ({ totalResults: groups.size, resources: [] })),
+        list: (range?: { startIndex?: number; count?: number }) =>
+          call('list groups', () => pageOf([...groups.values()].map(wireGroup), range)),
         get: (id: string) => call('get group', () => wireGroup(groupOf(id))),
         create: ({ displayName }: { displayName: string }) =>
           call('create group', () => {
             checkGroupName(displayName);
-            const group: FakeGroup = { id: nextId(), displayName, members: new Set() };
+            const group: FakeGroup = { id: nextId(), displayName, members: new Set(), created: isoNow() };
             groups.set(group.id, group);
             return wireGroup(group);
           }),

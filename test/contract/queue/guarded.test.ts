@@ -57,7 +57,14 @@ describe('the guard while a sync runs', () => {
     await fixture.store.putGroup(G, 'Sales', [add(ADA)]);
     await fixture.drain();
     const { users, groups } = fixture.platform;
-    users.set('99', { id: '99', userName: 'by-hand', externalId: null, active: true, attributes: new Map() });
+    users.set('99', {
+      id: '99',
+      userName: 'by-hand',
+      externalId: null,
+      active: true,
+      attributes: new Map(),
+      created: '2026-01-01T00:00:00Z',
+    });
     const [group] = groups.values();
     group?.members.add('99');
     // A reconcile stores the removal (`-`) of an unmanaged member in this form.

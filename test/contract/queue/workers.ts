@@ -74,9 +74,9 @@ export async function openFixture(
     leaseMs: 60_000,
     uniqueExternalIds: true,
   });
-  const platform = createFakePlatform();
   let passedMs = 0;
   const clock: Clock = { now: () => Date.now() + passedMs, sleep: () => Promise.resolve() };
+  const platform = createFakePlatform(clock.now);
   const settings: SyncPolicy = {
     policy: 'sync',
     adopt: 'exact',
