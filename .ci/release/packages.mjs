@@ -10,11 +10,18 @@ import { ROOT } from './shipped-packages.mjs';
 /** Members of package.json that only a checkout needs. */
 const OF_A_CHECKOUT = ['private', 'scripts', 'jest', 'prettier', 'devDependencies'];
 
-/** Copies the bridge as npm would pack it from a checkout. */
+/** Folders whose types the export `./platform` of package.json reaches. */
+const TYPED = ['dist/platform/', 'dist/support/'];
+
+/** Returns whether the package needs the file: types only where a program can import them. */
+const isForUsers = (file) =>
+  !file.endsWith('.d.ts') || TYPED.some((folder) => file.startsWith(join(ROOT, folder)));
+
+/** Copies the bridge as npm would pack it from a checkout, without types that no program can import. */
 function stageBridge(to) {
   const manifest = readJson('package.json');
   for (const path of [...manifest.files.filter((each) => !each.startsWith('!')), 'README.md', 'LICENSE'])
-    cpSync(join(ROOT, path), join(to, path), { recursive: true });
+    cpSync(join(ROOT, path), join(to, path), { recursive: true, filter: isForUsers });
   writeJson(
     join(to, 'package.json'),
     Object.fromEntries(Object.entries(manifest).filter(([name]) => !OF_A_CHECKOUT.includes(name))),

@@ -102,6 +102,8 @@ describe('the package scim-bridge', () => {
       'THIRD-PARTY-LICENSES',
     ];
     expect(files).toEqual(expect.arrayContaining([...wanted, 'README.md', 'dist/ui/index.html']));
+    expect(files).toContain('dist/platform/library.d.ts');
+    expect(files).not.toContain('dist/app.d.ts');
     expect(files.filter((path) => /\.map$|\.built$|^(test|docs|src|node_modules)\//.test(path))).toEqual([]);
     const manifest = manifestOf(place, 'scim-bridge');
     for (const name of ['private', 'scripts', 'devDependencies', 'jest'])
