@@ -131,7 +131,8 @@ async function startWork(
   }
   // Released before the scheduler (releasers run from the last to the first): its stop waits for `noted`, and `stopNoting` ends that wait.
   releasers.add('known targets', stopNoting);
-  // A worker sends notices too, because an installation may have no scheduler. A lease lets one process send at a time.
+  // A worker sends notices and completes interrupted orders to forget too, because an installation may have no scheduler. Leases let
+  // one process do each at a time.
   if (role !== 'api') {
     startNotices(parts, states, new Map([...targets].map(([name, { breaker }]) => [name, breaker])));
     const operations = createOperationStore({ redis }, config.redis);

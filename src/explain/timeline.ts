@@ -30,7 +30,7 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
   // The pending change has an event of its own below.
   const accepted = new Set(mark ? [`${Date.parse(mark.since)} ${mark.request}`] : []);
   for (const entry of log) {
-    // All writes of one change have its request id and time, so the change is one event.
+    // All writes of one change have its request id and time of acceptance, so its acceptance is shown once.
     const key = `${entry.accepted} ${entry.request}`;
     if (!accepted.has(key))
       events.push({ at: isoTime(entry.accepted), event: 'accepted', text: originOf(entry.request) });

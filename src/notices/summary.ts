@@ -71,7 +71,7 @@ const SENTENCES: Sentences = {
     each.count === 1
       ? `${at(each)}: the last reconcile did not compare everything (${each.reason})`
       : `${at(each)}: the last ${each.count} reconciles did not compare everything (${each.reason})`,
-  // The grade of tokens that expire soon is the negative number of days.
+  // `grade`: minus the warning limit that the first token has reached: -30, -7 or -1 days (notice-store.ts).
   tokens: ({ connection, reason, count, grade }) =>
     reason === 'expired'
       ? `${connection}: ${counted(count, 'token')} expired`

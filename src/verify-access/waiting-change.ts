@@ -7,17 +7,19 @@ import type { Facts } from './facts.ts';
 import type { AccountDifference } from './report.ts';
 
 /**
- * Returns whether the user has a mark whose sync may still write something. A mark is older than what somebody made at the platform
- * by hand since, and stays while the target is on hold or fails.
+ * Returns whether the user has a mark whose sync may still write something. While the target is on hold or fails, a mark stays although
+ * somebody has made the same change at the platform by hand; such a mark is not waited for.
  */
 export function isChangeWaiting(facts: Omit<Facts, 'context' | 'visibility'>): boolean {
   const { differences, isMarked, link, reading, wanted } = facts;
   if (!isMarked || !reading || link.id === undefined) return isMarked;
+  // The account should be open: a difference that was not written yet waits.
   if (wanted.kind === 'open') return !differences.every((each) => isApplied(facts, each));
+  // It should be closed and is open.
   if (reading.view.active) return true;
   // Values that wait for the decision are still to be written.
   if (isDecisionMoot(facts)) return waitingText(wanted, reading) !== undefined;
-  // The sync may delete the account of a leaver.
+  // It is closed: the sync may still delete the account of a leaver, or write what else differs.
   return facts.deletesLeavers || link.condition !== undefined || !isInactiveAsDesired(wanted, reading);
 }
 
@@ -37,8 +39,9 @@ function isApplied(
 }
 
 /**
- * Returns whether a decision about a closed or missing account is not needed any more: by the link the account is open, so others
- * made the change, or, after a restore, the bridge itself between backup and restore.
+ * Returns whether a decision about an account that the platform shows closed or does not have is needed no more: by the link the
+ * account is open, so others made the change, or, after a restore, the bridge itself between backup and restore. Not to be asked about
+ * an open account.
  */
 export const isDecisionMoot = ({ link }: Pick<Facts, 'link'>): boolean =>
   isAwaitingDecision(link.condition) && link.id !== undefined && mayBeActive(link);

@@ -79,14 +79,14 @@ test.each([
   90_000,
 );
 
-test("a removal is held and then the policy upsert-only no longer wants it → the first reconcile writes the person's new membership", async () => {
+test("a removal from a group is held, then the policy becomes upsert-only → the first reconcile writes the person's membership in another group", async () => {
   await moveUnder(UPSERT_ONLY);
   const { text } = await run('reconcile', '--yes', '--deadline', '30s');
   expect(text).toContain('1 membership to add');
   await expectMoved(3);
 }, 90_000);
 
-test('a removal is held and then the policy upsert-only no longer wants it → sync of the person writes the new membership and the value', async () => {
+test('a removal from a group is held, then the policy becomes upsert-only → sync of the person writes the membership in another group and the changed attribute', async () => {
   await moveUnder(UPSERT_ONLY, '7');
   expect((await run('sync', BOB, '--timeout', '30')).text).not.toContain('held');
   await expectMoved(7);

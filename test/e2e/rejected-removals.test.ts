@@ -69,7 +69,7 @@ afterAll(async () => {
   commands.remove();
 });
 
-test('rejected removals of members stay exceptions after further pushes, and are held again after approvals withdraw', async () => {
+test('rejected removals of members stay exceptions after further pushes, and are held again after an operator withdraws the rejection', async () => {
   const group = await createGroup('crew');
   await idp.send('PUT', `/Groups/${group}`, { displayName: 'crew', members: [] });
   await untilSynced();

@@ -24,7 +24,7 @@ const attributeSchema = section(
   ['type'],
 );
 
-/** An attribute of a document that has passed the schema. */
+/** An attribute of validated settings; both `from` and `expression` may still be set or missing, unlike in `AttributeConfig`. */
 export type AttributeSettings = ValueOf<typeof attributeSchema>;
 
 /** Source of one platform attribute: exactly one of `from` and `expression` is set. */

@@ -24,7 +24,7 @@ export interface CheckedTarget {
   handover: DoctorTarget['handover'];
 }
 
-/** Longest time of the call that reads the clock of a platform. */
+/** Longest time without data of the call that reads the clock of a platform. */
 const TIME_LIMIT_MS = 5000;
 
 interface CheckDeps {

@@ -71,7 +71,7 @@ function showEnvironment(call: Call, deployment: DeploymentRecord, environment: 
   };
 }
 
-/** Returns the record of the vendor's published document (contract 0): credentials as a list, the branch by name. */
+/** Returns an environment in the form of the vendor's published OpenAPI document (contract 0): credentials as a list, the branch by name. */
 function showItem(call: Call, deployment: DeploymentRecord, environment: Environment): unknown {
   const { id, name, type, branch } = environment;
   const { url, sql } = addressesOf(call, deployment, environment);

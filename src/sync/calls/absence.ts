@@ -18,7 +18,7 @@ export class ListAwaited extends Error {
  * Returns whether the platform has lost a linked resource: a read by id answers 404, and the whole list, which began after that,
  * does not show it. A proxy cannot imitate a list. The resource may have been renamed by hand, so a list filtered by its
  * name proves that it is there, but not that it is gone. False also if the list cannot be read whole.
- * @throws errors of the platform client when the filtered list fails
+ * @throws errors of the platform client when the filtered list fails, or the read by id with another error than 404
  * @throws ListAwaited when the whole list is not read yet
  */
 export async function isAbsent(
@@ -53,6 +53,7 @@ export async function unlinkAbsent(context: SyncContext, error: unknown): Promis
   if (!isGone(error) || link.id === undefined || !(await isAbsent(context, work.kind, link))) throw error;
   const what = work.kind === 'User' ? 'account' : 'group';
   logger.warn({ ref: work.ref }, `${what} is gone at the platform, looking for it anew`);
+  // What describes the lost account or group is deleted; what describes the resource and the attempts of its sync stays.
   // Changes that wait for a decision or were rejected end with the account or group.
   resetGate(context);
   // A refused change of members was one of the group that is gone.

@@ -49,7 +49,7 @@ export async function chainFrom(context: SyncContext, holderId: string): Promise
     refs.push(ref);
     const record = await directory.get(work.kind, parseRef(ref).id);
     const wanted = record?.text ? wantedName(context, work.kind, record.text) : undefined;
-    // A resource without a readable record, or out of scope, waits for no name.
+    // A resource without a readable record, or a group that the settings exclude, waits for no name.
     const [next] = wanted === undefined ? [] : await called(context, wanted);
     // The next name is free, so the others come free one after another.
     if (next === undefined) return { refs, end: 'open' };
@@ -79,8 +79,8 @@ export async function retryCircle(context: SyncContext, holderId: string): Promi
 }
 
 /**
- * Gives this resource a temporary name if it has the smallest ref in a circle. Notes in the gate the resource for whose held change
- * one of the chain waits.
+ * Gives this resource a temporary name if it has the smallest ref in a circle. Sets `gate.heldHolder` to the first resource of the
+ * chain whose change the guard holds.
  */
 export async function breakCircle(context: SyncContext, name: string, holderId: string): Promise<void> {
   const { gate, work } = context;
@@ -91,7 +91,7 @@ export async function breakCircle(context: SyncContext, name: string, holderId: 
     // A dead letter takes no other name, and a held deletion releases the name only after its approval.
     if (standing.isHeld || !isToBeSynced(standing)) return;
   }
-  // Whether so many resources form a circle is not known, so the attempts are counted.
+  // Whether so many resources form a circle is not known. Without `pendingSince`, successionWait counts the attempts and ends them.
   if (end === 'long') delete gate.holder?.pendingSince;
   if (end === 'circle' && refs.every((other) => work.ref < other)) await stepAside(context, name);
 }
