@@ -4,6 +4,7 @@ import { fold } from '../../directory/records.ts';
 import type { PlatformClient } from '../../platform/client.ts';
 import type { CallOptions } from '../../platform/request.ts';
 import type { ConsoleUser } from '../../platform/wire.ts';
+import { isPageOr404 } from '../../sync/user/user-list.ts';
 
 /**
  * Returns the accounts of the user list with this userName or e-mail address, without case, and perhaps others.
@@ -23,20 +24,27 @@ export const searchConsoleAccounts =
     return accounts.search(userName, call);
   };
 
-/** Reads the whole list at the first question, which counts as one call. A list that failed is read again at the next one. */
-export function listConsoleAccounts({ accounts }: Accounts, counts: Calls): FindConsoleAccounts {
+/**
+ * Reads the whole list at the first question, which counts as one call. After that read failed, searches for each person: a further
+ * read of the list might fail again after many pages.
+ */
+export function listConsoleAccounts(client: Accounts, counts: Calls): FindConsoleAccounts {
+  const search = searchConsoleAccounts(client, counts);
   let reading: Promise<ReadonlyMap<string, readonly ConsoleUser[]>> | undefined;
+  let hasFailed = false;
   return async (userName, call) => {
+    if (hasFailed) return search(userName, call);
     if (!reading) {
       counts.calls++;
-      reading = readByName(accounts, call);
+      reading = readByName(client.accounts, call);
     }
-    const current = reading;
     try {
-      return (await current).get(fold(userName)) ?? [];
+      return (await reading).get(fold(userName)) ?? [];
     } catch (error) {
-      if (reading === current) reading = undefined;
-      throw error;
+      hasFailed = true;
+      // The caller judges whether the tenant has such a list.
+      if (isPageOr404(error)) throw error;
+      return search(userName, call);
     }
   };
 }
