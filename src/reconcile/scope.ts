@@ -85,6 +85,8 @@ export interface ScanResult {
   hasMoved: boolean;
   /** Finds the console accounts of a name, whose numbers key the attribute values. */
   findConsoleAccounts: FindConsoleAccounts;
+  /** Finds the same in a list of all accounts, for a comparison of all users. */
+  findListedAccounts: FindConsoleAccounts;
   /** Stores fingerprints of equal accounts for the next run; does nothing in a read-only comparison. */
   remember: (prints: Print[]) => Promise<void>;
 }

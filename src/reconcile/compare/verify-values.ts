@@ -54,6 +54,8 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
   if (unlisted.size === 0) return look;
   look.of = await directory.count('User');
   const isOfAll = full || [...unlisted].some((name) => look.definitions?.deleted.has(name));
+  // One list costs less than a search for each person.
+  const reading = isOfAll ? { ...scan, findConsoleAccounts: scan.findListedAccounts } : scan;
   let left = isOfAll ? Infinity : Math.min(VALUES_IN_TURN, look.of);
   const begin = isOfAll ? 0 : await runs.cursor('values');
   // Position 0 is the first user: after the last user the turn goes on from there.
@@ -61,7 +63,7 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
     for await (const records of directory.scan('User', start)) {
       const some = records.slice(0, left);
       await compareValues(
-        scan,
+        reading,
         some.map(({ id }) => refOf('User', id)),
         look,
       );

@@ -76,6 +76,7 @@ export async function beginScan(scope: ReconcileScope, options: PlanOptions): Pr
   const isListCheap = full || (await scope.directory.count('User')) <= MOST_LISTED;
   const { client } = scope.target;
   const counts = { calls: 0, moved: 0 };
+  const findListedAccounts = listConsoleAccounts(client, counts);
   const scan: ScanResult = {
     scope,
     signal: options.signal,
@@ -86,9 +87,8 @@ export async function beginScan(scope: ReconcileScope, options: PlanOptions): Pr
     lost: new Set(),
     isRepaired: isRepaired(mappedBy),
     hasMoved,
-    findConsoleAccounts: isListCheap
-      ? listConsoleAccounts(client, counts)
-      : searchConsoleAccounts(client, counts),
+    findConsoleAccounts: isListCheap ? findListedAccounts : searchConsoleAccounts(client, counts),
+    findListedAccounts,
     remember: options.remember ?? (() => Promise.resolve()),
   };
   return { scan, mappedBy, rulesChanged, rulesAgree, mapsAll, full };

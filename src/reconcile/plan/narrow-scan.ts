@@ -1,6 +1,6 @@
 // Creates the state of a comparison of a few known resources, which stores nothing for later runs.
 import { createVisibility } from '../compare/compare.ts';
-import { searchConsoleAccounts } from '../compare/console-list.ts';
+import { listConsoleAccounts, searchConsoleAccounts } from '../compare/console-list.ts';
 import type { ReconcileScope, ScanResult } from '../scope.ts';
 
 /** Returns a scan without visibility notes, lost resources and stored fingerprints. */
@@ -22,6 +22,7 @@ export function createNarrowScan(
     isRepaired: false,
     hasMoved: false,
     findConsoleAccounts: searchConsoleAccounts(scope.target.client, counts),
+    findListedAccounts: listConsoleAccounts(scope.target.client, counts),
     remember: () => Promise.resolve(),
   };
 }
