@@ -13,10 +13,8 @@ type ResolvedAccount =
   | { kind: 'later'; afterMs: number; condition?: Condition }
   | { kind: 'blocked'; condition: Condition };
 
-/** Time that a new account may need to appear in the user list (contract 12.1). */
+/** Time that the user list may need to show a new account, or the new userName of an account (contract 12.1). */
 export const NEW_ACCOUNT_MS = 60_000;
-/** Time that the user list may need to show a new userName. */
-const RENAMED_MS = 5000;
 /** Shortest and longest time between two searches for a new account; in between, as long as the search has taken. */
 const SEARCH_AGAIN_MS = { least: 250, most: 5000 };
 /** Number of failed attempts, and their shortest duration, from which a 404 or a web page means that the tenant has no user list. */
@@ -92,7 +90,7 @@ const isProven = ({ renamedAt, unsure }: Link): boolean =>
   renamedAt === undefined && unsure?.includes('userName') !== true;
 
 /**
- * Returns whether the user list shows the account under its present userName. Just after a rename the list may still show another
+ * Returns whether the user list shows the account under its present userName. After a rename the list may still show another
  * account that had the name, unless the externalId or the former number agrees.
  */
 function isListedSince(
@@ -101,7 +99,7 @@ function isListedSince(
   match: ConsoleUser,
 ): boolean {
   const isSame = match.id === link.account || (!!externalId && match.externalId === externalId);
-  return isSame || link.renamedAt === undefined || clock.now() - link.renamedAt >= RENAMED_MS;
+  return isSame || link.renamedAt === undefined || clock.now() - link.renamedAt >= NEW_ACCOUNT_MS;
 }
 
 /**
