@@ -1,6 +1,7 @@
 // Tests creates without answer: only what the bridge has made itself counts as its own, and it is found also when lists lag.
 import '../support/load-modules.ts';
 import { systemClock } from '../../src/support/sources.ts';
+import { byHand } from '../support/by-hand.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -136,6 +137,37 @@ describe('a create that made nothing', () => {
 });
 
 describe('a create that was carried out', () => {
+  it('somebody changed the new account, and the person is deleted at the source → a dead letter says that the open account may be of this person, until somebody closes it', async () => {
+    place = await openPlace({ target: { adopt: 'report', users: { activation: 'immediate' } } });
+    const sent = { externalId: undefined, displayName: 'Ann Able' };
+    const ann = await loseCreate('Users', 'dropAfter', () => place.idp.createUser(ANN, sent), { lookUps: 1 });
+    const scimId = (await place.platform.user(ANN))?.scimId ?? '';
+    await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'displayName', value: 'Ann A.' });
+    await place.idp.send('DELETE', `/Users/${ann}`);
+    await startLater(125_000);
+    await place.idle();
+    expect(await lettersOf()).toEqual(['Conflict']);
+    await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'active', value: false });
+    await place.commands.run('dead-letters', 'retry', '--all');
+    await place.idle();
+    expect((await place.commands.run('status')).code).toBe(0);
+  }, 60_000);
+
+  it('somebody added a member to the new group, and it is deleted at the source → a dead letter says that the group may be this one', async () => {
+    place = await openPlace({ target: { adopt: 'report' } });
+    const crew = await loseCreate('Groups', 'dropAfter', () => place.idp.createGroup('crew'));
+    const scimId = (await place.platform.group('crew'))?.scimId ?? '';
+    await byHand(place, 'PATCH', `/Groups/${scimId}`, {
+      op: 'add',
+      path: 'members',
+      value: [{ value: await ownId() }],
+    });
+    await place.idp.send('DELETE', `/Groups/${crew}`);
+    await startLater(125_000);
+    await place.idle();
+    expect(await lettersOf()).toEqual(['Conflict']);
+  }, 60_000);
+
   it.each([
     ['with an externalId', {}, 2],
     ['without externalId', { externalId: undefined }, 1],

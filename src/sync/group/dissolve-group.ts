@@ -7,7 +7,7 @@ import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { deleteThere, noteDeleted } from '../deletion.ts';
 import { isGone } from '../calls/failures.ts';
-import { findGroup } from './find-group.ts';
+import { findGroup, groupsCalled } from './find-group.ts';
 import { ended, permit, refuse } from '../gate.ts';
 import { linkLeftGroup } from './left-group.ts';
 import { noteLeavers, takeUpLeavers } from './left-members.ts';
@@ -26,6 +26,7 @@ import {
 } from './members.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { LISTED_AS_PROTECTED } from '../target.ts';
+import { unprovenMade } from '../names/made-unproven.ts';
 import { untilShown } from '../names/lost-create.ts';
 import { temporaryNameLeft, withTemporaryName } from '../names/temporary-name.ts';
 
@@ -36,9 +37,14 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   const { link, target } = context;
   // A create with a lost answer may have created the group.
   if (link.tried) {
-    const found = await findGroup(context, String(link.tried.core.displayName));
+    const name = String(link.tried.core.displayName);
+    const found = await findGroup(context, name);
     const later = found.kind === 'absent' ? untilShown(context) : found;
     if (later?.kind === 'later') return { ...later, writes: context.writes };
+    const unproven =
+      found.kind === 'blocked' &&
+      (await unprovenMade(context, await groupsCalled(context, name), 'remove its members or delete it'));
+    if (unproven) return unproven;
   }
   if (link.id === undefined && link.mayExist) {
     const unfinished = await linkLeftGroup(context, link.mayExist);

@@ -70,7 +70,7 @@ const isPassing = async (context: SyncContext, { id, displayName }: WireGroup): 
   (await isHandedOn(context, 'Group', id)) || (await isOutdated(context, 'Group', { id, name: displayName }));
 
 /** Returns the groups with the current name, or the group of an earlier create whose answer was lost (`preferMade`). */
-async function groupsCalled(context: SyncContext, name: string): Promise<WireGroup[]> {
+export async function groupsCalled(context: SyncContext, name: string): Promise<WireGroup[]> {
   const { link, target, call } = context;
   const called = async (wanted: string): Promise<WireGroup[]> => {
     const found = await target.client.groups.findByDisplayName(wanted, call);

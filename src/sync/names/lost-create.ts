@@ -90,6 +90,10 @@ export async function isMadeGroup(
   return members.length === 0;
 }
 
+/** Returns whether the account or group may have been made while the create was under way, also if the platform does not show when. */
+export const mayBeOfTime = (tried: TriedCreate, shown: Pick<WireUser, 'meta'>): boolean =>
+  Number.isNaN(Date.parse(shown.meta?.created ?? '')) || isOfTime(tried, shown);
+
 /** Returns whether the account or group was made while the create was under way. False if the platform does not show when. */
 function isOfTime(tried: TriedCreate, { meta }: Pick<WireUser, 'meta'>): boolean {
   const madeAt = Date.parse(meta?.created ?? '');

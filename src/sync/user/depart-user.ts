@@ -1,4 +1,5 @@
 // Handles a user who was deleted at the source or is out of scope: closes the account, and deletes it when that is due.
+import type { TriedCreate } from '../../directory/outbox/link.ts';
 import { platformIdOf } from '../../directory/outbox/links.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { isAbsent } from '../calls/absence.ts';
@@ -7,12 +8,13 @@ import { condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { deleteThere, noteDeleted } from '../deletion.ts';
 import { deletionDue } from './deletion-due.ts';
-import { findUser } from './find-user.ts';
+import { accountsMatching, findUser } from './find-user.ts';
 import { isGone } from '../calls/failures.ts';
 import { ended, permitOne } from '../gate.ts';
 import type { SyncOutcome } from '../outcome.ts';
 import { linkLeftAccount } from './left-account.ts';
 import { resumeRemovals } from './protected-user.ts';
+import { unprovenMade } from '../names/made-unproven.ts';
 import { untilShown } from '../names/lost-create.ts';
 import { giveUpFormerName } from '../names/former-name.ts';
 import { withTemporaryName } from '../names/temporary-name.ts';
@@ -27,6 +29,8 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
     const found = await findUser(context, left);
     const later = found.kind === 'absent' ? untilShown(context) : found;
     if (later?.kind === 'later') return { ...later, writes: context.writes };
+    const unproven = found.kind === 'blocked' ? await unprovenOpen(context, link.tried) : undefined;
+    if (unproven) return unproven;
   }
   if (link.id === undefined && link.mayExist) {
     const unfinished = await linkLeftAccount(context, link.mayExist);
@@ -65,6 +69,16 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);
   await giveUpFormerName(context);
   return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
+}
+
+/** Returns the dead letter about an open account that the create may have made; undefined: there is none. */
+async function unprovenOpen(context: SyncContext, { core }: TriedCreate): Promise<SyncOutcome | undefined> {
+  const open = (await accountsMatching(context, core)).filter(
+    // Different externalIds mean different people.
+    ({ active, externalId }) =>
+      active !== false && (!externalId || !core.externalId || externalId === core.externalId),
+  );
+  return unprovenMade(context, open, 'deactivate or delete it');
 }
 
 /** Deletes the account if the guard allows it, and the account still has the externalId of the link (contract 12.4). */

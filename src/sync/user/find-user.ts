@@ -35,12 +35,15 @@ export const existsIn =
 const notClosedText = (leaver: Ref): string =>
   `the account is still that of a person who left, ${leaver}, and a change of it (its closing, a removal from a group, or its deletion) is not done yet: scim-bridge explain ${leaver} tells why`;
 
+const externalIdOf = ({ externalId }: Core): string | null =>
+  externalId === null ? null : String(externalId);
+
 /** Looks the account up and links it if the settings allow the adoption. Never creates one. */
 export async function findUser(context: SyncContext, desired: DesiredUser): Promise<FoundAccount> {
   const { target, link } = context;
   const userName = String(desired.core.userName);
-  const externalId = desired.core.externalId === null ? null : String(desired.core.externalId);
-  const users = await exactMatches(context, desired.core, userName, externalId);
+  const externalId = externalIdOf(desired.core);
+  const users = await accountsMatching(context, desired.core);
   const ids = users.map(({ id }) => id);
   const taken = await takenElsewhere(context, 'User', ids, desired.core);
   if (taken) return taken;
@@ -100,7 +103,7 @@ export async function findUser(context: SyncContext, desired: DesiredUser): Prom
  */
 export async function isUnlisted(context: SyncContext, { core }: DesiredUser): Promise<boolean> {
   const { call, link, outbox, target } = context;
-  const externalId = core.externalId === null ? null : String(core.externalId);
+  const externalId = externalIdOf(core);
   // Noted before the list is checked, so that of two processes with the same externalId at least one sees the other's note.
   const isRecent = externalId !== null && (await target.recentExternalIds.note(externalId));
   // After a lost answer, a refusal, or a recent write of this externalId, an account may exist that the list does not show yet.
@@ -206,12 +209,9 @@ export async function createMissingAccount(
  * Finds accounts by externalId, if that is unique at this source (`identifies`), then by userName. Every hit is compared again,
  * because the platform may ignore a filter.
  */
-async function exactMatches(
-  context: SyncContext,
-  core: Core,
-  userName: string,
-  externalId: string | null,
-): Promise<WireUser[]> {
+export async function accountsMatching(context: SyncContext, core: Core): Promise<WireUser[]> {
+  const userName = String(core.userName);
+  const externalId = externalIdOf(core);
   const { users } = context.target.client;
   if (externalId !== null && (await context.directory.identifies(externalId))) {
     const exact = (await byExternalId(context, externalId)).filter((user) => user.externalId === externalId);
