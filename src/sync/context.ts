@@ -82,6 +82,8 @@ export interface SyncContext {
   isCombinedPatchRefused?: boolean;
   /** Number of writes that the platform answered with success. */
   writes: number;
+  /** Whether the platform has carried out a write of the userName or the group name in this sync. */
+  hasWrittenName?: boolean;
   /**
    * The last write that failed, such as `delete user`, with its error. `members`: the members that the write would have added or
    * removed, in the form of LinkedMember.user (group/member-writes.ts).

@@ -7,6 +7,7 @@ import { PlatformError } from '../platform/errors.ts';
 import type { SyncContext } from './context.ts';
 import { outcomeOfFailure } from './calls/failures.ts';
 import { openGate } from './gate.ts';
+import { namePathOf } from './names/name-circle.ts';
 import { WriteIgnored } from './outcome.ts';
 import { createProvisioningWriter } from './provisioning-writer.ts';
 
@@ -94,6 +95,7 @@ export function createContext(
           return ignored === undefined ? { names, observed: observedBefore, ...(why && { why }) } : 'ignored';
         });
         if (ignored !== undefined) throw new WriteIgnored(ignored);
+        if (names.includes(namePathOf(work.kind))) context.hasWrittenName = true;
         setUnsure(before.filter((name) => !names.includes(name)));
         return result;
       } catch (error) {

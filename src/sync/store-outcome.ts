@@ -60,11 +60,12 @@ function endSuccession(link: SyncContext['link']): void {
 }
 
 /** Returns what `ack` needs to wake resources that wait for each other's names. */
-function namesOf({ gate }: SyncContext, { kind, writes }: SyncOutcome): Parameters<Ack>[3] {
+function namesOf({ gate, hasWrittenName }: SyncContext, { kind }: SyncOutcome): Parameters<Ack>[3] {
   const isWaiting = kind === 'later' || kind === 'blocked';
   return {
     ...(isWaiting && gate.holder && { holder: gate.holder.ref, awaitsMark: gate.holder.isMarked }),
-    mayBeFree: kind === 'synced' || kind === 'held' || writes > 0,
+    // Not after any write: two dead letters that wait for each other would make each other due without end.
+    mayBeFree: kind === 'synced' || kind === 'held' || hasWrittenName === true || gate.closed,
   };
 }
 type Ack = SyncContext['outbox']['ack'];

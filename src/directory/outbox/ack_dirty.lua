@@ -7,7 +7,7 @@
 --        whose stopped removals of this user are awaited, possibly none), isRefused (with behindHeld: syncs of these groups were
 --        refused, and no removal is held),
 --        holder (resource whose name or account this one waits for), awaitsMark (until the mark of the holder is cleared),
---        mayBeFree (this sync ended or wrote something, so its resource may have given up its name),
+--        mayBeFree (this sync ended, wrote the name or closed the account, so the name or account may be free),
 --        priority (of the sync), request, forget (removes the link; the platform id that it had),
 --        dropGrants (pending additions of this user to groups end), decided (the account's deactivation was written,
 --        held or rejected, or is no longer desired: groups that wait for this before they remove the user continue),

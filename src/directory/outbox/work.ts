@@ -185,7 +185,7 @@ export function createWork(
    * groups that remove this user may continue. `alarmAt`: time of the next sync. `behindHeld`: set if the resource waits for a
    * held change of another one; the ids of the groups whose stopped removals of this user are awaited. `isRefused`: none of these
    * removals is held, so the user waits for groups whose syncs were refused. `holder`: the resource whose name or account this one
-   * waits for; `awaitsMark`: until the mark of that one is cleared. `mayBeFree`: this resource may have given up its name.
+   * waits for; `awaitsMark`: until the mark of that one is cleared. `mayBeFree`: it may have given up its own.
    */
   async function ack(
     work: DueWork,
