@@ -5,7 +5,7 @@
 -- ARGV { ref, id, targets, request }
 -- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"}: the user is stored again, because
 --        the source pushed it | {"busy"}: a sync of the user is running
--- NEEDS exceptions, guard_items, link_states, links, marks
+-- NEEDS exceptions, guard_items, heirs, link_states, links, marks
 if redis.call('HEXISTS', key('users'), p.id) == 1 then return { 'pushed' } end
 for _, target in ipairs(p.targets) do
   if redis.call('EXISTS', key('lease', target .. ':' .. p.ref)) == 1 then return { 'busy' } end
@@ -61,5 +61,6 @@ for _, target in ipairs(p.targets) do
   leave_synced(target, p.ref)
   set_exception(target, p.ref, nil)
   guard_close(target)
+  wake_heirs(target, p.ref, true) -- resources that wait for the name or account of the user
 end
 return { 'forgotten', redis.call('HDEL', key('tombstones'), p.id), links, held, dead_letters }

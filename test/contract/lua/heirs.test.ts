@@ -1,0 +1,41 @@
+// Tests that resources become due when the user whose name or account they wait for is forgotten.
+import type { Ref } from '../../../src/directory/records.ts';
+import { idOf, openStore, type Store } from './rig.ts';
+
+const ADA: Ref = `User:${idOf('ada')}`;
+const BOB: Ref = `User:${idOf('bob')}`;
+/** Bob waits for the name of Ada. */
+const WAITS = { holder: ADA };
+
+let store: Store;
+beforeEach(async () => {
+  store = await openStore();
+  await store.putUser(idOf('ada'), { userName: 'ada' });
+  await store.putUser(idOf('bob'), { userName: 'bob' });
+  await store.claimRefs();
+  await store.outbox.ack(await store.begun(ADA), { id: 'p1' }, { kind: 'synced' });
+});
+afterEach(() => store.close());
+
+async function forgetAda(): Promise<void> {
+  await store.remove('User', idOf('ada'));
+  await store.claimRefs();
+  await expect(store.state.personData.forgetUser(ADA, 'order')).resolves.toMatchObject({ kind: 'forgotten' });
+}
+
+test('a user is forgotten → a user who waits for the name is due at once', async () => {
+  const work = await store.begun(BOB);
+  await store.outbox.ack(work, {}, { kind: 'later', afterMs: 60_000 }, WAITS);
+  await expect(store.claimRefs()).resolves.toEqual([]);
+  await forgetAda();
+  await expect(store.claimRefs()).resolves.toEqual([BOB]);
+  await expect(store.redis.hlen(store.keys.key('heirs', 'main'))).resolves.toBe(0);
+});
+
+test('a user is forgotten → a dead letter that waits for the name is tried again', async () => {
+  const condition = { reason: 'Conflict', message: 'taken', since: 0 };
+  const work = await store.begun(BOB);
+  await store.outbox.ack(work, { condition }, { kind: 'blocked' }, WAITS);
+  await forgetAda();
+  await expect(store.claimRefs()).resolves.toEqual([BOB]);
+});
