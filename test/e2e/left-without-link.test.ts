@@ -111,8 +111,9 @@ test('the source removes a person from a group after links forget of the person 
   expect((await place.platform.group('analysts'))?.members).toEqual([]);
 }, 60_000);
 
-test('a person and a group are linked after a backup and deleted at the source after its restore → the account is closed, and a dead letter names the group', async () => {
-  await open({ ownRedis: true });
+/** Restores a backup that was made before a person and her group were synced for the first time. The target is on hold. */
+async function linkedAfterBackup(target: object = {}): Promise<{ ann: string; group: string }> {
+  await open({ ownRedis: true, target });
   await told0('hold');
   const ann = await place.idp.createUser(ANN);
   const group = await place.idp.createGroup('analysts', [ann]);
@@ -124,10 +125,23 @@ test('a person and a group are linked after a backup and deleted at the source a
   await place.stopApps();
   await told0('restore', file, '--replace', '--yes');
   await place.start();
+  return { ann, group };
+}
+
+test('a person and a group are linked after a backup and deleted at the source after its restore → the account is closed, and a dead letter names the group', async () => {
+  const { ann, group } = await linkedAfterBackup();
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.idp.send('DELETE', `/Groups/${group}`);
   await told0('release');
   await place.idle();
   expect(await activeOf(ANN)).toBe(false);
   expect(await told('dead-letters', 'list')).toContain('a group is called analysts, which may be this one');
+}, 60_000);
+
+test('a person who was linked after a backup goes out of scope after its restore → the account is closed', async () => {
+  const { ann } = await linkedAfterBackup({ users: { scope: 'title ne "guest"' } });
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: 'guest' });
+  await told0('release');
+  await place.idle();
+  expect(await activeOf(ANN)).toBe(false);
 }, 60_000);

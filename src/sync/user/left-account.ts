@@ -76,9 +76,9 @@ async function lookUp(context: SyncContext): Promise<LeftAccount | undefined> {
   return { ...found, unproven: `an account is called ${userName}, which may be that of this person` };
 }
 
-/** Returns whether no person at the source has the name. */
-const isFree = async ({ directory }: SyncContext, attribute: string, value: string): Promise<boolean> =>
-  ((await directory.lookup('User', attribute, value)) ?? []).length === 0;
+/** Returns whether no other person at the source has the name. The leaver is stored if the person is only out of scope. */
+const isFree = async ({ directory, work }: SyncContext, attribute: string, value: string): Promise<boolean> =>
+  ((await directory.lookup('User', attribute, value)) ?? []).every((id) => id === work.id);
 
 /** Returns the account to which nobody else is linked; undefined: there is none. Of several, none is proven. */
 async function onlyOne(context: SyncContext, users: WireUser[]): Promise<LeftAccount | undefined> {
