@@ -95,6 +95,8 @@ export interface SyncContext {
    * first operation (addition or removal). `inARow`: number of refusals since the last member that was written.
    */
   refusedMembers?: FailedWrite & { members: string[]; error: Error; inARow: number };
+  /** Set while the list is not read that tells whether accounts of members are gone; thrown as `refusedMembers` is. */
+  awaitedList?: Error;
   /** Saves the link and extends the lease; called after every step that must not be lost. */
   save(options?: SaveOptions): Promise<void>;
   /**

@@ -1,4 +1,5 @@
 // Tests that a passing 404 proves no absence of an account or group that was renamed by hand at the platform.
+import { setTimeout as after } from 'node:timers/promises';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { byHand } from '../support/by-hand.ts';
 import { eventually } from '../support/eventually.ts';
@@ -100,4 +101,30 @@ test('an account that is gone at the platform is made anew', async () => {
   const made = await bridge.platform.user('person@acme.example');
   expect(made).toMatchObject({ displayName: 'New', active: true });
   expect(made?.scimId).not.toBe(scimId);
+}, 60_000);
+
+test('accounts of many members of a group are gone → few lists prove it, and the other members do not wait for them', async () => {
+  const names = Array.from({ length: 7 }, (_, number) => `member${number}@acme.example`);
+  const members: string[] = [];
+  for (const name of names) members.push(await bridge.idp.createUser(name));
+  await settled();
+  for (const name of names.slice(0, 6)) {
+    const { scimId = '' } = (await bridge.platform.user(name)) ?? {};
+    await byHand(bridge, 'DELETE', `/Users/${scimId}`);
+  }
+  const lists: number[] = [];
+  front.edit = async (_method, url, body) => {
+    if (url.includes('/Users?') && !url.includes('filter=')) {
+      lists.push(Date.now());
+      await after(700);
+    }
+    return body;
+  };
+  await bridge.idp.createGroup('auditors', members);
+  const size = async () => (await bridge.platform.group('auditors'))?.members.length ?? 0;
+  await eventually('the member with an account is in the group', async () => (await size()) > 0);
+  expect(lists.length).toBeLessThan(2);
+  await eventually('all are members', async () => (await size()) === 7, 30_000);
+  // One for the member who asked first, one for the others, and one that shows which accounts can exist.
+  expect(lists.length).toBeLessThan(4);
 }, 60_000);

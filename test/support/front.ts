@@ -17,7 +17,7 @@ export interface Front {
   /** Called for every request; may return an answer in place of the platform's. */
   answer: (method: string, url: string, body: string) => FrontAnswer | undefined;
   /** Called for every answer of the platform; may return another body. */
-  edit: (method: string, url: string, body: string) => string;
+  edit: (method: string, url: string, body: string) => string | Promise<string>;
   stop(): void;
 }
 
@@ -39,7 +39,7 @@ export async function startFront(): Promise<Front> {
         const type = answer.headers['content-type'];
         return outgoing
           .writeHead(answer.statusCode, type === undefined ? {} : { 'content-type': type })
-          .end(front.edit(method, url, body.toString()));
+          .end(await front.edit(method, url, body.toString()));
       })
       .catch(() => outgoing.destroy());
   });

@@ -58,6 +58,7 @@ export async function unlinkAbsent(context: SyncContext, error: unknown): Promis
   resetGate(context);
   // A refused change of members was one of the group that is gone.
   delete context.refusedMembers;
+  delete context.awaitedList;
   delete context.shownAccount;
   delete link.id;
   delete link.account;

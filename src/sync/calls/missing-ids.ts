@@ -3,6 +3,7 @@
 import type { ListPage } from '../../platform/readers.ts';
 import type { CallOptions } from '../../platform/client.ts';
 import type { Clock } from '../../support/sources.ts';
+import { timeLimit } from '../../support/time-limit.ts';
 import { settledWithin } from '../../support/within.ts';
 import { readWholeList } from './whole-list.ts';
 
@@ -10,7 +11,10 @@ import { readWholeList } from './whole-list.ts';
 export type Shown = 'missing' | 'listed' | 'unproven' | 'awaited';
 
 export interface MissingIds {
-  /** Returns what a whole list says about the id that began after the first call with this id. Call it after a 404 of the id. */
+  /**
+   * Returns what a whole list says about the id that began after the first call with this id. Call it after a 404 of the id. The
+   * list goes on when `signal` aborts, so that the next call finds it.
+   */
   look(id: string, signal: AbortSignal): Promise<Shown>;
 }
 
@@ -19,8 +23,13 @@ const LIST_WAIT_MS = 1000;
 /** A list begins this many times the reading time of the one before after its end, so that more syncs have asked by then. */
 const PAUSE_PER_READING = 4;
 const LONGEST_PAUSE_MS = 60_000;
+/** Longest time for reading one list. */
+const LONGEST_READING_MS = 600_000;
 /** Most ids that are remembered; those that asked first are forgotten first. */
 const MOST_ASKED = 100_000;
+
+/** Returns the time between the end of a list and the start of the next one, milliseconds. @param tookMs its reading time */
+const pauseAfter = (tookMs: number): number => Math.min(LONGEST_PAUSE_MS, PAUSE_PER_READING * tookMs);
 
 /** Creates the store for one list of one target. @param list reads one page */
 export function createMissingIds(
@@ -37,32 +46,46 @@ export function createMissingIds(
   /** Ends with the next list that begins. */
   let next: Promise<void> | undefined;
   let running: Promise<void> = Promise.resolve();
-  let pauseMs = 0;
+  /** When the running list began; undefined: none runs. */
+  let startedAt: number | undefined;
+  /** When the last list ended, and how long its reading took. */
+  let end = { at: Number.NEGATIVE_INFINITY, tookMs: 0 };
   /** Id → number of lists that had begun when the id was asked for. */
   const asked = new Map<string, number>();
 
-  async function read(signal: AbortSignal): Promise<void> {
+  async function read(): Promise<void> {
     const number = ++begun;
-    const startedAt = clock.now();
+    startedAt = clock.now();
+    // One asker's signal must not end a list for which others wait too.
+    const signal = timeLimit(LONGEST_READING_MS);
     const ids = new Set<string>();
     const found = await readWholeList(
       (range) => list(range, { signal }),
       (added) => added.forEach(({ id }) => ids.add(id)),
     ).catch(() => 'unproven');
     last = { number, ids: found === 'read' ? ids : undefined };
-    pauseMs = Math.min(LONGEST_PAUSE_MS, PAUSE_PER_READING * (clock.now() - startedAt));
+    end = { at: clock.now(), tookMs: clock.now() - startedAt };
+    startedAt = undefined;
   }
 
   /** Returns the end of the next list that begins. */
-  function nextList(signal: AbortSignal): Promise<void> {
+  function nextList(): Promise<void> {
     next ??= running
-      .then(() => clock.sleep(pauseMs, signal))
+      .then(() => clock.sleep(Math.max(0, end.at + pauseAfter(end.tookMs) - clock.now())))
       .then(() => {
         next = undefined;
-        running = read(signal);
+        running = read();
         return running;
       });
     return next;
+  }
+
+  /** Returns the shortest time until the next list that begins will have ended, by the reading time of the one before. */
+  function leftMs(): number {
+    const now = clock.now();
+    const tookMs = startedAt === undefined ? end.tookMs : now - startedAt;
+    const endedAt = startedAt === undefined ? end.at : now;
+    return Math.max(0, endedAt + pauseAfter(tookMs) - now) + tookMs;
   }
 
   /** Returns what the last list says; undefined: it began before the id was asked for. */
@@ -72,6 +95,15 @@ export function createMissingIds(
     return last.ids.has(id) ? 'listed' : 'missing';
   }
 
+  /** Waits for the list that tells about the id, unless it cannot end in time. */
+  async function wait(id: string, signal: AbortSignal): Promise<void> {
+    // A list that runs tells about an id that was asked for before it began.
+    const isRunning = startedAt !== undefined && begun > (asked.get(id) ?? Infinity);
+    const done = isRunning ? running : nextList();
+    if (signal.aborted || (!isRunning && leftMs() > LIST_WAIT_MS)) return;
+    await settledWithin(clock, done, LIST_WAIT_MS);
+  }
+
   return {
     look: async (id, signal) => {
       if (!asked.has(id)) {
@@ -79,7 +111,7 @@ export function createMissingIds(
         if (asked.size >= MOST_ASKED && oldest !== undefined) asked.delete(oldest);
         asked.set(id, begun);
       }
-      if (inLast(id) === undefined) await settledWithin(clock, nextList(signal), LIST_WAIT_MS);
+      if (inLast(id) === undefined) await wait(id, signal);
       const shown = inLast(id);
       if (shown === undefined) return 'awaited';
       asked.delete(id);

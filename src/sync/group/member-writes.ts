@@ -3,7 +3,7 @@ import { platformIdOf } from '../../directory/outbox/links.ts';
 import { refOf } from '../../directory/records.ts';
 import type { PlatformPatchOperation, WireGroup, WireUser } from '../../platform/wire.ts';
 import { counted } from '../../support/counted.ts';
-import { isAbsent } from '../calls/absence.ts';
+import { isAbsent, ListAwaited } from '../calls/absence.ts';
 import type { SyncContext } from '../context.ts';
 import { namesGroup } from '../diff.ts';
 import { isGone, isStatus } from '../calls/failures.ts';
@@ -140,16 +140,24 @@ const contains = (account: WireUser, groupId: string): boolean | undefined =>
   Array.isArray(account.groups) ? namesGroup(account, groupId) : undefined;
 
 /**
- * Forgets the link of a member whose account is gone at the platform. If the account is there, keeps the refusal in the context.
+ * Forgets the link of a member whose account is gone at the platform. If the account is there, keeps the refusal in the context;
+ * while the list that shows it is not read, keeps that in the context.
  * @throws the first refusal, when the platform has refused MOST_REFUSED members in a row
  */
 async function handleRefused(context: SyncContext, member: LinkedMember, error: Error): Promise<void> {
   const { links, outbox, target } = context;
   const ref = refOf('User', member.user);
   const { core = {} } = await links.get(target.name, ref);
-  if (await isAbsent(context, 'User', { id: member.platformId, core })) {
-    context.logger.warn({ ref }, 'account of a member is gone, looking for it anew');
-    await outbox.forgetLink(ref, member.platformId);
+  try {
+    if (await isAbsent(context, 'User', { id: member.platformId, core })) {
+      context.logger.warn({ ref }, 'account of a member is gone, looking for it anew');
+      await outbox.forgetLink(ref, member.platformId);
+      return;
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof ListAwaited)) throw thrown;
+    // The others are written meanwhile, and all members who are gone ask for the same list.
+    context.awaitedList = thrown;
     return;
   }
   const { operation = '' } = context.failedWrite ?? {};
@@ -159,9 +167,13 @@ async function handleRefused(context: SyncContext, member: LinkedMember, error: 
   if (refused.inARow >= MOST_REFUSED) throwRefusal(context);
 }
 
-/** @throws the first refusal of a member, if the platform has refused one in this sync */
+/**
+ * @throws the first refusal of a member, if the platform has refused one in this sync; before that ListAwaited, because a refusal
+ *   would end the attempts for the members whose list is not read yet
+ */
 export function throwRefusal(context: SyncContext): void {
-  const { refusedMembers: refused } = context;
+  const { awaitedList, refusedMembers: refused } = context;
+  if (awaitedList) throw awaitedList;
   if (!refused) return;
   context.failedWrite = refused;
   // Writes that followed have replaced it as the failure that the log entry tells.

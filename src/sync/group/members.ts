@@ -94,7 +94,7 @@ export async function logLostMembers(context: SyncContext): Promise<void> {
 
 /**
  * Called last, so that all other members are written first.
- * @throws the refusal of a member, or WriteIgnored when the platform did not apply a change
+ * @throws ListAwaited, the refusal of a member, or WriteIgnored when the platform did not apply a change
  */
 export function throwIfUnwritten(context: SyncContext, ignored: Ignored): void {
   throwRefusal(context);

@@ -1,11 +1,16 @@
 // Tests the whole list that proves the absence of an account or group.
 import { createMissingIds } from '../../../src/sync/calls/missing-ids.ts';
-import { systemClock } from '../../../src/support/sources.ts';
+import { setTimeout as after } from 'node:timers/promises';
+import { systemClock, type Clock } from '../../../src/support/sources.ts';
 
 const signal = new AbortController().signal;
 
 /** A platform with these ids, and pages of at most 10. `lists`: number of lists that began. */
-function platformOf(ids: string[], edit: (startIndex: number) => void = () => undefined) {
+function platformOf(
+  ids: string[],
+  edit: (startIndex: number) => void = () => undefined,
+  clock = systemClock,
+) {
   const calls = { lists: 0 };
   const list = ({ startIndex, count }: { startIndex: number; count: number }) => {
     if (startIndex === 1) calls.lists++;
@@ -13,7 +18,7 @@ function platformOf(ids: string[], edit: (startIndex: number) => void = () => un
     const resources = ids.slice(startIndex - 1, startIndex - 1 + Math.min(count, 10)).map((id) => ({ id }));
     return Promise.resolve({ startIndex, totalResults: ids.length, resources });
   };
-  return { calls, missing: createMissingIds(list, systemClock) };
+  return { calls, missing: createMissingIds(list, clock) };
 }
 
 const ids = (length: number): string[] => Array.from({ length }, (_, index) => `id-${index}`);
@@ -67,4 +72,47 @@ test('a list that began before the first look at an id proves nothing about it',
   expect(calls.lists).toBe(1);
   some.push('late');
   expect(await late).toBe('listed');
+});
+
+/** A clock whose time a test moves on; sleeps take real time, and keep no process running. */
+function movedClock(): Clock & { moveOn(ms: number): void } {
+  let moved = 0;
+  return {
+    now: () => Date.now() + moved,
+    sleep: (ms, sleeping) =>
+      after(ms, undefined, { ref: ms <= 1000, ...(sleeping && { signal: sleeping }) }).catch(() => undefined),
+    moveOn: (ms) => void (moved += ms),
+  };
+}
+
+test('a question long after the last list ended is answered without a pause', async () => {
+  const clock = movedClock();
+  const { missing } = platformOf(ids(3), () => clock.moveOn(900), clock);
+  expect(await missing.look('gone', signal)).toBe('missing');
+  clock.moveOn(10_000);
+  expect(await missing.look('other', signal)).toBe('missing');
+});
+
+test('a question whose list cannot end within a second is not kept waiting', async () => {
+  const clock = movedClock();
+  const { missing } = platformOf(ids(3), () => clock.moveOn(10_000), clock);
+  expect(await missing.look('gone', signal)).toBe('missing');
+  const askedAt = Date.now();
+  expect(await missing.look('other', signal)).toBe('awaited');
+  expect(Date.now() - askedAt).toBeLessThan(500);
+});
+
+test('a list goes on when the asker that began it gives up, and answers the others', async () => {
+  const asker = new AbortController();
+  let lists = 0;
+  const missing = createMissingIds(async ({ startIndex }, call) => {
+    lists++;
+    asker.abort();
+    await after(50);
+    call.signal?.throwIfAborted();
+    return { startIndex, totalResults: 0, resources: [] };
+  }, systemClock);
+  const shown = [missing.look('gone', asker.signal), missing.look('other', signal)];
+  expect(await Promise.all(shown)).toEqual(['missing', 'missing']);
+  expect(lists).toBe(1);
 });
