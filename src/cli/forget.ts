@@ -15,6 +15,9 @@ import { say, sayJson } from './output.ts';
 import { requireKnown, UnknownResource } from './resources.ts';
 import { withScopes } from './scopes.ts';
 
+/** Longest wait for the list that proves an absence: it ends with this process, so a second order would begin it anew. */
+const LIST_MS = 600_000;
+
 interface Flags extends OperatorFlags {
   connection?: string;
   /** Forget the person although an account may be active, or its work is to be handed over. */
@@ -51,8 +54,11 @@ export function forgetCommand(program: Command, cli: Cli): void {
         handoverRules: (target: string) => config.targets[target],
         actor: actorOf(cli, flags),
       };
-      await withScopes(config, {}, async ({ targets, states, operations }) => {
-        const options = { ...order, lookAt: createAccountLook(targets.values()) };
+      await withScopes(config, {}, async ({ targets, states, operations, signal }) => {
+        const options = {
+          ...order,
+          lookAt: createAccountLook(targets.values(), { listMs: LIST_MS, signal }),
+        };
         const checked = await checkForget(states, text, options);
         if (checked.kind !== 'ready') throw toError(checked, text, { config, ...flags });
         await confirm(flags, `Remove all that is kept of ${text}, for good?`, () =>

@@ -49,7 +49,12 @@ test('forget of a leaver whose link was forgotten and whose account is open says
 test('forget of a leaver whose account was deleted at the platform says that it is gone', async () => {
   const id = await scimId();
   await byHand(place, 'DELETE', `/Users/${id}`);
+  await place.platform.forgetRequests();
   expect(await forget()).toEqual([0, expect.stringContaining(`account ${id} is no longer at main`)]);
+  const lists = (await place.platform.requests()).filter(
+    ({ path, query }) => path.endsWith('/Users') && !query.includes('filter'),
+  );
+  expect(lists).toHaveLength(1);
 }, 60_000);
 
 test('forget of a leaver exits 1 while the platform does not answer, and --leave-account says that the account may be active', async () => {

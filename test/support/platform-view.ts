@@ -16,6 +16,8 @@ export interface PlatformUser {
 export interface PlatformCallLine {
   method: string;
   path: string;
+  /** Without the question mark. */
+  query: string;
   status: number;
   atMs: number;
   body?: any;

@@ -1,5 +1,6 @@
 // Looks at an account of a person at the platform. A link has only what the bridge wrote or read last: somebody may have opened or
 // deleted the account since.
+import { setTimeout as after } from 'node:timers/promises';
 import type { Link } from '../../directory/outbox/links.ts';
 import { isStoreFailure } from '../../directory/redis/why-away.ts';
 import { timeLimit } from '../../support/time-limit.ts';
@@ -22,9 +23,24 @@ export type LookAtAccount = (
 /** Time for the calls about one account, milliseconds. */
 const LOOK_MS = 8000;
 
-/** @param targets of the settings */
-export function createAccountLook(targets: Iterable<Target>): LookAtAccount {
+/** Interval of questions for the whole list. */
+const ASK_AGAIN_MS = 1000;
+
+export interface AccountLookOptions {
+  /** Longest wait for the whole list that proves an absence, milliseconds; default LOOK_MS. The list goes on after it. */
+  listMs?: number;
+  /** Ends that wait. */
+  signal?: AbortSignal;
+}
+
+/** Creates a look that remembers which accounts are gone. @param targets of the settings */
+export function createAccountLook(
+  targets: Iterable<Target>,
+  options: AccountLookOptions = {},
+): LookAtAccount {
   const byName = new Map([...targets].map((target) => [target.name, target]));
+  /** `<target> <platform id>` of accounts that are proven gone. The platform uses no id again. */
+  const gone = new Set<string>();
   return async (name, account) => {
     const target = byName.get(name);
     if (!target || account.id === undefined) return undefined;
@@ -38,7 +54,10 @@ export function createAccountLook(targets: Iterable<Target>): LookAtAccount {
       if (!signal.aborted && isStoreFailure(error)) throw error;
       if (!isGone(error)) return 'unread';
       // A proxy may answer 404 too.
-      return (await isProvenAbsent(target, account, signal)) ? 'gone' : 'unread';
+      const key = `${name} ${account.id}`;
+      if (!gone.has(key) && !(await isProvenAbsent(target, account, options))) return 'unread';
+      gone.add(key);
+      return 'gone';
     }
   };
 }
@@ -47,14 +66,16 @@ export function createAccountLook(targets: Iterable<Target>): LookAtAccount {
 async function isProvenAbsent(
   target: Target,
   account: Pick<Link, 'id' | 'core'>,
-  signal: AbortSignal,
+  { listMs = LOOK_MS, signal }: AccountLookOptions,
 ): Promise<boolean> {
+  const limit = timeLimit(listMs);
+  const ended = signal ? AbortSignal.any([limit, signal]) : limit;
   for (;;) {
     try {
-      return await isAbsent({ target, call: { signal } }, 'User', account);
+      return await isAbsent({ target, call: { signal: timeLimit(LOOK_MS) } }, 'User', account);
     } catch (error) {
-      // The next question waits for the list again, up to a second.
-      if (!(error instanceof ListAwaited) || signal.aborted) return false;
+      if (!(error instanceof ListAwaited) || ended.aborted) return false;
+      await after(ASK_AGAIN_MS, undefined, { signal: ended }).catch(() => undefined);
     }
   }
 }
