@@ -1,5 +1,5 @@
 -- Notes in links that an account or group may exist that a restore has lost (`mayExist` of link.ts). A link with a platform id, with
--- such a note, or after a create whose answer was lost stays as it is.
+-- such a note, or with a create whose answer was lost (`tried`) stays as it is.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, items: [ref, names at the source as core values of a link text (link.ts)] }
 -- RETURN {"noted"}
@@ -7,7 +7,7 @@ for _, item in ipairs(p.items) do
   local ref, names = unpack(item)
   local text = redis.call('HGET', key('links', p.target), ref)
   local link = text and cjson.decode(text) or {}
-  if not link.id and not link.mayExist and not link.creating then
+  if not link.id and not link.mayExist and not link.tried then
     link.mayExist = {}
     link.c = names
     redis.call('HSET', key('links', p.target), ref, cjson.encode(link))
