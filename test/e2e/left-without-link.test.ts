@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
+import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place, type PlaceOptions } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -83,7 +84,7 @@ test('a person who was never synced is deleted at the source → the account of 
   await place.platform.forgetRequests();
   await told0('release');
   await place.idle();
-  const asked = (await place.platform.requests()).filter(({ path }) => path.includes('filter'));
+  const asked = (await place.platform.requests()).filter(({ query }) => query.includes('filter'));
   expect(asked).toEqual([]);
 }, 60_000);
 
@@ -111,11 +112,17 @@ test('the source removes a person from a group after links forget of the person 
   expect((await place.platform.group('analysts'))?.members).toEqual([]);
 }, 60_000);
 
+const NO_GUESTS = { users: { scope: 'title ne "guest"' } };
+const toGuest = (id: string) =>
+  place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'title', value: 'guest' });
+
+const NO_EXTERNAL_ID = { externalId: undefined };
+
 /** Restores a backup that was made before a person and her group were synced for the first time. The target is on hold. */
-async function linkedAfterBackup(target: object = {}): Promise<{ ann: string; group: string }> {
+async function linkedAfterBackup(target: object = {}, names = {}): Promise<{ ann: string; group: string }> {
   await open({ ownRedis: true, target });
   await told0('hold');
-  const ann = await place.idp.createUser(ANN);
+  const ann = await place.idp.createUser(ANN, names);
   const group = await place.idp.createGroup('analysts', [ann]);
   const file = join(place.commands.folder, 'old.backup');
   await told0('backup', file);
@@ -139,9 +146,44 @@ test('a person and a group are linked after a backup and deleted at the source a
 }, 60_000);
 
 test('a person who was linked after a backup goes out of scope after its restore → the account is closed', async () => {
-  const { ann } = await linkedAfterBackup({ users: { scope: 'title ne "guest"' } });
-  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: 'guest' });
+  const { ann } = await linkedAfterBackup(NO_GUESTS);
+  await toGuest(ann);
   await told0('release');
   await place.idle();
   expect(await activeOf(ANN)).toBe(false);
+}, 60_000);
+
+test('a person goes out of scope after a restore and adopt is report → a dead letter asks, and links forget --leave-account ends it', async () => {
+  const { ann } = await linkedAfterBackup({ ...NO_GUESTS, adopt: 'report' }, NO_EXTERNAL_ID);
+  await toGuest(ann);
+  await told0('release');
+  await place.idle();
+  await eventually('a dead letter asks', async () =>
+    (await told('dead-letters', 'list')).includes(`User:${ann} is out of the scope of the target, and`),
+  );
+  await told0('links', 'forget', `User:${ann}`, '--target', 'main', '--leave-account');
+  await place.idle();
+  expect(await told('dead-letters', 'list')).not.toContain(ann);
+  expect(await activeOf(ANN)).toBe(true);
+}, 60_000);
+
+test('a person leaves after a restore under the policy upsert-only → no dead letter asks for the account to be closed', async () => {
+  const { ann } = await linkedAfterBackup({ adopt: 'report', policy: 'upsert-only' }, NO_EXTERNAL_ID);
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await told0('release');
+  await place.idle();
+  expect(await told('dead-letters', 'list')).not.toContain(ann);
+  expect(await activeOf(ANN)).toBe(true);
+}, 60_000);
+
+test('links forget of a person who is out of scope stays: the closed account is not linked again', async () => {
+  await open({ target: NO_GUESTS });
+  const ann = await place.idp.createUser(ANN);
+  await place.idle();
+  await toGuest(ann);
+  await place.idle();
+  expect(await activeOf(ANN)).toBe(false);
+  await told0('links', 'forget', ANN);
+  await place.idle();
+  expect(await told('links', 'show', ANN)).toContain('not linked');
 }, 60_000);

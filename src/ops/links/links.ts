@@ -239,14 +239,24 @@ export async function forgetLinks(
   { connection, ref, target, leaveAccount = false }: ForgetLinksOptions,
   actor: Actor,
 ): Promise<LinkRow[]> {
-  const found: { state: DesiredState; row: LinkRow; platformId: string; why: string | undefined }[] = [];
+  const found: {
+    state: DesiredState;
+    row: LinkRow;
+    platformId: string;
+    why: string | undefined;
+    keepsId: boolean;
+  }[] = [];
   const { kind, id } = parseRef(ref);
   for (const state of states.filter((each) => each.connection === connection)) {
     for (const row of await linksOf([state], connection, ref)) {
       if (target !== undefined && row.target !== target) continue;
-      const platformId = row.platformId ?? (await idOfLeft(state, row));
+      const platformId = row.platformId ?? (await idOfLeft(state, row, leaveAccount));
       if (platformId === undefined) continue;
-      found.push({ state, row, platformId, why: await whyNeeded(state, row) });
+      const why = await whyNeeded(state, row);
+      const { departed } = await state.links.get(row.target, ref);
+      // The account is to be left, or was closed before: nothing is left for the sync after a deletion.
+      const isLeft = why !== undefined || (kind === 'User' && departed === true);
+      found.push({ state, row, platformId, why, keepsId: row.platformId !== null && !isLeft });
     }
   }
   const needed = found.find(({ why }) => why !== undefined);
@@ -259,24 +269,25 @@ export async function forgetLinks(
         (isPushed ? ` ${adoptedAgainText(row.target)}` : ''),
     );
   }
-  for (const { state, row, platformId, why } of found) {
+  for (const { state, row, platformId, why, keepsId } of found) {
     const subject = `${ref} ${platformId || '(no known id)'}${why === undefined ? '' : ` left as it is: ${why}`}`;
     await state.acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });
-    await state.outboxes.get(row.target)?.forgetLink(ref, platformId, { keepsId: true });
+    await state.outboxes.get(row.target)?.forgetLink(ref, platformId, { keepsId });
   }
   return found.map(({ row }) => row);
 }
 
 /**
- * Returns the id of the account or group that a resource without link may have (`mayExist`) and that was deleted at the source; '': it
- * has no known id. Undefined: it has none, or the next sync looks it up, because the resource is stored.
+ * Returns the id of the account or group that a resource without link may have (`mayExist`); '': it has no known id. Undefined: it has
+ * none, or the resource is stored and the order is not to leave the account: a second order must not drop what the first one kept.
  */
 async function idOfLeft(
   { directory, links }: DesiredState,
   { kind, ref, target }: LinkRow,
+  leaveAccount: boolean,
 ): Promise<string | undefined> {
   const { mayExist } = await links.get(target, ref);
-  if (!mayExist || (await directory.get(kind, parseRef(ref).id))) return undefined;
+  if (!mayExist || (!leaveAccount && (await directory.get(kind, parseRef(ref).id)))) return undefined;
   return mayExist.id ?? '';
 }
 

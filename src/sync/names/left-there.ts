@@ -52,13 +52,18 @@ export async function linkLeft(
   return undefined;
 }
 
-/** Returns the dead letter about an account or group of which it is not proven that it is the one of the deleted resource. */
+/**
+ * Returns the dead letter about an account or group of which it is not proven that it is the one of the resource that left. Under
+ * another policy than `sync` there is none, because nothing is closed: the link stays as it is, in case the policy changes.
+ */
 export function unprovenLeft(context: SyncContext, what: string, doByHand: string): SyncOutcome {
-  const { target, work } = context;
+  const { target, work, writes } = context;
+  if (target.policy.policy !== 'sync') return { kind: 'synced', writes, dropGrants: true };
+  const reason = work.record ? 'is out of the scope of the target' : 'was deleted at the source';
   return blockedBy(
     context,
     'Conflict',
-    `${work.ref} was deleted at the source, and ${what}: if it is, ${doByHand} at the platform, then retry; ` +
+    `${work.ref} ${reason}, and ${what}: if it is, ${doByHand} at the platform, then retry; ` +
       `if not, order scim-bridge links forget ${work.ref} --target ${target.name} --leave-account`,
   );
 }

@@ -27,7 +27,8 @@ export async function linkLeftAccount(
   if (unproven !== undefined) return unprovenLeft(context, unproven, CLOSE);
   await target.catalogue.keyOwner(context.call.signal);
   const untouchable = whyUntouchable(context, account.userName);
-  if (untouchable) return leaveAlone(context, untouchable, 'is deleted at the source');
+  const reason = context.work.record ? 'is out of the scope of the target' : 'is deleted at the source';
+  if (untouchable) return leaveAlone(context, untouchable, reason);
   return linkLeft(context, account.id, observedCore(account, link.core ?? {}));
 }
 
