@@ -40,7 +40,7 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
     users.map(async (user, index): Promise<MaybeLeaver> => {
       if (isUnmanaged(user)) return [user, await toUnmanagedLeaver(context, user)];
       const link = found[index];
-      const platformId = link?.id ?? (await leftId(context, user, link));
+      const platformId = link?.id ?? (await leftId(context, link));
       if (link === undefined || platformId === undefined) return [user, undefined];
       if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
       const isIgnored = link.condition?.isIgnored === true;
@@ -51,18 +51,24 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
 
 /**
  * Returns the id of the account that a user without link had before (`mayExist`): the user may still be a member with it. Undefined:
- * there is none, or the account is linked to somebody else now.
+ * there is none, or the account is linked to a member at the source, or to a resource of another connection.
  */
-async function leftId(
-  { links, target }: SyncContext,
-  user: string,
-  link: Link | undefined,
-): Promise<string | undefined> {
+async function leftId(context: SyncContext, link: Link | undefined): Promise<string | undefined> {
   const id = link?.mayExist?.id;
   if (id === undefined) return undefined;
-  const holder = await links.holderOf(target.name, 'User', id);
-  const isTaken = holder !== undefined && holder !== refOf('User', user);
-  return isTaken || (await links.elsewhere.holderOf(target.name, 'User', id)) ? undefined : id;
+  const { links, target } = context;
+  if (await isHeldByMember(context, id)) return undefined;
+  return (await links.elsewhere.holderOf(target.name, 'User', id)) ? undefined : id;
+}
+
+/** Returns whether the user who is linked to the account is a member of the group at the source. */
+async function isHeldByMember(
+  { directory, links, target, work }: SyncContext,
+  platformId: string,
+): Promise<boolean> {
+  const holder = await links.holderOf(target.name, 'User', platformId);
+  const [groups = []] = holder === undefined ? [] : await directory.groupsOf([parseRef(holder).id]);
+  return groups.some(({ id }) => id === work.id);
 }
 
 /**
@@ -72,12 +78,10 @@ async function leftId(
  * @param user `@<platform id>`
  */
 async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {
-  const { clock, directory, links, outbox, target, call, work } = context;
+  const { clock, outbox, target, call } = context;
   if (target.policy.groups.members !== 'authoritative') return undefined;
   const platformId = unmanagedId(user);
-  const holder = await links.holderOf(target.name, 'User', platformId);
-  const [groups = []] = holder === undefined ? [] : await directory.groupsOf([parseRef(holder).id]);
-  if (groups.some(({ id }) => id === work.id)) return undefined;
+  if (await isHeldByMember(context, platformId)) return undefined;
   try {
     const account = await target.client.users.get(platformId, call);
     const isKeyOwner = (await target.catalogue.keyOwner(call.signal)) === account.userName.toLowerCase();
