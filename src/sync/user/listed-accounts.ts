@@ -1,5 +1,6 @@
 // Decides for new users whether an account can exist, from one list of the platform instead of two look-ups for each of them
-// (ADR 0023). A wrong decision is harmless: a create for an existing account answers 409.
+// (ADR 0023). A wrong decision is harmless for them: a create for an existing account answers 409. For a leaver without link
+// (left-account.ts) it is not: the account of a person who has left stays open if the list does not show it.
 import type { CallOptions, PlatformClient } from '../../platform/client.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import { fold } from '../../directory/records.ts';
