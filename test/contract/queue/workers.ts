@@ -76,7 +76,7 @@ export async function openFixture(
   });
   let passedMs = 0;
   const clock: Clock = { now: () => Date.now() + passedMs, sleep: () => Promise.resolve() };
-  const platform = createFakePlatform(clock.now);
+  const platform = createFakePlatform(() => clock.now());
   const settings: SyncPolicy = {
     policy: 'sync',
     adopt: 'exact',
