@@ -53,7 +53,7 @@ export async function unlinkAbsent(context: SyncContext, error: unknown): Promis
   if (!isGone(error) || link.id === undefined || !(await isAbsent(context, work.kind, link))) throw error;
   const what = work.kind === 'User' ? 'account' : 'group';
   logger.warn({ ref: work.ref }, `${what} is gone at the platform, looking for it anew`);
-  // What describes the lost account or group is deleted; what describes the resource and the attempts of its sync stays.
+  // All fields that describe the lost account or group are deleted; those about the resource and the attempts of its sync stay.
   // Changes that wait for a decision or were rejected end with the account or group.
   resetGate(context);
   // A refused change of members was one of the group that is gone.
