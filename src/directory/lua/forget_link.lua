@@ -3,15 +3,20 @@
 -- NEEDS exceptions, links, marks
 
 -- Returns whether the resource was linked to this platform id, or may have it (`mayExist` of link.ts; '' for an unknown id); if
--- not, or while it has no id and a create without answer (`tried`), nothing is deleted. With p.keepsId, the link of a stored resource keeps that the account or group with this id may exist, with
+-- not, nothing is deleted. With p.keepsId, the link of a stored resource keeps that the account or group with this id may exist, with
 -- its names: if the resource is deleted before it is linked again, its account has to be closed. Reads p.targets and p.request.
 local function forget_link(target, ref, platform_id)
   local text = redis.call('HGET', key('links', target), ref)
   local link = text and cjson.decode(text)
   local known_id = link and (link.id or link.mayExist and (link.mayExist.id or ''))
   if known_id ~= platform_id then return false end
-  -- A create was sent since, and its account is still to be found.
-  if not link.id and link.tried then return false end
+  if not link.id and link.tried then
+    -- A create was sent since, and what it made is still to be found.
+    link.mayExist = nil
+    redis.call('HSET', key('links', target), ref, cjson.encode(link))
+    mark(ref, EDIT)
+    return true
+  end
   local kind, id = string.match(ref, '^(%a+):(.*)$')
   local is_stored = redis.call('HEXISTS', key(kind == 'User' and 'users' or 'groups'), id) == 1
   if p.keepsId and is_stored then

@@ -253,9 +253,9 @@ export async function forgetLinks(
       const platformId = row.platformId ?? (await idOfLeft(state, row, leaveAccount));
       if (platformId === undefined) continue;
       const why = await whyNeeded(state, row);
-      const { departed } = await state.links.get(row.target, ref);
+      const link = await state.links.get(row.target, ref);
       // The account is to be left, or was closed before: nothing is left for the sync after a deletion.
-      const isLeft = why !== undefined || (kind === 'User' && departed === true);
+      const isLeft = why !== undefined || (kind === 'User' && link.departed === true && !mayBeActive(link));
       found.push({ state, row, platformId, why, keepsId: row.platformId !== null && !isLeft });
     }
   }

@@ -45,9 +45,13 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
       found.kind === 'blocked' &&
       (await unprovenMade(context, await groupsCalled(context, name), 'remove its members or delete it'));
     if (unproven) return unproven;
+    delete link.tried;
   }
   if (link.id === undefined && link.mayExist) {
     const unfinished = await linkLeftGroup(context, link.mayExist);
+    // People wait until a group has removed them; this one removes nobody.
+    if (unfinished?.kind === 'synced')
+      await dropPendingMembers(context, await context.outbox.pendingMembers(context.work.id));
     if (unfinished) return unfinished;
   }
   // A reconcile notes null as the observed name of a group that is gone, which needs no decision of the guard.

@@ -91,11 +91,12 @@ export async function createPlatformGroup(context: SyncContext, name: string): P
   const { link, target } = context;
   const later = untilShown(context, { displayName: name });
   if (later) return later;
-  link.core = { displayName: name };
+  // The former name of the group that may exist is kept until the create is answered.
+  if (link.mayExist?.id === undefined) link.core = { displayName: name };
   let created: WireGroup;
   try {
     const body = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName: name };
-    created = await sendCreate(context, link.core, () =>
+    created = await sendCreate(context, { displayName: name }, () =>
       context.write('create group', () => target.client.groups.create(body, context.call)),
     );
   } catch (error) {

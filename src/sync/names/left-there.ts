@@ -54,11 +54,14 @@ export async function linkLeft(
 
 /**
  * Returns the dead letter about an account or group of which it is not proven that it is the one of the resource that left. Under
- * another policy than `sync` there is none, because nothing is closed: the link stays as it is, in case the policy changes.
+ * another policy than `sync` there is none, because nothing is closed: the link keeps `mayExist`, in case the policy changes.
  */
 export function unprovenLeft(context: SyncContext, what: string, doByHand: string): SyncOutcome {
-  const { target, work, writes } = context;
-  if (target.policy.policy !== 'sync') return { kind: 'synced', writes, dropGrants: true };
+  const { link, target, work, writes } = context;
+  if (target.policy.policy !== 'sync') {
+    link.departed = true;
+    return { kind: 'synced', writes, dropGrants: true };
+  }
   const reason = work.record ? 'is out of the scope of the target' : 'was deleted at the source';
   return blockedBy(
     context,

@@ -31,6 +31,7 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
     if (later?.kind === 'later') return { ...later, writes: context.writes };
     const unproven = found.kind === 'blocked' ? await unprovenOpen(context, link.tried) : undefined;
     if (unproven) return unproven;
+    delete link.tried;
   }
   if (link.id === undefined && link.mayExist) {
     const unfinished = await linkLeftAccount(context, link.mayExist);

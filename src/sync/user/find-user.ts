@@ -170,7 +170,8 @@ export async function createMissingAccount(
     Object.entries(desired.attributes).filter(([name]) => definitions.get(name)?.kind === 'ready'),
   );
   const body = createBody({ ...desired, attributes: writable }, target.mapping.types, active);
-  link.core = desired.core;
+  // The former names of the account that may exist are kept until the create is answered.
+  if (link.mayExist?.id === undefined) link.core = desired.core;
   let created: WireUser;
   try {
     created = await sendCreate(context, { ...desired.core, active }, () =>

@@ -53,7 +53,7 @@ async function readKnown(context: SyncContext, id: string): Promise<LeftAccount 
  * nothing is found by them.
  */
 async function lookUp(context: SyncContext): Promise<LeftAccount | undefined> {
-  const { link, outbox, target, call } = context;
+  const { link, outbox, target, call, work } = context;
   if (typeof link.core?.userName !== 'string') return undefined;
   const { userName } = link.core;
   const externalId = typeof link.core.externalId === 'string' ? link.core.externalId : null;
@@ -73,7 +73,8 @@ async function lookUp(context: SyncContext): Promise<LeftAccount | undefined> {
   if (!found) return undefined;
   const carriesOther = found.account.externalId && externalId && found.account.externalId !== externalId;
   if (carriesOther) return undefined;
-  if (target.policy.adopt === 'exact') return found;
+  // A stored person is out of scope, and may never have had an account that the bridge manages.
+  if (target.policy.adopt === 'exact' && !work.record) return found;
   return { ...found, unproven: `an account is called ${userName}, which may be that of this person` };
 }
 
