@@ -1,41 +1,20 @@
 // Tests groups whose new names form a circle: every member ends with the access of the name that the source wants.
 import '../support/load-modules.ts';
-import { startLocalRedis } from '../../src/demo/local-redis.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { parseLink, toLinkText } from '../../src/directory/outbox/links.ts';
-import { startBridgeProcess } from '../support/bridge-process.ts';
 import { byHand } from '../support/by-hand.ts';
-import { CHAOS_TOKEN, chaosSettings } from '../support/chaos.ts';
 import { eventually } from '../support/eventually.ts';
-import { createIdp, type Idp } from '../support/idp.ts';
-import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
+import { foundGroups, isIn, LONG_MS, rename } from '../support/named-groups.ts';
+import { createPlatformView } from '../support/platform-view.ts';
 import { createScenarios } from '../support/scenario.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
-const LONG_MS = 40_000;
 const NONE = { count: 0, percent: 0 };
 
 const test = createScenarios(
   () => openPlace({ target: { guard: { delete: NONE } } }),
   (place) => place.stop(),
 );
-
-const rename = (idp: Idp, id: string | undefined, value: string) =>
-  idp.patch(`/Groups/${id ?? ''}`, { op: 'replace', path: 'displayName', value });
-
-/** Creates a group for each name, with one member of the same name. @returns the ids of the groups */
-async function foundGroups({ idp, platform }: { idp: Idp; platform: PlatformView }, names: string[]) {
-  const ids: string[] = [];
-  for (const name of names)
-    ids.push(await idp.createGroup(name, [await idp.createUser(`${name}@acme.example`)]));
-  for (const name of names) await eventually(name, () => isIn(platform, name, name), LONG_MS);
-  return ids;
-}
-
-/** Returns whether the person is in the group with this name, and in no other one. */
-async function isIn(platform: PlatformView, person: string, group: string): Promise<boolean> {
-  return (await platform.user(`${person}@acme.example`))?.groups.join() === group;
-}
 
 /** Pushes changes while the syncs are on hold, so the platform never sees the states in between. */
 async function pushOnHold({ commands }: Place, push: () => Promise<unknown>): Promise<void> {
@@ -407,30 +386,3 @@ test('a rename whose answer was lost is no circle of names: the group waits, and
   expect(await lettersOf(place)).toMatchObject([{ reason: 'Conflict' }, { reason: 'Conflict' }]);
   expect(await groupNames(place)).toEqual(['ops', 'sales']);
 }, 90_000);
-
-test('after kill -9 between the steps that break a circle of names no group keeps the temporary name', async () => {
-  const redis = await startLocalRedis({ env: {}, appendfsync: 'always' });
-  const sandbox = await startSandbox();
-  const settings = chaosSettings(redis.url, sandbox.ready);
-  const bridge = await startBridgeProcess(settings);
-  try {
-    const platform = createPlatformView(sandbox.ready.controlUrl);
-    const idp = createIdp(bridge.baseUrl, CHAOS_TOKEN);
-    const [sales, ops] = await foundGroups({ idp, platform }, ['sales', 'ops']);
-    const rules = [{ method: 'PATCH', path: '/Groups', times: 3, status5xx: true }];
-    await platform.control('PATCH', '/faults', { rules });
-    await rename(idp, ops, 'tmp');
-    await rename(idp, sales, 'ops');
-    await rename(idp, ops, 'sales');
-    const isAside = async (): Promise<boolean> =>
-      (await platform.state()).groups.some(({ displayName }) => /^.+\.(sales|ops)$/.test(displayName));
-    await eventually('a group has the temporary name', isAside, LONG_MS);
-    await bridge.killAndRestart();
-    await eventually('sales is called ops', () => isIn(platform, 'sales', 'ops'), LONG_MS);
-    await eventually('ops is called sales', () => isIn(platform, 'ops', 'sales'), LONG_MS);
-  } finally {
-    await bridge.stop();
-    await sandbox.stop();
-    await redis.stop();
-  }
-}, 120_000);
