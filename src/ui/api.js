@@ -12,7 +12,7 @@ const REDIRECT = 307;
 
 /** The caller, as the service says: `{ name, rights, via }`, `via` being token, openid or proxy; undefined: not signed in. */
 let caller;
-/** Whether the service has refused a caller who was signed in, and nobody has signed in since. */
+/** Whether the sign-in has ended: the service refused a caller who was signed in, and no sign-in has followed. */
 let hasEnded = false;
 
 /** Returns whether the service has named the caller. */
@@ -82,7 +82,7 @@ function strangeAnswer(status) {
 }
 
 /**
- * Returns an error for the person. After an order that may have arrived it says that nobody knows what became of it.
+ * Returns an error with a message for the operator. If an order may have arrived, it says that the result is not known.
  * @param status HTTP status; 0: no answer
  */
 function failureOf(message, { status, isOrder = false }) {

@@ -76,8 +76,20 @@ test('links forget --leave-account of a deleted person with a dropped link leave
   expect(await activeOf(ANN)).toBe(true);
 }, 60_000);
 
+/** Makes an account as a person does by hand. */
+async function makeAccount(userName: string): Promise<void> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const answer = await fetch(`${platformUrl}/api/scim/v2/Users`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    body: JSON.stringify({ schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName, active: true }),
+  });
+  expect(answer.status).toBe(201);
+}
+
 test('a person who was never synced is deleted at the source → the account of that name stays, and it is not looked up', async () => {
   await open();
+  await makeAccount(ANN);
   await told0('hold');
   const ann = await place.idp.createUser(ANN);
   await place.idp.send('DELETE', `/Users/${ann}`);
@@ -86,6 +98,7 @@ test('a person who was never synced is deleted at the source → the account of 
   await place.idle();
   const asked = (await place.platform.requests()).filter(({ query }) => query.includes('filter'));
   expect(asked).toEqual([]);
+  expect(await activeOf(ANN)).toBe(true);
 }, 60_000);
 
 test('a group is deleted at the source after links forget → it is deleted at the platform', async () => {
@@ -186,4 +199,43 @@ test('links forget of a person who is out of scope stays: the closed account is 
   await told0('links', 'forget', ANN);
   await place.idle();
   expect(await told('links', 'show', ANN)).toContain('not linked');
+}, 60_000);
+
+test('a person who was never in scope has an account that others made → after a restore it stays open, and a dead letter asks', async () => {
+  await open({ ownRedis: true, target: NO_GUESTS });
+  await makeAccount(BOB);
+  await told0('hold');
+  const bob = await place.idp.createUser(BOB, { ...NO_EXTERNAL_ID, title: 'guest' });
+  const file = join(place.commands.folder, 'guest.backup');
+  await told0('backup', file);
+  await told0('release');
+  await place.idle();
+  await place.stopApps();
+  await told0('restore', file, '--replace', '--yes');
+  await place.start();
+  await told0('release');
+  await eventually('a dead letter asks', async () =>
+    (await told('dead-letters', 'list')).includes(`User:${bob} is out of the scope of the target, and`),
+  );
+  expect(await activeOf(BOB)).toBe(true);
+}, 60_000);
+
+test('under upsert-only a group is renamed by hand and deleted after links forget → no member waits for a removal from it', async () => {
+  await open({ target: { policy: 'upsert-only' } });
+  const ann = await place.idp.createUser(ANN);
+  const group = await place.idp.createGroup('analysts', [ann]);
+  await place.idle();
+  const { scimId = '' } = (await place.platform.group('analysts')) ?? {};
+  await onHold(async () => {
+    await told0('links', 'forget', `Group:${group}`);
+    await byHand(place, 'PATCH', `/Groups/${scimId}`, {
+      op: 'replace',
+      path: 'displayName',
+      value: 'others',
+    });
+    await place.idp.send('DELETE', `/Groups/${group}`);
+  });
+  const waiting = await place.redis.keys(`*:pendingGroups:main:${ann}`);
+  expect(waiting).toEqual([]);
+  expect((await place.platform.group('others'))?.members).toHaveLength(1);
 }, 60_000);

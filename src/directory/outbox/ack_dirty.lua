@@ -73,7 +73,7 @@ if p.outcome == 'later' then
     redis.call('ZREM', key('accepted', p.target), p.ref)
     enqueue(p.target, p.ref, (p.isRefused and BEHIND_REFUSED or BEHIND_HELD) * SPAN + now + p.delayMs)
   else
-    -- A holder whose sync ended during this one wakes nobody any more.
+    -- If the sync of the holder ended during this one, it has woken its heirs before this one was among them, so this one is due now.
     local has_ended = p.awaitsMark and redis.call('HEXISTS', key('marks', p.target), p.holder) == 0
     make_due(p.target, p.ref, p.priority, has_ended and now or now + p.delayMs)
   end

@@ -284,7 +284,7 @@ async function markUnsynced(state: DesiredState, leaveToReconcile: boolean): Pro
     const reader = coverage.get(target);
     if (!reader) continue;
     for await (const { linked, others } of reader.resources('User')) {
-      // A person who was out of scope had no account.
+      // A person who was out of scope at the backup had no account that the bridge managed.
       const inScope = others.filter(({ state: each }) => each !== 'closed');
       await noteLostLinks(
         state,

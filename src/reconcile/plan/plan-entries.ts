@@ -37,9 +37,9 @@ interface Verified {
 
 /**
  * Returns all entries of the plan in the order in which they are read. Causes come first, because drift in an incomplete list is only
- * reported. Then the entries that follow from others are added, because dead letters and accounts of nobody are what remains. Entries
- * that no sync writes are taken out before the guard's limits are applied, which count the others. Names and the cause of an open
- * restore, which all entries may have, come last.
+ * reported. Entries that follow from others are added next: only what none of these entries explains is listed as a dead letter or an
+ * unmanaged account. Entries that no sync writes are taken out before the guard's limits are applied, which count the others. Names
+ * and the cause of an open restore, which all entries may have, come last.
  */
 export async function entriesOf(
   { scan, mapsAll, full }: ComparisonRun,

@@ -115,7 +115,7 @@ export function createMissingIds(
       const shown = inLast(id);
       if (shown === undefined) return 'awaited';
       asked.delete(id);
-      // The ids take memory, and nobody waits for them.
+      // No other sync waits for this list, so its ids need not be kept.
       if (asked.size === 0) last.ids = undefined;
       return shown;
     },

@@ -49,7 +49,7 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   }
   if (link.id === undefined && link.mayExist) {
     const unfinished = await linkLeftGroup(context, link.mayExist);
-    // People wait until a group has removed them; this one removes nobody.
+    // The policy removes no member, so people must not wait for their removal from this group.
     if (unfinished?.kind === 'synced')
       await dropPendingMembers(context, await context.outbox.pendingMembers(context.work.id));
     if (unfinished) return unfinished;

@@ -82,7 +82,7 @@ async function lookUp(context: SyncContext): Promise<LeftAccount | undefined> {
 const isFree = async ({ directory, work }: SyncContext, attribute: string, value: string): Promise<boolean> =>
   ((await directory.lookup('User', attribute, value)) ?? []).every((id) => id === work.id);
 
-/** Returns the account to which nobody else is linked; undefined: there is none. Of several, none is proven. */
+/** Returns the only account without a link to another resource; undefined: there is none. If there are several, one as unproven. */
 async function onlyOne(context: SyncContext, users: WireUser[]): Promise<LeftAccount | undefined> {
   const linked = await Promise.all(users.map(({ id }) => isLinkedToOther(context, id)));
   const [account, ...others] = users.filter((_, index) => !linked[index]);
