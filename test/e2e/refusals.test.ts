@@ -117,4 +117,4 @@ test('BRIDGE-14 after accepted, refused and failed requests and writes, the log 
     const line = logs.find((text) => text.includes(secret));
     expect([secret, line]).toEqual([secret, undefined]);
   }
-});
+}, 120_000);
