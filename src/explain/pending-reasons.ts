@@ -8,6 +8,7 @@ import { isSettledValue } from './value-reasons.ts';
 /** Returns the sentences about a pending change, and about findings that delay it; '' or false: a sentence that does not apply. */
 export function pendingReasons(facts: ExplainedFacts): (string | false)[] {
   const { mark, link, breaker, pause, condition, kind } = facts;
+  const made = kind === 'User' ? 'An account' : 'A group';
   return [
     waitingFor(facts),
     ...delays(facts).map(({ message, advice }) => `${capital(message)}. ${advice}`),
@@ -23,8 +24,8 @@ export function pendingReasons(facts: ExplainedFacts): (string | false)[] {
       `The platform does not give the ${kind === 'User' ? 'userName or the account' : 'name'} yet: another ${kind === 'User' ? 'person' : 'group'} is to give it up, or what has it is not shown there yet. It is tried again.`,
     link.creating &&
       (mark?.state === 'running'
-        ? 'An account was asked for and no answer has come yet.'
-        : 'An account was asked for and the answer was lost: it is looked for before another one is made.'),
+        ? `${made} was asked for and no answer has come yet.`
+        : `${made} was asked for and the answer was lost: it is looked for before another one is made, or before a deletion ends.`),
   ];
 }
 
