@@ -49,7 +49,7 @@ export function applyCommand(program: Command, cli: Cli): void {
     .option('--json', 'print as JSON')
     .action(async (file: string, flags: ApplyFlags, command: Command) => {
       const plans = parseSaved(readPlan(file));
-      const options = { writes: true, deadlineMs: deadlineOf(flags) };
+      const options = { mayWrite: true, deadlineMs: deadlineOf(flags) };
       await withScopes(readConfig(command, cli), options, async (context) => {
         const { reviewed, stale } = await reviewAll(plans, context);
         if (stale.length > 0) {

@@ -41,7 +41,7 @@ export function reconcileCommand(program: Command, cli: Cli): void {
       if (flags.acceptTenant && flags.target === undefined)
         throw new Error('Name the target that is exchanged: --accept-tenant needs --target.');
       if (flags.acceptTenant && !isAskable(flags) && !flags.yes) throw new Error(NEEDS_YES);
-      const options = { target: flags.target, writes: true, deadlineMs: deadlineOf(flags) };
+      const options = { target: flags.target, mayWrite: true, deadlineMs: deadlineOf(flags) };
       const { reports, leastExit } = await withScopes(readConfig(command, cli), options, async (context) => {
         const lost = await complainLostData(context.readFleet);
         const made = [];

@@ -45,12 +45,12 @@ export async function withScopes<T>(
   config: Config,
   {
     target,
-    writes = false,
+    mayWrite = false,
     deadlineMs,
   }: {
     target?: string | undefined;
     /** Whether the command may have written at the platform when its deadline passes. */
-    writes?: boolean;
+    mayWrite?: boolean;
     deadlineMs?: number | undefined;
   },
   use: (context: CommandContext) => Promise<T>,
@@ -58,26 +58,14 @@ export async function withScopes<T>(
   requireKnown(config, { target });
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   const ended = new AbortController();
-  const timer =
-    deadlineMs === undefined
-      ? undefined
-      : setTimeout(
-          () =>
-            ended.abort(
-              new Error(
-                writes
-                  ? `${PAST_DEADLINE}. A worker applies what is marked, if one runs; repeat the command for the rest.`
-                  : `${PAST_DEADLINE}; nothing was changed. Repeat it with a longer --deadline.`,
-              ),
-            ),
-          deadlineMs,
-        );
+  const endAtDeadline = (): void => ended.abort(new Error(deadlineText(mayWrite)));
+  const timer = deadlineMs === undefined ? undefined : setTimeout(endAtDeadline, deadlineMs);
 
   // Failures during the run are written to standard error; the result is returned.
   const logger = createCommandLogger('warn');
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
   const onSignal = (): void =>
-    ended.abort(new Error('ended by a signal; a worker applies what is marked, if one runs'));
+    ended.abort(new Error('ended by a signal; a worker applies what was marked, if one runs'));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
   // Nothing is to be stopped if the scopes cannot be opened.
   let stop = (): Promise<void> => Promise.resolve();
@@ -95,3 +83,9 @@ export async function withScopes<T>(
     await stop();
   }
 }
+
+/** Returns what a command says when its deadline has passed. */
+const deadlineText = (mayWrite: boolean): string =>
+  mayWrite
+    ? `${PAST_DEADLINE}. A worker applies what is marked, if one runs; repeat the command for the rest.`
+    : `${PAST_DEADLINE}; nothing was changed. Repeat it with a longer --deadline.`;

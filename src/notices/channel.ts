@@ -52,8 +52,8 @@ const MIN_CHECK_MS = 1000;
 const BACKOFF = { baseMs: 5000, maxMs: 600_000 };
 /** Longest wait that a receiver can request by Retry-After. Also the pause after its refusals. */
 const LONGEST_WAIT_MS = 3_600_000;
-/** Number of refusals after which a message is dropped. */
-const MOST_REFUSALS = 3;
+/** A refusal drops the message if it is at least this attempt. */
+const DROPPING_ATTEMPT = 3;
 
 /** Identifies an address without storing the address, which may contain a secret. */
 const digestOfAddress = (url: string): string =>
@@ -89,7 +89,7 @@ export function startNoticeChannel(
     (pause.until === null || leftUntil(pause.until) > 0);
 
   /**
-   * Composes and stores the next message. `told`: the conditions that the receiver was told.
+   * Composes and stores the next message. `state.told`: the conditions that the receiver was told.
    * @returns undefined when nothing changed, or no change has lasted for the grouping time
    */
   async function compose(state: NoticeChannelState): Promise<NoticeMessage | undefined> {
@@ -128,7 +128,7 @@ export function startNoticeChannel(
     return 0;
   }
 
-  /** Stores a failed attempt. Drops the message after too many refusals. @returns the wait before the next round, milliseconds */
+  /** Stores a failed attempt. Drops the message at a late refusal, or when the receiver is gone. @returns the wait before the next round, milliseconds */
   async function fail(
     message: NoticeMessage,
     outcome: Exclude<NoticeOutcome, { kind: 'delivered' }>,
@@ -138,7 +138,7 @@ export function startNoticeChannel(
     const failure = { lastFailureAt: clock.now(), problem };
     if (!isFailing) logger.warn({ problem, message: message.id }, 'a notice cannot be delivered');
     isFailing = true;
-    if (outcome.kind === 'refused' && (outcome.gone || attempts >= MOST_REFUSALS)) {
+    if (outcome.kind === 'refused' && (outcome.gone || attempts >= DROPPING_ATTEMPT)) {
       const until = outcome.gone ? null : clock.now() + LONGEST_WAIT_MS;
       const pause = { address: digestOfAddress(settings.url), until };
       await store.save(name, { ...failure, message: null, pause });

@@ -24,8 +24,8 @@ const LIMITED_MS = 120_000;
 /** Wait for the rate limit after which it is reported, milliseconds. */
 const TELL_AFTER_MS = 3000;
 
-/** Returns whether the failures are enough to give up; 0 failures: the calls still wait for their first answer. */
-const isOver = ({ failures, last }: TargetSilence, { open }: BreakerState): boolean =>
+/** Returns whether the failures are enough to give up. Without a failure the calls have waited all the time for a first answer. */
+const isSilenceSure = ({ failures, last }: TargetSilence, { open }: BreakerState): boolean =>
   open || failures === 0 || failures >= ENOUGH_FAILURES || CLEAR_STATUSES.has(last?.status ?? 0);
 
 interface Watched {
@@ -66,7 +66,7 @@ export async function whileAnswering<T>(
     const waitingSince = answering.noteStop('waiting', pause !== undefined || limited !== undefined);
     const isSilent =
       (stoppedSince !== undefined && now - stoppedSince >= SILENCE_MS) ||
-      (silence !== undefined && now - silence.since >= SILENCE_MS && isOver(silence, state));
+      (silence !== undefined && now - silence.since >= SILENCE_MS && isSilenceSure(silence, state));
     if (isSilent) return targetSilent(target.name, { now, state, silence });
     // While the breaker or a refused key stops all calls, only `isSilent` counts. Without a wait for the rate limit there is
     // nothing to report.
@@ -109,6 +109,7 @@ function createWaitTeller(tell: (text: string) => void) {
   return (waitedMs: number, limited: RateLimited | undefined, pause: Pause | undefined): void => {
     const since = limited ? `, HTTP 429 since ${isoTime(limited.since)}` : '';
     const text = pause ? `: ${pauseWords(pause)}` : since;
+    // Another text is about another wait.
     if (waitedMs < TELL_AFTER_MS || text === told) return;
     told = text;
     // 503 and the like are no rate limit: the platform is down for a while.

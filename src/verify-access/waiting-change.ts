@@ -12,22 +12,24 @@ import type { AccountDifference } from './report.ts';
  */
 export function isChangeWaiting(facts: Omit<Facts, 'context' | 'visibility'>): boolean {
   const { differences, isMarked, link, reading, wanted } = facts;
-  if (!isMarked || !reading || link.id === undefined) return isMarked;
-  // The account should be open: a difference that was not written yet waits.
-  if (wanted.kind === 'open') return !differences.every((each) => isApplied(facts, each));
-  // It should be closed and is open.
-  if (reading.view.active) return true;
-  // Values that wait for the decision are still to be written.
+  if (!isMarked) return false;
+  // Without a link or a read account, nothing shows that the change was made.
+  if (!reading || link.id === undefined) return true;
+  if (wanted.kind === 'open') return differences.some((each) => !wasWrittenBefore(facts, each));
+  const isStillOpen = reading.view.active;
+  if (isStillOpen) return true;
+  // Others closed the account before the decision: only the values that wait with the deactivation are left.
   if (isDecisionMoot(facts)) return waitingText(wanted, reading) !== undefined;
-  // It is closed: the sync may still delete the account of a leaver, or write what else differs.
-  return facts.deletesLeavers || link.condition !== undefined || !isInactiveAsDesired(wanted, reading);
+  // The sync may still delete the account of a leaver, or write again what was refused, or what else differs.
+  const wasRefused = link.condition !== undefined;
+  return facts.deletesLeavers || wasRefused || !isInactiveAsDesired(wanted, reading);
 }
 
 /**
  * Returns whether the bridge wrote the desired value before, so that somebody else changed the value at the platform. The sync of a
  * change does not read the account, so only a reconcile writes the value again (`suspectedDrift`).
  */
-function isApplied(
+function wasWrittenBefore(
   { link, suspectedDrift }: Pick<Facts, 'link' | 'suspectedDrift'>,
   { name, desired, unmappable }: AccountDifference,
 ): boolean {
@@ -39,9 +41,9 @@ function isApplied(
 }
 
 /**
- * Returns whether a decision about an account that the platform shows closed or does not have is needed no more: by the link the
- * account is open, so others made the change, or, after a restore, the bridge itself between backup and restore. Not to be asked about
- * an open account.
+ * Returns whether an operator's decision about the closing of an account is needed no more. It is called only when the platform shows
+ * the account as closed, or has none. By the link the account is open, so others closed it; after a restore, the bridge itself did,
+ * between the backup and the restore.
  */
 export const isDecisionMoot = ({ link }: Pick<Facts, 'link'>): boolean =>
   isAwaitingDecision(link.condition) && link.id !== undefined && mayBeActive(link);

@@ -4,7 +4,7 @@ import {
   type ScheduledScope,
   type Scheduler,
   startScheduler,
-  wasMissed,
+  isOverdue,
 } from '../../src/reconcile/apply/schedule.ts';
 import { type Clock, randomIds, systemClock } from '../../src/support/sources.ts';
 import { createLogger } from '../../src/support/logger.ts';
@@ -131,12 +131,12 @@ describe('a missed schedule', () => {
   ])(
     'a scheduled time counts as missed only if it has passed without a run: %s',
     (_situation, last, now, missed) => {
-      expect(wasMissed(at(last), at(now), daily)).toBe(missed);
+      expect(isOverdue(at(last), at(now), daily)).toBe(missed);
     },
   );
 
   test('a schedule counts as missed after a day without any run', () => {
-    expect(wasMissed(at('01T03:00:00'), at('04T02:00:00'), () => false)).toBe(true);
+    expect(isOverdue(at('01T03:00:00'), at('04T02:00:00'), () => false)).toBe(true);
   });
 });
 

@@ -1,19 +1,58 @@
 // Lists which Redis keys of a connection a backup contains (keys.ts).
 
+/** Returns a pattern of whole keys. @param names names of keys, or `family:.*` for all keys of a family */
+const keysOf = (...names: string[]): RegExp => new RegExp(`^(${names.join('|')})$`);
+
 /** Derived keys, which a restore rebuilds from the records. */
-const DERIVED =
-  /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|pendingGroups:.*|prints?:.*|synced:.*|syncedTargets)$/;
+const DERIVED = keysOf(
+  ...[
+    'userNames',
+    'displayNames',
+    'emails',
+    'externalIds:User',
+    'sharedExternalIds:User',
+    'externalIds:Group',
+  ],
+  ...['groupNames', 'groupsOf', 'memberCount', 'pendingGroups:.*', 'references:.*'],
+  ...['linked:.*', 'prints?:.*', 'synced:.*', 'syncedTargets'],
+);
 /**
- * Momentary keys, which a backup leaves out: leases, queues, events and caches. Without `unsentMembers` each pending addition
- * counts as sent. Marks are left out too, because a restore marks every resource that is not synced (ops/backup/restore.ts).
- * `users` and `groups` are no momentary keys: a backup writes them first, apart from all other keys (`dump` of archive.ts).
+ * Momentary keys, which a backup leaves out. Without `unsentMembers` each pending addition counts as sent. A restore marks every
+ * resource that is not synced (ops/backup/restore.ts), so marks are left out too.
  */
-const MOMENTARY =
-  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|guardFirst:.*|heirs:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|dataSeen|mapped:.*|load:.*|loadDone:.*|loadSamples:.*|proofLast|proofTurn|memberSum|rebuilding|renamed:.*|readding:.*|groupsSeen:.*|unmanagedNames:.*|(unsent|takenOut)Members:.*|events\w*|eventCounts|observedDrift:.*|forgetting|actsFirst|logFirst:.*|logReaders|logChecks|users|groups)$/;
+const MOMENTARY = keysOf(
+  // Marks, the queue and leases.
+  ...['accepted:.*', 'deliveries:.*', 'dirty:.*', 'hold:.*', 'inflight:.*', 'lease:.*', 'marks:.*', 'run:.*'],
+  ...['heirs:.*', 'readding:.*', 'renamed:.*', 'takenOutMembers:.*', 'unsentMembers:.*'],
+  // Findings of the guard and of a run, which the next run makes again.
+  ...[
+    'guardFirst:.*',
+    'guardWaiting:.*',
+    'groupsSeen:.*',
+    'mapped:.*',
+    'observedDrift:.*',
+    'unmanagedNames:.*',
+  ],
+  // Progress of the first load and of proofs and repairs.
+  ...[
+    'dataSeen',
+    'load:.*',
+    'loadDone:.*',
+    'loadSamples:.*',
+    'memberSum',
+    'proofLast',
+    'proofTurn',
+    'rebuilding',
+  ],
+  // Events, and the state of readers of the logs.
+  ...['actsFirst', 'eventCounts', 'events\\w*', 'forgetting', 'logChecks', 'logFirst:.*', 'logReaders'],
+);
+/** A backup writes the records first, apart from all other keys (`dump` of archive.ts). */
+const RECORDS = keysOf('users', 'groups');
 
 export type PlainType = 'string' | 'hash' | 'set' | 'zset' | 'list' | 'stream';
 
-/** Keys that are restored unchanged. `<t>` is a target, whose name has no colon. */
+/** Keys that are restored unchanged. `[^:]+` is a target, whose name has no colon. */
 const PLAIN: readonly (readonly [PlainType, RegExp])[] = [
   ['string', /^(sequence|runs)$/],
   [
@@ -45,14 +84,14 @@ export function logFamiliesOf(key: string): { chain: string; personal: string } 
 /** Returns whether a key is dumped together with its log. */
 export const isPartOfLog = (key: string): boolean => /^(acts|log)(Chain|Personal)(:[^:]+)?$/.test(key);
 
-/** Returns whether a key matches MOMENTARY. */
-export const isMomentary = (key: string): boolean => MOMENTARY.test(key);
+/** Returns whether a key is left out of a backup, or is written in lines of records. A restore skips any other line with such a key. */
+export const isLeftOut = (key: string): boolean => MOMENTARY.test(key) || RECORDS.test(key);
 
 /**
- * Returns how a backup treats a key. `kept`: the backup has it. `rebuilt`: it is left out, because a restore or the service
- * makes it again. `unknown`: a key of another version, which is left out.
+ * Returns how a backup treats a key. `kept`: the backup has it. `leftOut`: a restore or the service makes it again, or the lines of
+ * records have it. `unknown`: a key of another version, which is left out.
  */
-export function archiveRuleOf(key: string): 'kept' | 'rebuilt' | 'unknown' {
-  if (DERIVED.test(key) || MOMENTARY.test(key)) return 'rebuilt';
+export function archiveRuleOf(key: string): 'kept' | 'leftOut' | 'unknown' {
+  if (DERIVED.test(key) || isLeftOut(key)) return 'leftOut';
   return WITH_OWN_FORM.test(key) || plainTypeOf(key) ? 'kept' : 'unknown';
 }

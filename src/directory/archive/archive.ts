@@ -1,6 +1,6 @@
 // Exports all data of one connection as lines of a backup, and restores them.
 import type { Redis } from 'ioredis';
-import { archiveRuleOf, isMomentary, isPartOfLog, logFamiliesOf } from './archive-families.ts';
+import { archiveRuleOf, isLeftOut, isPartOfLog, logFamiliesOf } from './archive-families.ts';
 import { beginWholeRead } from '../logs/whole-read.ts';
 import type { Keyspace } from '../keys.ts';
 import { keysLike, pairsOf, inPortions, scanned, streamPortions } from '../redis/portions.ts';
@@ -65,7 +65,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     const reported = new Set<string>();
     for await (const name of allKeys()) {
       const rule = archiveRuleOf(name);
-      if (rule === 'rebuilt' || reported.has(name) || isPartOfLog(name)) continue;
+      if (rule === 'leftOut' || reported.has(name) || isPartOfLog(name)) continue;
       reported.add(name);
       if (rule === 'unknown') {
         onUnknown(name);
@@ -140,7 +140,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
   /** Restores one valid line. @returns number of restored items, and number of items that were left out */
   async function load(line: ArchiveLine): Promise<{ loaded: number; dropped: number }> {
     // A backup of another release may contain keys that are momentary now.
-    if (isMomentary(line.key ?? '')) return { loaded: 0, dropped: 0 };
+    if (isLeftOut(line.key ?? '')) return { loaded: 0, dropped: 0 };
     // An existing audit log is kept, because its hash chain must not be replaced.
     if (hasActs && /^acts/.test(line.key ?? '')) return { loaded: 0, dropped: 0 };
     const [loaded, dropped] = await scripts.values('load_archive', keys.base, line);

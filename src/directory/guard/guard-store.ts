@@ -18,6 +18,20 @@ import { createDecisions } from './decisions.ts';
 import { parseItem, type Destruction } from './held-changes.ts';
 import { createOperatorHold } from './operator-hold.ts';
 
+/** Arguments of guard_take.lua, whose header explains them. */
+interface TakeArgs {
+  /** Largest number of changes of each kind within the window; -1: none is allowed. */
+  allowances: Record<string, number>;
+  windowMs: number;
+  whole?: boolean;
+  /** No approval and no earlier count allows the items. */
+  always?: true;
+  /** Numbers of undecided items in later portions, in the order of DESTRUCTIVE_KINDS. */
+  later?: number[];
+  /** An earlier refusal of an item in any portion; used only with `whole`. */
+  stop?: 'held' | 'rejected';
+}
+
 /** Verdict about a destructive write: it may be sent, it waits for an operator, or an operator rejected it. */
 export type Permission = 'allowed' | 'held' | 'rejected';
 
@@ -38,7 +52,7 @@ export interface GuardCounts {
 /** Reply of guard_counts.lua. */
 type CountsReply = [tag: string, users: number, groups: number, memberships: number, ...ofKinds: number[][]];
 
-/** Largest numbers of changes that are below every count, so that no change is allowed (guard_take.lua). */
+/** An allowance of -1 for each kind: guard_take.lua holds every change that has no verdict yet. */
 const NOTHING_ALLOWED = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, -1]));
 /** Time after which held changes are judged again, and approvals of unwritten changes expire. */
 const EXPIRY_MS = 72 * 3_600_000;
@@ -57,7 +71,8 @@ export function createGuardStore(
   const { redis, scripts, keys } = deps;
   const { target } = options;
   const common = { target, targets: [target], kinds: DESTRUCTIVE_KINDS, expiryMs: EXPIRY_MS };
-  const sets = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
+  /** Returns the key of the list of changes of a kind. */
+  const listKey = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
 
   /** Returns the counts of each kind within the window, and the sizes that percentages refer to. */
   async function counts(windowMs: number): Promise<GuardCounts> {
@@ -75,8 +90,8 @@ export function createGuardStore(
 
   /**
    * Asks for destructive writes; those that are not allowed are held.
-   * @param options `whole`: the items without an earlier verdict are allowed together or not at all; the others keep their
-   *   verdict. `onHeldAgain` is called if an item is held whose earlier approval or hold has expired
+   * @param options `whole`: if one item was refused earlier, or a kind exceeds its allowance, no item without an earlier verdict is
+   *   allowed. `onHeldAgain` is called if an item is held whose earlier approval or hold has expired
    * @returns permissions in the order of `items`
    */
   async function take(
@@ -94,63 +109,73 @@ export function createGuardStore(
       }),
     );
     const args = { allowances, windowMs, whole };
-    const found = await (items.length <= TAKE_PORTION ? verdictsOf(items, args) : takeMany(items, args));
+    const found = await (items.length <= TAKE_PORTION ? judge(items, args) : judgeMany(items, args));
     if (found.includes('heldAgain')) onHeldAgain?.();
     return found.map(toPermission);
   }
 
   /**
-   * Asks for very many writes with several short scripts. All are counted first, so that each portion is judged by the
-   * total. A change that another sync asks for in between counts only for the portions after it.
+   * Judges very many items with several short scripts. All are counted first, so that each portion is judged by the total. A change
+   * that another sync asks for in between counts only for the portions after it.
    */
-  async function takeMany(items: Destruction[], args: object): Promise<Verdict[]> {
+  async function judgeMany(items: Destruction[], args: TakeArgs): Promise<Verdict[]> {
     const portions = inPortions(items, TAKE_PORTION);
-    const counts: number[][] = [];
-    // With `whole`, an earlier refusal of one item is the verdict on all undecided items; `rejected` counts more than `held`.
-    let stop: Permission | undefined;
-    for (const portion of portions) {
-      // `found`: verdict of an earlier decision about an item of this portion; '' = none.
-      // `count`: numbers of undecided items, by kind.
-      const [count, found] = await runGuardTake(portion, { ...args, counting: true });
-      counts.push(count as number[]);
-      if (found !== '' && stop !== 'rejected') stop = found as Permission;
-    }
+    const { undecided, stop } = await countUndecided(portions, args);
     const verdicts: Verdict[] = [];
     for (const [index, portion] of portions.entries()) {
       // Earlier portions are already in the window, so only later ones are added.
-      const rest = counts.slice(index + 1);
+      const rest = undecided.slice(index + 1);
       const later = DESTRUCTIVE_KINDS.map((_, kind) =>
-        rest.reduce((sum, count) => sum + (count[kind] ?? 0), 0),
+        rest.reduce((sum, ofKinds) => sum + (ofKinds[kind] ?? 0), 0),
       );
-      verdicts.push(...(await verdictsOf(portion, { ...args, later, stop })));
+      verdicts.push(...(await judge(portion, { ...args, later, ...(stop && { stop }) })));
     }
     return verdicts;
   }
 
-  /** Holds the changes of a plan that exceed the limit, before their resources are marked. */
+  /**
+   * Counts the items without an earlier verdict, and judges none of them.
+   * @returns `undecided`: for each portion their numbers, in the order of DESTRUCTIVE_KINDS. `stop`: an earlier refusal of an item in
+   *   any portion; `rejected` counts more than `held`
+   */
+  async function countUndecided(
+    portions: Destruction[][],
+    args: TakeArgs,
+  ): Promise<{ undecided: number[][]; stop: 'held' | 'rejected' | undefined }> {
+    const undecided: number[][] = [];
+    let stop: 'held' | 'rejected' | undefined;
+    for (const portion of portions) {
+      const [ofKinds, refusal] = await runGuardTake(portion, { ...args, counting: true });
+      undecided.push(ofKinds as number[]);
+      if (refusal !== '' && stop !== 'rejected') stop = refusal as 'held' | 'rejected';
+    }
+    return { undecided, stop };
+  }
+
+  /** Holds the changes of a plan that exceed the limit, except approved ones, before their resources are marked. */
   async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
     const permissions: Permission[] = [];
     for (const portion of inPortions(items, HOLD_PORTION))
       permissions.push(
-        ...(await verdictsOf(portion, { allowances: NOTHING_ALLOWED, windowMs })).map(toPermission),
+        ...(await judge(portion, { allowances: NOTHING_ALLOWED, windowMs })).map(toPermission),
       );
     return permissions;
   }
 
   /** Holds one change regardless of counts and approvals, for example the deactivation of the last administrator. */
   async function holdBack(item: Destruction, windowMs: number): Promise<Permission> {
-    const args = { allowances: NOTHING_ALLOWED, windowMs, always: true };
-    const [verdict = 'held'] = await verdictsOf([item], args);
+    const args = { allowances: NOTHING_ALLOWED, windowMs, always: true } as const;
+    const [verdict = 'held'] = await judge([item], args);
     return toPermission(verdict);
   }
 
   /** Returns users with a pending or recent deactivation; some may be active again. */
-  async function leavers(): Promise<Ref[]> {
+  async function closingUsers(): Promise<Ref[]> {
     const found = new Set<string>();
     const waiting = keys.key('guardWaiting', target);
     for await (const refs of scanned((cursor) => redis.sscan(waiting, cursor, 'COUNT', SCAN_COUNT)))
       for (const ref of refs) found.add(ref);
-    for (const list of ['guardHeld', 'guardUsed', 'guardApproved'].map((each) => sets(each, 'deactivate')))
+    for (const list of ['guardHeld', 'guardUsed', 'guardApproved'].map((each) => listKey(each, 'deactivate')))
       for await (const flat of scanned((cursor) => redis.zscan(list, cursor, 'COUNT', SCAN_COUNT)))
         for (const [ref] of pairsOf(flat)) found.add(ref);
     return [...found] as Ref[];
@@ -167,7 +192,7 @@ export function createGuardStore(
   ): Promise<{ newest: { item: Destruction; at: number }[]; oldestAt: number | undefined }> {
     const [seconds = 0] = await redis.time();
     const from = `(${Number(seconds) * 1000 - windowMs}`;
-    const used = sets('guardUsed', kind);
+    const used = listKey('guardUsed', kind);
     const [newest, [_oldest, oldestAt]] = await Promise.all([
       redis.zrevrangebyscore(used, '+inf', from, 'WITHSCORES', 'LIMIT', 0, most),
       redis.zrangebyscore(used, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1),
@@ -179,13 +204,13 @@ export function createGuardStore(
   }
 
   /** Runs guard_take for one portion. @returns the values of its reply `judged` or `counted` */
-  function runGuardTake(items: Destruction[], args: object): Promise<unknown[]> {
+  function runGuardTake(items: Destruction[], args: TakeArgs & { counting?: true }): Promise<unknown[]> {
     const wire = items.map(({ kind, ref, subject }) => [kind, ref, subject ?? '']);
     return scripts.values('guard_take', keys.base, { ...common, ...args, items: wire });
   }
 
   /** Judges items with one script. @returns verdicts in the order of the items */
-  async function verdictsOf(items: Destruction[], args: object): Promise<Verdict[]> {
+  async function judge(items: Destruction[], args: TakeArgs): Promise<Verdict[]> {
     const [verdicts] = await runGuardTake(items, args);
     return verdicts as Verdict[];
   }
@@ -236,7 +261,7 @@ export function createGuardStore(
     for (const portion of inPortions(items, TAKE_PORTION)) {
       const places = await Promise.all(
         portion.map(({ kind, ref, subject }) =>
-          redis.zscore(sets(family, kind), subject === undefined ? ref : `${ref} ${subject}`),
+          redis.zscore(listKey(family, kind), subject === undefined ? ref : `${ref} ${subject}`),
         ),
       );
       found.push(...places);
@@ -286,7 +311,7 @@ export function createGuardStore(
     take,
     holdAll,
     holdBack,
-    leavers,
+    closingUsers,
     decisionsOfMembers,
     endSync,
     areHeld,

@@ -46,12 +46,12 @@ export const idOfList = (
 ): string => `${target}.${serial}-${upTo}${part === undefined ? '' : `~${part}`}`;
 
 export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspace }, target: string) {
-  const sets = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
+  const listKey = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
 
   /** Returns how many changes of an approval are neither written nor taken back. @param approvedUntil as of its `Decision` */
   async function countUnwritten(approvedUntil: number): Promise<number> {
     const ofKinds = DESTRUCTIVE_KINDS.map((kind) =>
-      redis.zcount(sets('guardApproved', kind), approvedUntil, approvedUntil),
+      redis.zcount(listKey('guardApproved', kind), approvedUntil, approvedUntil),
     );
     return total(await Promise.all(ofKinds));
   }
@@ -59,7 +59,7 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
   async function countOf(list: ChangeList): Promise<Pick<HeldChanges, 'kinds' | 'total'>> {
     const found = await Promise.all(
       DESTRUCTIVE_KINDS.map(async (kind) => {
-        const counts = rangesOf(list).map((range) => redis.zcount(sets(list.source, kind), ...range));
+        const counts = rangesOf(list).map((range) => redis.zcount(listKey(list.source, kind), ...range));
         return total(await Promise.all(counts));
       }),
     );
@@ -71,7 +71,7 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
   async function open(): Promise<HeldChanges | undefined> {
     const [approval, ...last] = await Promise.all([
       redis.hgetall(keys.key('guardApproval', target)),
-      ...DESTRUCTIVE_KINDS.map((kind) => redis.zrange(sets('guardHeld', kind), '-1', '-1', 'WITHSCORES')),
+      ...DESTRUCTIVE_KINDS.map((kind) => redis.zrange(listKey('guardHeld', kind), '-1', '-1', 'WITHSCORES')),
     ]);
     const upTo = Math.max(...last.map(([, place]) => Number(place ?? 0)));
     const serial = Number(approval.serial ?? 0);
@@ -103,7 +103,7 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     let start: number | string = from;
     let offset = 0;
     for (;;) {
-      const list = sets(source, kind);
+      const list = listKey(source, kind);
       const flat: string[] = await redis.zrangebyscore(list, start, to, 'WITHSCORES', 'LIMIT', offset, PAGE);
       const found = pairsOf(flat);
       const [_text, lastPlace] = found.at(-1) ?? [];
@@ -133,7 +133,7 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
       DESTRUCTIVE_KINDS.map(async (kind) => {
         const ofKind = items.filter((item) => item.kind === kind);
         if (ofKind.length === 0) return [];
-        const places = await redis.zmscore(sets(list.source, kind), ...ofKind.map(itemText));
+        const places = await redis.zmscore(listKey(list.source, kind), ...ofKind.map(itemText));
         return ofKind.filter((_, index) => {
           const place = places[index] ?? null;
           return place !== null && ranges.some(([from, to]) => Number(place) >= from && Number(place) <= to);

@@ -48,7 +48,7 @@ export function createPendingMemberships(
     return signs;
   }
 
-  /** Returns the pending members of a group: name (member-names.ts) → sign, which is no unconfirmed removal. */
+  /** Returns the pending members of a group without unconfirmed removals: name (member-names.ts) → PendingSign. */
   const pendingMembers = async (group: string): Promise<Map<string, string>> =>
     new Map([...(await signsOf(group))].filter(([, sign]) => !isUnconfirmed(sign)));
 
@@ -74,7 +74,7 @@ export function createPendingMemberships(
 
   /**
    * Returns for each user whether memberships may be added now: the user is linked, the attributes are applied, and no removal of
-   * the user from a group is pending.
+   * the user from a group is still to be written.
    */
   async function readiness(users: string[]): Promise<Readiness[]> {
     if (users.length === 0) return [];
@@ -87,20 +87,20 @@ export function createPendingMemberships(
       users.map(async (user, index) => {
         const link = parseLink(links[index] ?? '');
         const mark = marks[index];
-        // A mark begins with its generation. Without a mark the last sync has ended; a condition says that it did not write
-        // all.
+        // A mark begins with its generation; the link has it once the sync of this mark has written the attributes. Without a mark the
+        // last sync has ended, and a condition says that it did not write all.
         const attributesApplied = mark
           ? link.observedGeneration === mark.slice(0, mark.indexOf(' '))
           : !link.condition;
         const linked = link.id !== undefined && link.departed !== true;
         // Checked last: during a first load most users are not linked yet, and need no command.
-        const ready = linked && attributesApplied && !(await hasRemoval(user));
+        const ready = linked && attributesApplied && !(await hasUnwrittenRemoval(user));
         return { user, link, ready, underWay: typeof mark === 'string' };
       }),
     );
   }
 
-  const hasRemoval = async (user: string): Promise<boolean> =>
+  const hasUnwrittenRemoval = async (user: string): Promise<boolean> =>
     (await redis.hvals(keys.key('pendingGroups', `${target}:${user}`))).includes(MEMBERSHIP_SIGN.toRemove);
 
   /** Returns the groups from which the removal of this user is pending. */

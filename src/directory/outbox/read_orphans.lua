@@ -1,8 +1,8 @@
 -- Finds resources that were deleted at the source and whose account may be open at a target. Writes nothing.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, cursor (in the tombstones), count }
--- RETURN {"read", next cursor, [ref, state, ...]}; states: those of read_coverage.lua except `closed`, and orphan: the account
---        may be open, and there is no mark that would close it
+-- RETURN {"read", next cursor, [ref, state, ...]}. State `orphan`: the account may be open, and there is no mark that would close
+--        it. The others are those of read_coverage.lua; a resource of the state `closed` is left out
 -- NEEDS link_states, spread
 local next_cursor, tombstones = unpack(redis.call('HSCAN', key('tombstones'), p.cursor, 'COUNT', p.count))
 local refs, orphans = {}, {}

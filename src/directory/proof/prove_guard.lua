@@ -1,6 +1,6 @@
--- Proves one portion of the guard's held, approved or rejected items, or of `guardItems` of a resource: each item ('ref' or
--- 'ref subject') is an entry ('kind subject') of `guardItems` of its resource, and each entry there has an item
--- (lua/guard_items.lua).
+-- Proves one portion of a list of guarded changes (held, approved or rejected), or of `guardItems` of a resource. Each item of a
+-- list, 'ref' or 'ref subject', must have an entry 'kind subject' in `guardItems` of its resource, and each entry must have an item
+-- in one of the lists (lua/guard_items.lua). Without a subject an entry is 'kind '.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, family: guardHeld | guardApproved | guardRejected | guardItems,
 --        id (kind of the items; for guardItems a ref), cursor, count, repair }
@@ -12,19 +12,25 @@ local next_cursor, entries = unpack(redis.call(is_of_resource and 'SSCAN' or 'ZS
 
 -- Proves an entry of `guardItems`: one of the three lists has its item. An entry of another form than 'kind subject' has none.
 local function prove_entry(entry)
-  local kind, subject = string.match(entry, '^(%S+) (.*)$')
-  local item = subject == '' and p.id or p.id .. ' ' .. tostring(subject)
-  for _, family in ipairs({ 'guardHeld', 'guardApproved', 'guardRejected' }) do
-    if kind and redis.call('ZSCORE', key(family, p.target .. ':' .. kind), item) then return end
+  local ref = p.id
+  local function surplus()
+    fault('guardItems', 'surplus', ref, function() redis.call('SREM', name, entry) end, ref .. ' ' .. entry)
   end
-  fault('guardItems', 'surplus', p.id, function() redis.call('SREM', name, entry) end, p.id .. ' ' .. entry)
+  local kind, subject = string.match(entry, '^(%S+) (.*)$')
+  if not kind then return surplus() end
+  local item = subject == '' and ref or ref .. ' ' .. subject
+  for _, family in ipairs({ 'guardHeld', 'guardApproved', 'guardRejected' }) do
+    if redis.call('ZSCORE', key(family, p.target .. ':' .. kind), item) then return end
+  end
+  surplus()
 end
 
 -- Proves an item of a list: `guardItems` of its resource has its entry.
 local function prove_item(item)
+  local kind = p.id
   local ref, subject = string.match(item, '^(%S+) ?(.*)$')
   if not ref then return end -- names no resource, so no `guardItems` can have it
-  local items_of_ref, entry = key('guardItems', p.target .. ':' .. ref), p.id .. ' ' .. subject
+  local items_of_ref, entry = key('guardItems', p.target .. ':' .. ref), kind .. ' ' .. subject
   if redis.call('SISMEMBER', items_of_ref, entry) == 1 then return end
   fault('guardItems', 'missing', ref, function() redis.call('SADD', items_of_ref, entry) end, ref .. ' ' .. entry)
 end

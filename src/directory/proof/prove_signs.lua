@@ -14,7 +14,9 @@ local function prove(group, user)
   local of_group, of_user = key('pendingMembers', p.target .. ':' .. group), key('pendingGroups', p.target .. ':' .. user)
   local group_sign, user_sign = redis.call('HGET', of_group, user), redis.call('HGET', of_user, group)
   local function has(wanted) return group_sign == wanted or user_sign == wanted end
-  local sign -- the right one; nil: none
+  -- The right sign; nil: none. If the two families disagree about a removal, the one that is still to be written wins, so that none
+  -- is lost.
+  local sign
   if redis.call('SISMEMBER', key('members', group), user) == 1 then sign = TO_ADD
   elseif has(TO_REMOVE) then sign = TO_REMOVE
   elseif has(KEPT_REMOVAL) then sign = KEPT_REMOVAL
@@ -35,6 +37,7 @@ local function prove(group, user)
       if sign == TO_ADD and has(TO_REMOVE) then end_removal(p.target, group, user) end
     end
     mark_at(p.target, 'Group:' .. group, RECONCILE, clock())
+    -- Nothing of the user itself changed: only a mark that waits for this membership becomes due.
     requeue(p.target, 'User:' .. user, RECONCILE)
   end)
 end

@@ -18,7 +18,7 @@ if member_count(p.id) > p.most then return { 'many' } end
 local function leave_parents()
   for _, reference in ipairs(redis.call('SMEMBERS', key('references', p.id))) do
     local parent, value = string.match(reference, '^(%S+) (.*)$')
-    -- Another value may have the id as its folded form; it may name a user, so it stays.
+    -- A value that differs from the id only in letter case is listed here too. It may mean a user, so it stays.
     if value == p.id and remove_unresolved(parent, value) then
       raise_version(parent)
       mark('Group:' .. parent, EDIT)

@@ -32,11 +32,11 @@ export function keepLock({ runs }: ReconcileScope, fence: string, signal: AbortS
       () => undefined,
     );
   }, LOCK_MS / 3);
-  const either = AbortSignal.any([signal, lost.signal]);
+  const endedOrLost = AbortSignal.any([signal, lost.signal]);
   // 0: no warning about many listeners. Each running call adds one, and the target's concurrency limits their number.
-  setMaxListeners(0, either);
+  setMaxListeners(0, endedOrLost);
   return {
-    signal: either,
+    signal: endedOrLost,
     release: async () => {
       clearInterval(keepAlive);
       await runs.release(fence).catch(() => undefined);
@@ -57,7 +57,7 @@ async function untilTaken({ runs, clock }: ReconcileScope, signal: AbortSignal):
 /**
  * Runs work under the lock of the target's reconcile runs; waits until the lock is free.
  * @param work gets the fence of the run
- * @throws RunLost when another run took the lock meanwhile
+ * @throws what `work` throws; RunLost if another run took the lock meanwhile and `work` throws the reason of its signal
  */
 export async function underRunLock<T>(
   scope: ReconcileScope,

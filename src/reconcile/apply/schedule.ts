@@ -26,7 +26,7 @@ export interface ScheduleOptions {
   timezone: string;
   onDrift: 'repair' | 'report';
   /** Resolves when this start has noted the targets that are back in the settings; they need a run. */
-  noted?: Promise<void>;
+  returnedTargetsNoted?: Promise<void>;
 }
 
 export interface Scheduler {
@@ -40,7 +40,7 @@ const LOOK_MS = 5000;
 const MISSED_WITHIN_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;
 
-/** Starts the schedule, and a run for each scope that needs one now. @returns the function that stops both */
+/** Starts the schedule, and a run for each scope that needs one now. */
 export function startScheduler(
   deps: { clock: Clock; ids: Ids; logger: Logger },
   scopes: ScheduledScope[],
@@ -71,11 +71,11 @@ export function startScheduler(
   void task?.start();
   const isDue = (moment: Date): boolean => task?.match(moment) ?? false;
   for (const each of scopes) {
-    const watch = () => watchRules(deps, each.scope, { isDue, signal, run: (why) => run(each, why) });
-    // An empty directory is noted without a wait for `options.noted`, because the first pushes may arrive during that wait.
+    const watch = () => startDueRuns(deps, each.scope, { isDue, signal, run: (why) => run(each, why) });
+    // An empty directory is noted without a wait for `options.returnedTargetsNoted`, because the first pushes may arrive during that wait.
     // After an error `reasonAtStart` looks again.
     const isEmptyNoted = noteEmptyDirectory(each.scope).catch(() => false);
-    track(Promise.all([isEmptyNoted, options.noted]).then(watch));
+    track(Promise.all([isEmptyNoted, options.returnedTargetsNoted]).then(watch));
   }
   return {
     stop: async () => {
@@ -87,11 +87,11 @@ export function startScheduler(
 }
 
 /**
- * Starts the run that this start of the process needs, and one each time that everything has to be mapped anew. A run waits until
- * all processes have the same rules, because a process with other rules would apply the changes of the run by its own.
+ * Starts a run if one is due at the start of the process, and one each time that everything has to be mapped anew. A run waits until
+ * all processes have the same rules, because each resource that it marks is synced by any process, by the rules of that process.
  * @param options.run returns false when this process made no run of its own
  */
-async function watchRules(
+async function startDueRuns(
   { clock, logger }: { clock: Clock; logger: Logger },
   scope: ReconcileScope,
   options: {
@@ -102,24 +102,25 @@ async function watchRules(
 ): Promise<void> {
   const { isDue, signal, run } = options;
   let isStart = true;
-  /** The value of `mappedBy` for which this process made its last run. Redis keeps it if that run could not map everything. */
-  let answered: string | undefined;
+  /**
+   * The value of `mappedBy` for which this process made its last run. Redis keeps that value if the run could not map everybody, and
+   * it must not start another run.
+   */
+  let lastRunFor: string | undefined;
   /** The error of the last look that has been logged. */
   let logged: string | undefined;
   while (!signal.aborted) {
     try {
-      // Digest of the rules that last mapped everybody, or a note instead of the digest (isAnew, isRepaired); undefined: never.
+      // Digest of the rules that last mapped everybody, or a note that somebody has to be mapped anew (runs.ts); undefined: never.
       const mappedBy = await scope.runs.mappedBy();
-      const why =
-        isAnew(mappedBy) && mappedBy !== answered
-          ? 'the rules of the target changed, or it is back in the settings'
-          : isStart
-            ? await reasonAtStart(scope, mappedBy, clock.now(), isDue)
-            : undefined;
-      if (why === undefined) isStart = false;
-      else if (await scope.rulesAgree()) {
+      let why: string | undefined;
+      if (isAnew(mappedBy) && mappedBy !== lastRunFor)
+        why = 'the rules of the target changed, or it is back in the settings';
+      else if (isStart) why = await reasonAtStart(scope, mappedBy, clock.now(), isDue);
+      const mustWait = why !== undefined && !(await scope.rulesAgree());
+      if (!mustWait) {
         isStart = false;
-        if (await run(why)) answered = mappedBy;
+        if (why !== undefined && (await run(why))) lastRunFor = mappedBy;
       }
       logged = undefined;
     } catch (error) {
@@ -155,7 +156,7 @@ async function reasonAtStart(
   if (hold && isTenantHold(hold)) return 'the tenant of the target was not recognised';
   if (mappedBy === undefined) return 'the target is new, or its state was repaired';
   if (mappedBy !== scope.digest) return 'the mapping rules changed';
-  return last && wasMissed(last.endedAt, now, isDue) ? 'a run was missed' : undefined;
+  return last && isOverdue(last.endedAt, now, isDue) ? 'a run was missed' : undefined;
 }
 
 /**
@@ -173,21 +174,20 @@ async function noteEmptyDirectory({ runs, directory, digest }: ReconcileScope): 
   return true;
 }
 
-/** Returns whether a scheduled time passed since the end of the last run. */
-export function wasMissed(lastEndedAt: number, now: number, isDue: (moment: Date) => boolean): boolean {
+/** Returns whether a scheduled time, or a whole day, has passed since the end of the last run. */
+export function isOverdue(lastEndedAt: number, now: number, isDue: (moment: Date) => boolean): boolean {
   const thisMinute = Math.floor(now / MINUTE_MS) * MINUTE_MS;
   for (let back = 0; back < MISSED_WITHIN_MINUTES; back++) {
     const moment = thisMinute - back * MINUTE_MS;
     if (moment <= lastEndedAt) return false;
     if (isDue(new Date(moment))) return true;
   }
-  // More than a day without a run counts as missed.
   return true;
 }
 
 /**
  * Runs one reconcile and logs its result; errors are logged, not thrown.
- * @returns false when another run was joined, or took over
+ * @returns whether this process made a run of its own, also one that failed; false: it joined another run, lost to one, or stopped
  */
 async function runOnce(
   { clock, ids, logger }: { clock: Clock; ids: Ids; logger: Logger },

@@ -6,10 +6,13 @@ import { desiredFromLink, desiredValue, type DesiredAccount, type Difference } f
 import { leftBy, ownCause, type Cause, type PlanEntry } from '../entry.ts';
 import { userFields, masked, type TargetRules, type UserCase } from './user-case.ts';
 
-/** Returns the entries of the differences: one for each attribute, and one for all core values of the same cause. */
+/**
+ * Returns the entries of the differences: one for each attribute, and one for all core values of the same cause.
+ * @param due the account as the next sync would write it; of a person who left: closed
+ */
 export function accountChanges(
   user: UserCase,
-  wanted: DesiredAccount,
+  due: DesiredAccount,
   observed: WireUser,
   found: Difference[],
   rules: TargetRules,
@@ -18,17 +21,18 @@ export function accountChanges(
   // `create-only` writes nothing more to a completed account.
   const frozen = rules.policy.policy === 'create-only' && user.link.isIncomplete !== true;
   const cause = frozen && !user.marked ? 'not applied' : ownCause(user);
+  // A value that was written as it is due was changed by the platform.
   const causeOf = ({ name }: Difference): Cause =>
-    sameValue(desiredValue(applied, name) ?? null, desiredValue(wanted, name) ?? null)
+    sameValue(desiredValue(applied, name) ?? null, desiredValue(due, name) ?? null)
       ? 'platform changed'
       : cause;
   const toEntry = (difference: Difference, change: Change): PlanEntry => {
-    const isReported = frozen || (change.action === 'deactivate' && rules.policy.policy !== 'sync');
+    const isLeftByPolicy = frozen || (change.action === 'deactivate' && rules.policy.policy !== 'sync');
     return {
       ...userFields(user, causeOf(difference)),
       ...change,
-      effect: isReported ? 'report' : 'apply',
-      reason: isReported ? `${change.reason}${leftBy(rules.policy)}` : change.reason,
+      effect: isLeftByPolicy ? 'report' : 'apply',
+      reason: isLeftByPolicy ? `${change.reason}${leftBy(rules.policy)}` : change.reason,
     };
   };
   const entries = found.flatMap((difference): PlanEntry[] => {
@@ -36,7 +40,7 @@ export function accountChanges(
     if (isCore(name)) return [];
     if (name === 'active') {
       const action = after === true ? 'reactivate' : 'deactivate';
-      const reason = activeReason(user, wanted, observed);
+      const reason = activeReason(user, due, observed);
       return [toEntry(difference, { action, before: { active: before }, after: { active: after }, reason })];
     }
     const attribute = name.slice('attributes.'.length);
@@ -51,8 +55,8 @@ export function accountChanges(
     };
     return [toEntry(difference, change)];
   });
-  for (const one of ['platform changed', cause] as const) {
-    const core = found.filter((each) => isCore(each.name) && causeOf(each) === one);
+  for (const ofCore of new Set<Cause>(['platform changed', cause])) {
+    const core = found.filter((each) => isCore(each.name) && causeOf(each) === ofCore);
     const [first] = core;
     if (!first) continue;
     const before = Object.fromEntries(core.map((each) => [each.name, each.before]));
@@ -65,18 +69,14 @@ export function accountChanges(
 
 type Change = Pick<PlanEntry, 'action' | 'attribute' | 'before' | 'after' | 'reason'>;
 
-/** Returns whether the name of a difference is the path of a core attribute. */
+/** Returns whether a difference is neither in `active` nor in a user attribute. */
 const isCore = (name: string): boolean => name !== 'active' && !name.startsWith('attributes.');
 
 /** Returns why `active` differs. */
-function activeReason(
-  { wanted: mapped, link }: UserCase,
-  wanted: DesiredAccount,
-  observed: WireUser,
-): string {
-  if (wanted.active) return 'active at the source, inactive at the platform';
-  if (mapped === undefined) return 'deleted at the source, active at the platform';
-  if (!mapped.inScope) return 'out of scope, active at the platform';
+function activeReason({ wanted, link }: UserCase, due: DesiredAccount, observed: WireUser): string {
+  if (due.active) return 'active at the source, inactive at the platform';
+  if (wanted === undefined) return 'deleted at the source, active at the platform';
+  if (!wanted.inScope) return 'out of scope, active at the platform';
   return link.core?.active === false && observed.active !== false
     ? 'inactive at the source, active again at the platform'
     : 'inactive at the source, active at the platform';

@@ -35,11 +35,11 @@ export interface VerifiedResource {
   isReturning?: boolean;
   /** The user is out of scope, or the source deleted the user, so no sync adds a membership. */
   isOut?: boolean;
-  /** Platform id of a group that the settings leave out since its last sync; only the next sync notes this in the link. */
+  /** Platform id of a linked group that the settings now leave out; only the next sync notes this in the link. */
   leftOut?: string;
   /** Held or rejected changes that the platform has already. */
   done?: DoneChanges | undefined;
-  /** Members of the group with a pending membership that the platform has already, because somebody else made it there. */
+  /** Members of the group whose pending addition or removal somebody else has already made at the platform. */
   pendingDone?: readonly Ref[];
   /** Number of pending, held and rejected removals of members that were not looked up, because they are too many. */
   removalsUnread?: number;

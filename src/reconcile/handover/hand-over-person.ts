@@ -11,7 +11,7 @@ import type { PlannedHandover } from './plan-handover.ts';
 import type { ReconcileScope } from '../scope.ts';
 
 /** Largest number of characters of a folder name that come from the person's name. */
-const MOST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 /** How the handover of one person ended. */
 interface Ended {
@@ -24,7 +24,7 @@ interface Ended {
 
 /**
  * Moves the items of one person to the person's folder below the handover folder.
- * @param owned the planned items that the account owns now
+ * @param owned those items of the plan that the account owns now
  * @throws errors that are not of the platform, and the reason of an abort
  */
 export async function handOverPerson(
@@ -36,8 +36,9 @@ export async function handOverPerson(
 ): Promise<Ended> {
   const { handovers } = scope;
   const { ref } = person;
-  const nothing: Ended = { moved: 0, refused: 0, problem: await whyStopped(scope, options.signal) };
-  if (nothing.problem !== undefined) return nothing;
+  const problemBefore = await whyStopped(scope, options.signal);
+  const nothing: Ended = { moved: 0, refused: 0, problem: problemBefore };
+  if (problemBefore !== undefined) return nothing;
   const begun = await beginHandover(scope, place, person, options);
   // The account is open or has changed since the plan.
   if (!begun) return nothing;
@@ -55,10 +56,11 @@ export async function handOverPerson(
   const { refused, problem } = await moveItems(scope, items, head, options);
   // Items that a crashed run planned and that the account no longer shows. Each was moved to the folder by that run, or
   // elsewhere by another user.
-  const current = new Set(items.map(itemKey));
-  const interrupted = begun.items.filter((item) => item.state === 'planned' && !current.has(itemKey(item)));
+  const ownedKeys = new Set(items.map(itemKey));
+  const interrupted = begun.items.filter((item) => item.state === 'planned' && !ownedKeys.has(itemKey(item)));
   const all = [...interrupted, ...items];
-  const ended = await confirmMoves(scope, ref, head, all, { current, refused }, options);
+  const ended = await confirmMoves(scope, ref, head, all, { current: ownedKeys, refused }, options);
+  // Refused items stay where they are, and do not keep the handover unfinished; moves that are not confirmed do.
   if (problem === undefined && ended.open === 0)
     await handovers.note(ref, {
       head: { ...head, state: 'moved', endedAt: scope.clock.now(), refused: refused.size },
@@ -132,7 +134,7 @@ async function personFolder(
     const ours = found.find(({ name }) => name === head.folderName);
     if (ours) return ours;
   }
-  const base = visible(head.name).slice(0, MOST_NAME);
+  const base = visible(head.name).slice(0, MAX_NAME_LENGTH);
   let folderName = base;
   for (let count = 2; taken.has(folderName); count++) folderName = `${base} (${count})`;
   // The folder that an earlier run noted, if there was one, is not in the handover folder any more.

@@ -27,7 +27,7 @@ export interface RunFindings {
   mappedBy: string | undefined;
   /** Derived data was repaired, so the run repeats until no resource is left out. */
   isRepaired: boolean;
-  /** Number of resources that were skipped because a sync was running. */
+  /** Number of resources that changed, or were being synced, during the comparison; they were skipped. */
   moved: number;
   /** Attribute definitions at the platform; undefined: not read, or no attribute is mapped. */
   definitions: ComparedDefinitions | undefined;
@@ -35,7 +35,7 @@ export interface RunFindings {
   done: Drift[];
   /** Dead letters without a difference, or that the user list heals (unwritten/user-list-back.ts); the run marks them. */
   doneLetters: Ref[];
-  /** Whether all users were mapped, because the mapping rules changed. */
+  /** Whether all users were mapped: the mapping rules changed, or the caller asked for it. */
   mapsAll: boolean;
   /** Users whose mapping fails, and whose last sync did not note the failure; the run marks them. */
   unmapped: Ref[];
@@ -53,8 +53,8 @@ export interface RunFindings {
 }
 
 /**
- * Returns users whose values cannot be mapped, or whose activation waits for a value, except those whose stored refusal already
- * names this under the present settings.
+ * Returns users whose values cannot be mapped, or whose activation waits for a value. A user whose last sync was refused under the
+ * present settings is left out, because another sync would only repeat the refusal.
  * @param settings print of the present settings
  */
 export function unmappedUsers(
@@ -63,11 +63,10 @@ export function unmappedUsers(
   settings: string,
 ): Ref[] {
   const waiting = new Set(entries.filter(isWaitingActivation).map(({ ref }) => ref));
-  return verified.flatMap(({ ref, isUnmappable, refusal }) =>
-    (isUnmappable || waiting.has(ref)) && (!refusal?.settings || isBySettingsOfThen(refusal, settings))
-      ? [ref]
-      : [],
-  );
+  return verified.flatMap(({ ref, isUnmappable, refusal }) => {
+    const isRefusedNow = refusal?.settings !== undefined && !isBySettingsOfThen(refusal, settings);
+    return (isUnmappable || waiting.has(ref)) && !isRefusedNow ? [ref] : [];
+  });
 }
 
 /**
@@ -99,7 +98,7 @@ interface FinishedComparison {
 /**
  * Returns where the next run continues, the groups with equal members, the attribute definitions, and whether every user was mapped
  * by the current rules.
- * @param hasMappedAll whether this run mapped all users, by rules that all processes have
+ * @param hasMappedAll whether this run mapped all users by rules that all processes have, and no definition has another type
  */
 export function findingsOf(
   { groups, users, values, verified }: FinishedComparison,

@@ -13,15 +13,15 @@ type Probed = Pick<Target, 'breaker'> & { client: Pick<Target['client'], 'users'
 
 /** Probes until the signal fires. Several replicas may do so: the budget lets one probe through at a time. */
 export async function probeWhileIdle(target: Probed, clock: Clock, signal: AbortSignal): Promise<void> {
-  /** Due time of the next probe at the last check. If it is unchanged, no sync has called the target since. */
+  /** Due time of the next probe, as read by the last check. A call of a sync, and a probe of this function, moves it. */
   let lastProbeAt: number | undefined;
   while (!signal.aborted) {
     await clock.sleep(CHECK_MS, signal);
     // If Redis does not answer, nothing is probed before the next check.
     const { open, probeAt } = await target.breaker.read().catch(() => ({ open: false, probeAt: undefined }));
-    const isIdle = open && probeAt === lastProbeAt;
+    const isProbeLeftOut = open && probeAt === lastProbeAt;
     lastProbeAt = open ? probeAt : undefined;
-    if (!isIdle || signal.aborted) continue;
+    if (!isProbeLeftOut || signal.aborted) continue;
     const limited = AbortSignal.any([signal, timeLimit(PROBE_TIMEOUT_MS)]);
     // The client reports the result of each call to the breaker.
     await target.client.users.list({ startIndex: 1, count: 1 }, { signal: limited }).catch(() => undefined);

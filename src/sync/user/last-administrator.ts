@@ -98,7 +98,7 @@ const LINKS_PORTION = 1000;
 /** Returns the userNames of all users whose deactivation is pending or held, including this one. */
 async function leavers(context: SyncContext): Promise<ReadonlySet<string>> {
   const { links, outbox, target, work } = context;
-  const refs = (await outbox.guardStore.leavers()).filter((ref) => ref !== work.ref);
+  const refs = (await outbox.guardStore.closingUsers()).filter((ref) => ref !== work.ref);
   const names = new Set([nameOf(context)]);
   for (const portion of inPortions(refs, LINKS_PORTION))
     for (const { core } of await links.getMany(target.name, portion))
