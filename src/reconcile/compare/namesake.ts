@@ -3,7 +3,8 @@
 import { parseLink } from '../../directory/outbox/links.ts';
 import { fold } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
-import { byExternalId, existsIn } from '../../sync/user/find-user.ts';
+import { existsIn } from '../../sync/user/find-user.ts';
+import { byExternalId } from '../../sync/user/matching-accounts.ts';
 import { isExternalIdPending } from '../../sync/names/succession.ts';
 import { takenByText } from '../../sync/names/taken-name.ts';
 import type { DesiredAccount } from './compare.ts';

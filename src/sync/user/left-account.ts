@@ -8,7 +8,7 @@ import type { SyncContext } from '../context.ts';
 import { observedCore } from '../diff.ts';
 import { isLinkedToOther, linkLeft, readLeft, unprovenLeft } from '../names/left-there.ts';
 import type { SyncOutcome } from '../outcome.ts';
-import { byExternalId } from './find-user.ts';
+import { byExternalId } from './matching-accounts.ts';
 import { leaveAlone, whyUntouchable } from './protected-user.ts';
 
 const CLOSE = 'deactivate or delete it';
