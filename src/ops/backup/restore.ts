@@ -2,29 +2,27 @@
 // older than the platform; the operator checks `scim-bridge plan` and then runs `scim-bridge release`.
 import { randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../../directory/logs/acts.ts';
 import type { ArchiveLine } from '../../directory/archive/archive.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
-import type { CoverPortion } from '../../directory/outbox/coverage.ts';
-import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { DataVersion } from '../../directory/fleet/data-version.ts';
 import type { KnownTargets } from '../../directory/fleet/known-targets.ts';
-import { parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { parseRef, type Ref } from '../../directory/records.ts';
 import type { ProcessLease } from '../../directory/redis/lease.ts';
 import type { OnItems } from './backup.ts';
-import { runningText, type ReadFleet } from '../status/fleet.ts';
-import { aloneRestoring, RestoreRefused } from './lone-restore.ts';
+import type { ReadFleet } from '../status/fleet.ts';
+import { aloneRestoring } from './lone-restore.ts';
 import { holdForRestore, type FormerHold } from './restore-hold.ts';
 import { tokensLeftOut } from './tokens-left-out.ts';
 import {
   contentOf,
   familyOf,
-  type BackupHeader,
   type BackupLine,
   type CheckedBackup,
   type TokenInBackup,
 } from './backup-file.ts';
+import { markUnsynced, RESTORE_REQUEST } from './mark-unsynced.ts';
+import { refuseUnlessProven, statesFor, refuseUnlessEmpty, refuseWhileRunning } from './restore-refusals.ts';
 
 export interface RestoreReport {
   createdAt: string;
@@ -63,14 +61,10 @@ interface RestoreOptions {
   onWait?: (running: string) => void;
 }
 
-/** Interval at which the beats of processes are read. */
-const CHECK_MS = 500;
-
-/** Correlation id of the marks of a restore. */
-const REQUEST = 'restore';
-
 const isRecord = ({ family }: ArchiveLine): boolean => family === 'users' || family === 'groups';
+
 const isTombstone = ({ family }: ArchiveLine): boolean => family === 'tombstones';
+
 /** The file is read once for each pass, because records must be restored before lines that refer to them. */
 const PASSES = [isRecord, isTombstone, (line: ArchiveLine) => !isRecord(line) && !isTombstone(line)];
 
@@ -162,7 +156,7 @@ async function putBack(
         // Undefined: the version is not checked.
         expected: undefined,
         now: Date.now(),
-        request: REQUEST,
+        request: RESTORE_REQUEST,
       });
   let marked = 0;
   for (const state of chosen) marked += await markUnsynced(state, leaveToReconcile);
@@ -196,157 +190,4 @@ async function forgottenSince({ acts, directory }: DesiredState, since: number):
   const refs = [...found];
   const pushed = await Promise.all(refs.map((ref) => directory.get('User', parseRef(ref).id)));
   return refs.filter((_ref, index) => !pushed[index]);
-}
-
-/** @throws RestoreRefused for a file without valid HMAC when `backup.key` is set, because its origin is unknown */
-function refuseUnlessProven({ proof }: CheckedBackup, acceptUnproven: boolean): void {
-  if (acceptUnproven || proof === 'valid' || proof === 'unknown') return;
-  const says = proof === 'invalid' ? 'The HMAC of the backup does not fit' : 'The backup has no HMAC';
-  throw new RestoreRefused(
-    `${says}, and backup.key is set: somebody may have written users, links or tokens into it. --accept-forgeable takes it all the same.`,
-  );
-}
-
-/**
- * Returns the states of the connections of a backup.
- * @throws RestoreRefused when one of them, or a target, is not in the settings
- */
-function statesFor({ connections }: BackupHeader, states: readonly DesiredState[]): DesiredState[] {
-  return Object.entries(connections).map(([name, targets]) => {
-    const state = states.find(({ connection }) => connection === name);
-    if (!state)
-      throw new RestoreRefused(
-        `The backup holds the connection ${name}, which the settings do not have. Restore with the settings of that time, which feed ${targets.join(', ')} from ${name}, and take it out afterwards (docs/removed-targets.md).`,
-      );
-    const missing = targets.filter((target) => !state.outboxes.has(target));
-    if (missing.length > 0)
-      throw new RestoreRefused(
-        `In the backup ${name} feeds ${missing.join(', ')}, in the settings it does not: add it, or restore with the settings of that time.`,
-      );
-    return state;
-  });
-}
-
-/** @throws RestoreRefused when something is stored for a connection */
-async function refuseUnlessEmpty(states: readonly DesiredState[]): Promise<void> {
-  for (const { connection, archive } of states) {
-    if (!(await archive.isEmpty()))
-      throw new RestoreRefused(
-        `There is something stored for the connection ${connection} already: stop the service and say --replace to remove it first.`,
-      );
-  }
-}
-
-/**
- * A process that runs would write between the removal and the end of the restore, also into an empty Redis: Redis then takes
- * no older entry of a log, and the hash chain of the log breaks. A process without a new beat may have been killed, so the
- * restore waits until its last beat is overdue.
- * @throws RestoreRefused when a process beats
- */
-async function refuseWhileRunning(readFleet: ReadFleet, onWait: (running: string) => void): Promise<void> {
-  let before: Map<string, number> | undefined;
-  for (;;) {
-    const { processes } = await readFleet();
-    const running = processes.filter(({ silent }) => !silent);
-    const names = runningText(running);
-    if (names === undefined) return;
-    // In the first round nothing is known about earlier beats.
-    const beating = running.filter(({ id, lastBeatAt }) => before && before.get(id) !== lastBeatAt);
-    if (beating.length > 0) {
-      throw new RestoreRefused(
-        `The service runs: ${names}. Nothing was changed. Stop every process (docs/restore.md says how: virtual machine, container, Kubernetes), then repeat the command.`,
-      );
-    }
-    if (!before) onWait(names);
-    before ??= new Map(running.map(({ id, lastBeatAt }) => [id, lastBeatAt]));
-    await sleep(CHECK_MS);
-  }
-}
-
-/**
- * Marks what may still have to be written as it was pushed, because the backup contains no marks: groups, and users whose last
- * sync is not that of their record. With `leaveToReconcile` the others are left to the reconcile at the start, so that the guard
- * judges together what the present settings take away from them. @returns number of marked users and groups
- */
-async function markUnsynced(state: DesiredState, leaveToReconcile: boolean): Promise<number> {
-  const { directory, coverage, outboxes } = state;
-  let marked = 0;
-  for (const [target, outbox] of outboxes) {
-    const mark = async (refs: Ref[]): Promise<void> => {
-      await outbox.mark(refs, 'reconcile', REQUEST);
-      marked += refs.length;
-    };
-    for await (const records of directory.scan('Group')) {
-      const refs = records.map(({ id }) => refOf('Group', id));
-      await noteLostLinks(state, outbox, target, refs);
-      await mark(refs);
-    }
-    const reader = coverage.get(target);
-    if (!reader) continue;
-    for await (const { linked, others } of reader.resources('User')) {
-      // A person who was out of scope at the backup had no account that the bridge managed.
-      const inScope = others.filter(({ state: each }) => each !== 'closed');
-      await noteLostLinks(
-        state,
-        outbox,
-        target,
-        inScope.map(({ ref }) => ref),
-      );
-      if (leaveToReconcile) await mark(await unsynced(state, target, others));
-      else await mark([...linked, ...others].map(({ ref }) => ref));
-    }
-    // Accounts of deleted users may still have to be closed.
-    for await (const orphans of reader.orphans()) await mark(orphans.map(({ ref }) => ref));
-  }
-  return marked;
-}
-
-/**
- * Notes for stored resources without link that they may have been linked since the backup: if the source deletes one before it is
- * linked again, its account has to be found and closed.
- */
-async function noteLostLinks(
-  { directory, links }: DesiredState,
-  outbox: Pick<Outbox, 'noteMayExist'>,
-  target: string,
-  refs: readonly Ref[],
-): Promise<void> {
-  const known = await links.getMany(target, [...refs]);
-  const unlinked = refs.filter((_, index) => known[index]?.id === undefined);
-  const names: [Ref, Record<string, string>][] = [];
-  for (const kind of ['User', 'Group'] as const) {
-    const ids = unlinked.map(parseRef).flatMap((each) => (each.kind === kind ? [each.id] : []));
-    for (const { id, text } of await directory.getMany(kind, ids)) {
-      const { userName, externalId, displayName } = JSON.parse(text || '{}') as Record<string, unknown>;
-      const given = kind === 'User' ? { userName, externalId } : { displayName };
-      const texts = Object.entries(given).filter(
-        (each): each is [string, string] => typeof each[1] === 'string',
-      );
-      names.push([refOf(kind, id), Object.fromEntries(texts)]);
-    }
-  }
-  await outbox.noteMayExist(names);
-}
-
-/**
- * Returns the users of a portion whose last sync is not that of their record. The state `stale` alone does not tell: when the
- * present mapping rules are the first that read groups, everybody in a group has this state, also with an unchanged record. So
- * the version of the last sync (`basis`) is compared with the version of the record.
- */
-async function unsynced(
-  { directory, links }: DesiredState,
-  target: string,
-  users: CoverPortion['others'],
-): Promise<Ref[]> {
-  const refs = users.map(({ ref }) => ref);
-  const records = await directory.getMany(
-    'User',
-    refs.map((ref) => parseRef(ref).id),
-  );
-  const bases = new Map(records.map(({ id, version }) => [refOf('User', id), String(version)]));
-  const known = await links.getMany(target, refs);
-  return refs.filter((ref, index) => {
-    const { basis, condition } = known[index] ?? {};
-    return users[index]?.state !== 'stale' || condition !== undefined || basis !== bases.get(ref);
-  });
 }
