@@ -11,7 +11,8 @@ import {
   removedFeeds,
   showLinks,
 } from '../ops/links/link-rows.ts';
-import { adoptedAgainText, forgetLinks, type Imported, importLinks, LinkNeeded } from '../ops/links/links.ts';
+import { adoptedAgainText, forgetLinks, LinkNeeded } from '../ops/links/links.ts';
+import { type Imported, importLinks } from '../ops/links/import-links.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';

@@ -3,7 +3,8 @@
 import type { TargetFeed } from '../../../directory/fleet/known-targets.ts';
 import { findForOrder, toSearched } from '../../../ops/find.ts';
 import { listLinks, removedFeeds, showLinks, type LinkFilter } from '../../../ops/links/link-rows.ts';
-import { forgetLinks, importLinks, LinkNeeded, type Imported } from '../../../ops/links/links.ts';
+import { forgetLinks, LinkNeeded } from '../../../ops/links/links.ts';
+import { importLinks, type Imported } from '../../../ops/links/import-links.ts';
 import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/links/removed-targets.ts';
 import { Problem, severalProblem } from '../problem.ts';
 import {
