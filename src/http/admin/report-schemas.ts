@@ -1,7 +1,7 @@
 // Defines the JSON Schemas of reports: doctor, proof of derived data, sync; explain and verify-access have files of their own.
 // The TypeScript type that each schema names explains its fields.
 import type { DoctorFinding } from '../../ops/doctor/doctor-finding.ts';
-import type { SyncReport } from '../../ops/sync/sync-one.ts';
+import type { SyncReport } from '../../ops/sync/sync-outcome.ts';
 import { ACTIONS, type Attribution, type Basis, type PlanEntry } from '../../reconcile/entry.ts';
 import { accessSchema } from './access-schema.ts';
 import { explanationSchema } from './explanation-schema.ts';

@@ -1,8 +1,7 @@
 // Syncs one user or group at once: compares it with the platform and then runs the sync of the workers,
 // under the same lease and guard.
-import type { PendingSign } from '../../directory/outbox/pending-memberships.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
-import { parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { refOf, type Ref } from '../../directory/records.ts';
 import { noteDone, toDoneNote } from '../../reconcile/compare/done-changes.ts';
 import { toDrifts } from '../../reconcile/apply/mark.ts';
 import { isRename } from '../../reconcile/compare/group-names.ts';
@@ -22,35 +21,12 @@ import type { FoundResource } from '../find.ts';
 import { withGone } from './gone-account.ts';
 import type { LocatedEntry } from '../log/provisioning-log.ts';
 import { membershipEntries } from './membership-entries.ts';
-import { withRejectedRemovals } from './rejected-removals.ts';
 import { createSteps } from './sync-steps.ts';
-import {
-  endOf,
-  unnotedEnd,
-  unreadEnd,
-  withConflicts,
-  withHold,
-  withLeftAlone,
-  withLeftByPolicy,
-  withNotCompared,
-} from './sync-end.ts';
-import { withUnwrittenOthers, withWaiting } from './sync-end-memberships.ts';
-import type { SyncEnd } from './sync-outcome.ts';
+import { withHold, withNotCompared } from './sync-end.ts';
 import { timeLimit } from '../../support/time-limit.ts';
-
-export interface SyncReport extends SyncEnd {
-  connection: string;
-  target: string;
-  ref: Ref;
-  name: string;
-  dryRun: boolean;
-  /** Differences found at the platform before the sync, with memberships; null when it could not be read. */
-  differences: PlanEntry[] | null;
-  /** Pending memberships: of a user, group id → sign; of a group, user id or `@<platform id>` → sign (`ResourceStatus.pendingMemberships`). */
-  pendingGroups: Record<string, PendingSign>;
-  /** Log entries of this sync, oldest first; empty after a dry run. */
-  steps: LocatedEntry[];
-}
+import { endOfSyncs } from './end-of-syncs.ts';
+import { syncNow } from './sync-now.ts';
+import type { SyncReport } from './sync-outcome.ts';
 
 export interface SyncOneOptions {
   dryRun: boolean;
@@ -62,9 +38,6 @@ export interface SyncOneOptions {
   /** Called with every new log entry. */
   onStep?: (step: LocatedEntry) => void;
 }
-
-/** Shortest wait before the next sync of a resource that is not at its end. */
-const POLL_MS = 100;
 
 /**
  * Compares a resource with the platform, marks it and runs its sync until it ends or the time is over.
@@ -222,71 +195,6 @@ async function orderSync(
   return drifts.find((_, index) => outcomes[index] !== 'applied');
 }
 
-/** Facts known before the syncs of a resource, and the other resources that were synced. */
-interface BeforeSyncs extends Pick<SyncReport, 'differences' | 'pendingGroups'> {
-  look: ComparedOne | null;
-  entries: PlanEntry[] | null;
-  /** Groups or members that were synced first (`resourcesToSync`). */
-  others: readonly Ref[];
-  /** A difference that was not stored (`orderSync`). */
-  unnoted: { ref: Ref } | undefined;
-}
-
-/** Returns the end of the resource after the syncs, with what other resources have not written, and what no sync writes. */
-async function endOfSyncs(
-  scope: ReconcileScope,
-  found: FoundResource,
-  { look, entries, differences, others, pendingGroups, unnoted }: BeforeSyncs,
-): Promise<SyncEnd> {
-  const { ref } = found;
-  const ownEnd = await endOf(scope, ref);
-  // Renames that the platform refused, also if an operator dropped the dead letter. The syncs have tried the groups with a pending
-  // membership of the person again, and `withWaiting` tells these.
-  const unwrittenNames = (look?.entries ?? []).filter((entry) => isRename(entry) && !isChange(entry));
-  const misnamed = [...(look?.refusedNames ?? []), ...unwrittenNames].flatMap(({ ref: group }) =>
-    group && group !== ref && !(parseRef(group).id in pendingGroups) ? [group] : [],
-  );
-  const isOver = ownEnd.outcome !== 'waiting' && !(await scope.outbox.guardStore.onHold());
-  let end = isOver ? await withUnwrittenOthers(scope, ownEnd, found, [...others, ...misnamed]) : ownEnd;
-  if (end.outcome === 'equal')
-    end = unnoted
-      ? unnotedEnd(unnoted.ref)
-      : await endOfWritten(scope, found, {
-          end,
-          look,
-          entries: entries && (await withNames(scope, entries)),
-          differences,
-        });
-  // Without a comparison nothing is known of removals that somebody else made at the platform.
-  if (!look) return end;
-  const unclear = [...(look.pendingDone ?? []), ...(look.pendingUnread ?? [])];
-  return withRejectedRemovals(scope, end, found, unclear);
-}
-
-/** Returns the end of a resource of which the syncs have left no change to write, by what the comparison before them showed. */
-async function endOfWritten(
-  scope: ReconcileScope,
-  found: FoundResource,
-  compared: {
-    end: SyncEnd;
-    look: ComparedOne | null;
-    entries: PlanEntry[] | null;
-    differences: PlanEntry[] | null;
-  },
-): Promise<SyncEnd> {
-  const { end, look, entries, differences } = compared;
-  const { kind, ref } = found;
-  if (!look || look.areValuesUnread) return unreadEnd(look);
-  // An end that has a message says the reason already.
-  const told = end.message === undefined ? withGone(await withLeftAlone(scope, found, end), look) : end;
-  const waiting =
-    told.outcome === 'needsPerson' ? told : await withWaiting(scope, told, { ref, entries: entries ?? [] });
-  // The sync of a group has judged or written all pending removals, so nothing is left to compare.
-  const notCompared = kind === 'User' ? look.notCompared : 0;
-  const written = withLeftByPolicy(scope, withConflicts(waiting, { ref, differences }), { ref, differences });
-  return withNotCompared(written, kind, notCompared);
-}
-
 /**
  * @param failure the last failed read, with its answer
  * @throws TargetSilent when the platform refused this read and answers others, so that a check of the target would find nothing
@@ -307,43 +215,4 @@ async function throwIfOneReadFails(
       `The target ${target.name} answers other calls and not this one: ${failure}. Look at this resource ` +
         `at the platform, and at the rights of targets.${target.name}.token, then repeat the command.`,
     );
-}
-
-/**
- * Runs the sync, and the syncs of groups that it waits for, until no mark is left, the rest waits for a decision, or the time is over.
- * @param holders people whose accounts have the userName, and are synced too
- */
-async function syncNow(
-  scope: ReconcileScope,
-  ref: Ref,
-  { logger, signal }: SyncOneOptions,
-  onRound: () => Promise<void>,
-  holders: readonly Ref[] = [],
-): Promise<void> {
-  const { clock, outbox } = scope;
-  const deps = { ...scope, logger };
-  while (!signal.aborted) {
-    const { pendingMemberships } = await outbox.resourceStatus(ref);
-    await syncResource(deps, ref, 'edit', signal);
-    if (ref.startsWith('User:'))
-      for (const group of pendingMemberships.keys())
-        await syncResource(deps, refOf('Group', group), 'edit', signal);
-    for (const holder of holders) await syncResource(deps, holder, 'edit', signal);
-    await onRound();
-    const { mark, pendingMemberships: left } = await outbox.resourceStatus(ref);
-    const groups = ref.startsWith('User:') ? [...left.keys()].map((id) => refOf('Group', id)) : [];
-    const waitedFor = mark ?? (await firstMarkOf(scope, [...groups, ...holders]));
-    if (!waitedFor || mark?.isBehindHeld || (await outbox.guardStore.onHold())) return;
-    const untilDue = waitedFor.dueAt === null ? 0 : waitedFor.dueAt - clock.now();
-    await clock.sleep(Math.max(POLL_MS, untilDue), signal);
-  }
-}
-
-/** Returns the mark of the first marked resource; null: there is none. */
-async function firstMarkOf({ outbox }: ReconcileScope, refs: readonly Ref[]) {
-  for (const ref of refs) {
-    const { mark } = await outbox.resourceStatus(ref);
-    if (mark) return mark;
-  }
-  return null;
 }

@@ -1,4 +1,8 @@
 // Defines the end of a sync that an operator ordered.
+import type { PendingSign } from '../../directory/outbox/pending-memberships.ts';
+import type { Ref } from '../../directory/records.ts';
+import type { PlanEntry } from '../../reconcile/entry.ts';
+import type { LocatedEntry } from '../log/provisioning-log.ts';
 
 /**
  * `equal`: as desired, as far as it was compared, and except what the message tells, such as a rejected change. `held`: held by the
@@ -24,4 +28,18 @@ export interface SyncEnd {
   outcome?: SyncOutcomeName;
   /** Reason why the resource is not as desired, is left alone, or (after a dry run) is not written now. */
   message?: string;
+}
+
+export interface SyncReport extends SyncEnd {
+  connection: string;
+  target: string;
+  ref: Ref;
+  name: string;
+  dryRun: boolean;
+  /** Differences found at the platform before the sync, with memberships; null when it could not be read. */
+  differences: PlanEntry[] | null;
+  /** Pending memberships: of a user, group id → sign; of a group, user id or `@<platform id>` → sign (`ResourceStatus.pendingMemberships`). */
+  pendingGroups: Record<string, PendingSign>;
+  /** Log entries of this sync, oldest first; empty after a dry run. */
+  steps: LocatedEntry[];
 }

@@ -1,7 +1,8 @@
 // Routes of explain and sync for one user or group. POST takes the name in the body, because proxies log addresses.
 import { explain } from '../../../explain/explain.ts';
 import { findResources, toSearched, type FoundResource } from '../../../ops/find.ts';
-import { syncOne, type SyncReport } from '../../../ops/sync/sync-one.ts';
+import { syncOne } from '../../../ops/sync/sync-one.ts';
+import type { SyncReport } from '../../../ops/sync/sync-outcome.ts';
 import { Problem, severalProblem } from '../problem.ts';
 import {
   json,

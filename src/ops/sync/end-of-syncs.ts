@@ -1,0 +1,87 @@
+// Judges how a sync that an operator ordered ended, from the comparison before it and from what is stored after it.
+import { parseRef, type Ref } from '../../directory/records.ts';
+import { isRename } from '../../reconcile/compare/group-names.ts';
+import type { ComparedOne } from '../../reconcile/plan/compare-one.ts';
+import { isChange, type PlanEntry } from '../../reconcile/entry.ts';
+import { withNames } from '../../reconcile/compare/entry-names.ts';
+import type { ReconcileScope } from '../../reconcile/scope.ts';
+import type { FoundResource } from '../find.ts';
+import { withGone } from './gone-account.ts';
+import { withRejectedRemovals } from './rejected-removals.ts';
+import {
+  endOf,
+  unnotedEnd,
+  unreadEnd,
+  withConflicts,
+  withLeftAlone,
+  withLeftByPolicy,
+  withNotCompared,
+} from './sync-end.ts';
+import { withUnwrittenOthers, withWaiting } from './sync-end-memberships.ts';
+import type { SyncEnd } from './sync-outcome.ts';
+import type { SyncReport } from './sync-outcome.ts';
+
+/** Facts known before the syncs of a resource, and the other resources that were synced. */
+interface BeforeSyncs extends Pick<SyncReport, 'differences' | 'pendingGroups'> {
+  look: ComparedOne | null;
+  entries: PlanEntry[] | null;
+  /** Groups or members that were synced first (`resourcesToSync`). */
+  others: readonly Ref[];
+  /** A difference that was not stored (`orderSync`). */
+  unnoted: { ref: Ref } | undefined;
+}
+
+/** Returns the end of the resource after the syncs, with what other resources have not written, and what no sync writes. */
+export async function endOfSyncs(
+  scope: ReconcileScope,
+  found: FoundResource,
+  { look, entries, differences, others, pendingGroups, unnoted }: BeforeSyncs,
+): Promise<SyncEnd> {
+  const { ref } = found;
+  const ownEnd = await endOf(scope, ref);
+  // Renames that the platform refused, also if an operator dropped the dead letter. The syncs have tried the groups with a pending
+  // membership of the person again, and `withWaiting` tells these.
+  const unwrittenNames = (look?.entries ?? []).filter((entry) => isRename(entry) && !isChange(entry));
+  const misnamed = [...(look?.refusedNames ?? []), ...unwrittenNames].flatMap(({ ref: group }) =>
+    group && group !== ref && !(parseRef(group).id in pendingGroups) ? [group] : [],
+  );
+  const isOver = ownEnd.outcome !== 'waiting' && !(await scope.outbox.guardStore.onHold());
+  let end = isOver ? await withUnwrittenOthers(scope, ownEnd, found, [...others, ...misnamed]) : ownEnd;
+  if (end.outcome === 'equal')
+    end = unnoted
+      ? unnotedEnd(unnoted.ref)
+      : await endOfWritten(scope, found, {
+          end,
+          look,
+          entries: entries && (await withNames(scope, entries)),
+          differences,
+        });
+  // Without a comparison nothing is known of removals that somebody else made at the platform.
+  if (!look) return end;
+  const unclear = [...(look.pendingDone ?? []), ...(look.pendingUnread ?? [])];
+  return withRejectedRemovals(scope, end, found, unclear);
+}
+
+/** Returns the end of a resource of which the syncs have left no change to write, by what the comparison before them showed. */
+async function endOfWritten(
+  scope: ReconcileScope,
+  found: FoundResource,
+  compared: {
+    end: SyncEnd;
+    look: ComparedOne | null;
+    entries: PlanEntry[] | null;
+    differences: PlanEntry[] | null;
+  },
+): Promise<SyncEnd> {
+  const { end, look, entries, differences } = compared;
+  const { kind, ref } = found;
+  if (!look || look.areValuesUnread) return unreadEnd(look);
+  // An end that has a message says the reason already.
+  const told = end.message === undefined ? withGone(await withLeftAlone(scope, found, end), look) : end;
+  const waiting =
+    told.outcome === 'needsPerson' ? told : await withWaiting(scope, told, { ref, entries: entries ?? [] });
+  // The sync of a group has judged or written all pending removals, so nothing is left to compare.
+  const notCompared = kind === 'User' ? look.notCompared : 0;
+  const written = withLeftByPolicy(scope, withConflicts(waiting, { ref, differences }), { ref, differences });
+  return withNotCompared(written, kind, notCompared);
+}
