@@ -2,7 +2,7 @@
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { hashOfLink, type ObservedResource } from '../../directory/outbox/drift.ts';
 import { isUnmanaged, unmanagedId } from '../../directory/member-names.ts';
-import { parseLink, refusalOf, type Link } from '../../directory/outbox/links.ts';
+import { parseLink, refusalOf } from '../../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
 import type { WireGroup } from '../../platform/wire.ts';
 import type { Resource } from '../../scim/index.ts';
@@ -10,23 +10,13 @@ import { mapBounded } from '../../support/bounded.ts';
 import { usersToVerify } from './desired-users.ts';
 import { isUnverified, lookAgain, readNoted, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from '../scope.ts';
-import { linkedText } from '../../sync/group/find-group.ts';
-import { takenElsewhereText } from './taken.ts';
-import { asking } from './platform-reads.ts';
 import type { VerifiedResource } from './verified.ts';
-import { compareMembers, findMadeChanges, lookForLeavers } from './verify-members.ts';
+import { compareMembers, findMadeChanges, lookForLeavers, type MemberChanges } from './verify-members.ts';
 import type { GroupCase, Member } from './group-case.ts';
 import { groupEntries } from './plan-groups.ts';
-
-/** Unmanaged groups of a complete list, and groups of other connections. */
-export interface GroupStrangers {
-  /** Unmanaged groups, by folded name. */
-  byName: ReadonlyMap<string, { id: string; name: string }>;
-  /** Refs of the linked groups without a mark, by folded name. */
-  linked: ReadonlyMap<string, Ref>;
-  /** Ids of groups of other connections, by folded name. */
-  taken: ReadonlyMap<string, string>;
-}
+import { ownerOfName, readGroupNamesake } from './group-namesake.ts';
+import { readStoredMembers } from './stored-members.ts';
+import { type GroupStrangers, readLinkedGroup } from './group-namesake.ts';
 
 export interface VerifyGroupsOptions {
   /** Returns whether the members of a group are compared too. */
@@ -77,56 +67,7 @@ async function lookAtEach(
 }
 
 /** `unwrittenSince` as in RunStore: Infinity unless the target has come back into the settings. */
-type EachGroupOptions = VerifyGroupsOptions & { unwrittenSince: number };
-
-/** Stored facts about the members of a group, and whether the comparison reads the members at the platform too (`isRead`). */
-interface StoredMembers {
-  /** Pending memberships: `+`, `-` or `r` by member (docs/glossary.md). */
-  signs: Map<string, string>;
-  /** Members whose removal was written and is not confirmed. */
-  unconfirmed: string[];
-  /** The group comes back into scope, or the policy `sync` removes members again whom another policy left. */
-  isBack: boolean;
-  /** The record changed while the target was out of the settings, so the change may be unwritten. */
-  isUnwritten: boolean;
-  isRead: boolean;
-}
-
-/** Reads the pending memberships of a group, and decides whether its members are compared. */
-async function readStoredMembers(
-  { scope: { outbox, target } }: ScanResult,
-  group: {
-    id: string;
-    link: Link;
-    record: StoredRecord | undefined;
-    wantedName: string | undefined;
-    isDeleted: boolean;
-  },
-  { withMembers, namesOnly = false, unwrittenSince }: EachGroupOptions,
-): Promise<StoredMembers> {
-  const { id, link, record, wantedName, isDeleted } = group;
-  const signs = await outbox.pendingMembers(id);
-  const unconfirmed = await outbox.unconfirmedRemovals(id);
-  // Member changes were not written while a group was out of scope, or while the policy left its members. So the sync of
-  // such a group compares all members.
-  const isLeftByPolicy = link.leavers !== undefined && (isDeleted || wantedName !== undefined);
-  const isBack =
-    (link.departed === true && wantedName !== undefined) ||
-    (isLeftByPolicy && target.policy.policy === 'sync');
-  // Pending changes wait while the target is on hold, so that somebody may make them at the platform meanwhile.
-  const isStopped = !namesOnly && signs.size > 0 && (await outbox.guardStore.onHold()) !== undefined;
-  // After the target came back into the settings, syncs wrote new changes only, so members who left before may still be there.
-  const isUnwritten = !namesOnly && record !== undefined && record.lastModified > unwrittenSince;
-  const isRead =
-    withMembers(refOf('Group', id)) ||
-    isUnwritten ||
-    isBack ||
-    isLeftByPolicy ||
-    isStopped ||
-    link.adopting === true ||
-    unconfirmed.length > 0;
-  return { signs, unconfirmed, isBack, isUnwritten, isRead };
-}
+export type EachGroupOptions = VerifyGroupsOptions & { unwrittenSince: number };
 
 /** Verifies one group. @returns undefined when the platform could not be read */
 async function verifyGroup(
@@ -136,53 +77,43 @@ async function verifyGroup(
   options: EachGroupOptions,
 ): Promise<VerifiedResource | undefined> {
   const { strangers, mostDone = Infinity } = options;
-  const { target, members, outbox } = scan.scope;
+  const { clock, drifts, target, members, outbox } = scan.scope;
   const { ref, text, marked } = group;
   const link = parseLink(text);
   const { id } = parseRef(ref);
-  const displayName = record && (JSON.parse(record.text) as Resource & { displayName: string }).displayName;
-  const wantedName = displayName === undefined ? undefined : target.mapping.groupName(displayName);
-  const isDeleted = !record && (await scan.scope.drifts.deletedAtSource(id));
+  const wantedName = record && wantedNameOf(scan, record);
   const isLeftOut = record !== undefined && wantedName === undefined;
-  // The last sync has noted that the group is left out, or the pending one will.
-  const isNoted = link.departed === true || marked;
-  if (isLeftOut)
+  if (isLeftOut) {
+    // The last sync has noted that the group is left out, or the pending one will.
+    const isNoted = link.departed === true || marked;
     return link.id === undefined || isNoted ? { ref, entries: [] } : { ref, entries: [], leftOut: link.id };
-  // Read before the member list of the platform, so that a write in between is not taken for drift.
+  }
+  const isDeleted = !record && (await drifts.deletedAtSource(id));
+
+  // Stored memberships are read before the member list of the platform, so that a write in between is not taken for drift.
   const stored = await readStoredMembers(scan, { id, link, record, wantedName, isDeleted }, options);
   const { signs, unconfirmed, isBack, isUnwritten, isRead } = stored;
-  const sourceMembers = isRead ? await scan.scope.drifts.membersOf(id) : [];
-  const observed = await readGroup(scan, link, { withMembers: isRead });
+  const sourceMembers = isRead ? await drifts.membersOf(id) : [];
+  const observed = await readLinkedGroup(scan, link, { withMembers: isRead });
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;
-  const found =
-    present || wantedName === undefined ? undefined : await findNamesake(scan, wantedName, strangers);
-  if (found === 'unknown') return undefined;
-  const heldBy = found && 'heldBy' in found && found.heldBy !== ref ? found.heldBy : undefined;
-  const namesake = found && 'id' in found ? found : undefined;
-  const isMissing = !present && wantedName !== undefined;
-  const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
-  const { pending, pendingDone, doneItems, unreadCount } = await findMadeChanges(scan, group, present, {
-    signs,
-    isRead,
-    isDeleted,
-    most: mostDone,
-  });
-  const candidate = namesake?.id ?? (isMissing ? strangers?.taken.get(fold(wantedName)) : undefined);
-  const madeThere = new Set<Ref | null>(pendingDone);
+  const owner =
+    present || wantedName === undefined ? {} : await ownerOfName(scan, { ref, wantedName }, strangers);
+  if (owner === 'unknown') return undefined;
+  const { namesake, takenBy } = owner;
+
+  const made = await findMadeChanges(scan, group, present, { signs, isRead, isDeleted, most: mostDone });
   const isAuthoritative = members === 'authoritative' && target.policy.policy === 'sync';
-  const readsNamesake = isAuthoritative || pending.some(({ sign }) => sign === '+');
-  const adopted = link.adopting ? present : readsNamesake ? await readNamesake(scan, namesake) : undefined;
-  if (adopted === 'unknown') return undefined;
-  // The sync of an adopted group adds only members whom the group lacks, but all members if it has removed members before.
-  const isRemoving =
-    target.policy.policy === 'sync' && [...signs.values()].includes(MEMBERSHIP_SIGN.toRemove);
-  const membersBefore = new Set(isRemoving ? [] : adopted?.members?.map(({ value }) => value));
-  const isMemberBefore = ({ platformId }: Member): boolean =>
-    platformId !== null && membersBefore.has(platformId);
+  // The members of the group that is to be adopted matter if the sync removes members, or adds only those whom it lacks.
+  const needsNamesake =
+    !link.adopting && (isAuthoritative || made.pending.some(({ sign }) => sign === MEMBERSHIP_SIGN.toAdd));
+  const toBeAdopted = needsNamesake ? await readGroupNamesake(scan, namesake) : undefined;
+  if (toBeAdopted === 'unknown') return undefined;
+  const adopted = link.adopting ? present : toBeAdopted;
   const differing = present && isRead ? await compareMembers(scan, present, sourceMembers, signs) : undefined;
   // Without a read group no removal is looked for, so its empty id is never used.
   const { gone, unlisted } = await lookForLeavers(scan, present ?? { id: '' }, differing ? unconfirmed : []);
+  const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
   const groupCase: GroupCase = {
     ref,
     link,
@@ -194,48 +125,62 @@ async function verifyGroup(
     isDeleted,
     observed: present,
     namesake,
-    takenBy: heldBy
-      ? `Conflict: ${linkedText(wantedName ?? '', heldBy)}`
-      : await takenElsewhereText(scan, 'Group', candidate),
+    takenBy,
     members: differing && { ...differing, surplus: [...differing.surplus, ...unlisted] },
     unconfirmed: new Set(unconfirmed),
     unsent: new Set(await outbox.unsentMembers(id)),
     surplusThere: present || !isAuthoritative ? [] : await surplusOf(scan, id, { adopted, signs }),
-    // An unmanaged member has the ref null, which `madeThere` never contains.
-    pending: pending.filter(
-      ({ member, sign }) => !madeThere.has(member.ref) && (sign !== '+' || !isMemberBefore(member)),
-    ),
+    pending: pendingWrites(made, { adopted, signs, policy: target.policy.policy }),
   };
   return {
     ref,
-    entries: groupEntries(groupCase, { policy: target.policy, members, now: scan.scope.clock.now() }),
+    entries: groupEntries(groupCase, { policy: target.policy, members, now: clock.now() }),
     version: basis.version,
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
     isBack,
-    pendingDone,
-    removalsUnread: unreadCount,
+    pendingDone: made.pendingDone,
+    removalsUnread: made.unreadCount,
     unmanagedLeavers: new Set(
       [...signs.keys()].flatMap((user) => (isUnmanaged(user) ? [unmanagedId(user)] : [])),
     ),
     membersGone: [...(differing?.gone ?? [])].flatMap((member) => member ?? []),
     isMembersRead: present !== undefined && isRead,
     ...(gone.length > 0 ? { confirmed: { ref, link: basis.link, users: gone } } : {}),
-    ...(doneItems.length > 0 ? { done: { items: doneItems, basis, marked } } : {}),
+    ...(made.doneItems.length > 0 ? { done: { items: made.doneItems, basis, marked } } : {}),
   };
 }
 
-/** Reads a linked group; `absent` when nothing is linked, or when the read is answered with 404. */
-async function readGroup(
-  scan: ScanResult,
-  { id }: Link,
-  { withMembers }: { withMembers: boolean },
-): Promise<WireGroup | 'absent' | 'unknown'> {
-  if (id === undefined) return 'absent';
-  return asking(scan, (signal) =>
-    scan.scope.target.client.groups.get(id, withMembers ? {} : { members: false }, { signal }),
-  );
+/** Returns the desired name of a group at the target; undefined: the settings leave the group out. */
+function wantedNameOf({ scope: { target } }: ScanResult, { text }: StoredRecord): string | undefined {
+  const { displayName } = JSON.parse(text) as Resource & { displayName: string };
+  return target.mapping.groupName(displayName);
+}
+
+/**
+ * Returns the pending memberships that the sync still has to write: without those that the platform shows as done, and without
+ * additions of accounts that the adopted group had before.
+ * @param adopted the group that the sync adopts, with its members
+ */
+function pendingWrites(
+  { pending, pendingDone }: MemberChanges,
+  {
+    adopted,
+    signs,
+    policy,
+  }: { adopted: WireGroup | undefined; signs: ReadonlyMap<string, string>; policy: string },
+): GroupCase['pending'] {
+  // An unmanaged member has the ref null, which this set never contains.
+  const done = new Set<Ref | null>(pendingDone);
+  // The sync of an adopted group adds only members whom the group lacks, but all members if it has removed members before.
+  const isRemoving = policy === 'sync' && [...signs.values()].includes(MEMBERSHIP_SIGN.toRemove);
+  const membersBefore = new Set(isRemoving ? [] : adopted?.members?.map(({ value }) => value));
+  return pending.filter(({ member: { ref, platformId }, sign }) => {
+    const isMemberBefore = platformId !== null && membersBefore.has(platformId);
+    const isAddedBefore = sign === MEMBERSHIP_SIGN.toAdd && isMemberBefore;
+    return !done.has(ref) && !isAddedBefore;
+  });
 }
 
 /**
@@ -259,50 +204,4 @@ async function surplusOf(
     wanted.flatMap(({ inScope, core }) => (inScope ? [fold(String(core.userName))] : [])),
   );
   return surplus.filter(({ ref, name }) => ref !== null || !names.has(fold(name)));
-}
-
-/** Reads the group that is to be adopted with its members; undefined when it is not adopted. */
-async function readNamesake(
-  scan: ScanResult,
-  namesake: { id: string } | undefined,
-): Promise<WireGroup | undefined | 'unknown'> {
-  const { adopt } = scan.scope.target.policy;
-  if (!namesake || adopt !== 'exact') return undefined;
-  const found = await readGroup(scan, { id: namesake.id }, { withMembers: true });
-  return found === 'absent' ? undefined : found;
-}
-
-/** Returns an unmanaged group of this name, or the group at the source that has it and keeps it. */
-async function findNamesake(
-  scan: ScanResult,
-  name: string,
-  strangers: GroupStrangers | undefined,
-): Promise<{ id: string; name: string } | { heldBy: Ref } | undefined | 'unknown'> {
-  if (strangers)
-    return strangers.byName.get(fold(name)) ?? keeper(scan, name, strangers.linked.get(fold(name)));
-  const found = await asking(scan, (signal) =>
-    scan.scope.target.client.groups.findByDisplayName(name, { signal }),
-  );
-  if (found === 'unknown' || found === 'absent') return 'unknown';
-  const exact = found.filter((group) => fold(group.displayName) === fold(name));
-  const holders = await scan.scope.drifts.linkedTo(
-    'Group',
-    exact.map(({ id }) => id),
-  );
-  const free = exact.find((_, index) => holders[index] === undefined);
-  if (free) return { id: free.id, name: free.displayName };
-  const [holder] = holders;
-  return keeper(scan, name, holder && !holder.marked ? holder.ref : undefined);
-}
-
-/** Returns the linked group if it stays at the source, and no pending sync or other rules give it another name. */
-async function keeper(
-  { scope: { directory, target } }: ScanResult,
-  name: string,
-  holder: Ref | undefined,
-): Promise<{ heldBy: Ref } | undefined> {
-  const record = holder && (await directory.get('Group', parseRef(holder).id));
-  if (!holder || !record || record.damaged) return undefined;
-  const { displayName } = JSON.parse(record.text) as Resource & { displayName: string };
-  return fold(target.mapping.groupName(displayName) ?? name) === fold(name) ? { heldBy: holder } : undefined;
 }

@@ -175,7 +175,7 @@ const readAccounts = (scan: ScanResult, members: readonly Pick<Member, 'platform
   );
 
 /** Pending memberships of a group, and the changes of its members that the platform has already. */
-interface MemberChanges {
+export interface MemberChanges {
   pending: GroupCase['pending'];
   /** Users of `pending` whose change the platform has already. */
   pendingDone: Ref[];

@@ -1,0 +1,58 @@
+// Reads what is stored about the members of a group, and decides whether a comparison reads its members at the platform too.
+import type { Link } from '../../directory/outbox/links.ts';
+import { refOf, type Ref, type StoredRecord } from '../../directory/records.ts';
+import type { ScanResult } from '../scope.ts';
+
+/** Stored facts about the members of a group. */
+interface StoredMembers {
+  /** Pending memberships: `+`, `-` or `r` by member (docs/glossary.md). */
+  signs: Map<string, string>;
+  /** Members whose removal was written and is not confirmed. */
+  unconfirmed: string[];
+  /** The group comes back into scope, or the policy `sync` removes members again whom another policy left. */
+  isBack: boolean;
+  /** The record changed while the target was out of the settings, so the change may be unwritten. */
+  isUnwritten: boolean;
+  /** The comparison reads the members at the platform too. */
+  isRead: boolean;
+}
+
+/** Reads the pending memberships of a group, and decides whether its members are compared. */
+export async function readStoredMembers(
+  { scope: { outbox, target } }: ScanResult,
+  group: {
+    id: string;
+    link: Link;
+    record: StoredRecord | undefined;
+    wantedName: string | undefined;
+    isDeleted: boolean;
+  },
+  {
+    withMembers,
+    namesOnly = false,
+    unwrittenSince,
+  }: { withMembers: (ref: Ref) => boolean; namesOnly?: boolean; unwrittenSince: number },
+): Promise<StoredMembers> {
+  const { id, link, record, wantedName, isDeleted } = group;
+  const signs = await outbox.pendingMembers(id);
+  const unconfirmed = await outbox.unconfirmedRemovals(id);
+  // Member changes were not written while a group was out of scope, or while the policy left its members. So the sync of
+  // such a group compares all members.
+  const isLeftByPolicy = link.leavers !== undefined && (isDeleted || wantedName !== undefined);
+  const isBack =
+    (link.departed === true && wantedName !== undefined) ||
+    (isLeftByPolicy && target.policy.policy === 'sync');
+  // Pending changes wait while the target is on hold, so that somebody may make them at the platform meanwhile.
+  const isStopped = !namesOnly && signs.size > 0 && (await outbox.guardStore.onHold()) !== undefined;
+  // After the target came back into the settings, syncs wrote new changes only, so members who left before may still be there.
+  const isUnwritten = !namesOnly && record !== undefined && record.lastModified > unwrittenSince;
+  const isRead =
+    withMembers(refOf('Group', id)) ||
+    isUnwritten ||
+    isBack ||
+    isLeftByPolicy ||
+    isStopped ||
+    link.adopting === true ||
+    unconfirmed.length > 0;
+  return { signs, unconfirmed, isBack, isUnwritten, isRead };
+}
