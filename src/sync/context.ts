@@ -2,7 +2,8 @@
 import type { Directory } from '../directory/resources/directory.ts';
 import type { Link, Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
-import type { SaveOptions, DueWork } from '../directory/outbox/work.ts';
+import type { SaveOptions } from '../directory/outbox/work.ts';
+import type { DueWork } from '../directory/outbox/due-work.ts';
 import type { Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';

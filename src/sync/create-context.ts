@@ -1,7 +1,8 @@
 // Creates the context of one sync: how it saves its link, sends each write under the lease, and logs it.
 import { MEMBERSHIP_SIGN } from '../directory/outbox/pending-memberships.ts';
 import { takeObserved } from '../directory/outbox/links.ts';
-import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
+import { LeaseLost } from '../directory/outbox/work.ts';
+import type { DueWork } from '../directory/outbox/due-work.ts';
 import { NO_REQUEST } from '../directory/records.ts';
 import { PlatformError } from '../platform/errors.ts';
 import type { SyncContext } from './context.ts';

@@ -1,12 +1,13 @@
 // Collects the provisioning log entries of one sync: every confirmed write, and the reason why a change was not written.
 // Values after a write are read from the saved link, which holds the applied state.
-import { isAwaitingDecision, type Condition, type Link } from '../directory/outbox/links.ts';
-import type { DueWork } from '../directory/outbox/work.ts';
+import { isAwaitingDecision, type Condition } from '../directory/outbox/links.ts';
+import type { DueWork } from '../directory/outbox/due-work.ts';
 import type { LogAction, LogEntry } from '../directory/logs/provisioning-log.ts';
-import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
+import { PlatformAborted, PlatformError } from '../platform/errors.ts';
 import { mayHaveValue } from './diff.ts';
 import type { SyncOutcome } from './outcome.ts';
 import type { SyncPolicy } from './target.ts';
+import { type EntryDraft, toEntry, valueIn, attemptsOf, factsOf } from './provisioning-entry.ts';
 
 /** Changes of a write for its log entry. */
 export interface WriteDetail {
@@ -65,25 +66,6 @@ const ACTIONS: Record<string, LogAction> = {
   'remove members': 'removeMembers',
 };
 
-/** Returns the value of a name in a link; null when there is none. */
-export function valueIn(link: Link, name: string): unknown {
-  if (name.startsWith('attributes.')) return link.attributes?.[name.slice('attributes.'.length)] ?? null;
-  return link.core?.[name] ?? null;
-}
-
-/**
- * Returns the names of all values that a link shows at the platform. Unset values are left out: no create sends them, and a look-up
- * after a lost answer notes them as null.
- */
-function namesIn(link: Link): string[] {
-  const { core = {}, attributes = {} } = link;
-  const names = [...Object.keys(core), ...Object.keys(attributes).map((name) => `attributes.${name}`)];
-  return names.filter((name) => valueIn(link, name) !== null);
-}
-
-/** An entry before `toEntry` completes it. `before`: value of each changed name before the write. */
-type Draft = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?: Map<string, unknown> };
-
 /** @param policy of the target: only `sync` deletes, so only then a deletion that somebody else made is logged */
 export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']): ProvisioningWriter {
   const { link } = work;
@@ -100,7 +82,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
    */
   const written = new Set<string>();
   /** Entries that `append` completes. */
-  let drafts: Draft[] = [];
+  let drafts: EntryDraft[] = [];
   /** The change that the last call left unwritten, for an entry about the end of the sync. `none`: a read, or a success. */
   let failure: Pick<LogEntry, 'action' | 'http' | 'members'> = { action: 'none' };
   let lastError: PlatformError | undefined;
@@ -253,52 +235,3 @@ const byOthers = (made: readonly string[]): string =>
   `somebody else made ${made.join(' and ')} at the platform: nothing of it waits for a decision any more`;
 
 const OUT_OF_SCOPE = 'the settings of this target (scope, group names) leave it out';
-
-/**
- * Completes an entry with the resource, the attempt and the changed values. A rejection or its withdrawal orders no write: the
- * cause of a write after it is the push or run whose change was held.
- * @param condition at the start of the sync
- */
-function toEntry(work: DueWork, { before, ...rest }: Draft, condition: Condition | undefined): LogEntry {
-  const { link } = work;
-  const isOfRejection = /^(rejection|withdrawal):/.test(work.request) && rest.action !== 'none';
-  const { request = work.request, accepted = work.since } = (isOfRejection && condition) || {};
-  const names = rest.action === 'create' ? namesIn(link) : [...(before?.keys() ?? [])];
-  const changes = names.map((name): [string, unknown, unknown] => [
-    name,
-    before?.get(name) ?? null,
-    valueIn(link, name),
-  ]);
-  return {
-    ref: work.ref,
-    name: nameOf(work),
-    ...(link.id === undefined ? {} : { platformId: link.id }),
-    request,
-    generation: work.generation,
-    accepted,
-    priority: work.priority,
-    // The link counts a failed attempt already.
-    attempt: attemptsOf(link) + (rest.status === 'failure' || rest.status === 'retry' ? 0 : 1),
-    ...rest,
-    ...(changes.length > 0 ? { changes } : {}),
-  };
-}
-
-/** Returns the number of consecutive attempts that failed or found the name with its former holder. */
-const attemptsOf = ({ attempts = 0, successionAttempts = 0 }: Link): number => attempts + successionAttempts;
-
-/** Returns the name at the platform, else at the source, else the id. The text of a damaged record is ''. */
-function nameOf({ link, record, id }: DueWork): string {
-  const known = link.core?.userName ?? link.core?.displayName;
-  if (typeof known === 'string') return known;
-  const { userName, displayName } = JSON.parse(record?.text || '{}') as Record<string, string | undefined>;
-  return userName ?? displayName ?? id;
-}
-
-/** Returns the failed call, without its body. */
-function factsOf(error: PlatformError): NonNullable<LogEntry['http']> {
-  const { method, route } = error;
-  if (!(error instanceof PlatformResponse)) return { method, route };
-  const { status, requestId } = error;
-  return { method, route, status, ...(requestId === undefined ? {} : { requestId }) };
-}

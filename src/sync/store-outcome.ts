@@ -1,5 +1,6 @@
 // Stores the outcome of a sync: logs it, ends the sync for the guard, saves the link, and clears or delays the mark (`ack`).
 import { isTriedAgain, type Condition } from '../directory/outbox/links.ts';
+import type { NameWait } from '../directory/outbox/work.ts';
 import type { Priority } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
 import { behindHold, besideDecisions, isRefused, wasBehindHold } from './gate.ts';
@@ -60,7 +61,7 @@ function endSuccession(link: SyncContext['link']): void {
 }
 
 /** Returns what `ack` needs to wake resources that wait for each other's names. */
-function namesOf({ gate, hasWrittenName }: SyncContext, { kind }: SyncOutcome): Parameters<Ack>[3] {
+function namesOf({ gate, hasWrittenName }: SyncContext, { kind }: SyncOutcome): NameWait {
   const isWaiting = kind === 'later' || kind === 'blocked';
   return {
     ...(isWaiting && gate.holder && { holder: gate.holder.ref, awaitsMark: gate.holder.isMarked }),
@@ -68,7 +69,6 @@ function namesOf({ gate, hasWrittenName }: SyncContext, { kind }: SyncOutcome): 
     mayBeFree: kind === 'synced' || kind === 'held' || hasWrittenName === true || gate.closed,
   };
 }
-type Ack = SyncContext['outbox']['ack'];
 
 async function storeEnded(
   context: SyncContext,

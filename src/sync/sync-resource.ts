@@ -1,6 +1,7 @@
 // Runs the sync of one resource at one target under a lease, which it keeps alive until the outcome is stored.
 import { ACCOUNT_NUMBER, forgetObserved } from '../directory/outbox/links.ts';
-import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
+import { LeaseLost } from '../directory/outbox/work.ts';
+import type { DueWork } from '../directory/outbox/due-work.ts';
 import type { Priority, Ref } from '../directory/records.ts';
 import type { TraceCall } from '../platform/client.ts';
 import type { Step, Tracing } from '../support/tracing.ts';

@@ -1,6 +1,6 @@
 // Texts about the condition of a resource for operators, beside its stored message: what the present settings change about it,
 // and what follows for the account of a leaver.
-import { isAwaitingDecision, isBySettingsOfThen, type Condition } from './link.ts';
+import { isAwaitingDecision, isBySettingsOfThen, type Condition } from './link-condition.ts';
 import { isoTime } from '../../support/sources.ts';
 
 const FORMER_SETTINGS = 'by settings that have changed meanwhile';

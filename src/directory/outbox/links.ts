@@ -7,6 +7,7 @@ import type { Kind, Ref } from '../records.ts';
 import { pairsOf, scanned } from '../redis/portions.ts';
 
 export * from './link.ts';
+export * from './link-condition.ts';
 
 /** Links that one step of a scan reads. */
 const SCAN_COUNT = 500;

@@ -24,7 +24,8 @@ import { createPendingMemberships } from './pending-memberships.ts';
 import { readResourceStatus } from './resource-status.ts';
 import { createUnmanagedNames } from './unmanaged-names.ts';
 import { countWaiting, readWaiting, type WaitingPage } from './waiting.ts';
-import { createWork, type DueWork } from './work.ts';
+import { createWork } from './work.ts';
+import type { DueWork } from './due-work.ts';
 
 /** A mark that was handed to the queue. BullMQ adds one job for one delivery id, however often it is handed over. */
 export interface Claim {

@@ -1,71 +1,63 @@
 // Stores the steps of one sync: takes the lease, saves the link on the way, and stores the outcome. Each step is one script
-// that first checks the lease.
+// that first checks the lease. Called by src/sync (create-context.ts, store-outcome.ts).
 import type { Keyspace } from '../keys.ts';
 import { exceptionReasonOf } from './exceptions.ts';
-import { parseLink, toLinkText, type Link } from './links.ts';
-import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
-import {
-  PRIORITIES,
-  parseRef,
-  parseStored,
-  type Kind,
-  type Priority,
-  type Ref,
-  type StoredRecord,
-} from '../records.ts';
-import { pairsOf, scanned } from '../redis/portions.ts';
+import { toLinkText, type Link } from './links.ts';
+import type { ProvisioningLog } from '../logs/provisioning-log.ts';
+import { PRIORITIES, parseRef, type Priority, type Ref } from '../records.ts';
+import { scanned } from '../redis/portions.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
-import type { GroupName } from '../resources/changes.ts';
-import { isUnconfirmed } from './pending-memberships.ts';
-
-/** The lease on one ref, and the data that was read together with it. */
-export interface DueWork {
-  ref: Ref;
-  kind: Kind;
-  id: string;
-  /** Priority of the job, with which a sync that continues later is scheduled again. */
-  priority: Priority;
-  /** Number of the lease. */
-  fence: string;
-  /** Number of the mark that this sync began with; a newer mark stays after the sync. */
-  generation: string;
-  /** Time when the oldest unapplied change was accepted, Unix milliseconds. */
-  since: number;
-  /** Correlation id of the newest push. */
-  request: string;
-  /** Undefined when the resource was deleted. */
-  record: StoredRecord | undefined;
-  link: Link;
-  /** Platform id of the link as it is stored. */
-  storedId: string | undefined;
-  /** A user's groups. */
-  groups: GroupName[];
-  /** Pending memberships of a user, without unconfirmed removals: group id → sign (PendingSign). */
-  pendingGroups: Map<string, string>;
-  /** Whether the guard holds a change of this resource, or an operator approved or rejected one. */
-  held: boolean;
-  /** Unix milliseconds; set when the resource was deleted. */
-  deletedAt: number | undefined;
-  /** Version of the resource when it was deleted; undefined: it is stored. */
-  deletedVersion: number | undefined;
-  /** Names with suspected drift as JSON; '' when there are none. */
-  suspectedDrift: string;
-  /** Values of these names that the comparison saw at the platform, as JSON; '' when there are none. */
-  observedDrift: string;
-  /** State that this sync decides on; the link stores it at the end (lua/basis.lua). */
-  basis: string;
-  /** Entries of the provisioning log, written with the next step of this sync. */
-  logEntries: LogEntry[];
-}
+import { type DueWork, toDueWork } from './due-work.ts';
 
 /** `clean`: the ref has no mark. `busy`: another sync of the ref is running, or the target is stopped. */
 export type Begin = { kind: 'begun'; work: DueWork } | { kind: 'clean' } | { kind: 'busy' };
+
 /**
  * Reply to the end of a sync. `cleared`: the mark is gone; `lagMs`: time since its oldest change was accepted. `kept`: the sync
  * continues later. `changed`: the resource was marked again during the sync. `fenced`: the lease was lost.
  */
 export type Ack =
   { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
+
+/** How a sync ended. */
+export type AckOutcome =
+  | {
+      /** `held`: the guard holds a change. `blocked`: the resource is a dead letter. */
+      kind: 'synced' | 'held' | 'blocked';
+      /** The link is deleted. */
+      forget?: boolean;
+      /** Pending additions of this user to groups end. */
+      dropGrants?: boolean;
+      /**
+       * The deactivation of this user was written, held or rejected, or is no longer desired: groups that wait for it before they
+       * remove the user continue.
+       */
+      decided?: boolean;
+      /** Time of the next sync, Unix milliseconds; undefined: only a mark starts one. */
+      alarmAt?: number;
+    }
+  | {
+      /** The mark stays, and the sync continues after this time. */
+      kind: 'later';
+      afterMs: number;
+      /**
+       * Set if the resource waits for a held change of another one: the ids of the groups whose stopped removals of this user are
+       * awaited.
+       */
+      behindHeld?: readonly string[] | undefined;
+      /** None of these removals is held: the syncs of these groups were refused. */
+      isRefused?: boolean | undefined;
+    };
+
+/** Names that pass from one resource to another (docs/convergence.md). */
+export interface NameWait {
+  /** The resource whose name or account this one waits for. */
+  holder?: Ref | undefined;
+  /** The wait ends when the mark of the holder is cleared. */
+  awaitsMark?: boolean | undefined;
+  /** This resource may have given up its own name or account, so those who wait for it become due. */
+  mayBeFree?: boolean;
+}
 
 /** Thrown when a worker lost its lease: another one syncs the ref, so this one must stop without writing. */
 export class LeaseLost extends Error {
@@ -91,6 +83,7 @@ export interface SaveOptions {
 
 /** Time for which a group collects members that become ready. */
 const COALESCE_MS = 250;
+
 /** Members of a group that one script handles. */
 const MEMBERS_PORTION = 1000;
 
@@ -181,31 +174,13 @@ export function createWork(
   }
 
   /**
-   * Ends the sync. `forget`: the link is deleted. `dropGrants`: pending memberships of the user are dropped. `decided`:
-   * groups that remove this user may continue. `alarmAt`: time of the next sync. `behindHeld`: set if the resource waits for a
-   * held change of another one; the ids of the groups whose stopped removals of this user are awaited. `isRefused`: none of these
-   * removals is held, so the user waits for groups whose syncs were refused. `holder`: the resource whose name or account this one
-   * waits for; `awaitsMark`: until the mark of that one is cleared. `mayBeFree`: it may have given up its own.
+   * Ends the sync: stores the link and the outcome, and clears the mark unless the resource was marked again meanwhile.
+   * @param waiting what the resource waits for, and who may wait for it
    */
-  async function ack(
-    work: DueWork,
-    link: Link,
-    outcome:
-      | {
-          kind: 'synced' | 'held' | 'blocked';
-          forget?: boolean;
-          dropGrants?: boolean;
-          decided?: boolean;
-          alarmAt?: number;
-        }
-      | {
-          kind: 'later';
-          afterMs: number;
-          behindHeld?: readonly string[] | undefined;
-          isRefused?: boolean | undefined;
-        },
-    names: { holder?: Ref | undefined; awaitsMark?: boolean | undefined; mayBeFree?: boolean } = {},
-  ): Promise<Ack> {
+  async function ack(work: DueWork, link: Link, outcome: AckOutcome, waiting: NameWait = {}): Promise<Ack> {
+    const later = outcome.kind === 'later' ? outcome : undefined;
+    const ended = outcome.kind === 'later' ? undefined : outcome;
+    const isForgotten = ended?.forget === true;
     const args = {
       ref: work.ref,
       kind: work.kind,
@@ -215,30 +190,29 @@ export function createWork(
       suspectedDrift: work.suspectedDrift || undefined,
       platformKey: link.id === undefined ? undefined : `${work.kind}:${link.id}`,
       outcome: outcome.kind,
-      delayMs: outcome.kind === 'later' ? outcome.afterMs : 0,
-      behindHeld: outcome.kind === 'later' ? outcome.behindHeld : undefined,
-      isRefused: outcome.kind === 'later' && outcome.isRefused ? true : undefined,
-      holder: names.holder,
-      awaitsMark: names.awaitsMark === true ? true : undefined,
-      mayBeFree: names.mayBeFree === true ? true : undefined,
+      delayMs: later?.afterMs ?? 0,
+      behindHeld: later?.behindHeld,
+      isRefused: later?.isRefused || undefined,
+      holder: waiting.holder,
+      awaitsMark: waiting.awaitsMark || undefined,
+      mayBeFree: waiting.mayBeFree || undefined,
       priority: PRIORITIES.indexOf(work.priority),
       // '-' is no platform id, so no reverse link is removed.
-      forget: outcome.kind !== 'later' && outcome.forget ? (link.id ?? '-') : undefined,
+      forget: isForgotten ? (link.id ?? '-') : undefined,
       formerId: formerId(work, link),
-      dropGrants: outcome.kind !== 'later' && outcome.dropGrants ? true : undefined,
-      decided: outcome.kind !== 'later' && outcome.decided ? true : undefined,
+      dropGrants: ended?.dropGrants || undefined,
+      decided: ended?.decided || undefined,
       coalesceMs: COALESCE_MS,
-      alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
-      exception: 'forget' in outcome && outcome.forget ? undefined : exceptionReasonOf(link.condition),
+      alarm: ended?.alarmAt,
+      exception: isForgotten ? undefined : exceptionReasonOf(link.condition),
       exceptionSince: link.condition?.since,
       rulesReadGroups,
       request: work.request,
     };
     const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(linkToStore(link, work, outcome)));
-    if (tag === 'cleared' && outcome.kind === 'blocked' && work.kind === 'Group') await requeueMembers(work);
-    return tag === 'cleared'
-      ? { kind: 'cleared', lagMs: Number(lag) }
-      : { kind: tag as 'kept' | 'changed' | 'fenced' };
+    if (tag !== 'cleared') return { kind: tag as 'kept' | 'changed' | 'fenced' };
+    if (outcome.kind === 'blocked' && work.kind === 'Group') await requeueMembers(work);
+    return { kind: 'cleared', lagMs: Number(lag) };
   }
 
   /**
@@ -302,60 +276,4 @@ function linkToStore(link: Link, { basis }: DueWork, outcome: { kind: string; fo
   return outcome.kind === 'synced' || observed === undefined
     ? { ...rest, basis }
     : { ...rest, observed, basis };
-}
-
-/** Reply of begin_sync.lua for a sync that begins. `record`, `link`, `tombstone` and both drifts: '' where there is none. */
-type BegunReply = [
-  tag: string,
-  fence: string,
-  generation: string,
-  since: string,
-  request: string,
-  record: string,
-  link: string,
-  /** Id, displayName, id, and so on. */
-  groups: string[],
-  /** Group id, sign, group id, and so on. */
-  pendingGroups: string[],
-  /** 0 or 1. */
-  held: number,
-  tombstone: string,
-  suspectedDrift: string,
-  basis: string,
-  observedDrift: string,
-];
-
-function deletionOf(tombstone: string): Pick<DueWork, 'deletedAt' | 'deletedVersion'> {
-  if (tombstone === '') return { deletedAt: undefined, deletedVersion: undefined };
-  const { deletedAt, version } = JSON.parse(tombstone) as { deletedAt: number; version: number };
-  return { deletedAt, deletedVersion: version };
-}
-
-/** Converts the reply for a sync that begins. @param priority of the job */
-function toDueWork(ref: Ref, priority: Priority, reply: ScriptReply): DueWork {
-  const { kind, id } = parseRef(ref);
-  const [_tag, fence, generation, since, request, record, linkText, groups, ...rest] = reply as BegunReply;
-  const [pendingGroups, held, tombstone, suspectedDrift, basis, observedDrift] = rest;
-  const link = parseLink(linkText);
-  return {
-    ref,
-    kind,
-    id,
-    priority,
-    fence,
-    generation,
-    since: Number(since),
-    request,
-    record: record === '' ? undefined : parseStored(id, record),
-    link,
-    storedId: link.id,
-    groups: pairsOf(groups).map(([group, displayName]) => ({ id: group, displayName })),
-    pendingGroups: new Map(pairsOf(pendingGroups).filter(([, sign]) => !isUnconfirmed(sign))),
-    held: held === 1,
-    ...deletionOf(tombstone),
-    suspectedDrift,
-    observedDrift,
-    basis,
-    logEntries: [],
-  };
 }

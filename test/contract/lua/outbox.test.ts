@@ -1,5 +1,6 @@
 // Tests the outbox scripts: each mark is delivered once, synced under a lease and never lost.
-import { LeaseLost, type DueWork } from '../../../src/directory/outbox/work.ts';
+import { LeaseLost } from '../../../src/directory/outbox/work.ts';
+import type { DueWork } from '../../../src/directory/outbox/due-work.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { eventually } from '../../support/eventually.ts';
 import { add, drop, idOf, openStore, workOf, type Store } from './rig.ts';

@@ -13,7 +13,8 @@ import type { IndexedResource, Kind, Priority, Ref } from '../../../src/director
 import { createKeyspace, type Keyspace } from '../../../src/directory/keys.ts';
 import type { Link } from '../../../src/directory/outbox/links.ts';
 import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
-import type { Begin, DueWork } from '../../../src/directory/outbox/work.ts';
+import type { Begin } from '../../../src/directory/outbox/work.ts';
+import type { DueWork } from '../../../src/directory/outbox/due-work.ts';
 import { loadScripts, type Scripts } from '../../../src/directory/redis/scripts.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 

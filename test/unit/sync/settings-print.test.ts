@@ -1,5 +1,5 @@
 // Tests that other connections of a target change only the print of TakenByConnection.
-import { isBySettingsOfThen } from '../../../src/directory/outbox/link.ts';
+import { isBySettingsOfThen } from '../../../src/directory/outbox/link-condition.ts';
 import { settingsPrint } from '../../../src/sync/settings-print.ts';
 
 const SETTINGS = { attributes: {} } as Parameters<typeof settingsPrint>[0];
