@@ -58,7 +58,7 @@ test.each([
   expect(code).toBe(1);
 });
 
-test('a time before 1970 stands for the beginning of the log', async () => {
+test('the options --since and --until accept a time before 1970, and --since then shows the whole log', async () => {
   const all = await place.commands.run('acts', '--json');
   const since = await place.commands.run('acts', '--json', '--since', '9999999d');
   expect(since).toEqual({ ...all, code: 0 });

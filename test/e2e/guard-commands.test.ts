@@ -214,7 +214,7 @@ test('hold stops writes and release resumes them, and the answer of each command
   expect(id).not.toBe('');
 }, 60_000);
 
-test('unknown approvals and targets exit 1', async () => {
+test('commands that name an unknown approval or target exit 1', async () => {
   expect((await command('approvals', 'show', 'default.main.1-2')).code).toBe(1);
   expect((await command('approvals', 'approve', 'nonsense')).code).toBe(1);
   expect((await command('hold', '--target', 'nowhere')).code).toBe(1);

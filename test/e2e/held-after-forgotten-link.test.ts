@@ -27,7 +27,7 @@ const empty = (name: string) =>
   place.idp.patch(`/Users/${ids[name]}`, { op: 'replace', path: 'title', value: '' });
 const approvals = async () => (await place.commands.run('approvals', 'list', '--json')).json;
 
-test('links forget of a person with a held value, who is not adopted → approvals and status list the value no more, and other held values stay', async () => {
+test('links forget of a person with a held value, who is not adopted again → approvals and status no longer list this value, and still list those of others', async () => {
   await empty('yan');
   await empty('bob');
   await place.idle();
@@ -48,7 +48,7 @@ test('links forget of a person with a held value, who is not adopted → approva
   for (const name of [YAN, BOB]) expect((await place.platform.user(name))?.attributes.country).toBeDefined();
 }, 60_000);
 
-test('links forget of a group with a held removal, which is not adopted → approvals list the removal no more', async () => {
+test('links forget of a group with a held removal, which is not adopted again → approvals no longer lists the removal', async () => {
   await place.idp.patch(`/Groups/${ids.team}`, { op: 'remove', path: `members[value eq "${ids.bob}"]` });
   await place.idle();
   expect(await approvals()).toMatchObject([{ kinds: { removeMembers: 1 } }]);

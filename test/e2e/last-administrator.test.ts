@@ -157,7 +157,7 @@ test('a failing user list delays only the deactivation of known administrators',
   await eventually('closed once the list answers', async () => (await isActive(SECOND)) === false);
 }, 60_000);
 
-test('two concurrent deactivations of the only two administrators hold one of them', async () => {
+test('when the only two administrators are deactivated at the same time, at least one of them stays active', async () => {
   await back(admin);
   await back(second);
   await eventually('both are active', async () => (await isActive(ADMIN)) && (await isActive(SECOND)));

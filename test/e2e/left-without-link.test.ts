@@ -43,7 +43,7 @@ for (const adopt of ['exact', 'report'])
     expect(await told('dead-letters', 'list')).not.toContain(ANN);
   }, 60_000);
 
-test('a person is deleted after links forget and the account was renamed by hand → a dead letter tells it until the account is closed', async () => {
+test('a person is deleted after links forget and the account was renamed by hand → a dead letter names the account until it is closed', async () => {
   await open();
   const ann = await place.idp.createUser(ANN, { externalId: undefined });
   await place.idle();

@@ -94,7 +94,7 @@ describe('a create that made nothing', () => {
     ['with an externalId', {}, 2],
     ['without externalId', { externalId: undefined }, 1],
   ])(
-    'an account of others with the userName is not adopted under adopt: report (user %s)',
+    'with adopt: report, an account of others is not adopted after a create without answer (user %s)',
     async (_, extra, lookUps) => {
       place = await openPlace({ target: { adopt: 'report' } });
       const ann = await loseCreate('Users', 'dropBefore', () => place.idp.createUser(ANN, extra), {
@@ -111,7 +111,7 @@ describe('a create that made nothing', () => {
     60_000,
   );
 
-  it('after a rename, an account of others with the former userName stays as it is', async () => {
+  it('after a create without answer and a rename, an account of others with the former userName stays as it is', async () => {
     place = await openPlace({});
     const ann = await loseCreate('Users', 'dropBefore', () => place.idp.createUser(ANN));
     await makeByHand('Users', { userName: ANN, displayName: 'made by hand' });
@@ -123,7 +123,7 @@ describe('a create that made nothing', () => {
     expect(await lettersOf()).toEqual([]);
   }, 60_000);
 
-  it('after a rename, a group of others with the former name stays as it is', async () => {
+  it('after a create without answer and a rename, a group of others with the former name stays as it is', async () => {
     place = await openPlace({});
     const crew = await loseCreate('Groups', 'dropBefore', () => place.idp.createGroup('crew'));
     await makeByHand('Groups', { displayName: 'crew', members: [{ value: await ownId() }] });

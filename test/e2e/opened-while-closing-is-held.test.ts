@@ -32,7 +32,7 @@ const approve = async (): Promise<void> => {
   await place.idle();
 };
 
-test('two pushes and two reconciles during the hold → the closing is still held, and status has exit code 2', async () => {
+test('two pushes and two reconciles while the guard holds a deactivation → the deactivation is still held, and status has exit code 2', async () => {
   await change('displayName', 'Ada One');
   await change('displayName', 'Ada Two');
   expect(await heldIds()).toHaveLength(1);

@@ -10,7 +10,7 @@ afterEach(() => place.stop());
 const outputOf = async (...args: string[]): Promise<string> =>
   (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
 
-test('accounts and groups that the lists do not show yet after a first load are called gone or not shown yet, and not changed by others', async () => {
+test('after a first load, plan and explain call accounts and groups that the lists do not show yet "gone or not shown there yet", and not changed by others', async () => {
   place = await openPlace({});
   await place.platform.control('PATCH', '/faults', { staleReadsMs: 30_000 });
   const ids: string[] = [];

@@ -158,7 +158,7 @@ describeWith(PAGE_BROWSER !== undefined, 'Chromium')("answers that are not the b
     expect((await rig.operator.get('/status')).body[0].hold).toBeNull();
   }, 30_000);
 
-  test('the page gives a typed text back to the same operator, and to no other', async () => {
+  test('after a new sign-in the page shows the text that the operator typed before, and shows it to no other operator', async () => {
     const typeAndEnd = async (): Promise<void> => {
       await open.open('mapping');
       await open.page.getByLabel('Attributes').fill('{ "mine": {} }');

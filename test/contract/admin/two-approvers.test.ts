@@ -129,7 +129,7 @@ test('the first approval of one selection of changes does not count for a select
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('when an approved id ends beyond the last held change and another change is held since, an approval of this id by a second person counts as a first one', async () => {
+test('a second person approves the id that a first person approved, and a change was held in between → the approval counts as the first one of the larger set', async () => {
   await leave(0);
   const id = await heldId();
   const beyond = id.replace(/\d+$/, '99999999');

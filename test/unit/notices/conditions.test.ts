@@ -115,7 +115,7 @@ describe('differences between reported and present conditions', () => {
     expect(tendTold(told, [deadLetters(2)], context)).toBe(told);
   });
 
-  test('held changes that were all replaced by others are reported again at the same count', () => {
+  test('when other changes have taken the place of all held changes, a notice reports them, even if their number is the same', () => {
     const heldSince = (since: number): NoticeCondition => ({ ...deadLetters(2), about: 'held', since });
     const told = tell([heldSince(NOW - 5)]);
     expect(statesOf(told, [heldSince(NOW - 5)], NOW + 10)).toEqual([]);

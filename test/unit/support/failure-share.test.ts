@@ -22,7 +22,7 @@ test('the failure share is the share of failures, and 0 without events', () => {
   expect(share()).toBeCloseTo(0.3);
 });
 
-test('the failure share forgets events older than the window, slice by slice', () => {
+test('the failure share does not count events that are older than the window', () => {
   const { share, note, pass } = window();
   note(10, 0);
   pass(30 * MINUTE);
@@ -34,7 +34,7 @@ test('the failure share forgets events older than the window, slice by slice', (
   expect(share()).toBeCloseTo(0.5);
 });
 
-test('after a pause of many windows no event counts', () => {
+test('the failure share is 0 after a pause of many windows, because all failures are older than the window', () => {
   const { share, note, pass } = window();
   note(10, 0);
   pass(100 * HOUR + 7 * MINUTE);

@@ -18,13 +18,13 @@ describe('visible()', () => {
   });
 
   test.each(['Jo Doe', 'Ágnes Őry', '李小龍', 'محمد\u200c\u200f', '👩\u200d💻 dev', 'a → b – c'])(
-    'visible leaves %s unchanged',
+    'visible(), which escapes control characters, leaves %s unchanged',
     (text) => {
       expect(visible(text)).toBe(text);
     },
   );
 
-  test('visible JSON parses to the same document', () => {
+  test('JSON text with escaped control characters parses to the same document', () => {
     const value = { name: 'a\u001b\u009b\u202e\u2028\nb', list: ['\u007f'] };
     const text = visible(JSON.stringify(value));
     expect(JSON.parse(text)).toEqual(value);

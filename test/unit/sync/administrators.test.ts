@@ -22,9 +22,9 @@ test.each([
   ['an administrator who is to be closed too does not count', [account('Ada')], new Set(['ada']), false],
   ['a deactivated administrator does not count', [account('Ada', true, true)], none, false],
   ['a user without the role does not count', [account('Ada', false)], none, false],
-  ['without accounts there is none', [], none, false],
+  ['no account means that none remains', [], none, false],
 ])(
-  'whether an administrator remains after the planned deactivations: %s',
+  'for the question whether an administrator remains after the planned deactivations, %s',
   (_, accounts, leaving, remains) => {
     const { known } = createCache();
     known.see(accounts);
@@ -32,7 +32,7 @@ test.each([
   },
 );
 
-test('an administrator who was not read recently is still known, but does not count as the one that remains', () => {
+test('an administrator who was not read for a minute is still known as one, but the last other administrator may not be deactivated because of this one', () => {
   const { known, pass } = createCache();
   known.see([account('Ada')]);
   pass(60_000);

@@ -18,40 +18,43 @@ const isMade = (user: WireUser, lost = tried, isUnique = false) =>
   isMadeAccount({ directory: { identifies: () => Promise.resolve(isUnique) }, link: { tried: lost } }, user);
 const withExternalId = { ...tried, core: { ...SENT, externalId: 'E-1' } };
 
-describe('an account that a create without answer may have made', () => {
+describe('after a create without answer', () => {
   it.each([-4000, 0, 19_000])(
-    'made %i ms after the create was sent, with the values sent, is ours',
+    'an account with the sent values, made %i ms after the create was sent, counts as made by it',
     async (ms) => {
       expect(await isMade(account({}, ms))).toBe(true);
     },
   );
 
-  it.each([-6000, 21_000, 3_600_000])('made %i ms after the create was sent is not ours', async (ms) => {
-    expect(await isMade(account({}, ms))).toBe(false);
-  });
+  it.each([-6000, 21_000, 3_600_000])(
+    'an account made %i ms after the create was sent counts as made by others',
+    async (ms) => {
+      expect(await isMade(account({}, ms))).toBe(false);
+    },
+  );
 
-  it('whose time of creation the platform does not show is not ours', async () => {
+  it('an account without time of creation counts as made by others', async () => {
     expect(await isMade(account({ meta: {} }))).toBe(false);
   });
 
   it.each([{ active: true }, { displayName: 'Ada K' }, { userName: 'ada2' }, { externalId: 'E-2' }])(
-    'with %j is not ours',
+    'an account with %j, which differs from the sent values, counts as made by others',
     async (other) => {
       expect(await isMade(account(other))).toBe(false);
     },
   );
 
-  it('with the externalId that was sent is ours whenever it was made, if no two users share that', async () => {
+  it('an account with the sent externalId counts as made by the create at any time, if no two users share the externalId', async () => {
     const user = account({ externalId: 'E-1', displayName: 'Ada K' }, 3_600_000);
     expect(await isMade(user, withExternalId, true)).toBe(true);
     expect(await isMade(user, withExternalId, false)).toBe(false);
   });
 
-  it('without the externalId that was sent is not ours', async () => {
+  it('an account without the sent externalId counts as made by others', async () => {
     expect(await isMade(account(), withExternalId, true)).toBe(false);
   });
 
-  it('is not ours if no create is without answer', async () => {
+  it('an account counts as made by others if every create was answered', async () => {
     expect(
       await isMadeAccount({ directory: { identifies: () => Promise.resolve(true) }, link: {} }, account()),
     ).toBe(false);
