@@ -2,7 +2,8 @@
 import { RunLost } from '../../directory/outbox/drift.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
 import type { RunReport } from '../../directory/outbox/runs.ts';
-import { applyPlan, conflictsLeft, proveDesired, whyUnproven, type ApplyPlanOptions } from './apply-plan.ts';
+import { applyPlan, proveDesired, type ApplyPlanOptions } from './apply-plan.ts';
+import { conflictsLeft, whyUnproven } from './end-of-run.ts';
 import type { End } from './until-applied.ts';
 import { askAboutTenant, forgetTenant, noteRecognised, TENANT_ACCEPTED } from '../tenant/change-tenant.ts';
 import { withHandover } from './handover-after-run.ts';

@@ -1,0 +1,93 @@
+// Tells how a run ended, after its marked resources were synced: what is held, needs a person, or was not compared.
+import type { Conflicts } from '../../directory/outbox/runs.ts';
+import type { Ref } from '../../directory/records.ts';
+import type { ReconcileScope } from '../scope.ts';
+import type { Plan } from '../plan.ts';
+import {
+  CONVERGED,
+  deadLetters,
+  toHeld,
+  untilApplied,
+  type AwaitOptions,
+  type End,
+} from './until-applied.ts';
+import { counted } from '../../support/counted.ts';
+
+interface Applied {
+  plan: Plan;
+  /** The lists of the platform were complete, and every resource was compared. */
+  isProven: boolean;
+  /** Resources that the run marked so that their syncs decide anew about held, rejected or refused changes (judge-anew.ts). */
+  toJudge: Ref[];
+  /** Other resources that the run marked. */
+  synced: Ref[];
+  /** Outcome of the syncs of `synced`. */
+  end: End;
+}
+
+/** Returns the outcome and the message of a run after its marked resources were synced. */
+export async function endOfRun(
+  scope: ReconcileScope,
+  options: AwaitOptions,
+  { plan, isProven, toJudge, synced, end }: Applied,
+): Promise<End> {
+  // Waits for `toJudge` also if a change is held, because without a worker only this run syncs these resources.
+  const isOver = toJudge.length === 0 || end.outcome === 'failed';
+  const judged = isOver ? CONVERGED : await untilApplied(scope, options, toJudge);
+  // Any other outcome already says why the platform is not as desired.
+  if (end.outcome !== 'converged' && end.outcome !== 'blocked') return end;
+  if (!isProven) return unproven(plan);
+  if (judged.outcome === 'failed') return judged;
+  return (await whatIsHeld(scope)) ?? needingPerson(scope, plan, [...toJudge, ...synced]);
+}
+
+/** Returns the end of a run that found nothing to write, but could not compare every resource. */
+export const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });
+
+/** Returns the end `held` if the guard still holds a change, because the platform is not as desired then; undefined if it does not. */
+async function whatIsHeld(scope: ReconcileScope): Promise<End | undefined> {
+  const approval = await scope.outbox.guardStore.open();
+  return approval && toHeld(scope, approval, { letters: (await scope.outbox.blocked()).length });
+}
+
+/** Returns the conflicts of resources that the run did not sync, without those that are dead letters. */
+export async function conflictsLeft(
+  { outbox }: ReconcileScope,
+  { entries }: Plan,
+  synced: readonly Ref[],
+): Promise<Conflicts | undefined> {
+  const known = new Set<Ref | null>([...(await outbox.blocked()).map(({ ref }) => ref), ...synced]);
+  const left = entries.filter(({ action, ref }) => action === 'conflict' && !known.has(ref));
+  const [first] = left;
+  return first && { count: left.length, reason: first.reason };
+}
+
+/** Returns the end `blocked` if dead letters or other conflicts need a person, else `converged`. */
+async function needingPerson(scope: ReconcileScope, plan: Plan, synced: readonly Ref[]): Promise<End> {
+  const letters = (await scope.outbox.blocked()).length;
+  const others = (await conflictsLeft(scope, plan, synced))?.count ?? 0;
+  if (letters + others === 0) return CONVERGED;
+  const parts: string[] = [];
+  if (letters > 0) parts.push(deadLetters(letters));
+  if (others > 0)
+    parts.push(
+      `${counted(others, 'conflict')} ${others === 1 ? 'needs' : 'need'} a person: see scim-bridge plan`,
+    );
+  return { outcome: 'blocked', message: parts.join('; ') };
+}
+
+/** Number of names of unread resources in the message of a run. */
+const MOST_NAMES = 3;
+
+/** Returns for operators why the lists do not prove that every resource was compared. */
+export function whyUnproven({ proof, unknown, unread = [] }: Plan): string {
+  // Both lists may be incomplete for the same reason.
+  const reasons = [...new Set([proof.users.reason, proof.groups.reason])].filter(
+    (reason) => reason !== undefined,
+  );
+  const names = unread.slice(0, MOST_NAMES).map(({ name }) => name);
+  const more = unknown > MOST_NAMES ? ' …' : '';
+  if (unknown > 0)
+    reasons.push(`${counted(unknown, 'resource')} could not be read (${names.join(', ')}${more})`);
+  return reasons.join('; ');
+}

@@ -1,0 +1,47 @@
+// Marks resources with held, rejected or refused changes at the end of a comparison, so that their syncs decide about these changes anew.
+import type { Drift } from '../../directory/outbox/drift.ts';
+import type { Ref } from '../../directory/records.ts';
+import { noteDone } from '../compare/done-changes.ts';
+import { formerRefusals, judgedUnderFormerSettings, rejectedRefs } from '../unwritten/held.ts';
+import type { ReconcileScope } from '../scope.ts';
+import type { RunFindings } from '../plan/run-findings.ts';
+import type { Plan } from '../plan.ts';
+
+/**
+ * Returns the resources that the run marks even if the plan does not name them, so that a sync decides about them anew:
+ * - resources with a held change: they have no mark, and the change may be unwanted now, for instance after a change of rules. On a
+ *   target on hold (docs/glossary.md) they are marked after a change of rules only;
+ * - resources with a rejected change, if all users were mapped by the present rules: these may no longer want the change;
+ * - dead letters that were refused under earlier settings, if the mapping rules changed: their sync may succeed now;
+ * - users whose mapping fails, or whose activation waits for a value: their sync stores this as a condition, unless a condition says so;
+ * - resources with a held or rejected change that somebody made at the platform, and dead letters without a difference.
+ */
+export async function refsToJudgeAnew(
+  scope: ReconcileScope,
+  { mapsAll, mapped, unmapped, done, doneLetters }: RunFindings,
+): Promise<Ref[]> {
+  const { guardStore } = scope.outbox;
+  // No sync decides anything during a hold, and a mark would count as a change that is not applied yet. Under changed settings
+  // the syncs at the end of the hold have to judge the held changes anew, so these get a mark.
+  const all = await guardStore.heldRefs();
+  const held = mapsAll || !(await guardStore.onHold()) ? all : await judgedUnderFormerSettings(scope, all);
+  const rejected = mapped ? await rejectedRefs(scope) : [];
+  // The new rules may want no removal from a refused group any more, for which these users wait.
+  const former = mapsAll ? [...(await formerRefusals(scope)), ...(await scope.outbox.behindRefused())] : [];
+  const doneRefs = [...doneLetters, ...done.map(({ ref }) => ref)];
+  return [...new Set([...held, ...rejected, ...former, ...unmapped, ...doneRefs])];
+}
+
+/**
+ * Notes the done changes and marks the resources of `refsToJudgeAnew`. The caller does so before it stores that the new rules
+ * are mapped, because no later run marks rejected resources for these rules.
+ */
+export async function judgeAnew(
+  scope: ReconcileScope,
+  refs: readonly Ref[],
+  { fence, plan, done }: { fence: string; plan: Plan; done: Drift[] },
+): Promise<void> {
+  if (refs.length === 0) return;
+  await noteDone(scope, done, { request: `plan:${plan.id}`, fence });
+  await scope.outbox.mark([...refs], 'reconcile', `plan:${plan.id}`);
+}
