@@ -2,7 +2,7 @@
 import { createDataVersion } from '../directory/fleet/data-version.ts';
 import { connectRedis } from '../directory/redis/connection.ts';
 import type { RedisSettings } from '../directory/redis/redis-options.ts';
-import { isDiskRefusal, watchErrors, whereRedisIs, whyAway } from '../directory/redis/why-away.ts';
+import { causeOfAway, isDiskRefusal, whereRedisIs, whyAway } from '../directory/redis/why-away.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Clock } from '../support/sources.ts';
 
@@ -20,7 +20,6 @@ export function connectCommand(
   { clock, logger }: { clock: Clock; logger: Logger },
 ) {
   const redis = connectRedis(settings, 'commands', logger);
-  const lastError = watchErrors(redis);
   /** Repeats PING until it succeeds: a cluster reports ready before all of its nodes are reachable. */
   async function waitForAnswer(signal?: AbortSignal): Promise<void> {
     const deadline = clock.now() + COMMAND_WAIT_MS;
@@ -31,15 +30,13 @@ export function connectCommand(
       } catch (error) {
         // Redis refuses PING while it cannot write to its disk, and still answers reads.
         if (isDiskRefusal(error)) return;
-        if (clock.now() >= deadline || signal?.aborted) throw lastError() ?? error;
+        if (clock.now() >= deadline || signal?.aborted) throw causeOfAway(redis, error);
         await clock.sleep(PING_PAUSE_MS, signal);
       }
     }
   }
   return {
     redis,
-    /** Returns the last error of the connection, since it was last ready. */
-    lastError,
     /**
      * Waits for the first answer of Redis, then checks the version of the data. `signal` ends the wait and the connection.
      * `forRestore`: the command itself is a restore, so an unfinished one is no error.

@@ -30,7 +30,7 @@ import { buildFormerState, buildStates, buildTargets, schemasOfTarget, userTypeF
 export function openDesiredStates(config: Config) {
   // Built first, because an error after the connection was opened would keep the process alive.
   const nextReconcile = buildNextReconcile(config);
-  const { redis, reach, lastError } = connectCommand(config.redis, {
+  const { redis, reach } = connectCommand(config.redis, {
     clock: systemClock,
     logger: silentLogger,
   });
@@ -51,8 +51,6 @@ export function openDesiredStates(config: Config) {
     redis,
     /** Waits for Redis and checks the version of its data (command-redis.ts). */
     reach,
-    /** Returns the last error of the connection to Redis. */
-    lastError,
     /** Checks the version of the data, for a command that also works without Redis. @throws DataVersionRefused, RestoreUnderWay */
     checkData: () => checkDataVersion(store),
     states,

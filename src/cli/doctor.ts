@@ -56,13 +56,13 @@ const line = ({ area, level, message, advice }: DoctorFinding): string =>
 
 /** Makes all checks but the comparison of derived data. @param withLastProof whether the last comparison is reported */
 async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorFinding[]> {
-  const { redis, lastError, checkData, states, breakers, readFleet, notices } = openDesiredStates(config);
+  const { redis, checkData, states, breakers, readFleet, notices } = openDesiredStates(config);
   const { durability } = config.redis;
   try {
     await untilReady(redis, REDIS_WAIT_MS);
     await checkData();
     const store = {
-      health: () => checkStore(redis, { durability, lastError }),
+      health: () => checkStore(redis, { durability }),
       facts: () => readStoreFacts(redis, () => systemClock.now()),
     };
     const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];

@@ -3,6 +3,7 @@ import { Cluster, Redis } from 'ioredis';
 import type { Logger } from '../../support/logger.ts';
 import { placeOf, type ClusterPlace, type RedisSettings, type ServerOptions } from './redis-options.ts';
 import { connectAgain, ignoreLateErrors } from './ioredis-faults.ts';
+import { awayText, watchErrors } from './why-away.ts';
 
 export {
   checkStore,
@@ -60,6 +61,7 @@ export function connectRedis(settings: RedisSettings, role: ConnectionRole, logg
           enableOfflineQueue: role !== 'commands',
           retryStrategy: pauseBefore,
         });
+  watchErrors(redis, settings);
   report(redis, role, logger);
   return redis;
 }
@@ -126,15 +128,17 @@ function connectServer(options: ServerOptions): Redis {
   return redis;
 }
 
+/** Logs why Redis is away, once for each reason in a row, and its return. */
 function report(redis: Redis, role: ConnectionRole, logger: Logger): void {
-  let away = false;
+  let told: string | undefined;
   redis.on('error', (error: Error) => {
-    if (!away) logger.warn({ role, reason: error.message }, 'redis away, connecting again');
-    away = true;
+    const reason = awayText(redis, error);
+    if (reason !== told) logger.warn({ role, reason }, 'redis away, connecting again');
+    told = reason;
   });
   redis.on('ready', () => {
-    if (away) logger.info({ role }, 'redis back');
-    away = false;
+    if (told !== undefined) logger.info({ role }, 'redis back');
+    told = undefined;
   });
 }
 

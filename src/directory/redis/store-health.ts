@@ -1,7 +1,7 @@
 // Checks whether Redis is safe to use: a writable primary that never evicts and is as durable as the settings require.
 import { Cluster, type Redis } from 'ioredis';
 import { primariesOf } from './portions.ts';
-import { isDiskRefusal, whyAway } from './why-away.ts';
+import { awayText, isDiskRefusal, whyAway } from './why-away.ts';
 
 /** A fault of Redis: a sentence without full stop, and advice with one. */
 export interface StoreFault {
@@ -17,8 +17,6 @@ export interface StoreHealth {
 }
 
 export interface StoreExpectations {
-  /** Returns the last error of the connection: the error of a command without a connection does not contain the reason. */
-  lastError?: () => Error | undefined;
   /** `redis.durability` of the settings: when Redis has to write its append-only file to the disk. */
   durability: 'everysec' | 'always';
   /** Key that is written to test whether Redis accepts writes; undefined: no test write. */
@@ -42,8 +40,8 @@ export async function checkStore(redis: Redis, expected: StoreExpectations): Pro
     const all = findings.flat();
     return { ok: all.length === 0, findings: all, ...(version ? { version } : {}) };
   } catch (error) {
-    const message = `Redis does not answer: ${whyAway(expected.lastError?.() ?? error)}`;
-    return { ok: false, findings: [{ message, advice: 'Check that it runs, and redis.url or REDIS_URL.' }] };
+    const advice = 'Check that it runs, and redis.url or REDIS_URL.';
+    return { ok: false, findings: [{ message: awayText(redis, error), advice }] };
   }
 }
 

@@ -48,6 +48,10 @@ export const isStoreFailure = (error: unknown): error is Error =>
       error.message,
     ));
 
+/** Returns whether the error only tells that there is no connection, and not why. */
+export const isWithoutConnection = (error: Error): boolean =>
+  /isn't (writeable|ready)|^Connection is closed/.test(error.message);
+
 /** Returns what a command says when Redis refuses or breaks off its work. */
 export const storeFailureText = (error: Error): string =>
   `Redis does not answer, or takes no writes (${whyAway(causeOf(error))}): scim-bridge doctor says what is in the way.`;
@@ -68,13 +72,23 @@ export function whereRedisIs({ url, cluster }: Pick<RedisSettings, 'url' | 'clus
   return hosts.map(({ host, port }) => `${host}:${port}`).join(', ');
 }
 
-/**
- * Remembers the last error of a connection, because later commands only say that there is no connection.
- * @returns a function that returns this error; undefined while the connection is ready
- */
-export function watchErrors(redis: Redis): () => Error | undefined {
-  let last: Error | undefined;
-  redis.on('error', (error: Error) => (last = error));
-  redis.on('ready', () => (last = undefined));
-  return () => last;
+/** Where each connection leads, and its last error since it was last ready. */
+const watched = new WeakMap<Redis, { where: string; last: Error | undefined }>();
+
+/** Remembers the address and the last error of a connection, because later commands only say that there is no connection. */
+export function watchErrors(redis: Redis, settings: Pick<RedisSettings, 'url' | 'cluster'>): void {
+  const seen: { where: string; last: Error | undefined } = { where: whereRedisIs(settings), last: undefined };
+  watched.set(redis, seen);
+  redis.on('error', (error: Error) => (seen.last = error));
+  redis.on('ready', () => (seen.last = undefined));
+}
+
+/** Returns why the connection cannot be opened, if that is known; else the given error. */
+export const causeOfAway = (redis: Redis, error: unknown): unknown => watched.get(redis)?.last ?? error;
+
+/** Returns that Redis does not answer, at which address, and why, as a sentence without full stop. */
+export function awayText(redis: Redis, error: unknown): string {
+  const where = watched.get(redis)?.where;
+  const at = where === undefined ? '' : ` at ${where}`;
+  return `Redis does not answer${at}: ${whyAway(causeOfAway(redis, error))}`;
 }

@@ -1,7 +1,7 @@
 // Defines a finding of doctor: what was checked, the result, and advice.
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Outbox } from '../../directory/outbox/outbox.ts';
-import { isStoreFailure, whyAway } from '../../directory/redis/why-away.ts';
+import { isStoreFailure, isWithoutConnection, whyAway } from '../../directory/redis/why-away.ts';
 import { capital } from '../../support/sentence-parts.ts';
 
 export interface DoctorFinding {
@@ -71,6 +71,11 @@ function whyUnmade(error: unknown): Pick<DoctorFinding, 'message' | 'advice'> {
     const { message } = error as Error;
     return { message: `not checked: ${message.replace(/\.$/, '')}`, advice: 'Repeat the check.' };
   }
+  if (isWithoutConnection(error))
+    return {
+      message: 'not checked: there is no connection to Redis',
+      advice: 'See the finding about redis, then repeat the check.',
+    };
   const cause = (error as { previousErrors?: Error[] }).previousErrors?.[0] ?? error;
   return {
     message: `not checked: Redis does not answer, or takes no writes (${whyAway(cause)})`,
