@@ -1,6 +1,7 @@
 // Defines the explanation of a user or group at one target, which the command prints and the admin API returns.
 import type { Priority } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
+import type { Pause } from '../directory/outbox/budget.ts';
 import type { ResourceReason } from '../directory/outbox/exceptions.ts';
 import type { PlanEntry } from '../reconcile/entry.ts';
 import type { SyncPolicy } from '../sync/target.ts';
@@ -243,7 +244,7 @@ export interface Explanation {
     ofOtherKey: boolean;
   } | null;
   /** Pause of all calls to the target; `asked` false: the bridge chose its length. Null: none. */
-  pause: { until: string; status: number; asked: boolean } | null;
+  pause: (Omit<Pause, 'until'> & { until: string }) | null;
   /** Findings about the processes of the service. */
   fleet: FleetFinding[];
   /** Settings of the target; `protected`: users.protected lists the person. */

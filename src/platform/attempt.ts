@@ -147,6 +147,10 @@ function isFromProxy(status: number, text: string): boolean {
   return !isRecord(parseJson(text)?.value);
 }
 
+/** Returns the origin of the address of a redirect; undefined without a readable address. Its path may contain a token. */
+const originOf = (location: string | undefined, base: string): string | undefined =>
+  location !== undefined && URL.canParse(location, base) ? new URL(location, base).origin : undefined;
+
 /** Returns the error for an answer with a status outside 200..299. */
 export function refusedAnswer(
   options: AttemptOptions,
@@ -169,6 +173,7 @@ export function refusedAnswer(
       scimType: shortened(scimTypeOf(answer.text)),
       retryAfterMs: retryAfterMs(answer.headers, clock.now()),
       requestId: shortened(header(answer.headers, 'x-request-id')),
+      redirectOrigin: shortened(originOf(header(answer.headers, 'location'), options.address.origin)),
     },
     // A 4xx says that the write was not applied, a 5xx does not.
     { ...call, mayHaveCommitted: isWrite(request) && answer.status >= 500 },

@@ -93,6 +93,7 @@ export interface ResponseFacts {
   scimType?: string | undefined;
   retryAfterMs?: number | undefined;
   requestId?: string | undefined;
+  redirectOrigin?: string | undefined;
 }
 
 /**
@@ -110,15 +111,19 @@ export class PlatformResponse extends PlatformError {
   readonly retryAfterMs: number | undefined;
   /** Header x-request-id of the answer, for the operator of the platform. */
   readonly requestId: string | undefined;
+  /** Origin of the address that a redirect leads to; undefined: no redirect, or one without a readable address. */
+  readonly redirectOrigin: string | undefined;
 
   constructor(facts: ResponseFacts, call: CallContext) {
     const redirect = facts.status >= 300 && facts.status < 400;
-    super(`answered ${facts.status}${redirect ? '; redirects are not followed' : ''}`, call);
+    const to = facts.redirectOrigin === undefined ? '' : `, a redirect to ${facts.redirectOrigin}`;
+    super(`answered ${facts.status}${redirect ? `${to}; redirects are not followed` : ''}`, call);
     this.status = facts.status;
     this.platformMessage = facts.platformMessage;
     this.scimType = facts.scimType;
     this.retryAfterMs = facts.retryAfterMs;
     this.requestId = facts.requestId;
+    this.redirectOrigin = facts.redirectOrigin;
   }
 }
 
@@ -162,7 +167,7 @@ export class IncompleteList extends PlatformDecode {
 }
 
 /**
- * The endpoint does not exist, and the answer is an HTML page: with status 200 from a tenant without the endpoint
+ * A web page in place of data. The endpoint may not exist: with status 200 from a tenant without the endpoint
  * (contract 12.9), with 404 from an open-source Cube server without the path. Not retryable.
  */
 export class EndpointAbsent extends PlatformError {
@@ -171,7 +176,10 @@ export class EndpointAbsent extends PlatformError {
   readonly platformMessage: string;
 
   constructor(status: number, call: CallContext, platformMessage = '') {
-    super(`answered ${status} with a web page; the tenant does not have this endpoint`, call);
+    super(
+      `answered ${status} with a web page: the tenant does not have this endpoint, or a proxy or sign-in page answered in its place`,
+      call,
+    );
     this.status = status;
     this.platformMessage = platformMessage;
   }

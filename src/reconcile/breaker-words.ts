@@ -2,6 +2,8 @@
 import { LONGEST_PAUSE_MS } from '../sync/calls/failures.ts';
 
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const LONG_WAIT_MS = 10 * HOUR_MS;
 
 interface ToldBreaker {
   /** Status of the last answer; 0: no answer; 200: a web page. */
@@ -16,6 +18,7 @@ interface ToldBreaker {
 export function breakerWords({ status, only, ofOtherKey }: ToldBreaker): string {
   if (status === 0) return 'does not answer';
   if (isWebPage(status)) return 'answers with web pages (a wrong url, or a proxy)';
+  if (isRedirect(status)) return `answers with redirects (${status}; a wrong url, a proxy or a sign-in page)`;
   if (status !== 401) return `answers ${status}`;
   if (only) return `answers ${only.join(' and ')} with 401 and accepts the key for other calls`;
   return ofOtherKey
@@ -34,37 +37,54 @@ export const failureSinceWords = (failure: ToldBreaker, since: string): string =
 /** A success counts as a failure only if it is a web page in place of data. */
 const isWebPage = (status: number): boolean => status >= 200 && status < 300;
 
+/** The platform redirects no call. */
+const isRedirect = (status: number): boolean => status >= 300 && status < 400;
+
 /** Returns the last answer of a target whose calls fail, for a text in brackets. */
 export const answerWords = (status: number | undefined): string =>
   !status ? 'no answer' : isWebPage(status) ? 'web pages' : `status ${status}`;
 
-/** A pause of all calls until a time, Unix milliseconds or ISO 8601; `asked`: the platform set it by Retry-After. */
+/**
+ * A pause of all calls until a time, Unix milliseconds or ISO 8601. `asked`: the platform set it by Retry-After. `askedMs`: it asked
+ * for this longer wait.
+ */
 interface ToldPause {
   until: number | string;
   status: number;
   asked: boolean;
+  askedMs?: number | undefined;
 }
 
 /** Returns words about a pause that the platform asked for, that the bridge chose, or that follows a refused key. */
-export function pauseWords({ until, status, asked }: ToldPause): string {
-  const cause =
-    status === 401
-      ? 'the platform answered a call with 401'
-      : asked
-        ? `the platform asked for it (HTTP ${status})`
-        : `the platform answered HTTP ${status} without a Retry-After of up to ${LONGEST_PAUSE_MS / HOUR_MS} h: the bridge chose the wait`;
-  return `all calls pause until ${new Date(until).toISOString()}, because ${cause}`;
+export const pauseWords = (pause: ToldPause): string =>
+  `all calls pause until ${new Date(pause.until).toISOString()}, because ${pauseCause(pause)}`;
+
+function pauseCause({ status, asked, askedMs }: ToldPause): string {
+  if (status === 401) return 'the platform answered a call with 401';
+  if (asked) return `the platform asked for it (HTTP ${status})`;
+  return askedMs === undefined
+    ? `the platform answered HTTP ${status} without a Retry-After: the bridge chose the wait`
+    : `the platform asked for a wait of ${waitText(askedMs)} (HTTP ${status}), and the bridge tries again after ${waitText(LONGEST_PAUSE_MS)} at most`;
 }
+
+/** Returns a wait in words: in hours if they are whole or many. */
+const waitText = (ms: number): string =>
+  ms % HOUR_MS === 0 || ms > LONG_WAIT_MS
+    ? `${Math.floor(ms / HOUR_MS)} h`
+    : `${Math.ceil(ms / MINUTE_MS)} min`;
 
 /** Advice about a target that answers 403: the tenant has SCIM switched off, or the owner of the key is no administrator. */
 export const RIGHTS_ADVICE = 'switch SCIM on for the tenant and use the key of an administrator';
+
+/** Advice about a 403 of which only the status is known. */
+const FORBIDDEN_ADVICE = `scim-bridge doctor tells whether the platform or a proxy answers; if it is the platform, ${RIGHTS_ADVICE}`;
 
 /** Returns what an operator does about a target whose calls fail; undefined: no setting or right of the target can mend it. */
 export function failureAdvice(target: string, failure: ToldBreaker): string | undefined {
   const { status } = failure;
   if (status === 401) return newKeyAdvice(target, failure);
-  if (status === 403) return RIGHTS_ADVICE;
-  return isWebPage(status) ? `check targets.${target}.url, or a proxy` : undefined;
+  if (status === 403) return FORBIDDEN_ADVICE;
+  return isWebPage(status) || isRedirect(status) ? `check targets.${target}.url, or a proxy` : undefined;
 }
 
 /** Returns what an operator does about a refused key. */

@@ -106,7 +106,7 @@ export async function throwIfSilent({
 
 /** Returns how the last call failed, as the rest of a sentence; '' if the status says it, or no call of this process has ended. */
 function detailOf(last: TargetSilence['last'], status: number): string {
-  if (last?.error === 'PlatformIntermediary') return ': a proxy answers in its place';
+  if (last?.error === 'PlatformIntermediary' && status >= 400) return ': a proxy answers in its place';
   // breakerWords has already named the status.
   if (status > 0 || last === undefined) return '';
   return last.error === 'PlatformTimeout'

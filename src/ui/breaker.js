@@ -5,6 +5,9 @@ const KEY_REFUSED = 401;
 /** A success counts as a failure only if it is a web page in place of data. */
 const isWebPage = (status) => status >= 200 && status < 300;
 
+/** The platform redirects no call. */
+const isRedirect = (status) => status >= 300 && status < 400;
+
 export const isKeyRefused = ({ status }) => status === KEY_REFUSED;
 
 /**
@@ -16,6 +19,7 @@ export const isKeyRefused = ({ status }) => status === KEY_REFUSED;
 function failureWords({ status, only, ofOtherKey }) {
   if (!status) return 'does not answer';
   if (isWebPage(status)) return 'answers with web pages (a wrong url, or a proxy)';
+  if (isRedirect(status)) return `answers with redirects (${status}; a wrong url, a proxy or a sign-in page)`;
   if (status !== KEY_REFUSED) return `answers ${status}`;
   if (only) return `answers ${only.join(' and ')} with 401 and accepts the key for other calls`;
   return ofOtherKey
@@ -29,6 +33,7 @@ export function failureLabel(breaker) {
   if (isKeyRefused(breaker)) return 'Key refused';
   if (!open) return undefined;
   if (!status) return 'Platform does not answer';
+  if (isRedirect(status)) return 'Redirects answer';
   return isWebPage(status) ? 'Web pages answer' : `Platform answers ${status}`;
 }
 
@@ -47,8 +52,10 @@ export function breakerNote(breaker, target) {
   const advice = [
     open && 'only probes go out',
     isKeyRefused(breaker) && keyAdvice(breaker, `targets.${target}.token`),
-    open && status === 403 && 'switch SCIM on for the tenant and use the key of an administrator',
-    open && isWebPage(status) && `check targets.${target}.url, or a proxy`,
+    open &&
+      status === 403 &&
+      'scim-bridge doctor tells whether the platform or a proxy answers; if it is the platform, switch SCIM on for the tenant and use the key of an administrator',
+    open && (isWebPage(status) || isRedirect(status)) && `check targets.${target}.url, or a proxy`,
   ];
   return `The platform ${failureWords(breaker)}: ${advice.filter(Boolean).join('; ')}`;
 }

@@ -118,10 +118,14 @@ function loadProgress({ done, total, perSecond, secondsLeft, bound }) {
   );
 }
 
-const pauseCause = ({ asked, status }) =>
-  asked
-    ? `the platform asked for it (HTTP ${status})`
-    : `the platform answered HTTP ${status} without a Retry-After of up to 1 h: the bridge chose the wait`;
+const MINUTE_MS = 60_000;
+
+function pauseCause({ asked, askedMs, status }) {
+  if (asked) return `the platform asked for it (HTTP ${status})`;
+  return askedMs === undefined
+    ? `the platform answered HTTP ${status} without a Retry-After: the bridge chose the wait`
+    : `the platform asked for a wait of ${Math.ceil(askedMs / MINUTE_MS)} min (HTTP ${status}), and the bridge tries again after 1 h at most`;
+}
 
 /** Returns sentences about the target: hold, address, lost values, settings, breaker, comparisons, conflicts and events. */
 function notes(row) {

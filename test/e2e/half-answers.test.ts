@@ -125,15 +125,18 @@ const rename = async (id: string): Promise<void> => {
   await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Ann Two' });
 };
 
-test('a 503 with a Retry-After above 1 h → status says that the bridge chose the wait, and plan exits 1 and mentions no rate limit', async () => {
+test('a 503 with a Retry-After above 1 h → status tells what the platform asked for and how long the bridge waits, doctor names the pause, and plan exits 1 and mentions no rate limit', async () => {
   const ann = await place.idp.createUser(ANN);
   await place.idle();
   answerPatch(503, '999999999');
   await rename(ann);
   await eventually('status tells the pause', async () =>
     (await place.commands.run('status')).text.includes(
-      'because the platform answered HTTP 503 without a Retry-After of up to 1 h: the bridge chose the wait',
+      'because the platform asked for a wait of 277777 h (HTTP 503), and the bridge tries again after 1 h at most',
     ),
+  );
+  expect((await place.commands.run('doctor')).text).toMatch(
+    /! target main: all calls pause until .* asked for a wait/,
   );
   const plan = await place.commands.run('plan');
   expect(plan.code).toBe(1);

@@ -12,6 +12,8 @@ export interface Pause {
   status: number;
   /** Whether the platform asked for the pause by Retry-After; false: the bridge chose its length. */
   asked: boolean;
+  /** Wait in milliseconds that the platform asked for, where the bridge pauses for less. */
+  askedMs?: number;
 }
 
 /** Status of an answer that refuses the API key. */

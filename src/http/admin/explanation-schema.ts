@@ -11,7 +11,7 @@ import type {
 } from '../../explain/explanation.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import { ACTIONS } from '../../reconcile/entry.ts';
-import { fleetFinding } from './fleet-schemas.ts';
+import { fleetFinding, PAUSE_FIELDS } from './fleet-schemas.ts';
 import { logEntry } from './log-schemas.ts';
 import type { JsonSchema } from './route.ts';
 import {
@@ -262,7 +262,7 @@ export const explanationSchema: JsonSchema = {
       'While changes wait for a target whose calls fail.',
     ),
     pause: nullOr(
-      objectOf<Part<'pause'>>()({ until: dateTime, status: integerField, asked: booleanField }),
+      objectOf<Part<'pause'>>()({ until: dateTime, ...PAUSE_FIELDS }),
       'Pause of all calls to the target; asked false: the bridge chose its length.',
     ),
     fleet: arrayOf(fleetFinding),

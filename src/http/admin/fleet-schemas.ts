@@ -73,6 +73,16 @@ export const fleetSchema = objectOf<FleetReport>()({
   findings: arrayOf(fleetFinding),
 });
 
+/** Fields of a pause but its end. */
+export const PAUSE_FIELDS = {
+  status: integerField,
+  asked: booleanField,
+  askedMs: omittable({
+    ...integerField,
+    description: 'Wait in milliseconds that the platform asked for, where the bridge pauses for less.',
+  }),
+};
+
 export const breakerSchema = objectOf<BreakerState>()({
   open: booleanField,
   since: omittable(unixMs),
@@ -83,5 +93,5 @@ export const breakerSchema = objectOf<BreakerState>()({
     const: true,
     description: 'The refused key is not the one of these settings.',
   }),
-  pause: omittable(objectOf<Pause>()({ until: unixMs, status: integerField, asked: booleanField })),
+  pause: omittable(objectOf<Pause>()({ until: unixMs, ...PAUSE_FIELDS })),
 });

@@ -4,9 +4,10 @@ import { request as requestByTls } from 'node:https';
 import { connectPlatform, type PlatformCall } from '../../platform/client.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { UserAttributeType } from '../../platform/wire.ts';
-import { failureSinceWords, newKeyAdvice } from '../../reconcile/breaker-words.ts';
+import { failureSinceWords, newKeyAdvice, pauseWords } from '../../reconcile/breaker-words.ts';
 import { appliedAttributes } from '../../reconcile/tenant/applied-attributes.ts';
 import { isoTime, type Clock } from '../../support/sources.ts';
+import { isForKey } from '../../directory/outbox/budget.ts';
 import { weightOf, type Breaker, type BreakerState } from '../../directory/outbox/breaker.ts';
 import { checkRedis, type RedisToCheck } from './check-redis.ts';
 import { checkTarget, type DoctorTarget, type TargetCheckOptions } from './check-target.ts';
@@ -62,7 +63,8 @@ export async function checkEverything(
     const methods = await Promise.all(
       well.map(({ name }) => refusals(name, breakers.get(name), isOfMethods)),
     );
-    return [...findings, ...formerKeys.flat(), ...methods.flat()];
+    const pauses = await Promise.all(targets.map(({ name }) => pauseOf(name, breakers.get(name))));
+    return [...findings, ...formerKeys.flat(), ...methods.flat(), ...pauses.flat()];
   } finally {
     await Promise.all(targets.map(({ client }) => client.close()));
   }
@@ -86,6 +88,13 @@ async function refusals(
   const { since = 0, status = 0, only, ofOtherKey } = state;
   const message = `${failureSinceWords({ status, only, ofOtherKey }, isoTime(since))}: these changes wait`;
   return [findingFor(`target ${target}`).error(message, toSentence(newKeyAdvice(target, state)))];
+}
+
+/** Returns a warning while all calls to the target pause. The calls of doctor do not wait for the end of a pause. */
+async function pauseOf(target: string, breaker: Pick<Breaker, 'read'> | undefined): Promise<DoctorFinding[]> {
+  const { pause } = (await breaker?.read().catch(() => undefined)) ?? {};
+  if (!pause || isForKey(pause)) return [];
+  return [findingFor(`target ${target}`).warning(pauseWords(pause), 'Changes wait until then.')];
 }
 
 /** Returns the attributes of which any connection has written values at the target. */
@@ -120,7 +129,7 @@ function toTarget(
   });
   const types = Object.fromEntries(Object.entries(attributes).map(([each, { type }]) => [each, type]));
   const isWell = (): boolean => areGood.length > 0 && areGood.every(Boolean);
-  return { name, client, types, handover, time: () => timeOf(url), isWell };
+  return { name, url, client, types, handover, time: () => timeOf(url), isWell };
 }
 
 /** Returns the platform's time from the Date header of an answer; undefined without it. Sends no credentials. */

@@ -1,7 +1,7 @@
 // Checks a target for doctor: the key, SCIM, attribute definitions, the handover folder and the clock.
 import { fold } from '../../directory/records.ts';
 import type { PlatformClient } from '../../platform/client.ts';
-import { EndpointAbsent, PlatformResponse } from '../../platform/errors.ts';
+import { EndpointAbsent, PlatformIntermediary, PlatformResponse } from '../../platform/errors.ts';
 import { RIGHTS_ADVICE } from '../../reconcile/breaker-words.ts';
 import { UNMAPPED, unmappedAdvice } from '../../reconcile/tenant/applied-attributes.ts';
 import { findHandoverPlace, type HandoverSetting } from '../../reconcile/handover/handover-place.ts';
@@ -10,6 +10,8 @@ import { clockFinding, findingFor, toSentence, type DoctorFinding } from './doct
 
 export interface DoctorTarget {
   name: string;
+  /** Address of the settings. */
+  url: string;
   client: PlatformClient;
   /** Types of the mapped attributes by name. */
   types: Record<string, UserAttributeType>;
@@ -31,7 +33,7 @@ export interface TargetCheckOptions {
 
 /** Checks one target. An answer that lets no further check succeed is the only finding. */
 export async function checkTarget(
-  { name, client, types, applied, knownIds, handover, time }: DoctorTarget,
+  { name, url, client, types, applied, knownIds, handover, time }: DoctorTarget,
   { now, signal }: TargetCheckOptions,
 ): Promise<DoctorFinding[]> {
   const { ok, warning, error } = findingFor(`target ${name}`);
@@ -48,12 +50,9 @@ export async function checkTarget(
         ? error('limits the rate (429)', passing)
         : error(`fails: it answers ${owner.status}`, passing),
     ];
-  if (owner.kind === 'absent' && (await answersPagesOnly(client, options)))
+  if (isOfProxy(owner) && (await answersAsProxyOnly(client, options)))
     return [
-      error(
-        'answers every address with a web page',
-        `Check targets.${name}.url, and any proxy before the platform.`,
-      ),
+      error(`answers every address below ${url} with ${wordsOf(owner, 'a web page')}`, proxyAdvice(name)),
     ];
   const findings = [
     owner.kind === 'answered'
@@ -75,16 +74,22 @@ type CallOptions = { signal: AbortSignal };
 /** A page of one resource shows whether a list can be read. */
 const FIRST_ONLY = { startIndex: 1, count: 1 };
 
+/** Returns whether something else than the platform may have answered. */
+const isOfProxy = ({ kind }: Reply<unknown>): boolean => kind === 'absent' || kind === 'proxy';
+
+const proxyAdvice = (target: string): string =>
+  `Check targets.${target}.url, and any proxy before the platform.`;
+
 /**
- * Returns whether every address is answered with a web page. A tenant may lack single addresses; a wrong url or a proxy
- * answers all of them with its page.
+ * Returns whether no address is answered as the platform does. A tenant may lack single addresses; a wrong url or a proxy answers all
+ * of them with its page or redirect.
  */
-async function answersPagesOnly(client: PlatformClient, options: CallOptions): Promise<boolean> {
+async function answersAsProxyOnly(client: PlatformClient, options: CallOptions): Promise<boolean> {
   const replies = [
     await replyOf(() => client.users.list(FIRST_ONLY, options)),
     await replyOf(() => client.attributes.list(options)),
   ];
-  return replies.every(({ kind }) => kind === 'absent');
+  return replies.every(isOfProxy);
 }
 
 /** Checks that SCIM can be used, and that the id of a SCIM user leads to one account. */
@@ -219,11 +224,15 @@ async function checkHandoverFolder(
     : error(`handover: ${found.problem}`, 'Until then the work of closed accounts stays where it is.');
 }
 
-/** `refused`: an error answer. `absent`: a web page answered, as for an address that the tenant lacks. `unreachable`: no answer. */
+/**
+ * `refused`: an error answer. `absent`: a web page answered, as for an address that the tenant lacks. `proxy`: a redirect, or a refusal
+ * in a form that the platform does not use. `unreachable`: no answer.
+ */
 type Reply<T> =
   | { kind: 'answered'; value: T }
   | { kind: 'refused'; status: number; message: string }
   | { kind: 'absent' }
+  | { kind: 'proxy'; message: string }
   | { kind: 'unreachable'; message: string };
 
 /** Makes a call. @returns its value, or how it failed */
@@ -232,6 +241,7 @@ async function replyOf<T>(call: () => Promise<T>): Promise<Reply<T>> {
     return { kind: 'answered', value: await call() };
   } catch (failure) {
     if (failure instanceof EndpointAbsent) return { kind: 'absent' };
+    if (failure instanceof PlatformIntermediary) return { kind: 'proxy', message: proxyWords(failure) };
     if (failure instanceof PlatformResponse) {
       const { status, platformMessage, message } = failure;
       return { kind: 'refused', status, message: platformMessage || message };
@@ -247,12 +257,22 @@ async function replyOf<T>(call: () => Promise<T>): Promise<Reply<T>> {
 function passingAdvice(target: string, reply: Reply<unknown>): string | undefined {
   const status = reply.kind === 'refused' ? reply.status : undefined;
   if (status === 429) return `Wait, or lower targets.${target}.rateLimit.requestsPerSecond.`;
+  if (reply.kind === 'proxy') return proxyAdvice(target);
   const hasFailed = reply.kind === 'unreachable' || status === 408 || (status !== undefined && status >= 500);
   return hasFailed ? 'Ask its operator; changes are kept until it works.' : undefined;
 }
 
-/** Returns the reason of a failed call, as a sentence part. */
-function wordsOf(reply: Reply<unknown>): string {
+/** Returns the reason of a failed call, as a sentence part. @param absent words for a web page */
+function wordsOf(reply: Reply<unknown>, absent = 'a web page answered: the tenant does not have it'): string {
   if (reply.kind === 'refused') return `${reply.status} ${reply.message}`;
-  return reply.kind === 'unreachable' ? reply.message : 'the tenant does not have it';
+  return reply.kind === 'unreachable' || reply.kind === 'proxy' ? reply.message : absent;
+}
+
+/** Returns the answer of a proxy as a sentence part. */
+function proxyWords({ status, redirectOrigin, platformMessage }: PlatformIntermediary): string {
+  if (status < 400)
+    return redirectOrigin === undefined
+      ? `a redirect (${status})`
+      : `a redirect (${status}) to ${redirectOrigin}`;
+  return `${status} and a text that is not of the platform (${platformMessage})`;
 }

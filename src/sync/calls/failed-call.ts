@@ -81,9 +81,11 @@ export async function outcomeOfError(
   if (pauseMs > 0 && error instanceof PlatformResponse) {
     const { status, retryAfterMs } = error;
     // The pause after a 401 is the bridge's own choice, as is one in place of a longer Retry-After (failures.ts).
+    const asked = status === 401 ? undefined : retryAfterMs;
     await context.target.budget.pause(pauseMs, {
       status,
-      asked: status !== 401 && retryAfterMs === pauseMs,
+      asked: asked === pauseMs,
+      ...(asked !== undefined && asked > pauseMs ? { askedMs: asked } : {}),
     });
   }
   // Not `verdict.message`: that of a refusal quotes the platform, which may name people.

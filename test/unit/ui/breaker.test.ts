@@ -14,6 +14,7 @@ interface Breaker {
 test.each<[Breaker, string]>([
   [{ open: true, status: 0 }, 'Platform does not answer'],
   [{ open: true, status: 200 }, 'Web pages answer'],
+  [{ open: true, status: 302 }, 'Redirects answer'],
   [{ open: true, status: 503 }, 'Platform answers 503'],
   [{ open: true, status: 403 }, 'Platform answers 403'],
   [{ open: true, status: 401 }, 'Key refused'],
