@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Decision } from '../directory/guard/stored-decisions.ts';
+import { judgedAnew } from '../directory/guard/operator-hold.ts';
 import { isHeldByFormerSettings } from '../directory/outbox/condition-text.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import {
@@ -12,7 +13,7 @@ import {
   rejectionsInForce,
   showApproval,
 } from '../ops/approvals/approvals.ts';
-import type { Approval } from '../ops/approvals/approval-lookup.ts';
+import { presentApprovalId, type Approval } from '../ops/approvals/approval-lookup.ts';
 import type { ChangeSelection } from '../ops/approvals/approval-selection.ts';
 import { HELD_CAUSES, type HeldCause } from '../ops/approvals/held-change.ts';
 import { counted } from '../support/counted.ts';
@@ -103,7 +104,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
         const read = async (offset: number) => {
           const page = { ...selectionOf(flags), offset, limit };
           const shown = await showApproval(states, id, (target) => config.targets[target], page);
-          if (!shown) throw unknownApproval(id);
+          if (!shown) throw await unknownApproval(states, id);
           return shown;
         };
         const first = await read(flags.offset);
@@ -158,7 +159,7 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
   const selection = selectionOf(flags);
   const settingsOf = (target: string) => config.targets[target];
   const preview = await previewDecision(states, id, settingsOf, action, selection, SHOWN_CHANGES);
-  if (!preview) throw unknownApproval(id);
+  if (!preview) throw await unknownApproval(states, id);
   const { approval, count, items } = preview;
   await confirm(flags, `Really ${action} ${count} of ${id}?`, () => {
     printApproval(approval, Date.now());
@@ -175,7 +176,8 @@ async function decide(states: DesiredState[], { action, id, flags, config, cli }
   const decided = await decideApproval(states, approval.id, settingsOf, order);
   if (decided.kind === 'settled') throw new Error(decided.message);
   // Only an order that was carried out has an id; `refusal` says why the others were not.
-  if (!('id' in decided)) throw refusal(decided.kind, id);
+  if (!('id' in decided))
+    throw decided.kind === 'unknown' ? await unknownApproval(states, id) : refusal(decided.kind, id);
   const { kind: outcome, ...rest } = decided;
   if (flags.json) sayJson({ ...rest, outcome, action, by: actor.by });
   else if (decided.kind === 'noted')
@@ -235,20 +237,25 @@ const selectionOf = ({ ref, person, kind, cause, group }: SelectionFlags): Chang
 });
 
 /** Returns the error for an order that decided nothing. */
-function refusal(kind: 'expired' | 'unknown' | 'samePerson' | 'full', id: string): Error {
-  if (kind === 'unknown') return unknownApproval(id);
+function refusal(kind: 'expired' | 'samePerson' | 'full', id: string): Error {
   const says = {
-    expired: `Approval ${id} has expired, and nothing was decided: the guard judges its changes anew, see scim-bridge approvals list.`,
+    expired: `Approval ${id} has expired, and nothing was decided: ${judgedAnew(undefined)}. Then scim-bridge approvals list shows what is held.`,
     samePerson: `You have approved ${id} already: another person has to approve it too.`,
     full: `Too many first approvals of ${id} wait for a second person: decide about them, or take yours back with scim-bridge approvals withdraw ${id}.`,
   };
   return new Error(says[kind]);
 }
 
-const unknownApproval = (id: string): Error =>
-  new Error(
-    `There is no approval ${id}, or nothing of it waits any more. It may have expired, with its first approval: see scim-bridge approvals list --all.`,
+async function unknownApproval(states: readonly DesiredState[], id: string): Promise<Error> {
+  const present = await presentApprovalId(states, id);
+  const next =
+    present === undefined
+      ? 'see scim-bridge approvals list --all'
+      : `what is held now has the id ${present}, see scim-bridge approvals show ${present}`;
+  return new Error(
+    `There is no approval ${id}, or nothing of it waits any more. It may have expired, with its first approval: ${next}.`,
   );
+}
 
 /** Returns the times of an approval in words: of a held one until when it can be decided, of a decided one when it was. */
 function dates(approval: Approval): string {

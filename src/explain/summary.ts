@@ -20,6 +20,14 @@ function unreadText({ target, fleet }: ExplainedFacts): string {
     : `${target} could not be read now`;
 }
 
+/** Returns when the guard judges a change of an expired approval anew, and what its sync waits for. */
+function judgedWhen({ target, hold, breaker, fleet }: ExplainedFacts): string {
+  if (hold) return `after the end of the hold of ${target}`;
+  const isWorkerMissing = fleet.some(({ finding }) => finding === 'noProcess' || finding === 'noWorker');
+  const cause = isWorkerMissing ? 'no worker runs' : breaker && obstacleText(target, breaker);
+  return `with its next sync${cause ? `, which waits because ${cause}` : ''}`;
+}
+
 /** Returns words that limit the summary when not all groups of a person were compared; '' when all were. */
 const comparedText = ({ platform }: ExplainedFacts): string =>
   (platform?.notCompared ?? 0) > 0 ? ' as far as it was compared' : '';
@@ -41,7 +49,7 @@ export function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): s
       return `The guard holds a part of what shall happen to ${name} at ${target}: ${
         facts.approvalExpired === null
           ? 'a person has to approve or reject it'
-          : `the approval has expired, and the guard judges it anew${facts.hold ? ` after the end of the hold of ${target}` : ''}`
+          : `the approval has expired, and the guard judges it anew ${judgedWhen(facts)}`
       }${
         isHeldByFormerSettings(condition?.message ?? '')
           ? ', unless the present settings do not want it any more'

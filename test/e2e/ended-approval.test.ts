@@ -83,15 +83,34 @@ test('once the new hold is approved and written, approvals show of the former id
   expect((await run('approvals', 'list', '--all')).text).not.toContain('not written');
 }, 60_000);
 
-test('a hold that expires without a decision and is followed by another one has a second entry in the log', async () => {
+test('a hold expires without a decision → the commands tell that the next sync judges it and what that sync waits for, a later hold has a second entry in the log, and its id is named for the former one', async () => {
   const bob = await place.idp.createUser(BOB);
   await place.idle();
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   expect(await heldEntries(BOB)).toHaveLength(1);
+  const former = await openId();
+  await place.stopApps();
   await place.redis.hset(await place.key(':guardApproval:main'), 'expires', String(Date.now() - 1000));
+  expect((await run('explain', BOB, '--all')).text).toContain(
+    'the guard judges it anew with its next sync, which waits because no worker runs.',
+  );
+  expect((await run('approvals', 'show', former)).text).toContain(
+    'the guard judges its changes anew, each with its next sync',
+  );
+  await place.start();
   await run('sync', BOB);
   expect(await heldEntries(BOB)).toHaveLength(2);
+  const later = await openId();
+  expect(later).not.toBe(former);
+  for (const order of [
+    ['show', former],
+    ['approve', former, '--person', BOB, '--yes'],
+    ['reject', former, '--yes'],
+  ]) {
+    const { code, text } = await run('approvals', ...order);
+    expect([code, text]).toEqual([1, expect.stringContaining(`see scim-bridge approvals show ${later}.`)]);
+  }
   await run('sync', BOB);
   expect(await heldEntries(BOB)).toHaveLength(2);
 }, 60_000);

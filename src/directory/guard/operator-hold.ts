@@ -33,12 +33,12 @@ export const holdAdvice = (target: string, hold: Pick<Hold, 'by'>): string =>
   isTenantHold(hold) ? tenantAdvice(target) : `scim-bridge release --target ${target} ends it`;
 
 /**
- * Returns a text: the guard judges the changes of an expired approval anew. On hold that happens only after the end of the hold,
- * because nothing is synced before.
+ * Returns a text: the guard judges the changes of an expired approval anew, which the sync of each change does. Nothing is synced
+ * while the target is on hold.
  * @param endOfHold `holdAdvice` of the target; undefined: it is not on hold
  */
 export const judgedAnew = (endOfHold: string | undefined): string =>
-  `the guard judges its changes anew${endOfHold === undefined ? '' : ` after the end of the hold of the target: ${endOfHold}`}`;
+  `the guard judges its changes anew${endOfHold === undefined ? ', each with its next sync' : ` after the end of the hold of the target: ${endOfHold}`}`;
 
 /**
  * Returns a text: a run ended because the target was on hold. The text does not say that the target is on hold now, because

@@ -251,6 +251,19 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
   return found && { ...found, approval: { ...found.approval, id } };
 }
 
+/** Returns the id of the held approval of the target that the id of an unknown approval names; undefined: nothing is held there. */
+export async function presentApprovalId(
+  states: readonly DesiredState[],
+  id: string,
+): Promise<string | undefined> {
+  for (const { connection, outboxes } of states)
+    for (const [target, outbox] of outboxes) {
+      const open = id.startsWith(`${connection}.${target}.`) ? await outbox.guardStore.open() : undefined;
+      if (open) return `${connection}.${open.id}`;
+    }
+  return undefined;
+}
+
 /**
  * Reads one page of the selected changes, and counts all selected ones.
  * @param select undefined: all changes are selected, and the guard counts them

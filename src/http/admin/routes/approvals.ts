@@ -1,4 +1,5 @@
 // Routes of approvals: lists the changes that the guard holds, and stores decisions about them.
+import { judgedAnew } from '../../../directory/guard/operator-hold.ts';
 import { TOKEN_IDENTITY } from '../../../directory/guard/first-approvals.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../../guard/judge.ts';
 import { UnknownSelection, type ChangeSelection } from '../../../ops/approvals/approval-selection.ts';
@@ -8,6 +9,7 @@ import {
   showApproval,
   type DecisionOutcome,
 } from '../../../ops/approvals/approvals.ts';
+import { presentApprovalId } from '../../../ops/approvals/approval-lookup.ts';
 import { HELD_CAUSES, type HeldCause } from '../../../ops/approvals/held-change.ts';
 import { Problem } from '../problem.ts';
 import { json, policyOf, getRoute, type AdminContext, type AdminRoute, type JsonSchema } from '../route.ts';
@@ -111,7 +113,7 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
       } as ChangeSelection;
       const page = { ...selection, offset, limit };
       const shown = await showApproval(context.states, id, policyOf(context), page).catch(refuseUnknown);
-      if (!shown) throw unknownApproval(id);
+      if (!shown) throw await unknownApproval(context, id);
       return json(shown);
     },
   }),
@@ -179,7 +181,8 @@ function decisionRoute(
           samePersonText(id, isSameIdentity && identity === TOKEN_IDENTITY ? by : undefined),
         );
       }
-      if (!('id' in decided)) throw refusal(decided.kind, id);
+      if (!('id' in decided))
+        throw decided.kind === 'unknown' ? await unknownApproval(context, id) : refusal(decided.kind, id);
       const { kind: outcome, ...rest } = decided;
       return json({ outcome, ...rest, action, by: operator.by });
     },
@@ -194,12 +197,14 @@ const samePersonText = (id: string, by: string | undefined): string =>
 
 /** Returns the error for a decision that was not taken. */
 function refusal(
-  kind: Exclude<DecisionOutcome['kind'], 'decided' | 'noted' | 'retracted' | 'settled' | 'samePerson'>,
+  kind: Exclude<
+    DecisionOutcome['kind'],
+    'decided' | 'noted' | 'retracted' | 'settled' | 'samePerson' | 'unknown'
+  >,
   id: string,
 ): Problem {
-  if (kind === 'unknown') return unknownApproval(id);
   const messages = {
-    expired: `Approval ${id} has expired: what it held is judged anew, list the approvals again.`,
+    expired: `Approval ${id} has expired: ${judgedAnew(undefined)}. List the approvals again then.`,
     full: `Too many first approvals of ${id} wait for a second person: decide about them first, or withdraw them.`,
   };
   return new Problem(409, messages[kind]);
@@ -211,8 +216,14 @@ function refuseUnknown(error: unknown): never {
   throw error;
 }
 
-const unknownApproval = (id: string): Problem =>
-  new Problem(
+async function unknownApproval({ states }: AdminContext, id: string): Promise<Problem> {
+  const present = await presentApprovalId(states, id);
+  const next =
+    present === undefined
+      ? 'GET /admin/v1/approvals?all=true lists them'
+      : `what is held now has the id ${present}`;
+  return new Problem(
     404,
-    `There is no approval ${id}, or nothing of it waits any more. It may have expired, with its first approval: GET /admin/v1/approvals?all=true lists them.`,
+    `There is no approval ${id}, or nothing of it waits any more. It may have expired, with its first approval: ${next}.`,
   );
+}
