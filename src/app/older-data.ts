@@ -7,11 +7,18 @@ import type { Parts } from './parts.ts';
 
 /**
  * Older data puts the targets of the connection on hold; an empty Redis is announced to the fleet. Resolves after the first look at
- * the data. A process that starts together with Redis has seen no data before, and notices nothing.
+ * the data. A process that starts together with Redis has seen no data before: it logs what the fleet tells of an empty Redis.
  */
 export async function watchForOlderData(parts: Parts, states: readonly DesiredState[]): Promise<void> {
   const { logger, config } = parts;
   const fleet = createFleetStore(parts, config.redis);
+  // Without Redis, the first check below tells nothing either.
+  const emptiedAfter = await fleet.read().then(
+    (view) => view.emptiedAfter,
+    () => null,
+  );
+  if (emptiedAfter !== null)
+    logger.error({ until: emptiedAfter, loss: 'empty' }, 'Redis came back without changes up to this time');
   for (const { connection, olderData } of states) {
     const check = async (): Promise<void> => {
       try {

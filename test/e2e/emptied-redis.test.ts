@@ -1,6 +1,12 @@
 // Tests that plan, reconcile and explain say that Redis came back empty, and do not call that a success.
+import { join } from 'node:path';
 import '../support/load-modules.ts';
+import { startApp } from '../../src/app.ts';
+import { readSettings } from '../../src/cli/cli.ts';
+import { createLogger } from '../../src/support/logger.ts';
+import { randomIds, systemClock } from '../../src/support/sources.ts';
 import { eventually } from '../support/eventually.ts';
+import { askHealth } from '../support/health.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -8,7 +14,7 @@ const ANN = 'ann@acme.example';
 let place: Place;
 afterAll(() => place.stop());
 
-test('after Redis came back empty, plan, reconcile and explain name the loss and what to do, and none exits 0', async () => {
+test('after Redis came back empty, plan, reconcile and explain name the loss and what to do, none exits 0, and a process that starts afterwards tells it in its log and its health', async () => {
   place = await openPlace({ ownRedis: true });
   const { commands, idp, redis } = place;
   await idp.createUser(ANN);
@@ -33,5 +39,31 @@ test('after Redis came back empty, plan, reconcile and explain name the loss and
       /Redis came back empty: .* are lost\. Restore a backup .* full cycle/,
     );
     expect(text).toContain('came back empty');
+  }
+  const lines: any[] = [];
+  const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) });
+  const settings = readSettings({
+    env: {},
+    cwd: commands.folder,
+    file: join(commands.folder, 'bridge.json'),
+  });
+  const later = await startApp(settings, 'api', {
+    logger,
+    clock: systemClock,
+    ids: randomIds,
+    random: Math.random,
+  });
+  try {
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        level: 50,
+        loss: 'empty',
+        msg: 'Redis came back without changes up to this time',
+      }),
+    );
+    const { fleet } = (await askHealth({ app: later }, '/health')).body.components;
+    expect(fleet).toMatchObject({ ok: false, findings: [expect.stringContaining('Redis came back empty')] });
+  } finally {
+    await later.stop();
   }
 }, 90_000);
