@@ -1,6 +1,6 @@
 // Routes of explain and sync for one user or group. POST takes the name in the body, because proxies log addresses.
 import { explain } from '../../../explain/explain.ts';
-import { findResources, toSearched, type FoundResource } from '../../../ops/find.ts';
+import { findForOrder, toSearched, type FoundResource } from '../../../ops/find.ts';
 import { syncOne } from '../../../ops/sync/sync-one.ts';
 import type { SyncReport } from '../../../ops/sync/sync-outcome.ts';
 import { Problem, severalProblem } from '../problem.ts';
@@ -118,7 +118,7 @@ async function explainAll(
 }
 
 /**
- * Finds the resource with this name, which several connections may have pushed under one ref.
+ * Finds the resource that an order means by this name, which several connections may have pushed under one ref.
  * @throws Problem 404 when no resource has the name, 409 when several have it
  */
 async function findOne(
@@ -126,7 +126,7 @@ async function findOne(
   { resource: name, target: only }: ResourceQuery,
 ): Promise<FoundResource[]> {
   requireTarget(context, only);
-  const found = await findResources(toSearched(context.states), name);
+  const found = await findForOrder(toSearched(context.states), name);
   if (found.length === 0) throw unknown();
   if (new Set(found.map(({ ref }) => ref)).size > 1) throw severalProblem(found);
   return found;
