@@ -86,11 +86,15 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
           say(`${counted(count, 'dead letter')} ${words.done}.`);
           // Every name was a dead letter.
           if (notLetters.length === 0) return;
-          complain(`No dead letter: ${notLetters.join(', ')}. See scim-bridge dead-letters list.`);
+          complain(
+            `No dead letter: ${notLetters.join(', ')}. See scim-bridge dead-letters list. A dropped one is tried again by scim-bridge sync NAME.`,
+          );
           cli.exit(EXIT_UNKNOWN);
         } else if (flags.all) say(`There is no dead letter: ${words.nothing}.`);
         else {
-          say('None of these is a dead letter: see scim-bridge dead-letters list.');
+          say(
+            'None of these is a dead letter: see scim-bridge dead-letters list. A dropped one is tried again by scim-bridge sync NAME.',
+          );
           cli.exit(1);
         }
       });

@@ -142,8 +142,10 @@ const STATE_SIGNS: Record<AttributeState['state'], string> = {
 };
 
 /** Returns a value as a line: the desired one, and the last applied one (behind `←`) unless they are equal. */
-function valueLine({ name, desired, applied, state }: AttributeState): string {
-  const shown = `${STATE_SIGNS[state]} ${name}: ${JSON.stringify(desired)}`;
+function valueLine({ name, desired, applied, state, reason }: AttributeState): string {
+  const wanted =
+    state === 'unmappable' ? `cannot be mapped (${reason ?? 'no value'})` : JSON.stringify(desired);
+  const shown = `${STATE_SIGNS[state]} ${name}: ${wanted}`;
   return state === 'equal' ? shown : `${shown} ← ${JSON.stringify(applied)}`;
 }
 

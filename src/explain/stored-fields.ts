@@ -65,7 +65,7 @@ export async function conditionOf(
   const approvals = awaitsDecision(link) ? await readApprovalIds(connection, outbox) : undefined;
   const advice =
     isBySettingsOfThen(condition, settings) && reason !== 'Held'
-      ? `The settings have changed since ${isoTime(since)}: scim-bridge dead-letters retry ${ref} tries it again, or scim-bridge sync ${ref}.`
+      ? `The settings have changed since ${isoTime(since)}: scim-bridge sync ${ref} tries it again.`
       : adviceFor(reason, { ref, approvals, target: target.name, message, write });
   return { reason, message, since: isoTime(since), status: status ?? null, advice };
 }

@@ -21,8 +21,8 @@ export interface AdviceFacts {
   write?: Condition['write'];
 }
 
-/** Returns the last part of an advice after which the sync is tried again. */
-const thenRetry = ({ ref }: AdviceFacts): string => `then scim-bridge dead-letters retry ${ref}.`;
+/** Returns the last part of an advice after which the sync is tried again, also of a dropped dead letter. */
+const thenRetry = ({ ref }: AdviceFacts): string => `then scim-bridge sync ${ref}.`;
 
 const targetIn = ({ target }: AdviceFacts): string => target ?? '<name>';
 

@@ -98,7 +98,7 @@ test('the platform has a definition of the wrong type → after its deletion the
   expect(list.text).toContain('team is number at the platform');
   const explained = (await runCommand('explain', BOB, '--all')).text;
   expect(explained).toContain('so correct the mapping or use another name.');
-  expect(explained).toContain('Restart with the corrected settings, then scim-bridge dead-letters retry');
+  expect(explained).toContain('Restart with the corrected settings, then scim-bridge sync');
   expect(explained).not.toContain('the identity provider or the mapping');
   await deleteDefinition('team');
   // The service keeps the wrong definition for a second.

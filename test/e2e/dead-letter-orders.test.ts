@@ -1,7 +1,10 @@
 // Tests orders about dead letters of which some are none, the time of a dead letter, and empty spans of the logs.
 import '../support/load-modules.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ADMIN_TOKEN } from '../support/build-bridge.ts';
 import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
 
 let place: Place;
 const since = async (): Promise<string> =>
@@ -76,4 +79,37 @@ test('a group is a dead letter and a person waits to join it → the removal of 
   await place.idle();
   expect(await refusals()).toBe(before + 1);
   expect((await place.commands.run('dead-letters', 'list')).text).toContain('system:Red');
+}, 60_000);
+
+test('a person whose value cannot be mapped was dropped from the dead letters → explain shows the fault in place of a value, and its advice and that of a retry name the sync, which tries the person again', async () => {
+  await place.commands.run('dead-letters', 'drop', ANN);
+  const explained = await place.commands.run('explain', ANN, '--all');
+  expect(explained.text).toMatch(
+    / attributes\.level: cannot be mapped \(is string and cannot become a number\) ← null/,
+  );
+  expect(explained.text).not.toContain('attributes.level: null');
+  expect(explained.text).toMatch(/then scim-bridge sync User:/);
+  const retried = await place.commands.run('dead-letters', 'retry', ANN);
+  expect([retried.code, retried.text]).toEqual([
+    1,
+    expect.stringContaining('A dropped one is tried again by scim-bridge sync NAME.'),
+  ]);
+  for (const { condition } of (await place.commands.run('explain', ANN, '--json')).json)
+    expect(condition.advice).toContain('then scim-bridge sync User:');
+  expect((await place.commands.run('sync', ANN)).text).toContain('AttributesNotWritten');
+}, 60_000);
+
+test('a person has the ref of somebody else as userName → POST /admin/v1/sync syncs the one whom the ref names, as the command does', async () => {
+  const gus = await place.idp.createUser('gus@acme.example', { title: '1' });
+  await place.idp.createUser(`User:${gus}`, { title: '2' });
+  await place.idle();
+  for (const resource of [`User:${gus}`, gus]) {
+    const answer = await fetch(`http://127.0.0.1:${place.port}/admin/v1/sync`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ resource }),
+    });
+    const reports = (await answer.json()) as { ref: string }[];
+    expect([answer.status, reports.map(({ ref }) => ref)]).toEqual([200, [`User:${gus}`]]);
+  }
 }, 60_000);

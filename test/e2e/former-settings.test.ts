@@ -24,7 +24,7 @@ test('while the settings are unchanged, dead-letters list, explain, plan and exc
   for (const command of [['dead-letters', 'list'], ['explain', BOB, '--all'], ['plan'], ['exceptions']])
     expect((await runCommand(...command)).text).not.toMatch(/settings (that )?have changed/);
   expect((await runCommand('explain', VIEWER)).text.replace(/\s+/g, ' ')).toMatch(
-    /adopt to exact and restart, to take it over; or rename or delete one of the two\. In both cases then scim-bridge dead-letters retry \S+\./,
+    /adopt to exact and restart, to take it over; or rename or delete one of the two\. In both cases then scim-bridge sync \S+\./,
   );
 });
 
@@ -51,9 +51,9 @@ test('after adopt was changed, each command says that the account was refused un
   const [found] = (await runCommand('explain', VIEWER, '--json')).json;
   const explained = (await runCommand('explain', VIEWER)).text.replace(/\s+/g, ' ');
   expect(explained).toMatch(
-    /NotAdopted\. The settings have changed since \S+: scim-bridge dead-letters retry \S+ tries it again, or scim-bridge sync \S+\./,
+    /NotAdopted\. The settings have changed since \S+: scim-bridge sync \S+ tries it again\./,
   );
-  expect(explained).toContain(`retry ${found.ref} tries it again`);
+  expect(explained).toContain(`sync ${found.ref} tries it again`);
   expect(explained).not.toContain('.adopt to exact');
   for (const command of [['plan'], ['exceptions'], ['status']])
     expect((await runCommand(...command)).text).toMatch(CHANGED);

@@ -38,9 +38,7 @@ test('explain of an approved deactivation that the platform refuses announces no
   const { text } = await run('explain', HAL, '--all');
   expect(text).not.toContain('looked at again by itself');
   expect(text).not.toContain('Correct the value');
-  expect(text).toContain(
-    `or deactivate the account there by hand, then scim-bridge dead-letters retry User:${hal}.`,
-  );
+  expect(text).toContain(`or deactivate the account there by hand, then scim-bridge sync User:${hal}.`);
 }, 60_000);
 
 test('explain does not announce that a reactivation refused by the platform is written again', async () => {
@@ -69,5 +67,5 @@ test('verify-access and explain tell that the deletion of a closed account is re
   expect(code).toBe(0);
   const explained = (await run('explain', hal, '--all')).text;
   expect(explained).not.toContain('rename or delete the other');
-  expect(explained).toContain('or delete it there by hand, then scim-bridge dead-letters retry');
+  expect(explained).toContain('or delete it there by hand, then scim-bridge sync');
 }, 60_000);

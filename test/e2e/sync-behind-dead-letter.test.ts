@@ -43,7 +43,7 @@ test('explain and verify-access of a person name the group that is a dead letter
     summary: expect.stringContaining('group guests:'),
   });
   expect(json[0].reasons.join(' ')).toMatch(
-    new RegExp(`group guests needs a person .*: NotAdopted: .* dead-letters retry Group:${group}`),
+    new RegExp(`group guests needs a person .*: NotAdopted: .* scim-bridge sync Group:${group}`),
   );
   const { text } = await place.commands.run('verify-access', ANN);
   expect(text).toMatch(new RegExp(`the group guests needs a person .* explain Group:${group} tells`));

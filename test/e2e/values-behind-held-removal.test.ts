@@ -139,7 +139,7 @@ test('a dead letter gets a newer push and waits for a held removal → explain, 
     const [{ summary, reasons }] = (await commands.run('explain', dan, '--json')).json;
     return [summary, ...reasons].join(' ');
   };
-  expect(await explained()).toContain(`scim-bridge dead-letters retry User:${dan}`);
+  expect(await explained()).toContain(`scim-bridge sync User:${dan}`);
   await idp.patch(`/Groups/${field}`, { op: 'remove', path: `members[value eq "${dan}"]` });
   await place.idle();
   // The value of the former refusal is corrected.

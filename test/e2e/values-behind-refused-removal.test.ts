@@ -81,7 +81,7 @@ test('the platform refuses the removal of a person → explain of the person, an
   // No value is wrong: the platform refused to remove a member.
   expect(said).toMatch(
     new RegExp(
-      `The group Old needs a person .*: Refused: .*Ask the operator of the platform why this change of the group's members is refused, then scim-bridge dead-letters retry Group:${old}`,
+      `The group Old needs a person .*: Refused: .*Ask the operator of the platform why this change of the group's members is refused, then scim-bridge sync Group:${old}`,
     ),
   );
   expect(said).not.toContain('Correct the value');
