@@ -11,7 +11,7 @@ const VALUES_LOST = '';
 export interface ComparedDefinitions {
   /** Name of the attribute → id of its definition. */
   ids: ReadonlyMap<string, string>;
-  /** Attributes whose definition was deleted; it is missing in `ids`, or was made again and has another id. */
+  /** Attributes whose definition was deleted; it is missing in `ids`, or was made again: with another id, or missing with another type. */
   deleted: ReadonlySet<string>;
   /** Whether no look at the values of a user failed, so that a run after the comparison writes every lost value. */
   isWhole: boolean;

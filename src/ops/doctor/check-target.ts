@@ -169,14 +169,18 @@ async function checkAttributes(
   const deleted = missing.filter((name) => applied?.has(name));
   const unused = missing.filter((name) => !applied?.has(name));
   const remade = listed.value.filter(
-    ({ id, name }) =>
-      types[name] !== undefined && ids.some((written) => written.has(name) && written.get(name) !== id),
+    ({ id, name, type }) =>
+      types[name] === type && ids.some((written) => written.has(name) && written.get(name) !== id),
   );
+  const madeWithOtherType = (name: string): string =>
+    ids.some((written) => written.has(name))
+      ? ': the definition was deleted there with all values, and made again with this type'
+      : '';
   return [
     ok('attribute definitions can be read'),
     ...wrong.map(([name, type]) =>
       error(
-        `attribute ${name} is ${defined.get(name)} there and ${type} in the mapping`,
+        `attribute ${name} is ${defined.get(name)} there and ${type} in the mapping${madeWithOtherType(name)}`,
         'A type cannot be changed there: correct the mapping or use another name.',
       ),
     ),

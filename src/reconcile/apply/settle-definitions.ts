@@ -3,9 +3,11 @@ import type { ComparedDefinitions } from '../../directory/outbox/known-definitio
 import { isStoreFailure } from '../../directory/redis/why-away.ts';
 import type { ReconcileScope } from '../scope.ts';
 
+const NO_IDS: ReadonlyMap<string, string> = new Map();
+
 /**
  * Stores what the comparison found. A definition that was missing is read again, because the writes of the run have made it anew.
- * If this read fails, the values count as lost, and the next run compares all of them again.
+ * If this read fails, or the definition has another type by now, the values count as lost, and the next run compares them again.
  * @param isWritten whether all lost values are written, or ordered by marks
  */
 export async function settleDefinitions(
@@ -26,5 +28,8 @@ export async function settleDefinitions(
     return id === undefined ? [] : [[name, id] as const];
   });
   const ids = new Map([...compared.ids, ...made]);
-  return outbox.definitions.settle({ ...compared, ids }, present !== undefined);
+  const ofOtherType = new Set([...compared.deleted].filter((name) => present?.conflicts.has(name)));
+  const deleted = new Set([...compared.deleted].filter((name) => !ofOtherType.has(name)));
+  await outbox.definitions.settle({ ...compared, ids, deleted }, present !== undefined);
+  return outbox.definitions.settle({ ...compared, ids: NO_IDS, deleted: ofOtherType }, false);
 }

@@ -50,7 +50,7 @@ export async function entriesOf(
   const { scope } = scan;
   const withCause = await withCauses(scope, verified, options, { restored: openRestore, deleted });
   const found = await withFollowers(scan, reportedWithoutProof(withCause, users, groups), verified, {
-    always: mapsAll || full,
+    always: mapsAll || full || (deleted?.size ?? 0) > 0,
     isConflictPerAttribute: true,
   });
   const letters = await blockedEntries(scope, [...blocked.keys()], found, {

@@ -1,0 +1,52 @@
+// Tests what the commands say after somebody deleted the definition of an attribute and made it again with another type.
+import '../support/load-modules.ts';
+import { send } from '../support/send.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const CONFLICT = 'level is string at the platform and number in the mapping';
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({ target: { attributes: { level: { type: 'number', from: 'title' } } } });
+  await place.idp.createUser(ANN, { title: '3' });
+  await place.idle();
+  const { data } = (await atPlatform('GET', '/api/v1/user-attributes')) as {
+    data: { id: string; name: string }[];
+  };
+  await atPlatform('DELETE', `/api/v1/user-attributes/${data.find(({ name }) => name === 'level')?.id}`);
+  await atPlatform('POST', '/api/v1/user-attributes', { name: 'level', type: 'string' });
+}, 60_000);
+afterAll(() => place.stop());
+
+/** Calls the platform as an administrator. */
+async function atPlatform(method: string, path: string, body?: object): Promise<unknown> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const answer = await send(platformUrl, method, path, {
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
+    body,
+  });
+  expect(answer.status).toBeLessThan(300);
+  return answer.body;
+}
+
+const run = (...args: string[]) => place.commands.run(...args);
+
+test('a definition was made again with another type → plan, reconcile, status and explain tell it as often as they run, none calls the target as desired, and doctor promises no repair', async () => {
+  const doctor = await run('doctor');
+  expect(doctor.text).toContain(
+    'attribute level is string there and number in the mapping: the definition was deleted there with all values, and made again with this type',
+  );
+  expect(doctor.text).not.toContain('writes the values that are lost');
+  for (let round = 0; round < 2; round++) {
+    const plan = await run('plan');
+    expect(plan.text).toContain(CONFLICT);
+    expect(plan.text).not.toContain('The platform is as desired');
+    const reconcile = await run('reconcile', '--yes');
+    expect([reconcile.code, reconcile.text]).toEqual([1, expect.stringContaining(CONFLICT)]);
+    expect(reconcile.text).not.toContain('converged');
+    await place.idle();
+  }
+  expect((await run('status')).code).not.toBe(0);
+  expect((await run('explain', ANN, '--all')).text).toContain(CONFLICT);
+}, 60_000);
