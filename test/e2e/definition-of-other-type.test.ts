@@ -40,7 +40,7 @@ test('a definition was made again with another type → plan, reconcile, status 
   expect(doctor.text).not.toContain('writes the values that are lost');
   for (let round = 0; round < 2; round++) {
     const plan = await run('plan');
-    expect(plan.text).toContain(CONFLICT);
+    expect([plan.code, plan.text]).toEqual([0, expect.stringContaining(CONFLICT)]);
     expect(plan.text).not.toContain('The platform is as desired');
     const reconcile = await run('reconcile', '--yes');
     expect([reconcile.code, reconcile.text]).toEqual([1, expect.stringContaining(CONFLICT)]);
