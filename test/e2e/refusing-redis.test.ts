@@ -114,6 +114,10 @@ test('status and doctor report a full memory of Redis, and report no process as 
     /✘ log default: not checked: Redis does not answer, or takes no writes \(its memory is full\)/,
   );
   for (const area of ['fleet', 'data default', 'target main']) expect(doctor.text).toContain(` ${area}: `);
+  const explained = await runCommand('explain', 'ada@acme.example');
+  expect([explained.code, explained.text]).toEqual([0, expect.stringContaining('User ada@acme.example  ')]);
+  // Each call to the platform is counted in Redis.
+  expect((await runCommand('verify-access', 'ada@acme.example')).code).toBe(1);
   const deep = await runCommand('doctor', '--deep');
   expect(deep.code).toBe(1);
   expect(deep.text).toMatch(/✘ data: not checked: .*its memory is full/);

@@ -149,12 +149,8 @@ export function createDriftNotes(
   async function readLinks(refs: readonly Ref[]): Promise<ObservedResource[]> {
     const observed: ObservedResource[] = [];
     for (const portion of inPortions(refs, READ_PORTION)) {
-      const read = await redis
-        .multi()
-        .hmget(key('links'), ...portion)
-        .hmget(key('marks'), ...portion)
-        .exec();
-      const [links, marks] = (read ?? []).map(([, values]) => values as (string | null)[]);
+      const read = await scripts.values('read_observed', keys.base, { target, refs: portion });
+      const [links, marks] = read as (string | null)[][];
       for (const [index, ref] of portion.entries())
         observed.push({ ref, text: links?.[index] ?? '', marked: typeof marks?.[index] === 'string' });
     }
