@@ -69,16 +69,13 @@ export interface StoreOptions {
   url?: string;
 }
 
-/** Each jest process has its own database, because stores are compared by scans of all keys. */
-const OWN_DATABASE = 1 + (Number(process.env.JEST_WORKER_ID ?? 0) % 15);
-
 export function openStore({
   targets = ['main'],
   rulesReadGroups = false,
   leaseMs = 5000,
   events,
   uniqueExternalIds = false,
-  url = `${process.env.TEST_REDIS_URL}/${OWN_DATABASE}`,
+  url = process.env.TEST_REDIS_URL ?? '',
 }: StoreOptions = {}): Promise<Store> {
   const prefix = `test-${randomUUID()}`;
   const connections: Redis[] = [];
