@@ -117,11 +117,11 @@ testWith(HELMS.size > 0, 'helm')('with reconcile.runner: none the chart has no a
 });
 
 /** Runs tests of promtool with the alert rules of the chart. @returns `as expected`, or the output of promtool */
-function resultOf(tests: object[]): string {
+function resultOf(tests: object[], every = '5m'): string {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-alerts-'));
   const file = join(folder, 'situations.yaml');
   const rules = join(CHART, 'files/alerts.yaml');
-  writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '5m', tests }));
+  writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: every, tests }));
   const { status, stdout, stderr } = spawnSync(PROMTOOL ?? '', ['test', 'rules', file], { encoding: 'utf8' });
   rmSync(folder, { recursive: true });
   return status === 0 ? 'as expected' : stdout + stderr;
@@ -134,7 +134,7 @@ testWith(PROMTOOL !== undefined, 'promtool')('each alert fires in its situation,
     at: '9h58m',
     fires: situation.fires,
   }));
-  const tests = [...ten, ...OTHERS].map(({ name, interval = '1m', series, at, fires }: (typeof OTHERS)[number]) => ({
+  const testOf = ({ name, interval = '1m', series, at, fires }: (typeof OTHERS)[number]): object => ({
     name,
     interval,
     input_series: Object.entries(series).map(([key, values]) => ({
@@ -148,8 +148,13 @@ testWith(PROMTOOL !== undefined, 'promtool')('each alert fires in its situation,
         exp_samples: fires.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
       },
     ],
-  }));
-  expect(resultOf(tests)).toBe('as expected');
+  });
+  const situations: typeof OTHERS = [...ten, ...OTHERS];
+  for (const interval of ['5m', '30m']) {
+    const tests = situations.filter(({ every = '5m' }) => every === interval).map(testOf);
+    expect(tests).not.toEqual([]);
+    expect(resultOf(tests, interval)).toBe('as expected');
+  }
 }, 120_000);
 
 testWith(PROMTOOL !== undefined, 'promtool')('a token expires → its alerts give the time left, and afterwards say that it has expired', () => {

@@ -10,6 +10,8 @@ export const OTHERS: {
   name: string;
   /** Time between two samples; one minute by default. */
   interval?: string;
+  /** Time between two evaluations of the rules; five minutes by default, which takes seconds for a situation of days. */
+  every?: string;
   series: Record<string, string>;
   at: string;
   fires: string[];
@@ -22,6 +24,7 @@ export const OTHERS: {
       'bridge_http_requests_total{connection="default",operation="list",status="200"}': '0+2x1000 2000x2000',
       'bridge_http_requests_total{connection="other",operation="list",status="200"}': '0+2x3000',
     },
+    every: '30m',
     at: '48h',
     fires: ['ScimBridgeNoPushes'],
   },
@@ -33,6 +36,7 @@ export const OTHERS: {
       // Three calls every 40 minutes.
       'bridge_http_requests_total{connection="default",operation="list",status="401"}': `0x1000 ${steps(3, 40, 50)}`,
     },
+    every: '30m',
     at: '48h',
     fires: ['ScimBridgeNoPushes'],
   },
@@ -46,6 +50,7 @@ export const OTHERS: {
       'bridge_token_last_used_timestamp_seconds{connection="default",token="primary"}': '0+300x120 36000x2880',
       'bridge_token_last_used_timestamp_seconds{connection="new",token="primary"}': '0x3000',
     },
+    every: '30m',
     at: '249h',
     fires: ['ScimBridgeNoPushes'],
   },
@@ -56,6 +61,7 @@ export const OTHERS: {
       'bridge_http_requests_total{connection="default",operation="list",status="200"}': '_x1000 1x400 stale',
       'bridge_token_last_used_timestamp_seconds{connection="default",token="primary"}': '60000x1400 144000x1500',
     },
+    every: '30m',
     at: '47h',
     fires: [],
   },
@@ -65,6 +71,7 @@ export const OTHERS: {
       'bridge_redis_up{instance="1"}': '1x3000',
       'bridge_http_requests_total{connection="default",operation="list",status="200"}': '0+2x1000 stale',
     },
+    every: '30m',
     at: '48h',
     fires: ['ScimBridgeNoPushes'],
   },
