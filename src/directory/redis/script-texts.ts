@@ -12,17 +12,34 @@ const AT_ONCE = new Set(['create_users']);
 const NEEDS = /^( *)-- NEEDS (.*)$/gm;
 const HEADER = /^-- NEEDS .*$/m;
 
-let assembled: readonly [name: string, lua: string][] | undefined;
+let files: ReadonlyMap<string, string> | undefined;
+const assembled = new Map<string, string>();
 
-/** Returns the name and the assembled text of every script. The files are read once. */
-export const scriptTexts = () => (assembled ??= [...assembleAll()]);
+/** Files of the scripts, by the name of the script. The folder is read once. */
+function scriptFiles(): ReadonlyMap<string, string> {
+  files ??= new Map(
+    readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.lua') && dirname(file) !== PARTS)
+      .map((file) => [basename(file, '.lua'), file]),
+  );
+  return files;
+}
 
-function* assembleAll(): Generator<[name: string, lua: string]> {
-  for (const file of readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' })) {
-    if (!file.endsWith('.lua') || dirname(file) === PARTS) continue;
-    const name = basename(file, '.lua');
-    yield [name, assemble(name, textOf(file))];
-  }
+/** Returns the names of all scripts. */
+export const scriptNames = (): string[] => [...scriptFiles().keys()];
+
+/**
+ * Returns the assembled text of a script. A text is assembled at its first use, because a command uses few of the scripts.
+ * @throws Error when there is no script of this name
+ */
+export function scriptText(name: string): string {
+  const known = assembled.get(name);
+  if (known !== undefined) return known;
+  const file = scriptFiles().get(name);
+  if (file === undefined) throw new Error(`There is no script named ${name}`);
+  const text = assemble(name, textOf(file));
+  assembled.set(name, text);
+  return text;
 }
 
 function assemble(name: string, text: string): string {

@@ -2,7 +2,7 @@
 // loop are sent as one command (ADR 0016), because sending costs this process more than Redis needs for the work.
 import type { Redis } from 'ioredis';
 import type { Confirm } from './replicas.ts';
-import { scriptTexts } from './script-texts.ts';
+import { scriptText } from './script-texts.ts';
 
 /** Tag of the reply of one failed call; the other calls of its batch have their own replies. */
 const FAILED = 'failed';
@@ -67,18 +67,23 @@ type RunCall = (call: Call) => Promise<ScriptReply | string>;
 /** The client with its scripts as methods, as `defineCommand` of ioredis adds them. */
 type ScriptClient = Record<string, (base: string, texts: string[]) => Promise<unknown>>;
 
-/** Defines every script on the client. Each batch is one EVALSHA, and each call has its own outcome. */
+/** Returns the scripts of the directory on this client. Each batch is one EVALSHA, and each call has its own outcome. */
 export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
-  for (const [name, lua] of scriptTexts()) redis.defineCommand(name, { lua, numberOfKeys: 1 });
   const client = redis as unknown as ScriptClient;
+  const defined = new Set<string>();
   const batch = createBatch();
   /** Runners by key base and script: the calls of one command share their keys. */
   const runners = new Map<string, Map<string, RunCall>>();
 
+  /** Defines a script at its first call, because the client hashes the text: most commands call a few of the scripts. */
+  function define(name: string): void {
+    redis.defineCommand(name, { lua: scriptText(name), numberOfKeys: 1 });
+    defined.add(name);
+  }
+
   async function send(name: string, base: string, texts: string[]): Promise<unknown> {
-    const command = client[name];
-    if (!command) throw new Error(`There is no script named ${name}`);
-    const reply = await command.call(redis, base, texts);
+    if (!defined.has(name)) define(name);
+    const reply = await client[name]?.(base, texts);
     if (confirm && CONFIRMED.has(name)) await confirm(base);
     return reply;
   }
