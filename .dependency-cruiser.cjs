@@ -59,6 +59,7 @@ const src = '^src/';
 const doors = {
   cli: [
     `${src}app[.]ts$`,
+    `${src}app/(open|parts)[.]ts$`,
     `${src}sandbox/`,
     `${src}demo/`,
     `${src}directory/`,

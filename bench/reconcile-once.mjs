@@ -13,7 +13,7 @@ const part = (name) => import(pathToFileURL(join(dist, name)).href);
 const { loadConfig } = await part('config/load.js');
 const { randomIds, systemClock } = await part('support/sources.js');
 const { silentLogger } = await part('support/logger.js');
-const { openScopes } = await part('app.js');
+const { openScopes } = await part('app/open.js');
 const { reconcile } = await part('reconcile/apply/run.js');
 const { connectPlatform } = await part('platform/client.js');
 

@@ -33,7 +33,6 @@ import { startScheduler } from './reconcile/apply/schedule.ts';
 import { createReleasers, type Releasers } from './support/releasers.ts';
 import type { Target } from './sync/target.ts';
 
-export { openDesiredStates, openScopes } from './app/open.ts';
 export type { AppDeps } from './app/parts.ts';
 
 export type Role = 'all' | 'api' | 'worker' | 'scheduler';

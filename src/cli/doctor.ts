@@ -1,6 +1,6 @@
 // Defines the command doctor, which checks Redis, targets, clocks, settings and derived data.
 import type { Command } from 'commander';
-import { openDesiredStates } from '../app.ts';
+import { openDesiredStates } from '../app/open.ts';
 import { checkStore, readStoreFacts, untilReady } from '../directory/redis/connection.ts';
 import { checkEverything } from '../ops/doctor/check-everything.ts';
 import { configWarnings } from '../config/warnings.ts';

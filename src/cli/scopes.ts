@@ -2,7 +2,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { createCommandLogger } from './command-logger.ts';
 import { requireKnown } from './resources.ts';
-import { type AppDeps, openScopes } from '../app.ts';
+import { openScopes } from '../app/open.ts';
+import type { AppDeps } from '../app/parts.ts';
 import type { Config } from '../config/schema.ts';
 import type { ScheduledScope } from '../reconcile/apply/schedule.ts';
 import type { ReadFleet } from '../ops/status/fleet.ts';

@@ -1,5 +1,5 @@
 // Opens the desired state in Redis for one command.
-import { openDesiredStates } from '../app.ts';
+import { openDesiredStates } from '../app/open.ts';
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 

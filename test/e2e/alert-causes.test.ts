@@ -167,7 +167,9 @@ describe('alerts about the platform', () => {
   }, 30_000);
 
   test("an operator's `hold` → the metric of ScimBridgeHoldForgotten grows with the age of the hold, and is 0 after the release", async (bridge) => {
-    const { states, redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
+    const { states, redis: direct } = (await import('../../src/app/open.ts')).openDesiredStates(
+      bridge.config,
+    );
     await eventually('connected', () => direct.status === 'ready');
     const ON_HOLD = { ...MAIN, reason: 'OnHold' };
     const guard = states[0]?.outboxes.get('main')?.guardStore;
@@ -278,7 +280,9 @@ describe('alerts about identity providers and Redis', () => {
   test('the Redis address leads to a replica → bridge_redis_role, the metric of ScimBridgeRedisNotPrimary, has the role slave and not master', async ({
     bridge,
   }) => {
-    const { states, redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
+    const { states, redis: direct } = (await import('../../src/app/open.ts')).openDesiredStates(
+      bridge.config,
+    );
     expect(states).toHaveLength(1);
     await eventually('connected', () => direct.status === 'ready');
     await direct.replicaof('127.0.0.1', await freePort());
@@ -300,7 +304,7 @@ describe('alerts about identity providers and Redis', () => {
   test('maxmemory is nearly reached → the metrics of ScimBridgeRedisMemory show more than 85 % used; without maxmemory the limit has no sample', async ({
     bridge,
   }) => {
-    const { redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
+    const { redis: direct } = (await import('../../src/app/open.ts')).openDesiredStates(bridge.config);
     await eventually('connected', () => direct.status === 'ready');
     const unlimited = await scrape(bridge.app.port);
     expect(unlimited.value('bridge_redis_memory_used_bytes')).toBeGreaterThan(100_000);
@@ -323,7 +327,7 @@ describe('alerts about identity providers and Redis', () => {
   }) => {
     const before = await scrape(bridge.app.port);
     await pause(FRESH_MS);
-    const { redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
+    const { redis: direct } = (await import('../../src/app/open.ts')).openDesiredStates(bridge.config);
     await eventually('connected', () => direct.status === 'ready');
     await direct.call('CLIENT', 'PAUSE', '1500', 'ALL');
     const [slow] = await Promise.all([scrape(bridge.app.port), bridge.idp.send('GET', '/Users')]);

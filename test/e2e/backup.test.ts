@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDesiredStates } from '../../src/app.ts';
+import { openDesiredStates } from '../../src/app/open.ts';
 import { untilReady } from '../../src/directory/redis/connection.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { createCommands, type Commands } from '../support/command.ts';

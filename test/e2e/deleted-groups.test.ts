@@ -1,7 +1,7 @@
 // Tests that a rejection concerning a group which is deleted at the source covers what the person rejected and nothing else.
 import { join } from 'node:path';
 import '../support/load-modules.ts';
-import { openDesiredStates } from '../../src/app.ts';
+import { openDesiredStates } from '../../src/app/open.ts';
 import { readSettings } from '../../src/cli/cli.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 

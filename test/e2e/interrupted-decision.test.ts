@@ -1,7 +1,7 @@
 // Tests that the running service finishes a decision whose process was killed.
 import '../support/load-modules.ts';
 import { join } from 'node:path';
-import { openDesiredStates } from '../../src/app.ts';
+import { openDesiredStates } from '../../src/app/open.ts';
 import { readSettings } from '../../src/cli/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';

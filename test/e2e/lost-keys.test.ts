@@ -1,7 +1,7 @@
 // Tests random losses of derived data during pushes: after one repair and one reconcile every user is as desired.
 // LOST_KEYS_SEEDS=50 runs more seeds.
 import type { Redis } from 'ioredis';
-import { openDesiredStates } from '../../src/app.ts';
+import { openDesiredStates } from '../../src/app/open.ts';
 import { createKeyspace } from '../../src/directory/keys.ts';
 import { buildBridge } from '../support/build-bridge.ts';
 import { createCompany, createRandom, companyAttributes } from '../support/company.ts';

@@ -1,6 +1,6 @@
 // Tests mass removals: the guard holds them until an approval, and other changes are applied.
 import type { DestructiveKind, GuardLimit } from '../../src/guard/judge.ts';
-import { openDesiredStates } from '../../src/app.ts';
+import { openDesiredStates } from '../../src/app/open.ts';
 import { untilReady } from '../../src/directory/redis/connection.ts';
 import type { Outbox } from '../../src/directory/outbox/outbox.ts';
 import type { GuardStore } from '../../src/directory/guard/guard-store.ts';

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
-import { openDesiredStates } from '../../src/app.ts';
+import { openDesiredStates } from '../../src/app/open.ts';
 import { readSettings } from '../../src/cli/cli.ts';
 import { freePort, startLocalRedis, type LocalRedis } from '../../src/demo/local-redis.ts';
 import { eventually } from '../support/eventually.ts';

@@ -2,7 +2,7 @@
 import { createKeyspace } from '../../src/directory/keys.ts';
 import type { DesiredState } from '../../src/directory/desired-state.ts';
 import { untilReady } from '../../src/directory/redis/connection.ts';
-import { openDesiredStates } from '../../src/app.ts';
+import { openDesiredStates } from '../../src/app/open.ts';
 import { tendLogs } from '../../src/ops/doctor/check-logs.ts';
 import { startProofPass } from '../../src/ops/doctor/proof-pass.ts';
 import { readStatus } from '../../src/ops/status/status.ts';

@@ -1,5 +1,5 @@
 // Opens reconcile scopes as the commands do, and changes accounts at the platform.
-import { openScopes } from '../../src/app.ts';
+import { openScopes } from '../../src/app/open.ts';
 import type { RunReport } from '../../src/directory/outbox/runs.ts';
 import { makePlan } from '../../src/reconcile/plan/make-plan.ts';
 import type { Plan } from '../../src/reconcile/plan.ts';

@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { openDesiredStates, startApp, type App, type Role } from '../../src/app.ts';
+import { startApp, type App, type Role } from '../../src/app.ts';
+import { openDesiredStates } from '../../src/app/open.ts';
 import { readSettings } from '../../src/cli/cli.ts';
 import { startLocalRedis, type LocalRedis } from '../../src/demo/local-redis.ts';
 import { tendLogs } from '../../src/ops/doctor/check-logs.ts';

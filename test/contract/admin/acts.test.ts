@@ -1,5 +1,5 @@
 // Tests orders of operators through the admin API: their effect at the platform and their audit entries.
-import { openDesiredStates } from '../../../src/app.ts';
+import { openDesiredStates } from '../../../src/app/open.ts';
 import { untilReady } from '../../../src/directory/redis/connection.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';

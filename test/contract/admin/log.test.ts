@@ -1,6 +1,6 @@
 // Tests how the provisioning log and the audit log are searched, paged and exported through the admin API, with a log of
 // 200,000 entries.
-import { openDesiredStates } from '../../../src/app.ts';
+import { openDesiredStates } from '../../../src/app/open.ts';
 import { untilReady } from '../../../src/directory/redis/connection.ts';
 import type { LogEntry } from '../../../src/directory/logs/provisioning-log.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';

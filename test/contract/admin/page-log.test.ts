@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { openDesiredStates } from '../../../src/app.ts';
+import { openDesiredStates } from '../../../src/app/open.ts';
 import { untilReady } from '../../../src/directory/redis/connection.ts';
 import type { LogEntry } from '../../../src/directory/logs/provisioning-log.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';

@@ -1,7 +1,7 @@
 // Tests receivers that misbehave, and the messages of Slack and Teams: a failing channel does not affect others.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openDesiredStates } from '../../../src/app.ts';
+import { openDesiredStates } from '../../../src/app/open.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
 import { eventually } from '../../support/eventually.ts';
 import { noticesOf, PAGE_URL, webhookTo } from '../../support/notice-channel.ts';

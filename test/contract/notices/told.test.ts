@@ -1,5 +1,5 @@
 // Tests notices from a push to the signed message at the receiver.
-import { openDesiredStates } from '../../../src/app.ts';
+import { openDesiredStates } from '../../../src/app/open.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
 import { noticesOf, PAGE_URL, webhookTo } from '../../support/notice-channel.ts';

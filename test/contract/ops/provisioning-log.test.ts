@@ -1,5 +1,5 @@
 // Tests the provisioning log: writes and refusals of the worker, retention, and the hash chain.
-import { openDesiredStates } from '../../../src/app.ts';
+import { openDesiredStates } from '../../../src/app/open.ts';
 import { NO_REQUEST } from '../../../src/directory/records.ts';
 import { untilReady } from '../../../src/directory/redis/connection.ts';
 import type { DesiredState } from '../../../src/directory/desired-state.ts';
