@@ -2,15 +2,17 @@
 -- `key`: keys.lua.
 -- NEEDS exceptions, links, marks
 
--- Returns whether the resource was linked to this platform id, or may have it (`mayExist` of link.ts; '' for an unknown id); if
--- not, nothing is deleted. With p.keepsId, the link of a stored resource keeps that the account or group with this id may exist, with
--- its names: if the resource is deleted before it is linked again, its account has to be closed. Reads p.targets and p.request.
+-- Returns whether the resource was linked to this platform id, or may have it (`mayExist` and `tried` of link.ts; '' for an unknown
+-- id); if not, nothing is deleted. With p.keepsId, the link of a stored resource keeps that the account or group with this id may
+-- exist, with its names: if the resource is deleted before it is linked again, its account has to be closed. With p.leaves, what a
+-- create without answer may have made is left too. Reads p.targets and p.request.
 local function forget_link(target, ref, platform_id)
   local text = redis.call('HGET', key('links', target), ref)
   local link = text and cjson.decode(text)
-  local known_id = link and (link.id or link.mayExist and (link.mayExist.id or ''))
+  if not link then return false end
+  local known_id = link.id or link.mayExist and link.mayExist.id or (link.mayExist or link.tried) and ''
   if known_id ~= platform_id then return false end
-  if not link.id and link.tried then
+  if not link.id and link.tried and not p.leaves then
     -- A create was sent since, and what it made is still to be found.
     link.mayExist = nil
     redis.call('HSET', key('links', target), ref, cjson.encode(link))

@@ -179,9 +179,12 @@ export function createCoverageReader(
     await redis.del(keys.key('synced', `${target}:User`), keys.key('synced', `${target}:Group`));
   }
 
-  /** Yields deleted resources whose linked account is not closed. */
-  async function* orphans(): AsyncGenerator<CoverPortion['others']> {
-    for await (const [found] of portions('read_orphans', {})) {
+  /**
+   * Yields deleted resources whose account is not closed.
+   * @param closes whether the policy closes accounts: then those without link whom an earlier policy left are yielded too
+   */
+  async function* orphans({ closes = false } = {}): AsyncGenerator<CoverPortion['others']> {
+    for await (const [found] of portions('read_orphans', { closes: closes || undefined })) {
       yield pairsOf(found as string[]).map(([ref, state]) => ({
         ref: ref as Ref,
         state: state as CoverState,

@@ -145,14 +145,16 @@ export function createOutbox(
 
   /**
    * Deletes the link of a resource, so that the next sync looks it up again. `platformId`: the id that the link has; '': it has
-   * none and may have an account (`mayExist`). `keepsId`: the account or group may exist, so the link of a stored resource keeps its id.
+   * none and may have an account (`mayExist`, `tried`). `keepsId`: the account or group may exist, so the link of a stored resource
+   * keeps its id. `leaves`: what a create without answer may have made is not looked for any more.
    */
   async function forgetLink(
     ref: Ref,
     platformId: string,
-    { keepsId = false }: { keepsId?: boolean } = {},
+    { keepsId = false, leaves = false }: { keepsId?: boolean; leaves?: boolean } = {},
   ): Promise<void> {
-    await run('forget_link', { ref, platformId, keepsId: keepsId || undefined });
+    const kept = { keepsId: keepsId || undefined, leaves: leaves || undefined };
+    await run('forget_link', { ref, platformId, ...kept });
   }
 
   /**

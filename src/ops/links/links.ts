@@ -67,23 +67,25 @@ export async function forgetLinks(
   for (const { state, row, platformId, why, keepsId } of found) {
     const subject = `${ref} ${platformId || '(no known id)'}${why === undefined ? '' : ` left as it is: ${why}`}`;
     await state.acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });
-    await state.outboxes.get(row.target)?.forgetLink(ref, platformId, { keepsId });
+    await state.outboxes.get(row.target)?.forgetLink(ref, platformId, { keepsId, leaves: !keepsId });
   }
   return found.map(({ row }) => row);
 }
 
 /**
- * Returns the id of the account or group that a resource without link may have (`mayExist`); '': it has no known id. Undefined: it has
- * none, or the resource is stored and the order is not to leave the account: a second order must not drop what the first one kept.
+ * Returns the id of the account or group that a resource without platform id may have (`mayExist`, `tried`); '': the id is not known.
+ * Undefined: it has none, or the resource is stored and the order is not to leave the account, because a second order must not drop
+ * what the first one kept.
  */
 async function idOfLeft(
   { directory, links }: DesiredState,
   { kind, ref, target }: LinkRow,
   leaveAccount: boolean,
 ): Promise<string | undefined> {
-  const { mayExist } = await links.get(target, ref);
-  if (!mayExist || (!leaveAccount && (await directory.get(kind, parseRef(ref).id)))) return undefined;
-  return mayExist.id ?? '';
+  const { mayExist, tried } = await links.get(target, ref);
+  if (!(mayExist ?? tried) || (!leaveAccount && (await directory.get(kind, parseRef(ref).id))))
+    return undefined;
+  return mayExist?.id ?? '';
 }
 
 /** Returns why the link is needed: access that the bridge still has to remove at the platform; undefined: none. No full stop. */

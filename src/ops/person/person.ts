@@ -139,10 +139,13 @@ async function refsInLogs({ personData }: DesiredState, text: string): Promise<S
 
 /** Returns the state of an account. @param seen at the platform; undefined: there is no account, or no such target in the settings */
 function accountState(seen: SeenAccount | undefined, link: Link, isPending: boolean): AccountState['state'] {
-  const mayBeOpen = (link.id !== undefined || link.mayExist !== undefined) && mayBeActive(link);
+  const mayBeOpen = mayHaveAccount(link) && mayBeActive(link);
   const state = seen ?? (mayBeOpen ? 'active' : 'closed');
   return isPending && state !== 'active' ? 'pending' : state;
 }
+
+/** Returns whether the person has an account by the link, or may have one: the link was dropped, or the answer to a create was lost. */
+const mayHaveAccount = ({ id, mayExist, tried }: Link): boolean => (id ?? mayExist ?? tried) !== undefined;
 
 /** Returns the platform id of the account that the link has, or had before an operator ordered to forget the link. */
 const accountIdOf = ({ id, mayExist }: Link): string | undefined => id ?? mayExist?.id;
@@ -184,7 +187,7 @@ async function addLinks(
     // shows that the account left the group.
     const hasPending = [...pendingMemberships.values()].some((sign) => sign !== MEMBERSHIP_SIGN.keptRemoval);
     const isPending = mark !== null || hasPending || unconfirmedRemovals.length > 0;
-    if (link.id === undefined && !link.mayExist && !isPending) continue;
+    if (!mayHaveAccount(link) && !isPending) continue;
     const handovers = state.handovers.get(target);
     accounts.push({
       connection,

@@ -121,7 +121,8 @@ export async function readOrphans(scan: ScanResult): Promise<Record<Kind, Orphan
     User: { pending: [], lost: [] },
     Group: { pending: [], lost: [] },
   };
-  for await (const portion of scan.scope.coverage.orphans()) {
+  const { coverage, target } = scan.scope;
+  for await (const portion of coverage.orphans({ closes: target.policy.policy === 'sync' })) {
     for (const { ref, state } of portion) {
       const { pending, lost } = found[parseRef(ref).kind];
       if (DUE.has(state)) pending.push(ref);

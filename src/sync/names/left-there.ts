@@ -54,7 +54,8 @@ export async function linkLeft(
 
 /**
  * Returns the dead letter about an account or group of which it is not proven that it is the one of the resource that left. Under
- * another policy than `sync` there is none, because nothing is closed: the link keeps `mayExist`, in case the policy changes.
+ * another policy than `sync` there is none, because nothing is closed: the link keeps `mayExist` and `tried`, in case the policy
+ * changes.
  */
 export function unprovenLeft(context: SyncContext, what: string, doByHand: string): SyncOutcome {
   const { link, target, work, writes } = context;
@@ -66,7 +67,7 @@ export function unprovenLeft(context: SyncContext, what: string, doByHand: strin
   return blockedBy(
     context,
     'Conflict',
-    `${work.ref} ${reason}, and ${what}: if it is, ${doByHand} at the platform, then retry; ` +
+    `${work.ref} ${reason}, and ${what}: if so, ${doByHand} at the platform, then retry; ` +
       `if not, order scim-bridge links forget ${work.ref} --target ${target.name} --leave-account`,
   );
 }

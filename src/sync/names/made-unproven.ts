@@ -1,15 +1,14 @@
-// Ends the sync of a deleted resource as a dead letter if a create whose answer was lost may have left an account or group, and it
-// cannot be told from those of others.
+// Ends the sync of a resource that left if a create whose answer was lost may have made an account or group, and it cannot be told
+// from those of others.
 import type { WireUser } from '../../platform/wire.ts';
-import { blockedBy } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import type { SyncOutcome } from '../outcome.ts';
-import { isLinkedToOther } from './left-there.ts';
+import { isLinkedToOther, unprovenLeft } from './left-there.ts';
 import { mayBeOfTime } from './lost-create.ts';
 
 /**
- * Returns the dead letter about those of the accounts or groups that the create may have made: they are linked to nothing else,
- * and were not made at another time. Undefined: there is none.
+ * Returns the outcome (unprovenLeft) about those of the accounts or groups that the create may have made: they are linked to nothing
+ * else, and were not made at another time. Undefined: there is none.
  * @param doByHand what an operator does with it at the platform
  */
 export async function unprovenMade(
@@ -24,11 +23,9 @@ export async function unprovenMade(
     if (link.tried && mayBeOfTime(link.tried, each) && !(await isLinkedToOther(context, each.id)))
       left.push(each.id);
   if (left.length === 0) return undefined;
-  return blockedBy(
+  return unprovenLeft(
     context,
-    'Conflict',
-    `${work.ref} left, and the answer to the create of its ${what} was lost: look whether it made the ${what} with SCIM id ` +
-      `${left.join(' or ')}; if so, ${doByHand} at the platform, then retry; ` +
-      `if not, order scim-bridge dead-letters drop ${work.ref}`,
+    `the answer to the create of its ${what} was lost: look whether it made the ${what} with SCIM id ${left.join(' or ')}`,
+    doByHand,
   );
 }

@@ -1,0 +1,150 @@
+// Tests people and groups who leave while the answer to the create of their account or group is lost, and what operators order then.
+import '../support/load-modules.ts';
+import { systemClock } from '../../src/support/sources.ts';
+import { byHand } from '../support/by-hand.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+/** Longer than a look-up may lag behind a create whose answer was lost. */
+const LATER_MS = 125_000;
+
+let place: Place;
+afterEach(() => place.stop());
+
+const told = async (...words: string[]): Promise<string> =>
+  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+const told0 = async (...words: string[]): Promise<void> => {
+  const { code, text } = await place.commands.run(...words);
+  expect([code, text]).toEqual([0, expect.anything()]);
+};
+const activeOf = async (name: string) => (await place.platform.user(name))?.active;
+const laterClock = { ...systemClock, now: () => systemClock.now() + LATER_MS };
+const startLater = async (): Promise<void> => {
+  await place.start('worker', undefined, laterClock);
+  await place.idle();
+};
+
+/** Starts a worker, loses the answer of the next create at the platform, and stops the worker before it looks again. */
+async function loseAnswer(path: 'Users' | 'Groups', order: () => Promise<unknown>): Promise<void> {
+  const { platform } = place;
+  const rules = [
+    { method: 'POST', path: `/${path}$`, dropAfter: true, times: 1 },
+    { method: 'POST', path: `/${path}$`, status5xx: true },
+  ];
+  await platform.control('PATCH', '/faults', { rules });
+  await platform.forgetRequests();
+  await order();
+  await eventually('the create was sent', async () => {
+    const requests = await platform.requests();
+    return requests.some(({ method, path: asked }) => method === 'POST' && asked.endsWith(`/${path}`));
+  });
+  await place.stopApps();
+  await place.start('api');
+  await platform.control('PATCH', '/faults', { rules: [] });
+}
+
+/** A person whose account somebody changed after a create whose answer was lost, so that it is not known whose it is. */
+async function openUnanswered(target: object = {}): Promise<string> {
+  place = await openPlace({
+    target: { adopt: 'report', users: { activation: 'immediate' }, ...target },
+  });
+  let ann = '';
+  await loseAnswer('Users', async () => {
+    ann = await place.idp.createUser(ANN, { externalId: undefined, displayName: 'Ann Able' });
+  });
+  const { scimId = '' } = (await place.platform.user(ANN)) ?? {};
+  await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'displayName', value: 'Ann A.' });
+  return ann;
+}
+
+test('links forget --leave-account of a person with a create without answer leaves the account, and nothing closes it later', async () => {
+  const ann = await openUnanswered();
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await startLater();
+  expect(await told('dead-letters', 'list')).toContain(
+    `links forget User:${ann} --target main --leave-account`,
+  );
+  await told0('links', 'forget', `User:${ann}`, '--target', 'main', '--leave-account');
+  await place.idle();
+  expect(await told('dead-letters', 'list')).not.toContain(ann);
+  await told0('reconcile', '--yes');
+  await place.idle();
+  expect(await told('dead-letters', 'list')).not.toContain(ann);
+  expect(await told('exceptions')).not.toContain(ann);
+  expect(await activeOf(ANN)).toBe(true);
+}, 60_000);
+
+test('links forget --leave-account of a person whose link was dropped before, and whose new create got no answer, leaves the new account', async () => {
+  place = await openPlace({ target: { users: { activation: 'immediate' } } });
+  const ann = await place.idp.createUser(ANN);
+  await place.idle();
+  await told0('hold');
+  await told0('links', 'forget', ANN);
+  await byHand(place, 'DELETE', `/Users/${(await place.platform.user(ANN))?.scimId ?? ''}`);
+  await loseAnswer('Users', () => told0('release'));
+  await told0('hold');
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  expect((await place.commands.run('links', 'forget', `User:${ann}`)).code).toBe(1);
+  await told0('links', 'forget', `User:${ann}`, '--leave-account');
+  await told0('release');
+  await startLater();
+  expect(await told('dead-letters', 'list')).not.toContain(ann);
+  await told0('reconcile', '--yes');
+  await place.idle();
+  expect(await activeOf(ANN)).toBe(true);
+}, 60_000);
+
+for (const policy of ['create-only', 'upsert-only'])
+  test(`a person leaves after a create without answer, and the policy is ${policy} now → no dead letter asks for the account to be closed`, async () => {
+    const ann = await openUnanswered();
+    await place.change(({ targets }) => {
+      Object.assign(targets.main, { policy });
+    });
+    await place.stopApps();
+    await place.start('api');
+    await place.idp.send('DELETE', `/Users/${ann}`);
+    await startLater();
+    expect(await told('dead-letters', 'list')).not.toContain(ann);
+    expect(await activeOf(ANN)).toBe(true);
+  }, 60_000);
+
+test('the policy is sync again after a person with a create without answer left → a dead letter asks about the account', async () => {
+  const ann = await openUnanswered({ policy: 'upsert-only' });
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await startLater();
+  expect(await told('dead-letters', 'list')).not.toContain(ann);
+  await place.change(({ targets }) => {
+    Object.assign(targets.main, { policy: 'sync' });
+  });
+  await place.commands.run('reconcile', '--yes');
+  await eventually('a dead letter asks', async () => (await told('dead-letters', 'list')).includes(ann));
+}, 60_000);
+
+test('links forget --leave-account of a deleted group whose create got no answer leaves the group with its members', async () => {
+  place = await openPlace({ target: { adopt: 'report' } });
+  const bob = await place.idp.createUser('bob@acme.example');
+  await place.idle();
+  let group = '';
+  await loseAnswer('Groups', async () => {
+    group = await place.idp.createGroup('crew', [bob]);
+  });
+  const { scimId = '' } = (await place.platform.group('crew')) ?? {};
+  const value = [{ value: (await place.platform.user('bob@acme.example'))?.scimId }];
+  await byHand(place, 'PATCH', `/Groups/${scimId}`, { op: 'add', path: 'members', value });
+  await place.idp.send('DELETE', `/Groups/${group}`);
+  await startLater();
+  expect(await told('dead-letters', 'list')).toContain(`links forget Group:${group} --target main`);
+  await told0('links', 'forget', `Group:${group}`, '--target', 'main', '--leave-account');
+  await place.idle();
+  expect(await told('dead-letters', 'list')).not.toContain(group);
+  expect((await place.platform.group('crew'))?.members).toHaveLength(1);
+}, 60_000);
+
+test('forget of a person with a create without answer, whom the policy leaves open, is refused without --leave-account', async () => {
+  const ann = await openUnanswered({ policy: 'upsert-only' });
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await startLater();
+  const { code, text } = await place.commands.run('forget', ANN, '--yes');
+  expect([code, text]).toEqual([1, expect.stringContaining('active')]);
+}, 60_000);
