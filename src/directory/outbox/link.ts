@@ -85,6 +85,8 @@ export interface Link {
    * Unix milliseconds at which the bridge closed the account, or found that somebody else had closed it; absent: it is open.
    */
   closedAt?: number;
+  /** Set for a leaver whose account may have another userName than the person had at the source at last (former-name.ts). */
+  hasFormerName?: true;
   /** Consecutive failed attempts. */
   attempts?: number;
   /** Message of the newest of these failures: the provisioning log names only the first one. */

@@ -75,6 +75,7 @@ export async function unlinkAbsent(context: SyncContext, error: unknown): Promis
   delete link.rejoining;
   delete link.leftOpen;
   delete link.closedAt;
+  delete link.hasFormerName;
   delete link.unsure;
 }
 

@@ -1,18 +1,36 @@
 // Frees the userName of a closed account whose person had another one at the source at last, if somebody else is to get it.
-import { fold, refOf } from '../../directory/records.ts';
+import { fold, parseRef, refOf, type Ref } from '../../directory/records.ts';
+import { isNeverRenamed, type Link } from '../../directory/outbox/links.ts';
 import type { Resource } from '../../scim/index.ts';
 import { isGone } from '../calls/failures.ts';
 import type { SyncContext } from '../context.ts';
 import { stepAside } from './name-circle.ts';
 
 /**
- * Gives the closed account of a leaver a temporary userName if the source has changed the person since the last sync, so that the
- * account has a former name, and wants this name for another account. Otherwise the account keeps its name.
+ * Notes in the link of a leaver whether the account may have a former userName. Only the first sync after a deletion can tell: a
+ * tombstone has no name, only the version.
+ */
+export function noteFormerName({ link, work }: SyncContext): void {
+  const name = link.core?.userName;
+  const { record, deletedVersion } = work;
+  if (record) {
+    if (typeof name === 'string' && isOtherName(record.text, name)) link.hasFormerName = true;
+    else delete link.hasFormerName;
+    return;
+  }
+  // The basis begins with the version that was synced last (lua/basis.lua); after the sync of the deletion it is 0.
+  const synced = Number.parseInt(link.basis ?? '0', 10);
+  if (deletedVersion !== undefined && synced !== 0 && synced !== deletedVersion) link.hasFormerName = true;
+}
+
+/**
+ * Gives the closed account of a leaver a temporary userName if it has a former name, and the source wants this name for another
+ * account. Otherwise the account keeps its name.
  */
 export async function giveUpFormerName(context: SyncContext): Promise<void> {
   const { directory, link, links, target, work } = context;
   const name = link.core?.userName;
-  if (target.policy.policy !== 'sync' || typeof name !== 'string' || !isFormerName(context, name)) return;
+  if (target.policy.policy !== 'sync' || typeof name !== 'string' || !link.hasFormerName) return;
   const heirs = ((await directory.lookup('User', 'username', name)) ?? []).filter((id) => id !== work.id);
   // A person without an account takes this one over, by its name.
   const accounts = await links.getMany(
@@ -22,17 +40,29 @@ export async function giveUpFormerName(context: SyncContext): Promise<void> {
   if (!accounts.some(({ id, departed }) => id !== undefined && !departed)) return;
   try {
     await stepAside(context, name);
+    delete link.hasFormerName;
   } catch (error) {
     // Without an account the name is free.
     if (!isGone(error)) throw error;
   }
 }
 
-/** Returns whether the person may have had another userName at the source at last. A tombstone has no name, only the version. */
-function isFormerName({ link, work }: SyncContext, name: string): boolean {
-  const { record, deletedVersion } = work;
-  if (record) return fold(String((JSON.parse(record.text) as Resource).userName)) !== fold(name);
-  // The basis begins with the version that was synced last (lua/basis.lua); after the sync of the deletion it is 0.
-  const synced = Number.parseInt(link.basis ?? '0', 10);
-  return deletedVersion !== undefined && synced !== 0 && synced !== deletedVersion;
+/**
+ * Marks a leaver whose closed account has a former userName, so that its sync gives the name up for the person of this sync, who
+ * came after the closing. Call it once for each conflict: the sync of the leaver may be refused.
+ */
+export async function askForFormerName(
+  { directory, outbox, target, work }: SyncContext,
+  { ref, link }: { ref: Ref; link: Link },
+): Promise<void> {
+  if (target.policy.policy !== 'sync' || !isNeverRenamed(link) || link.condition?.reason === 'Protected')
+    return;
+  const record = await directory.get('User', parseRef(ref).id);
+  // A person out of scope may have been renamed since the closing.
+  const isFormer = record ? isOtherName(record.text, String(link.core?.userName)) : link.hasFormerName;
+  if (isFormer) await outbox.mark([ref], 'edit', work.request);
 }
+
+/** Returns whether the record has another userName. A damaged record tells none. */
+const isOtherName = (text: string, name: string): boolean =>
+  text !== '' && fold(String((JSON.parse(text) as Resource).userName)) !== fold(name);

@@ -3,6 +3,7 @@ import { isNeverRenamed, type Link } from '../../directory/outbox/links.ts';
 import type { Ref } from '../../directory/records.ts';
 import type { SyncContext } from '../context.ts';
 import { condition } from '../condition.ts';
+import { askForFormerName } from './former-name.ts';
 import { breakCircle, called, chainFrom, retryCircle, type ShownName } from './name-circle.ts';
 import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isExternalIdPending, isHandedOn, isOutdated, successionWait } from './succession.ts';
@@ -38,9 +39,10 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   const isTakenOver =
     neverRenamed !== undefined &&
     (await isExternalIdPending(context, neverRenamed.link.core ?? {}, context.work.ref));
-  const isKept = neverRenamed !== undefined && !isTakenOver && (await keepsName(context, neverRenamed.ref));
   // One attempt does not prove the conflict: between its reads an approval may end or the account be deleted, and a list may lag.
   const isFirstAttempt = (context.link.successionAttempts ?? 0) === 0;
+  if (neverRenamed && !isTakenOver && isFirstAttempt) await askForFormerName(context, neverRenamed);
+  const isKept = neverRenamed !== undefined && !isTakenOver && (await keepsName(context, neverRenamed.ref));
   const waitMs = (): number | undefined => (isFirstAttempt ? successionWait(context) : undefined);
   const afterMs = isKept
     ? waitMs()

@@ -17,7 +17,7 @@ import { linkLeftAccount } from './left-account.ts';
 import { resumeRemovals } from './protected-user.ts';
 import { unprovenMade } from '../names/made-unproven.ts';
 import { untilShown } from '../names/lost-create.ts';
-import { giveUpFormerName } from '../names/former-name.ts';
+import { giveUpFormerName, noteFormerName } from '../names/former-name.ts';
 import { withTemporaryName } from '../names/temporary-name.ts';
 
 /** Syncs a user who was deleted at the source or is out of scope. */
@@ -44,6 +44,7 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
     return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
   }
   noteLeftOpen(context, false);
+  noteFormerName(context);
   // The account of a deleted person whose deactivation was rejected keeps its memberships (guard_leavers.lua).
   const closing = { kind: 'deactivate', ref: work.ref } as const;
   const [isKept] = work.record ? [] : await outbox.guardStore.areRejected([closing]);

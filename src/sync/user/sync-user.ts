@@ -61,6 +61,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser): Promise<
   const { policy } = target;
   // The user is wanted, so a deletion that was sent before is no longer the reason of an absence.
   delete link.deleting;
+  delete link.hasFormerName;
   if (link.id === undefined) {
     const unlinked = await linkAccount(context, desired);
     if (unlinked) return unlinked;

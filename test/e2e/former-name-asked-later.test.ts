@@ -1,0 +1,62 @@
+// Tests the former userName of a leaver that somebody is to get after the account was closed.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+
+let place: Place;
+afterEach(() => place.stop());
+const rename = (id: string, value: string) =>
+  place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'userName', value });
+const NO_GUESTS = { users: { scope: 'title ne "guest"' } };
+const accountOf = async (externalId: string) =>
+  (await place.platform.state()).users.find((user) => user.externalId === externalId);
+
+test('a person gets the former userName of a leaver after the account of the leaver was closed → the closed account gives it up', async () => {
+  place = await openPlace({});
+  const ann = await place.idp.createUser(ANN);
+  const bob = await place.idp.createUser(BOB);
+  await place.idle();
+  await place.stopApps();
+  await place.start('api');
+  await rename(ann, 'ann.new@acme.example');
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.start('worker');
+  await eventually('closed', async () => (await accountOf(`ext-${ANN}`))?.active === false);
+  await place.idle();
+  await rename(bob, ANN);
+  await place.idle();
+  expect(await accountOf(`ext-${BOB}`)).toMatchObject({ active: true, userName: ANN });
+  expect(await accountOf(`ext-${ANN}`)).toMatchObject({ active: false });
+  expect((await place.commands.run('dead-letters', 'list', '--json')).json).toEqual([]);
+}, 60_000);
+
+test('a person out of scope was renamed after the closing, and another person gets the former userName → the closed account gives it up', async () => {
+  place = await openPlace({ target: NO_GUESTS });
+  const ann = await place.idp.createUser(ANN);
+  const bob = await place.idp.createUser(BOB);
+  await place.idle();
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: 'guest' });
+  await place.idle();
+  await rename(ann, 'ann.new@acme.example');
+  await place.idle();
+  await rename(bob, ANN);
+  await place.idle();
+  expect(await accountOf(`ext-${BOB}`)).toMatchObject({ active: true, userName: ANN });
+  expect(await accountOf(`ext-${ANN}`)).toMatchObject({ active: false });
+}, 60_000);
+
+test('a person gets the userName that a leaver had at last → the closed account keeps it, and a dead letter tells', async () => {
+  place = await openPlace({});
+  const ann = await place.idp.createUser(ANN);
+  const bob = await place.idp.createUser(BOB);
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.idle();
+  await rename(bob, ANN);
+  await place.idle();
+  expect((await accountOf(`ext-${ANN}`))?.userName).toBe(ANN);
+  expect((await place.commands.run('dead-letters', 'list')).text).toContain('person who left');
+}, 60_000);
