@@ -96,8 +96,8 @@ export interface SyncContext {
    * first operation (addition or removal). `inARow`: number of refusals since the last member that was written.
    */
   refusedMembers?: FailedWrite & { members: string[]; error: Error; inARow: number };
-  /** Set while the list is not read that tells whether accounts of members are gone; thrown as `refusedMembers` is. */
-  awaitedList?: Error;
+  /** Refused members whose accounts the platform does not show; judged after all other members, by one list (member-writes.ts). */
+  goneMembers?: (FailedWrite & { member: { user: string; platformId: string }; error: Error })[];
   /** Saves the link and extends the lease; called after every step that must not be lost. */
   save(options?: SaveOptions): Promise<void>;
   /**

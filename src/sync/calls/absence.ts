@@ -21,7 +21,15 @@ export class ListAwaited extends Error {
  * @throws errors of the platform client when the filtered list fails, or the read by id with another error than 404
  * @throws ListAwaited when the whole list is not read yet
  */
-export async function isAbsent(
+export async function isAbsent(asking: Asking, kind: Kind, link: Link): Promise<boolean> {
+  return !(await isFound(asking, kind, link)) && (await isMissing(asking, kind, link));
+}
+
+/**
+ * Returns whether the platform shows a linked resource by its name or its id. False proves no absence.
+ * @throws errors of the platform client when the filtered list fails, or the read by id with another error than 404
+ */
+export async function isFound(
   { target, call }: Asking,
   kind: Kind,
   { id = '', core }: Link,
@@ -31,13 +39,21 @@ export async function isAbsent(
     kind === 'User'
       ? await users.findBy('userName', String(core?.userName ?? ''), call)
       : await groups.findByDisplayName(String(core?.displayName ?? ''), call);
-  if (found.some((shown) => shown.id === id)) return false;
+  if (found.some((shown) => shown.id === id)) return true;
   try {
     await (kind === 'User' ? users.get(id, call) : groups.get(id, { members: false }, call));
-    return false;
+    return true;
   } catch (error) {
     if (!isGone(error)) throw error;
+    return false;
   }
+}
+
+/**
+ * Returns whether a whole list does not show the resource, of which isFound returned false. Calls at the same time share one list.
+ * @throws ListAwaited when the whole list is not read yet
+ */
+export async function isMissing({ target, call }: Asking, kind: Kind, { id = '' }: Link): Promise<boolean> {
   const shown = await target.missing[kind === 'User' ? 'users' : 'groups'].look(id, call.signal);
   if (shown === 'awaited') throw new ListAwaited(`the list that may show ${id} is not read yet`);
   return shown === 'missing';
@@ -58,7 +74,7 @@ export async function unlinkAbsent(context: SyncContext, error: unknown): Promis
   resetGate(context);
   // A refused change of members was one of the group that is gone.
   delete context.refusedMembers;
-  delete context.awaitedList;
+  delete context.goneMembers;
   delete context.shownAccount;
   delete link.id;
   delete link.account;

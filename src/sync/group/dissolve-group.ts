@@ -126,14 +126,14 @@ async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutc
   // can be written: the end of the sync drops the decisions about all other changes that the guard allowed.
   if (deletion === 'allowed') context.gate.unasked.push('delete');
   // A removal that the platform answered with success and did not carry out is tried again later.
-  throwIfUnwritten(context, await removePermitted(context, allowed));
+  await throwIfUnwritten(context, await removePermitted(context, allowed));
   return ended(context);
 }
 
 /** Removes the members whose removal the guard allows. @returns undefined when no member is left that the bridge manages */
 async function removeAll(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
   const { isWaiting, ignored, protectedCount } = await removeMembers(context, pending);
-  throwIfUnwritten(context, ignored);
+  await throwIfUnwritten(context, ignored);
   if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
   const outcome = ended(context);
   // A rejected removal keeps the link, because without it the operator could not take the rejection back.

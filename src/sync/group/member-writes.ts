@@ -3,7 +3,7 @@ import { platformIdOf } from '../../directory/outbox/links.ts';
 import { refOf } from '../../directory/records.ts';
 import type { PlatformPatchOperation, WireGroup, WireUser } from '../../platform/wire.ts';
 import { counted } from '../../support/counted.ts';
-import { isAbsent, ListAwaited } from '../calls/absence.ts';
+import { isFound, isMissing, ListAwaited } from '../calls/absence.ts';
 import type { SyncContext } from '../context.ts';
 import { namesGroup } from '../diff.ts';
 import { isGone, isStatus } from '../calls/failures.ts';
@@ -21,6 +21,8 @@ export interface LinkedMember {
 const MOST_REFUSED = 8;
 /** Statuses with which the platform refuses a PATCH and applies nothing of it (RFC 7644 §3.5.2). */
 const NOTHING_WRITTEN = [400, 403, 404, 409, 413, 422];
+
+type RefusedMember = NonNullable<SyncContext['goneMembers']>[number];
 
 /** One sentence for each PATCH that the platform answered with success but did not apply completely. */
 export type Ignored = string[];
@@ -140,40 +142,62 @@ const contains = (account: WireUser, groupId: string): boolean | undefined =>
   Array.isArray(account.groups) ? namesGroup(account, groupId) : undefined;
 
 /**
- * Forgets the link of a member whose account is gone at the platform. If the account is there, keeps the refusal in the context;
- * while the list that shows it is not read, keeps that in the context.
+ * Keeps the refusal of a member in the context: as one of a member whose account may be gone, or as one of the platform.
  * @throws the first refusal, when the platform has refused MOST_REFUSED members in a row
  */
 async function handleRefused(context: SyncContext, member: LinkedMember, error: Error): Promise<void> {
-  const { links, outbox, target } = context;
-  const ref = refOf('User', member.user);
-  const { core = {} } = await links.get(target.name, ref);
-  try {
-    if (await isAbsent(context, 'User', { id: member.platformId, core })) {
-      context.logger.warn({ ref }, 'account of a member is gone, looking for it anew');
-      await outbox.forgetLink(ref, member.platformId);
-      return;
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof ListAwaited)) throw thrown;
-    // The others are written meanwhile, and all members who are gone ask for the same list.
-    context.awaitedList = thrown;
-    return;
-  }
+  const { links, target } = context;
   const { operation = '' } = context.failedWrite ?? {};
+  const refused = { member, error, operation };
+  const { core = {} } = await links.get(target.name, refOf('User', member.user));
+  if (await isFound(context, 'User', { id: member.platformId, core })) {
+    if (noteRefused(context, refused).inARow >= MOST_REFUSED) await throwRefusal(context);
+  } else (context.goneMembers ??= []).push(refused);
+}
+
+/** Adds the refusal of a member to the one that is thrown after all members. */
+function noteRefused(
+  context: SyncContext,
+  { member, error, operation }: RefusedMember,
+): NonNullable<SyncContext['refusedMembers']> {
   const refused = (context.refusedMembers ??= { operation, error, members: [], inARow: 0 });
   if (refused.operation === operation) refused.members.push(member.user);
   refused.inARow += 1;
-  if (refused.inARow >= MOST_REFUSED) throwRefusal(context);
+  return refused;
+}
+
+/**
+ * Forgets the links of the members whose accounts a list proves to be gone. The refusals of the others are kept in the context.
+ * @throws ListAwaited, after all members, when the list is not read yet
+ */
+async function judgeGone(context: SyncContext): Promise<void> {
+  const gone = context.goneMembers ?? [];
+  delete context.goneMembers;
+  let awaited: ListAwaited | undefined;
+  // At the same time, so that one list tells of them all.
+  const judged = gone.map(async (refused) => {
+    const { user, platformId } = refused.member;
+    const ref = refOf('User', user);
+    try {
+      if (!(await isMissing(context, 'User', { id: platformId }))) return void noteRefused(context, refused);
+      context.logger.warn({ ref }, 'account of a member is gone, looking for it anew');
+      await context.outbox.forgetLink(ref, platformId);
+    } catch (error) {
+      if (!(error instanceof ListAwaited)) throw error;
+      awaited = error;
+    }
+  });
+  await Promise.all(judged);
+  if (awaited) throw awaited;
 }
 
 /**
  * @throws the first refusal of a member, if the platform has refused one in this sync; before that ListAwaited, because a refusal
  *   would end the attempts for the members whose list is not read yet
  */
-export function throwRefusal(context: SyncContext): void {
-  const { awaitedList, refusedMembers: refused } = context;
-  if (awaitedList) throw awaitedList;
+export async function throwRefusal(context: SyncContext): Promise<void> {
+  await judgeGone(context);
+  const { refusedMembers: refused } = context;
   if (!refused) return;
   context.failedWrite = refused;
   // Writes that followed have replaced it as the failure that the log entry tells.

@@ -96,8 +96,8 @@ export async function logLostMembers(context: SyncContext): Promise<void> {
  * Called last, so that all other members are written first.
  * @throws ListAwaited, the refusal of a member, or WriteIgnored when the platform did not apply a change
  */
-export function throwIfUnwritten(context: SyncContext, ignored: Ignored): void {
-  throwRefusal(context);
+export async function throwIfUnwritten(context: SyncContext, ignored: Ignored): Promise<void> {
+  await throwRefusal(context);
   if (ignored.length > 0) throw new WriteIgnored(ignored.join('; '));
 }
 

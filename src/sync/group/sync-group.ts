@@ -73,7 +73,7 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   if (!isNameConfirmed(link, name)) {
     const waiting = await renameGroup(context, name);
     // A temporary name is replaced by the next sync, which a refused removal must not prevent.
-    if (waiting && nameBehind(context) === undefined) throwRefusal(context);
+    if (waiting && nameBehind(context) === undefined) await throwRefusal(context);
     if (waiting) return waiting;
   }
   // Other policies remove no member, so the link notes the members who should leave.
@@ -86,7 +86,7 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   // An ignored removal is no wait: it is reported now, and tried again with growing delay.
   if (coalesceMs > 0 && removed.ignored.length === 0)
     return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
-  throwIfUnwritten(context, [...removed.ignored, ...added.ignored]);
+  await throwIfUnwritten(context, [...removed.ignored, ...added.ignored]);
   // A created or adopted group is complete when no member is under way.
   if (underWay === 0) {
     delete link.isIncomplete;
