@@ -154,5 +154,5 @@ const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subjec
 /** Returns the members to be removed whose account may be active, without protected ones. */
 async function openMembers(context: SyncContext, pending: PendingMembers): Promise<LinkedMember[]> {
   const leavers = await toLeavers(context, leaving(pending));
-  return leavers.flatMap(([, leaver]) => (leaver && leaver !== 'protected' && leaver.isOpen ? [leaver] : []));
+  return leavers.flatMap(([, leaver]) => (typeof leaver === 'object' && leaver.isOpen ? [leaver] : []));
 }

@@ -18,8 +18,8 @@ export interface Leaver extends LinkedMember {
   isIgnored?: boolean;
 }
 
-/** `protected`: the membership stays. Undefined: there is no membership to remove, such as of a user without account. */
-type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | undefined];
+/** `protected`: the membership stays. `sought`: a restore lost which account the user has, if any. Undefined: there is no membership to remove, such as of a user without account. */
+type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | 'sought' | undefined];
 
 /** Returns for each user (id, or `@<platform id>` of an unmanaged member), in this order, the member to be removed, if any. */
 export async function toLeavers(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
@@ -41,7 +41,8 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
       if (isUnmanaged(user)) return [user, await toUnmanagedLeaver(context, user)];
       const link = found[index];
       const platformId = link?.id ?? (await leftId(context, link));
-      if (link === undefined || platformId === undefined) return [user, undefined];
+      if (link === undefined || platformId === undefined)
+        return [user, link?.mayExist && link.mayExist.id === undefined ? 'sought' : undefined];
       if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
       const isIgnored = link.condition?.isIgnored === true;
       return [user, { user, platformId, isOpen: mayBeActive(link), isIgnored }];

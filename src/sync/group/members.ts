@@ -47,9 +47,11 @@ export async function removeMembers(
   }
   const leavers: Leaver[] = [];
   const unknown: string[] = [];
+  const sought: string[] = [];
   const protectedUsers: string[] = [];
   for (const [user, leaver] of await toLeavers(context, users)) {
     if (leaver === 'protected') protectedUsers.push(user);
+    else if (leaver === 'sought') sought.push(user);
     else if (leaver) leavers.push(leaver);
     else unknown.push(user);
   }
@@ -64,9 +66,22 @@ export async function removeMembers(
     });
     await context.outbox.ackMembers(context.work, MEMBERSHIP_SIGN.toRemove, fresh, 'kept');
   }
+  const isSoughtNow = await leaveSought(context, sought);
   const { members, isWaiting } = await permitted(context, leavers);
   ignored.push(...(await removePermitted(context, members)));
-  return { isWaiting, ignored, protectedCount: protectedUsers.length };
+  return { isWaiting: isWaiting || isSoughtNow, ignored, protectedCount: protectedUsers.length };
+}
+
+/**
+ * Handles users of whom a restore lost which account they have. The removals of those whose sync found none that it may link become
+ * unconfirmed: once a person is linked, the next reconcile removes the member who is still there.
+ * @returns whether syncs of others are to come, which look for their accounts: their removals wait
+ */
+async function leaveSought({ outbox, work }: SyncContext, users: string[]): Promise<boolean> {
+  const marked = await Promise.all(users.map((user) => outbox.isMarked(refOf('User', user))));
+  const left = users.filter((_, index) => !marked[index]);
+  if (left.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, left, 'unseen');
+  return left.length < users.length;
 }
 
 /** Removes members whose removal the guard has allowed. @returns sentences about members that the platform did not remove */

@@ -1,0 +1,126 @@
+// Tests that what a restore leaves of groups and memberships ends right when the source deletes them.
+import { join } from 'node:path';
+import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+
+let place: Place;
+afterEach(() => place.stop());
+
+const told = async (...words: string[]): Promise<string> =>
+  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+const told0 = async (...words: string[]): Promise<void> => {
+  const { code, text } = await place.commands.run(...words);
+  expect([code, text]).toEqual([0, expect.anything()]);
+};
+const membersOf = async (name: string) => (await place.platform.group(name))?.members;
+
+/** Restores a backup that was made before two persons and their group were synced for the first time. The target is on hold. */
+async function linkedAfterBackup(
+  target: object = {},
+  names = {},
+): Promise<Record<'ann' | 'bob' | 'group', string>> {
+  place = await openPlace({ ownRedis: true, target });
+  await told0('hold');
+  const ann = await place.idp.createUser(ANN, names);
+  const bob = await place.idp.createUser(BOB, names);
+  const group = await place.idp.createGroup('analysts', [ann, bob]);
+  const file = join(place.commands.folder, 'old.backup');
+  await told0('backup', file);
+  await told0('release');
+  await place.idle();
+  expect(await membersOf('analysts')).toEqual([ANN, BOB]);
+  await place.stopApps();
+  await told0('restore', file, '--replace', '--yes');
+  await place.start();
+  return { ann, bob, group };
+}
+
+test('a group that was made after the backup is deleted at the source → the dead letter ends once its members are taken out at the platform', async () => {
+  const { group } = await linkedAfterBackup();
+  await place.idp.send('DELETE', `/Groups/${group}`);
+  await told0('release');
+  await place.idle();
+  expect(await told('dead-letters', 'list')).toContain('a group is called analysts, which may be this one');
+  const { scimId = '' } = (await place.platform.group('analysts')) ?? {};
+  await byHand(place, 'PATCH', `/Groups/${scimId}`, { op: 'remove', path: 'members' });
+  // A reconcile may have retried it already.
+  await place.commands.run('dead-letters', 'retry', `Group:${group}`);
+  await place.idle();
+  expect(await told('dead-letters', 'list')).not.toContain(group);
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  expect(await told('dead-letters', 'list')).not.toContain(group);
+}, 60_000);
+
+test('a group that was made after the backup is deleted at the source → links forget ends the dead letter and leaves the group', async () => {
+  const { group } = await linkedAfterBackup();
+  await place.idp.send('DELETE', `/Groups/${group}`);
+  await told0('release');
+  await place.idle();
+  await told0('links', 'forget', `Group:${group}`, '--target', 'main', '--leave-account');
+  await place.idle();
+  expect(await told('dead-letters', 'list')).not.toContain(group);
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  expect(await told('dead-letters', 'list')).not.toContain(group);
+  expect(await membersOf('analysts')).toEqual([ANN, BOB]);
+}, 60_000);
+
+test('the source takes a person out of a group after a restore that lost both links → the membership ends', async () => {
+  const { ann, group } = await linkedAfterBackup();
+  await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ann}"]` });
+  await told0('release');
+  await place.idle();
+  await eventually(
+    'the membership ends',
+    async () => JSON.stringify(await membersOf('analysts')) === JSON.stringify([BOB]),
+    10_000,
+  );
+}, 60_000);
+
+/** Restores a backup that was made before a person joined a linked group and was synced for the first time, and takes the person out. */
+async function takenOutAfterRestore(adopt: string): Promise<string> {
+  place = await openPlace({ ownRedis: true, target: { adopt } });
+  const bob = await place.idp.createUser(BOB);
+  const group = await place.idp.createGroup('analysts', [bob]);
+  await place.idle();
+  await told0('hold');
+  const ann = await place.idp.createUser(ANN);
+  await place.idp.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: ann }] });
+  const file = join(place.commands.folder, 'old.backup');
+  await told0('backup', file);
+  await told0('release');
+  await place.idle();
+  expect((await membersOf('analysts'))?.toSorted()).toEqual([ANN, BOB]);
+  await place.stopApps();
+  await told0('restore', file, '--replace', '--yes');
+  await place.start();
+  await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ann}"]` });
+  await told0('release');
+  await place.idle();
+  return ann;
+}
+
+test('the source takes a person out of a linked group after a restore that lost the link of the person → the membership ends', async () => {
+  await takenOutAfterRestore('exact');
+  expect(await membersOf('analysts')).toEqual([BOB]);
+}, 60_000);
+
+test('the restore lost the link of a person whose account is adopted only later → the membership ends with the next reconcile', async () => {
+  const ann = await takenOutAfterRestore('report');
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  await place.change(({ targets }) => {
+    Object.assign(targets.main, { adopt: 'exact' });
+  });
+  await place.commands.run('dead-letters', 'retry', `User:${ann}`);
+  await place.idle();
+  await told0('reconcile', '--yes');
+  await place.idle();
+  expect(await membersOf('analysts')).toEqual([BOB]);
+}, 60_000);
