@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import cron from 'node-cron';
 import { patternFault } from '../support/linear-regexp.ts';
+import { isLoopback } from '../support/loopback.ts';
 import { parseRedisAddress } from '../support/redis-address.ts';
 
 const SHORTEST_SECRET = 16;
@@ -143,9 +144,4 @@ export function checkReadable(file: string): string | undefined {
   } catch (error) {
     return `The file cannot be read (${(error as NodeJS.ErrnoException).code}).`;
   }
-}
-
-/** Returns whether the host of this address is a loopback address. */
-export function isLoopback(url: URL): boolean {
-  return url.hostname === 'localhost' || url.hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(url.hostname);
 }

@@ -1,6 +1,7 @@
 // Checks what JSON Schema cannot express about the sign-in settings.
 import type { ConfigFault } from './faults.ts';
-import { checkSecureScheme, checkWebAddress, isLoopback } from './forms.ts';
+import { isLoopback } from '../support/loopback.ts';
+import { checkSecureScheme, checkWebAddress } from './forms.ts';
 import { hasText, isTree, select } from './places.ts';
 
 /** Checks the base address of the page: https, or http of this machine, because the cookie of a session is sent there. */

@@ -1,6 +1,6 @@
 // Lists warnings about settings that are valid but probably not intended.
 import { parseRedisAddress } from '../support/redis-address.ts';
-import { isLoopback } from './forms.ts';
+import { isLoopback } from '../support/loopback.ts';
 import type { Config } from './schema.ts';
 
 export interface ConfigWarning {

@@ -1,14 +1,11 @@
 // Validates the options of a client before its first call.
+import { isLoopback } from '../support/loopback.ts';
 import { PlatformConfiguration } from './errors.ts';
 
 /** Address of the tenant: `origin` to connect to, `prefix` in front of every path ('' or '/something'). */
 export interface TenantAddress {
   origin: string;
   prefix: string;
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
 /**
@@ -24,7 +21,7 @@ export function parseTenantAddress(text: string, allowLoopbackHttp: boolean): Te
   if (url.search !== '' || url.hash !== '') {
     throw new PlatformConfiguration('url', 'must not have a query or a fragment');
   }
-  const plainAllowed = url.protocol === 'http:' && allowLoopbackHttp && isLoopback(url.hostname);
+  const plainAllowed = url.protocol === 'http:' && allowLoopbackHttp && isLoopback(url);
   if (url.protocol !== 'https:' && !plainAllowed) {
     throw new PlatformConfiguration(
       'url',
