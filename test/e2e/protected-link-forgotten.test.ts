@@ -1,0 +1,33 @@
+// Tests links forget of a protected person: neither the order nor the deletion at the source changes the account.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+
+let place: Place;
+afterEach(() => place.stop());
+
+test('links forget of a protected person leaves account and groups, also after the person is deleted at the source', async () => {
+  place = await openPlace({});
+  const ann = await place.idp.createUser(ANN);
+  await place.idp.createGroup('crew', [ann]);
+  await place.idle();
+  await place.change(({ targets: { main } }) => {
+    main.users = { ...(main.users as object), protected: [ANN] };
+  });
+  const order = async (...words: string[]): Promise<void> => {
+    const { code, text } = await place.commands.run('links', 'forget', ...words);
+    expect([code, text]).toEqual([0, expect.stringContaining('Forgotten')]);
+    await place.idle();
+  };
+  await order(ANN);
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.idle();
+  expect((await place.commands.run('exceptions')).text).toContain('protected');
+  await order(`User:${ann}`, '--leave-account');
+  expect((await place.commands.run('reconcile', '--yes')).code).toBe(0);
+  await place.idle();
+  expect(await place.platform.user(ANN)).toMatchObject({ active: true, groups: ['crew'] });
+  expect((await place.commands.run('exceptions')).text).toContain('No exceptions');
+  expect((await place.commands.run('dead-letters', 'list')).text).toContain('No dead letters');
+}, 60_000);
