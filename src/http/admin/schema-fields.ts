@@ -13,9 +13,13 @@ export const unixMs = { type: 'integer', description: 'Unix milliseconds' };
 
 /** Marks the schema of a field that may be absent. JSON has no symbols, so no reader of the document sees the mark. */
 const IS_OPTIONAL = Symbol('optional');
+/** Schema of a field that may be absent. */
+export interface OmittableSchema extends JsonSchema {
+  readonly [IS_OPTIONAL]: true;
+}
 
 /** Schema of a field that may be absent from an object in an answer. */
-export const omittable = (schema: JsonSchema): JsonSchema & { readonly [IS_OPTIONAL]: true } => ({
+export const omittable = (schema: JsonSchema): OmittableSchema => ({
   ...schema,
   [IS_OPTIONAL]: true,
 });
