@@ -18,8 +18,7 @@ import {
   withNotCompared,
 } from './sync-end.ts';
 import { withUnwrittenOthers, withWaiting } from './sync-end-memberships.ts';
-import type { SyncEnd } from './sync-outcome.ts';
-import type { SyncReport } from './sync-outcome.ts';
+import type { SyncEnd, SyncReport } from './sync-outcome.ts';
 
 /** Facts known before the syncs of a resource, and the other resources that were synced. */
 interface BeforeSyncs extends Pick<SyncReport, 'differences' | 'pendingGroups'> {
@@ -47,15 +46,12 @@ export async function endOfSyncs(
   );
   const isOver = ownEnd.outcome !== 'waiting' && !(await scope.outbox.guardStore.onHold());
   let end = isOver ? await withUnwrittenOthers(scope, ownEnd, found, [...others, ...misnamed]) : ownEnd;
-  if (end.outcome === 'equal')
+  if (end.outcome === 'equal') {
+    const named = entries && (await withNames(scope, entries));
     end = unnoted
       ? unnotedEnd(unnoted.ref)
-      : await endOfWritten(scope, found, {
-          end,
-          look,
-          entries: entries && (await withNames(scope, entries)),
-          differences,
-        });
+      : await endOfWritten(scope, found, { end, look, entries: named, differences });
+  }
   // Without a comparison nothing is known of removals that somebody else made at the platform.
   if (!look) return end;
   const unclear = [...(look.pendingDone ?? []), ...(look.pendingUnread ?? [])];

@@ -16,19 +16,21 @@ export async function syncNow(
   holders: readonly Ref[] = [],
 ): Promise<void> {
   const { clock, outbox } = scope;
-  const deps = { ...scope, logger };
+  const syncOnce = (each: Ref): Promise<void> => syncResource({ ...scope, logger }, each, 'edit', signal);
+  /** Returns the groups with a pending membership of a person; none for a group. */
+  const groupsIn = (pending: ReadonlyMap<string, unknown>): Ref[] =>
+    ref.startsWith('User:') ? [...pending.keys()].map((id) => refOf('Group', id)) : [];
   while (!signal.aborted) {
-    const { pendingMemberships } = await outbox.resourceStatus(ref);
-    await syncResource(deps, ref, 'edit', signal);
-    if (ref.startsWith('User:'))
-      for (const group of pendingMemberships.keys())
-        await syncResource(deps, refOf('Group', group), 'edit', signal);
-    for (const holder of holders) await syncResource(deps, holder, 'edit', signal);
+    const before = await outbox.resourceStatus(ref);
+    await syncOnce(ref);
+    for (const group of groupsIn(before.pendingMemberships)) await syncOnce(group);
+    for (const holder of holders) await syncOnce(holder);
     await onRound();
-    const { mark, pendingMemberships: left } = await outbox.resourceStatus(ref);
-    const groups = ref.startsWith('User:') ? [...left.keys()].map((id) => refOf('Group', id)) : [];
-    const waitedFor = mark ?? (await firstMarkOf(scope, [...groups, ...holders]));
-    if (!waitedFor || mark?.isBehindHeld || (await outbox.guardStore.onHold())) return;
+    const after = await outbox.resourceStatus(ref);
+    const waitedFor =
+      after.mark ?? (await firstMarkOf(scope, [...groupsIn(after.pendingMemberships), ...holders]));
+    const waitsForDecision = after.mark?.isBehindHeld === true;
+    if (!waitedFor || waitsForDecision || (await outbox.guardStore.onHold())) return;
     const untilDue = waitedFor.dueAt === null ? 0 : waitedFor.dueAt - clock.now();
     await clock.sleep(Math.max(POLL_MS, untilDue), signal);
   }

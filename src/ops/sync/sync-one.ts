@@ -48,82 +48,84 @@ export async function syncOne(
   found: FoundResource,
   options: SyncOneOptions,
 ): Promise<SyncReport> {
-  const { connection, target, outbox } = scope;
-  const { ref, name } = found;
+  const { connection, target } = scope;
+  const { ref, name, kind } = found;
+  const { dryRun, actor, logger, onStep } = options;
   const time = timeLimit(options.limitMs);
   const signal = AbortSignal.any([options.signal, time]);
+  const before = await compareBefore(scope, found, { signal, time, stop: options.signal });
+  const { look, entries, memberships, differences, pendingGroups } = before;
+  const common = { connection, target: target.name, ref, name, dryRun, differences, pendingGroups };
+  if (dryRun) {
+    const isUnknown = look?.areValuesUnread && !differences?.some(isChange);
+    const end = withGone(await withHold(scope, found, differences), look);
+    return {
+      ...common,
+      differences: isUnknown ? null : differences,
+      steps: [],
+      ...withNotCompared(end, kind, look?.notCompared),
+    };
+  }
+  const { others, deletedGroups, nameHolders } = resourcesToSync(found, look?.entries ?? [], memberships);
+  const steps = createSteps(scope, [ref, ...others, ...deletedGroups, ...nameHolders], onStep);
+  await steps.start();
+  const unnoted = await orderSync(scope, found, { look, pendingGroups, actor });
+  const untilEnded = { logger, signal };
+  // A group is synced once here: the last call of syncNow syncs again each group that has to write a membership of the person.
+  for (const other of others)
+    if (kind === 'User') await syncResource({ ...scope, logger }, other, 'edit', signal);
+    else await syncNow(scope, other, untilEnded, steps.read);
+  await syncNow(scope, ref, untilEnded, steps.read, nameHolders);
+  await steps.read();
+  const end = await endOfSyncs(scope, found, { look, entries, differences, others, pendingGroups, unnoted });
+  return { ...common, steps: steps.reported, ...end };
+}
+
+/** Result of the comparison of a resource before its sync. */
+interface BeforeSync extends Pick<SyncReport, 'differences' | 'pendingGroups'> {
+  /** Null: the platform could not be read, or not within the time limit. Then `entries` and `differences` are null too. */
+  look: ComparedOne | null;
+  /** All entries of the comparison, with `memberships`. */
+  entries: PlanEntry[] | null;
+  /** Entries of pending memberships that the comparison lacks. */
+  memberships: readonly PlanEntry[];
+}
+
+/**
+ * Compares the resource and its memberships with the platform.
+ * @param limits `time` ends with the time limit, `stop` when the caller gives up, `signal` with either of them
+ * @throws TargetSilent when the platform does not answer
+ */
+async function compareBefore(
+  scope: ReconcileScope,
+  found: FoundResource,
+  { signal, time, stop }: { signal: AbortSignal; time: AbortSignal; stop: AbortSignal },
+): Promise<BeforeSync> {
   let failure: string | undefined;
   const noteFailure = (text: string): void => {
     failure = text;
   };
   const nullAtLimit = (error: unknown): null => {
-    if (options.signal.aborted || !time.aborted) throw error;
+    const isTimeOver = time.aborted && !stop.aborted;
+    if (!isTimeOver) throw error;
     return null;
   };
-  // Null: the platform could not be read within the time limit.
-  const read = await compareOne(scope, ref, { signal, noteFailure }).catch(nullAtLimit);
-  // The resource could not be read. A sync that needs no write makes no call and would report `equal`, so the failure is reported
-  // here.
+  const read = await compareOne(scope, found.ref, { signal, noteFailure }).catch(nullAtLimit);
+  // A sync that needs no write makes no call and would report `equal`, so a failed read is reported here.
   if (read === null && !time.aborted) {
     await throwIfOneReadFails(scope, failure, signal);
     await throwIfSilent(scope);
   }
-  const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
+  const { pendingMemberships } = await scope.outbox.resourceStatus(found.ref);
+  const pendingGroups = Object.fromEntries(pendingMemberships);
   const memberships =
     read && (await membershipEntries(scope, found, { look: read, pendingGroups, signal }).catch(nullAtLimit));
   // Without its memberships a resource counts as not read.
-  const look = memberships && read;
-  const entries = look && [...look.entries, ...memberships];
-  const differences = entries && [
-    ...(await toDifferences(scope, found, entries)),
-    ...(look.refusedNames ?? []),
-  ];
-  const common = {
-    connection,
-    target: target.name,
-    ref,
-    name,
-    dryRun: options.dryRun,
-    differences,
-    pendingGroups,
-  };
-  if (options.dryRun) {
-    const isUnknown = look?.areValuesUnread && !differences?.some(isChange);
-    return {
-      ...common,
-      differences: isUnknown ? null : differences,
-      steps: [],
-      ...withNotCompared(
-        withGone(await withHold(scope, found, differences), look),
-        found.kind,
-        look?.notCompared,
-      ),
-    };
-  }
-  const { others, deletedGroups, nameHolders } = resourcesToSync(
-    found,
-    look?.entries ?? [],
-    memberships ?? [],
-  );
-  const steps = createSteps(scope, [ref, ...others, ...deletedGroups, ...nameHolders], options.onStep);
-  await steps.start();
-  const unnoted = await orderSync(scope, found, { look, pendingGroups, actor: options.actor });
-  // A group is synced once here: syncNow below syncs again each group that has to write a membership of the person.
-  for (const other of others)
-    if (found.kind === 'User')
-      await syncResource({ ...scope, logger: options.logger }, other, 'edit', signal);
-    else await syncNow(scope, other, { ...options, signal }, steps.read);
-  await syncNow(scope, ref, { ...options, signal }, steps.read, nameHolders);
-  await steps.read();
-  const end = await endOfSyncs(scope, found, {
-    look,
-    entries,
-    differences,
-    others,
-    pendingGroups,
-    unnoted,
-  });
-  return { ...common, steps: steps.reported, ...end };
+  if (!read || !memberships)
+    return { look: null, entries: null, memberships: [], differences: null, pendingGroups };
+  const entries = [...read.entries, ...memberships];
+  const differences = [...(await toDifferences(scope, found, entries)), ...(read.refusedNames ?? [])];
+  return { look: read, entries, memberships, differences, pendingGroups };
 }
 
 /** Returns the entries with names for the report, and with the effect `report` for each that the sync does not write now. */
