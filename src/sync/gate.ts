@@ -4,11 +4,11 @@ import type { Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
-import { counted } from '../support/counted.ts';
 import { causeOf, condition } from './condition.ts';
 import type { Gate, SyncContext } from './context.ts';
 import { administratorStateOf, UNCHECKED } from './user/last-administrator.ts';
 import type { SyncOutcome } from './outcome.ts';
+import { decisionsOf } from './decision-text.ts';
 
 /** Returns the decisions at the start of a sync: none. */
 export const openGate = (): Gate => ({
@@ -103,8 +103,9 @@ export const isRefused = (gate: Gate, kind: DestructiveKind): boolean =>
   gate.refused.some(({ item }) => item.kind === kind);
 
 /**
- * Returns the message of a resource that waits for the name or account of another one, or for a name for which that one waits. The
- * held change need not be about a leaver: a person whose removal from a group is held gets no new userName either (sync-user.ts).
+ * Returns the message of a resource that waits until another one gives up a name or account, itself or through others that wait for
+ * each other. The held change need not be about a leaver: a person whose removal from a group is held gets no new userName either
+ * (sync-user.ts).
  */
 const behindText = (holder: Ref): string =>
   `it waits until ${holder} gives up a name or account, and the guard holds a change of ${holder}`;
@@ -121,92 +122,10 @@ export const behindHold = (context: SyncContext): Condition | undefined => {
 export const wasBehindHold = ({ condition: last }: Link): boolean =>
   last?.reason === 'Held' && BEHIND_HOLD.test(last.message);
 
-/** The words for changes of a kind. */
-const WORDS: Record<DestructiveKind, string> = {
-  deactivate: 'the deactivation',
-  delete: 'the deletion',
-  removeMembers: 'the removal of members',
-  clearAttributes: 'the emptying of attributes',
-};
-
-/** The words for rejected changes beside held ones of the same kind. */
-const OTHERS: Record<DestructiveKind, string> = {
-  ...WORDS,
-  removeMembers: 'the removal of other members',
-  clearAttributes: 'the emptying of other attributes',
-};
-
 const LAST_ADMINISTRATOR =
   'no other active administrator would be left at the platform, as far as its user list showed at the last sync of the ' +
   'account, so the guard holds the deactivation: make somebody else an administrator there, then approve it; the ' +
   'sync after an approval reads the list again, and holds the deactivation anew if nobody else is one';
-
-/** Changes that the guard refused; of the item only the kind is read. */
-type Refused = readonly { item: Pick<Destruction, 'kind'>; permission: 'held' | 'rejected' }[];
-
-const kindsOf = (refused: Refused, wanted: Permission): DestructiveKind[] => [
-  ...new Set(refused.filter(({ permission }) => permission === wanted).map(({ item }) => item.kind)),
-];
-
-/** Returns the words for decisions about the deactivation of members of a group; empty for no member. */
-const closingsText = (count: number, does: 'leave the group' | 'stay in the group'): string[] =>
-  count === 0
-    ? []
-    : [
-        `the deactivation of ${counted(count, 'member')}, who ${count === 1 ? does.replace(' ', 's ') : does} with the account`,
-      ];
-
-function rejectedText(rejected: readonly DestructiveKind[], isLeaver: boolean, keptLeavers: number): string {
-  // An open account still receives values, and leaves groups, but joins none while the source wants it closed. The source has no
-  // values of a leaver.
-  const open = isLeaver
-    ? ' with the values that it has'
-    : ', and other changes of the source are written, except new memberships';
-  const kept = rejected.includes('deactivate')
-    ? `the account stays open${open}`
-    : 'the platform keeps what it has';
-  const words = [...rejected.map((kind) => WORDS[kind]), ...closingsText(keptLeavers, 'stay in the group')];
-  return `a person rejected ${words.join(' and ')}: ${kept}`;
-}
-
-/** Returns the rejected changes as the end of a message about held ones, because a resource has one condition for both. */
-function besidesHeld(refused: Refused, keptLeavers: number): string {
-  const held = kindsOf(refused, 'held');
-  const rejected = kindsOf(refused, 'rejected');
-  const words = [
-    ...rejected.map((kind) => (held.includes(kind) ? OTHERS[kind] : WORDS[kind])),
-    ...closingsText(keptLeavers, 'stay in the group'),
-  ];
-  return words.length > 0 ? `; a person rejected ${words.join(' and ')}` : '';
-}
-
-/**
- * Returns reason and message of a condition about held and rejected changes; undefined: there are none.
- * @param options `followers`: number of members of a group who leave it with their account, whose deactivation is held;
- *   `keptLeavers`: number of members who were deleted at the source and stay with their account, whose deactivation was rejected;
- *   `isLeaver`: the person was deleted at the source, or is out of scope
- */
-export function decisionsOf(
-  refused: Refused,
-  {
-    followers = 0,
-    keptLeavers = 0,
-    isLeaver = false,
-  }: { followers?: number; keptLeavers?: number; isLeaver?: boolean },
-): { reason: 'Held' | 'Rejected'; message: string } | undefined {
-  const rejected = kindsOf(refused, 'rejected');
-  const held = [
-    ...kindsOf(refused, 'held').map((kind) => WORDS[kind]),
-    ...closingsText(followers, 'leave the group'),
-  ];
-  if (held.length > 0)
-    return {
-      reason: 'Held',
-      message: `the guard holds ${held.join(' and ')}${besidesHeld(refused, keptLeavers)}`,
-    };
-  if (rejected.length === 0 && keptLeavers === 0) return undefined;
-  return { reason: 'Rejected', message: rejectedText(rejected, isLeaver, keptLeavers) };
-}
 
 /**
  * Returns the condition of a dead letter, or of a write that the platform ignores, with the attributes that the same sync cannot

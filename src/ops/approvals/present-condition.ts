@@ -4,7 +4,8 @@ import { isTriedAgain, refusalOf, type Condition, type Link } from '../../direct
 import type { Outbox } from '../../directory/outbox/outbox.ts';
 import type { ResourceStatus } from '../../directory/outbox/resource-status.ts';
 import { parseRef, type Ref } from '../../directory/records.ts';
-import { decisionsOf, wasBehindHold } from '../../sync/gate.ts';
+import { wasBehindHold } from '../../sync/gate.ts';
+import { decisionsOf } from '../../sync/decision-text.ts';
 
 /** Reasons of conditions that a decision of an operator ends. */
 export const DECIDABLE: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
