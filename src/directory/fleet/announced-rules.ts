@@ -22,8 +22,8 @@ export const isCalledOtherwise = (
   processes.every(({ callers }) => callers?.[target] !== undefined && callers[target] !== print);
 
 /**
- * Returns the rules as text for the heartbeats of a process: a line `connection target rules others` for each feed. The last two are
- * digests, and names have no spaces.
+ * Returns the rules as text for the heartbeats of a process: for each feed a line with the connection, the target, and the digests
+ * of the mapping rules (`rules`) and of the other settings (`others`). Names have no spaces.
  */
 export const announced = (feeds: readonly FeedRules[]): string =>
   feeds
@@ -37,7 +37,7 @@ export const agreeOn = (processes: readonly Announcing[], feed: Omit<FeedRules, 
   return processes.every((each) => linesOf(each, RULES).includes(lineOfFeed));
 };
 
-/** Numbers of words of an announced line that are compared: connection and target; the rules too; the other settings too. */
+/** How many words of an announced line are compared: connection and target; also the rules; also the other settings. */
 const [FEED, RULES, ALL] = [2, 3, 4];
 
 /**

@@ -1,4 +1,5 @@
-// Stores the state of reconcile runs: the running one, the report of the last one, and the position of slow reads.
+// Stores what a reconcile run keeps for the next one: its report, the rules that it mapped by, and where reads that are spread over
+// several runs continue. Also holds the lock of the run.
 import type { Redis } from 'ioredis';
 import type { Coverage } from './coverage.ts';
 import type { ExceptionCounts } from './exceptions.ts';
@@ -83,6 +84,7 @@ const ANEW = 'anew';
  * settings.
  */
 const RETURNED = 'returned';
+/** These functions take what `mappedBy` returns. */
 export const isRepaired = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(REPAIRED) ?? false;
 const isReturned = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(RETURNED) ?? false;
 export const isAnew = (mappedBy: string | undefined): boolean =>

@@ -1,4 +1,4 @@
-// Marks resources with held, rejected or refused changes at the end of a comparison, so that their syncs decide about these changes anew.
+// Marks resources with held, rejected or refused changes after a comparison, so that their syncs decide about these changes anew.
 import type { Drift } from '../../directory/outbox/drift.ts';
 import type { Ref } from '../../directory/records.ts';
 import { noteDone } from '../compare/done-changes.ts';

@@ -92,8 +92,8 @@ export function groupFields(
   };
 }
 
-/** Returns whether the policy leaves the group as it is: `create-only` writes only to a group that the bridge is making. */
-export const isFrozen = ({ link, namesake }: GroupCase, { policy }: GroupRules): boolean =>
+/** Returns whether the policy `create-only` leaves the group as it is: it writes only to a group that the bridge is making. */
+export const isLeftByCreateOnly = ({ link, namesake }: GroupCase, { policy }: GroupRules): boolean =>
   policy.policy === 'create-only' &&
   link.isIncomplete !== true &&
   (link.id !== undefined || namesake !== undefined);

@@ -6,7 +6,7 @@ import { unmanagedName } from '../../directory/member-names.ts';
 import { notedLeavers } from '../../sync/group/left-members.ts';
 import { absenceOf, leftBy, ownCause, TAKEN_OUT, type PlanEntry } from '../entry.ts';
 import {
-  isFrozen,
+  isLeftByCreateOnly,
   groupFields,
   WAITS_FOR_GROUP,
   WAITS_FOR_USER,
@@ -49,14 +49,14 @@ const surplusThere = (group: GroupCase): PlanEntry[] =>
 
 /** Returns the entry of a group that the source deleted; a group that the bridge adopted is only reported. */
 function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
-  const owned = group.link.origin !== 'adopted';
+  const isOwn = group.link.origin !== 'adopted';
   const isLeft = policy.policy !== 'sync';
   return {
-    ...groupFields(group, ownCause(group), owned && !isLeft ? 'apply' : 'report'),
+    ...groupFields(group, ownCause(group), isOwn && !isLeft ? 'apply' : 'report'),
     action: 'delete',
     before: { displayName: group.observed?.displayName ?? null },
     after: null,
-    reason: owned
+    reason: isOwn
       ? `deleted at the source${leftBy(policy)}`
       : 'deleted at the source; a group that was there before the bridge stays',
   };
@@ -65,25 +65,29 @@ function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
 /** Returns the entries that create, adopt, relink or rename the group; none if it is there under the desired name. */
 function existence(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const { link, observed, wantedName = '' } = group;
-  if (link.id === undefined || observed === undefined) return presence(group, rules);
+  if (link.id === undefined || observed === undefined) return linkEntries(group, rules);
   if (observed.displayName === wantedName) return [];
-  const applied = link.core?.displayName === wantedName;
+  const isApplied = link.core?.displayName === wantedName;
   // The platform may store the name in another letter case, which a rename would not change.
-  if (applied && fold(observed.displayName) === fold(wantedName)) return [];
-  const frozen = isFrozen(group, rules);
+  if (isApplied && fold(observed.displayName) === fold(wantedName)) return [];
+  const isLeftAsItIs = isLeftByCreateOnly(group, rules);
   return [
     {
-      ...groupFields(group, applied ? 'platform changed' : ownCause(group), frozen ? 'report' : 'apply'),
+      ...groupFields(
+        group,
+        isApplied ? 'platform changed' : ownCause(group),
+        isLeftAsItIs ? 'report' : 'apply',
+      ),
       action: 'update',
       before: { displayName: observed.displayName },
       after: { displayName: wantedName },
-      reason: `${RENAMED}${frozen ? leftBy(rules.policy) : ''}`,
+      reason: `${RENAMED}${isLeftAsItIs ? leftBy(rules.policy) : ''}`,
     },
   ];
 }
 
 /** Returns the entries that create, adopt or relink a group that the platform does not have under its link. */
-function presence(group: GroupCase, rules: GroupRules): PlanEntry[] {
+function linkEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const { policy, now } = rules;
   const { link, namesake, wantedName = '' } = group;
   const after = { displayName: wantedName };
@@ -94,38 +98,38 @@ function presence(group: GroupCase, rules: GroupRules): PlanEntry[] {
     ];
   const isGone = link.id !== undefined;
   // A complete group that is gone is neither made nor linked anew under `create-only`.
-  const frozen = isGone && isFrozen(group, rules);
+  const isLeftAsItIs = isGone && isLeftByCreateOnly(group, rules);
   // No push takes the group away, also if a mark is pending, such as that of a restore.
   const absence = absenceOf(link, now, 'the group is gone at the platform');
   const common = {
-    ...groupFields(group, isGone ? absence.cause : ownCause(group), frozen ? 'report' : 'apply'),
+    ...groupFields(group, isGone ? absence.cause : ownCause(group), isLeftAsItIs ? 'report' : 'apply'),
     after,
   };
-  const lost = isGone ? `${absence.reason}; ` : '';
+  const whyGone = isGone ? `${absence.reason}; ` : '';
   if (!namesake) {
-    const reason = frozen ? `${absence.reason}${leftBy(policy)}` : `${lost}it is made`;
+    const reason = isLeftAsItIs ? `${absence.reason}${leftBy(policy)}` : `${whyGone}it is made`;
     return [{ ...common, action: 'create', before: null, reason }];
   }
   const found = { ...common, before: { id: link.id ?? null, displayName: namesake.name } };
   if (policy.adopt !== 'exact') {
-    const reason = `${lost}a group of this name exists and adopt is ${policy.adopt}`;
+    const reason = `${whyGone}a group of this name exists and adopt is ${policy.adopt}`;
     return [{ ...found, action: 'conflict', reason }];
   }
-  const reason = frozen
-    ? `${lost}a group of this name exists${leftBy(policy)}`
-    : `${lost}the one that carries its name is taken over`;
-  const linked = { id: namesake.id, displayName: namesake.name };
-  const taken: PlanEntry = { ...found, action: isGone ? 'relink' : 'adopt', after: linked, reason };
+  const reason = isLeftAsItIs
+    ? `${whyGone}a group of this name exists${leftBy(policy)}`
+    : `${whyGone}the one that carries its name is taken over`;
+  const adopted = { id: namesake.id, displayName: namesake.name };
+  const adoption: PlanEntry = { ...found, action: isGone ? 'relink' : 'adopt', after: adopted, reason };
   // Under `create-only` the bridge does not change a group that it takes over.
-  if (namesake.name === wantedName || policy.policy === 'create-only') return [taken];
-  const renamed: PlanEntry = {
+  if (namesake.name === wantedName || policy.policy === 'create-only') return [adoption];
+  const rename: PlanEntry = {
     ...common,
     action: 'update',
     platformId: namesake.id,
     before: { displayName: namesake.name },
     reason: RENAMED,
   };
-  return [taken, renamed];
+  return [adoption, rename];
 }
 
 /** Returns the entries of pending memberships. A group that is made has no member to be removed. */
@@ -150,7 +154,7 @@ function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
         reason: `no member at the source any more${leftBy(policy)}`,
       };
     }
-    const left = isFrozen(group, rules) ? leftBy(policy) : undefined;
+    const left = isLeftByCreateOnly(group, rules) ? leftBy(policy) : undefined;
     // The repair of a group that is a dead letter was tried before, so no run tries it again (refusals.ts).
     const isRefused = refusalOf(group.link, group.marked) !== undefined;
     const waits = group.takenBy
@@ -193,7 +197,7 @@ function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
 function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const { policy, members } = rules;
   const { missing = [], gone, surplus = [] } = group.members ?? {};
-  const frozen = isFrozen(group, rules);
+  const isLeftAsItIs = isLeftByCreateOnly(group, rules);
   // `adopting`: the members of an adopted group are not complete yet, and `create-only` completes none.
   const isIncomplete =
     group.isLost || (group.isBack && group.link.departed === true) || group.link.adopting === true;
@@ -205,7 +209,7 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
     ...groupFields(
       group,
       isUnwritten(member) ? 'not applied' : 'platform changed',
-      frozen ? 'report' : 'apply',
+      isLeftAsItIs ? 'report' : 'apply',
     ),
     action: 'addMember',
     member,
@@ -217,7 +221,7 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
         : isUnwritten(member)
           ? 'member at the source'
           : TAKEN_OUT
-    }${frozen ? leftBy(policy) : ''}`,
+    }${isLeftAsItIs ? leftBy(policy) : ''}`,
   }));
   const removed = surplus.map((member): PlanEntry => {
     const isUnwrittenRemoval = member.ref !== null && (group.isLost || isLeaver(member));

@@ -119,9 +119,9 @@ export async function followersOfUsers(
         const name = target.mapping.groupName(displayName);
         const link = linkOf.get(ref) ?? {};
         // Under create-only a group is changed only until its creation is complete (`isIncomplete`).
-        const isFrozen = target.policy.policy === 'create-only' && link.isIncomplete !== true;
+        const isLeftAsItIs = target.policy.policy === 'create-only' && link.isIncomplete !== true;
         // The members of a group that this plan creates or links are added by `followersOfGroup`.
-        const isThere = link.id !== undefined && link.departed !== true && !isFrozen && !parents.has(ref);
+        const isThere = link.id !== undefined && link.departed !== true && !isLeftAsItIs && !parents.has(ref);
         const member = { ref: refOf('User', record.id) };
         const isWritten = !has.has(link.id ?? '') || sent.has(membershipKey({ ref, member }));
         if (name === undefined || !isThere || !isWritten) continue;

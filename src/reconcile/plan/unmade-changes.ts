@@ -19,19 +19,19 @@ const waitingForUser = (entry: PlanEntry): PlanEntry => ({
  */
 export function withGoneMembers(entries: PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
   const gone = new Set(
-    verified.flatMap(({ ref, version, account }) =>
-      ref.startsWith('User:') && version !== undefined && !account ? [ref] : [],
-    ),
+    verified
+      .filter(({ ref, version, account }) => ref.startsWith('User:') && version !== undefined && !account)
+      .map(({ ref }) => ref),
   );
-  const anew = new Set(
-    entries.flatMap((entry) => (NEWLY_LINKED.has(entry.action) && isChange(entry) ? [entry.ref] : [])),
+  const newlyLinked = new Set(
+    entries.filter((entry) => NEWLY_LINKED.has(entry.action) && isChange(entry)).map(({ ref }) => ref),
   );
   return entries.flatMap((entry): PlanEntry[] => {
     const { action, member } = entry;
     if (!member?.ref || member.platformId === null || !gone.has(member.ref)) return [entry];
     if (action === 'removeMember') return [];
-    if (action !== 'addMember' || !isChange(entry) || anew.has(member.ref)) return [entry];
-    return [waitingForUser(entry)];
+    const isWaiting = action === 'addMember' && isChange(entry) && !newlyLinked.has(member.ref);
+    return [isWaiting ? waitingForUser(entry) : entry];
   });
 }
 
@@ -40,9 +40,9 @@ export function withoutAddedLeavers(
   entries: PlanEntry[],
   verified: readonly VerifiedResource[],
 ): PlanEntry[] {
-  const out = new Set(verified.flatMap(({ ref, isOut }) => (isOut ? [ref] : [])));
+  const outOfScope = new Set(verified.filter(({ isOut }) => isOut).map(({ ref }) => ref));
   return entries.filter(
-    ({ action, member }) => action !== 'addMember' || !member?.ref || !out.has(member.ref),
+    ({ action, member }) => action !== 'addMember' || !member?.ref || !outOfScope.has(member.ref),
   );
 }
 

@@ -31,31 +31,39 @@ export function withoutUnmappable(
   { users }: Pick<SyncPolicy, 'users'>,
   lost: ReadonlySet<Ref | null>,
 ): PlanEntry[] {
-  const waiting = new Map<Ref, Set<string>>();
-  const found = entries.map((entry): PlanEntry => {
+  /** By user, what waits: for the reason of the conflict. */
+  const waiting = new Map<Ref, Set<'activation' | 'memberships'>>();
+  const judged = entries.map((entry): PlanEntry => {
     const { action, member, after, reason } = entry;
     const ref = member ? member.ref : entry.ref;
     if (!ref || !isChange(entry)) return entry;
     const isRepair = isDrift(entry) && entry.follows === undefined;
-    if (!refs.has(ref) && !(isRepair && lost.has(ref))) return entry;
-    const isCreated = action === 'create' && after?.active === true && users.activation === 'safe';
-    if (!isCreated && action !== 'reactivate' && action !== 'addMember') return entry;
-    const what = action === 'addMember' ? 'memberships wait' : 'activation waits';
-    waiting.set(ref, (waiting.get(ref) ?? new Set<string>()).add(what));
-    return isCreated
-      ? { ...entry, after: { ...after, active: false }, reason: `${reason}; activation ${WAITS_FOR_VALUE}` }
-      : {
-          ...entry,
-          effect: 'report',
-          reason: `${reason}; ${refs.has(ref) ? WAITS_FOR_VALUE : WAITS_FOR_LOST}`,
-        };
+    const waitsForValue = refs.has(ref);
+    const waitsForLost = isRepair && lost.has(ref);
+    if (!waitsForValue && !waitsForLost) return entry;
+    const createsActive = action === 'create' && after?.active === true && users.activation === 'safe';
+    if (!createsActive && action !== 'reactivate' && action !== 'addMember') return entry;
+    const part = action === 'addMember' ? 'memberships' : 'activation';
+    waiting.set(ref, (waiting.get(ref) ?? new Set()).add(part));
+    if (createsActive)
+      return {
+        ...entry,
+        after: { ...after, active: false },
+        reason: `${reason}; activation ${WAITS_FOR_VALUE}`,
+      };
+    const why = waitsForValue ? WAITS_FOR_VALUE : WAITS_FOR_LOST;
+    return { ...entry, effect: 'report', reason: `${reason}; ${why}` };
   });
-  return found.map((entry) => {
+  return judged.map((entry) => {
     const parts = entry.action === 'conflict' && entry.ref ? waiting.get(entry.ref) : undefined;
-    if (!parts) return entry;
-    const words = parts.size === 2 ? 'activation and memberships wait' : [...parts].join('');
-    return { ...entry, reason: `${entry.reason}; ${words} for the value` };
+    return parts ? { ...entry, reason: `${entry.reason}; ${waitingWords(parts)} for the value` } : entry;
   });
+}
+
+/** Returns the subject and verb of a sentence about what waits. */
+function waitingWords(parts: ReadonlySet<'activation' | 'memberships'>): string {
+  if (parts.size === 2) return 'activation and memberships wait';
+  return parts.has('activation') ? 'activation waits' : 'memberships wait';
 }
 
 /**
@@ -69,16 +77,17 @@ export function withTypeConflict(
   conflicts: ReadonlyMap<string, string>,
   refused: ReadonlySet<Ref>,
 ): Ref[] {
-  const isConflict = ({ action, attribute, after }: PlanEntry): boolean =>
-    action === 'create'
-      ? [...conflicts.keys()].some((name) => after?.[`attributes.${name}`] !== undefined)
-      : attribute !== undefined && conflicts.has(attribute);
-  const anew = new Set(refused);
+  const isConflict = ({ action, attribute, after }: PlanEntry): boolean => {
+    if (action !== 'create') return attribute !== undefined && conflicts.has(attribute);
+    return [...conflicts.keys()].some((name) => after?.[`attributes.${name}`] !== undefined);
+  };
+  /** Users whose next sync writes all values that differ, also the lost ones. */
+  const written = new Set(refused);
   for (const entry of entries)
-    if (entry.ref && isChange(entry) && NEWLY_LINKED.has(entry.action)) anew.add(entry.ref);
+    if (entry.ref && isChange(entry) && NEWLY_LINKED.has(entry.action)) written.add(entry.ref);
   return entries.flatMap((entry) => {
     const { kind, ref } = entry;
-    const isWritten = ref !== null && (!isDrift(entry) || anew.has(ref));
+    const isWritten = ref !== null && (!isDrift(entry) || written.has(ref));
     return kind === 'User' && isWritten && isChange(entry) && isConflict(entry) ? [ref] : [];
   });
 }

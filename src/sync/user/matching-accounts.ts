@@ -1,5 +1,5 @@
-// Looks up accounts at the platform that may be those of a user, by externalId and userName. Whether one of them is adopted is decided in
-// find-user.ts.
+// Looks up accounts at the platform that may be those of a user, by externalId and userName. find-user.ts decides whether one of them
+// is adopted.
 import { fold } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
 import type { SyncContext } from '../context.ts';
