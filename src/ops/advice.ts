@@ -21,7 +21,7 @@ export interface AdviceFacts {
   write?: Condition['write'];
 }
 
-/** Returns the last part of an advice after which the sync is tried again, also of a dropped dead letter. */
+/** Returns the end of an advice: the command that tries the sync again, also that of a dropped dead letter. */
 const thenRetry = ({ ref }: AdviceFacts): string => `then scim-bridge sync ${ref}.`;
 
 const targetIn = ({ target }: AdviceFacts): string => target ?? '<name>';
@@ -43,6 +43,25 @@ const refusedWriteAdvice = (write: NonNullable<Condition['write']>, facts: Advic
 /** Words of conflicts whose message names the holder and what to do about that account (find-user.ts, taken-name.ts). */
 const HOLDER_TOLD = ['userName is already taken by the account of', 'the account is still that of'];
 
+function conflictAdvice(facts: AdviceFacts): string {
+  const { message = '', write } = facts;
+  if (write) return refusedWriteAdvice(write, facts);
+  if (message.includes(HOLDER_REFUSED))
+    return 'Correct the dead letter that the message names last: this change follows by itself.';
+  if (HOLDER_TOLD.some((words) => message.includes(words)))
+    return `Do what the message says, ${thenRetry(facts)}`;
+  return `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`;
+}
+
+/** Returns the advice for an account or group that another connection of the target has. */
+function takenAdvice(facts: AdviceFacts): string {
+  if (facts.message?.includes(LINKED_TWICE))
+    return `Decide which of the two is to have it, order what the message says, ${thenRetry(facts)}`;
+  if (facts.ref.startsWith('Group:'))
+    return `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it, ${thenRetry(facts)}`;
+  return `If they are two people, correct at its identity provider what the message names. If they are one, delete the person (to unassign is not enough) at the identity provider of the other connection, and take the further steps of the message. In both cases ${thenRetry(facts)}`;
+}
+
 const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   // A definition of another type is mended by the settings (TYPE_ADVICE), never by a value of the identity provider.
   AttributesNotWritten: (facts) =>
@@ -51,24 +70,12 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
       : `Correct the value at the identity provider or the mapping, ${thenRetry(facts)}`,
   AmbiguousAccount: (facts) => `Leave one account with this userName at the platform, ${thenRetry(facts)}`,
   AccountNotFound: () => 'Check that the platform key may read users.',
-  Conflict: (facts) =>
-    facts.write
-      ? refusedWriteAdvice(facts.write, facts)
-      : facts.message?.includes(HOLDER_REFUSED)
-        ? 'Correct the dead letter that the message names last: this change follows by itself.'
-        : HOLDER_TOLD.some((words) => facts.message?.includes(words))
-          ? `Do what the message says, ${thenRetry(facts)}`
-          : `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`,
+  Conflict: conflictAdvice,
   NotAdopted: (facts) =>
     `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two. In both cases ${thenRetry(facts)}`,
   TemporaryName: (facts) =>
     `Rename the group at the platform to the name that it is to have, or ${facts.message?.includes('deleted at the source') ? 'delete it there' : `take it back into targets.${targetIn(facts)}.groups and restart`}, ${thenRetry(facts)}`,
-  TakenByConnection: (facts) =>
-    facts.message?.includes(LINKED_TWICE)
-      ? `Decide which of the two is to have it, order what the message says, ${thenRetry(facts)}`
-      : facts.ref.startsWith('User:')
-        ? `Correct at its identity provider what the message names, if they are two people; if they are one, delete the person at the identity provider of the other connection, which is more than to unassign, take the further steps of the message, ${thenRetry(facts)}`
-        : `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it, ${thenRetry(facts)}`,
+  TakenByConnection: takenAdvice,
   Forbidden: (facts) =>
     `Check the rights of the platform key and whether this is the last administrator, ${thenRetry(facts)}`,
   Refused: (facts) =>
@@ -79,13 +86,14 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
     approvals?.held === undefined
       ? 'See scim-bridge approvals list, then approve or reject.'
       : (approvals.expired ?? `See scim-bridge approvals show ${approvals.held}, then approve or reject.`),
-  LastAdministrator: ({ ref, approvals }) =>
-    approvals?.expired ??
-    `Make somebody else an administrator at the platform, then ${
+  LastAdministrator: ({ ref, approvals }) => {
+    if (approvals?.expired) return approvals.expired;
+    const approve =
       approvals?.held === undefined
         ? 'approve the deactivation: see scim-bridge approvals list.'
-        : `scim-bridge approvals approve ${approvals.held} --ref ${ref}.`
-    }`,
+        : `scim-bridge approvals approve ${approvals.held} --ref ${ref}.`;
+    return `Make somebody else an administrator at the platform, then ${approve}`;
+  },
   Rejected: (facts) => `Nothing, unless the decision was wrong: ${withdrawAdvice(facts)}.`,
   Protected: (facts) =>
     facts.message?.startsWith('owner of the platform key')

@@ -30,8 +30,11 @@ export function createRandom(seed: number): () => number {
 
 /** Pause before a push is repeated. */
 const REPEAT_MS = 25;
-/** Attempts after which a failed connection is an error: ten seconds of pauses. A push that gets 503 is repeated without limit. */
-const MOST_REPEATS = 400;
+/**
+ * Time after which a failed connection is an error, longer than a start of the bridge (bridge-process.ts). A push that gets 503 is
+ * repeated without limit.
+ */
+const LONGEST_OUTAGE_MS = 60_000;
 const COUNTRIES = ['PT', 'DE', 'FR', 'JP', 'BR'];
 const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 
@@ -51,12 +54,13 @@ export function createCompany(idp: Idp, random: () => number) {
   const open = (): Team[] => teams.filter((team) => !team.deleted);
 
   async function send(method: string, path: string, body?: object): Promise<IdpAnswer> {
-    for (let attempt = 0; ; attempt++) {
+    const startedAt = Date.now();
+    for (;;) {
       try {
         const answer = await idp.send(method, path, body);
         if (answer.status !== 503) return answer;
       } catch (error) {
-        if (attempt > MOST_REPEATS) throw error;
+        if (Date.now() - startedAt > LONGEST_OUTAGE_MS) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, REPEAT_MS));
     }

@@ -16,27 +16,11 @@ import { pairsOf, inPortions, scanned } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { createDecisions } from './decisions.ts';
 import { parseItem, type Destruction } from './held-changes.ts';
+import { createJudgement, type Verdict } from './judgement.ts';
 import { createOperatorHold } from './operator-hold.ts';
-
-/** Arguments of guard_take.lua, whose header explains them. */
-interface TakeArgs {
-  /** Largest number of changes of each kind within the window; -1: none is allowed. */
-  allowances: Record<string, number>;
-  windowMs: number;
-  whole?: boolean;
-  /** No approval and no earlier count allows the items. */
-  always?: true;
-  /** Numbers of undecided items in later portions, in the order of DESTRUCTIVE_KINDS. */
-  later?: number[];
-  /** An earlier refusal of an item in any portion; used only with `whole`. */
-  stop?: 'held' | 'rejected';
-}
 
 /** Verdict about a destructive write: it may be sent, it waits for an operator, or an operator rejected it. */
 export type Permission = 'allowed' | 'held' | 'rejected';
-
-/** Reply of guard_take.lua about one item. `heldAgain`: held anew, because an earlier approval or hold of the item has expired. */
-type Verdict = Permission | 'heldAgain';
 
 const toPermission = (verdict: Verdict): Permission => (verdict === 'heldAgain' ? 'held' : verdict);
 
@@ -58,8 +42,8 @@ const NOTHING_ALLOWED = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind
 const EXPIRY_MS = 72 * 3_600_000;
 /** Changes per script call, because a script blocks Redis. */
 const HOLD_PORTION = 250;
-/** Changes that one script judges, about 7 ms in Redis, or that are looked up at once. */
-const TAKE_PORTION = 1000;
+/** Changes that are looked up at once. */
+const LOOK_PORTION = 1000;
 const SCAN_COUNT = 1000;
 
 export type GuardStore = ReturnType<typeof createGuardStore>;
@@ -71,6 +55,7 @@ export function createGuardStore(
   const { redis, scripts, keys } = deps;
   const { target } = options;
   const common = { target, targets: [target], kinds: DESTRUCTIVE_KINDS, expiryMs: EXPIRY_MS };
+  const judge = createJudgement(deps, common);
   /** Returns the key of the list of changes of a kind. */
   const listKey = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
 
@@ -109,47 +94,9 @@ export function createGuardStore(
       }),
     );
     const args = { allowances, windowMs, whole };
-    const found = await (items.length <= TAKE_PORTION ? judge(items, args) : judgeMany(items, args));
+    const found = await judge(items, args);
     if (found.includes('heldAgain')) onHeldAgain?.();
     return found.map(toPermission);
-  }
-
-  /**
-   * Judges very many items with several short scripts. All are counted first, so that each portion is judged by the total. A change
-   * that another sync asks for in between counts only for the portions after it.
-   */
-  async function judgeMany(items: Destruction[], args: TakeArgs): Promise<Verdict[]> {
-    const portions = inPortions(items, TAKE_PORTION);
-    const { undecided, stop } = await countUndecided(portions, args);
-    const verdicts: Verdict[] = [];
-    for (const [index, portion] of portions.entries()) {
-      // Earlier portions are already in the window, so only later ones are added.
-      const rest = undecided.slice(index + 1);
-      const later = DESTRUCTIVE_KINDS.map((_, kind) =>
-        rest.reduce((sum, ofKinds) => sum + (ofKinds[kind] ?? 0), 0),
-      );
-      verdicts.push(...(await judge(portion, { ...args, later, ...(stop && { stop }) })));
-    }
-    return verdicts;
-  }
-
-  /**
-   * Counts the items without an earlier verdict, and judges none of them.
-   * @returns `undecided`: for each portion their numbers, in the order of DESTRUCTIVE_KINDS. `stop`: an earlier refusal of an item in
-   *   any portion; `rejected` counts more than `held`
-   */
-  async function countUndecided(
-    portions: Destruction[][],
-    args: TakeArgs,
-  ): Promise<{ undecided: number[][]; stop: 'held' | 'rejected' | undefined }> {
-    const undecided: number[][] = [];
-    let stop: 'held' | 'rejected' | undefined;
-    for (const portion of portions) {
-      const [ofKinds, refusal] = await runGuardTake(portion, { ...args, counting: true });
-      undecided.push(ofKinds as number[]);
-      if (refusal !== '' && stop !== 'rejected') stop = refusal as 'held' | 'rejected';
-    }
-    return { undecided, stop };
   }
 
   /** Holds the changes of a plan that exceed the limit, except approved ones, before their resources are marked. */
@@ -203,22 +150,10 @@ export function createGuardStore(
     };
   }
 
-  /** Runs guard_take for one portion. @returns the values of its reply `judged` or `counted` */
-  function runGuardTake(items: Destruction[], args: TakeArgs & { counting?: true }): Promise<unknown[]> {
-    const wire = items.map(({ kind, ref, subject }) => [kind, ref, subject ?? '']);
-    return scripts.values('guard_take', keys.base, { ...common, ...args, items: wire });
-  }
-
-  /** Judges items with one script. @returns verdicts in the order of the items */
-  async function judge(items: Destruction[], args: TakeArgs): Promise<Verdict[]> {
-    const [verdicts] = await runGuardTake(items, args);
-    return verdicts as Verdict[];
-  }
-
   /** Returns the decision about the removal of each user from a group, in the order of `users`. */
   async function decisionsOfMembers(users: string[]): Promise<MemberDecision[]> {
     const decisions: MemberDecision[] = [];
-    for (const portion of inPortions(users, TAKE_PORTION)) {
+    for (const portion of inPortions(users, LOOK_PORTION)) {
       const [found] = await scripts.values('guard_leavers', keys.base, { ...common, users: portion });
       decisions.push(...(found as MemberDecision[]));
     }
@@ -258,7 +193,7 @@ export function createGuardStore(
   /** Returns the score of each change in the list of its kind; null: it is not there. @param family of the keys of these lists */
   async function placesIn(family: string, items: Destruction[]): Promise<(string | null)[]> {
     const found: (string | null)[] = [];
-    for (const portion of inPortions(items, TAKE_PORTION)) {
+    for (const portion of inPortions(items, LOOK_PORTION)) {
       const places = await Promise.all(
         portion.map(({ kind, ref, subject }) =>
           redis.zscore(listKey(family, kind), subject === undefined ? ref : `${ref} ${subject}`),

@@ -107,13 +107,13 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     for (const { id } of await all()) await redis.del(keys.key('operationResult', id));
   }
 
-  /** Asks the process of the operation to stop: the key exists, and its value is not read. */
-  const cancel = async (id: string): Promise<void> => {
-    await redis.set(keys.key('operationCancel', id), '1', 'EX', KEEP_SECONDS);
+  /** Asks the process of the operation to stop. @param why reason, with the name of the operator */
+  const cancel = async (id: string, why: string): Promise<void> => {
+    await redis.set(keys.key('operationCancel', id), why, 'EX', KEEP_SECONDS);
   };
 
-  const isCancelled = async (id: string): Promise<boolean> =>
-    (await redis.exists(keys.key('operationCancel', id))) === 1;
+  /** Returns the reason of a cancellation; null: nobody has cancelled the operation. */
+  const whyCancelled = (id: string): Promise<string | null> => redis.get(keys.key('operationCancel', id));
 
-  return { put, get, all, putResult, resultBytes, result, dropResults, cancel, isCancelled };
+  return { put, get, all, putResult, resultBytes, result, dropResults, cancel, whyCancelled };
 }

@@ -1,4 +1,5 @@
 // Runs long operations in the background and stores their progress in Redis.
+import type { Actor } from '../../directory/logs/acts.ts';
 import type {
   Operation,
   OperationKind,
@@ -132,7 +133,8 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
       try {
         operation.updatedAt = clock.now();
         await store.put(operation);
-        if (await store.isCancelled(operation.id)) end.abort(new Error('cancelled by an operator'));
+        const why = await store.whyCancelled(operation.id);
+        if (why !== null) end.abort(new Error(why));
       } catch {
         // The next heartbeat tries again.
       }
@@ -157,9 +159,10 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
   const all = async (): Promise<Operation[]> => (await store.all()).map(withLostState);
 
   /** Cancels an operation, in whichever process it runs. Resources that it has already marked are still synced. */
-  async function cancel(id: string): Promise<void> {
-    running.get(id)?.end.abort(new Error('cancelled by an operator'));
-    await store.cancel(id);
+  async function cancel(id: string, { by, note }: Pick<Actor, 'by' | 'note'>): Promise<void> {
+    const why = note === undefined ? `cancelled by ${by}` : `cancelled by ${by}: ${note}`;
+    running.get(id)?.end.abort(new Error(why));
+    await store.cancel(id, why);
   }
 
   /** Cancels the operations of this process and waits until they have ended. */

@@ -20,7 +20,7 @@ const MOST_UNDER_POLICY = 10_000;
  * because the caller then drops them.
  * @param pending the pending members of the group
  */
-export async function leave(context: SyncContext, pending: PendingMembers): Promise<void> {
+export async function noteOutOfScope(context: SyncContext, pending: PendingMembers): Promise<void> {
   const { link } = context;
   // Undefined: the list of a group that was out of scope before was dropped, and stays so.
   const before = link.departed ? link.leavers : (link.leavers ?? []);
@@ -112,7 +112,7 @@ export async function noteLeavers(context: SyncContext, pending: PendingMembers)
  * managed member whom the source does not have, because its member changes were not written meanwhile. Reads the member list of the
  * platform. Under `groups.members: owned` only listed leavers are removed, so that members whom others added stay.
  */
-export async function comeBack(context: SyncContext): Promise<void> {
+export async function compareMembersAnew(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
   const group = await target.client.groups.get(platformIdOf(link), { members: true }, context.call);
   const members = await Promise.all(

@@ -151,7 +151,7 @@ async function handleRefused(context: SyncContext, member: LinkedMember, error: 
   const refused = { member, error, operation };
   const { core = {} } = await links.get(target.name, refOf('User', member.user));
   if (await isFound(context, 'User', { id: member.platformId, core })) {
-    if (noteRefused(context, refused).inARow >= MOST_REFUSED) await throwRefusal(context);
+    if (noteRefused(context, refused).inARow >= MOST_REFUSED) await throwIfRefused(context);
   } else (context.goneMembers ??= []).push(refused);
 }
 
@@ -195,7 +195,7 @@ async function judgeGone(context: SyncContext): Promise<void> {
  * @throws the first refusal of a member, if the platform has refused one in this sync; before that ListAwaited, because a refusal
  *   would end the attempts for the members whose list is not read yet
  */
-export async function throwRefusal(context: SyncContext): Promise<void> {
+export async function throwIfRefused(context: SyncContext): Promise<void> {
   await judgeGone(context);
   const { refusedMembers: refused } = context;
   if (!refused) return;

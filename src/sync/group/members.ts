@@ -10,7 +10,7 @@ import { inPortions } from '../../directory/redis/portions.ts';
 import type { SyncContext } from '../context.ts';
 import { permit, refuse } from '../gate.ts';
 import { MEMBERS_PER_READ, toLeavers, type Leaver } from './leavers.ts';
-import { throwRefusal, writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
+import { throwIfRefused, writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { LISTED_AS_PROTECTED } from '../target.ts';
 import { WriteIgnored } from '../outcome.ts';
 
@@ -112,7 +112,7 @@ export async function logLostMembers(context: SyncContext): Promise<void> {
  * @throws ListAwaited, the refusal of a member, or WriteIgnored when the platform did not apply a change
  */
 export async function throwIfUnwritten(context: SyncContext, ignored: Ignored): Promise<void> {
-  await throwRefusal(context);
+  await throwIfRefused(context);
   if (ignored.length > 0) throw new WriteIgnored(ignored.join('; '));
 }
 

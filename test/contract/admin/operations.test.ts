@@ -107,11 +107,12 @@ test('an operation that another replica cancels ends without repairs', async () 
   const { body: operation } = await rig.operator.post('/reconcile');
   await fetch(`http://127.0.0.1:${other.port}/admin/v1/operations/${operation.id}/cancel`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ by: 'Ines', note: 'maintenance begins' }),
   });
   const ended = await rig.operator.ended(operation.id);
   await rig.bridge.platform.control('PATCH', '/faults', {});
-  expect(ended).toMatchObject({ state: 'cancelled', message: 'cancelled by an operator' });
+  expect(ended).toMatchObject({ state: 'cancelled', message: 'cancelled by Ines: maintenance begins' });
   expect(await nameOf(PEOPLE[2] ?? '')).toBe('Meddled');
   expect((await rig.operator.post(`/operations/${operation.id}/cancel`)).body.state).toBe('cancelled');
 });

@@ -1,7 +1,8 @@
 // Routes of operations: shows their progress and result, and cancels them.
 import type { Operation } from '../../../directory/logs/operations.ts';
 import { Problem } from '../problem.ts';
-import { json, getRoute, postRoute, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, getRoute, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
+import { orderRoute } from '../operator-fields.ts';
 import { arrayOf } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
@@ -59,8 +60,9 @@ export function operationRoutes({ operations }: AdminContext): AdminRoute[] {
         return { kind: 'pieces', contentType: 'application/json', pieces };
       },
     }),
-    postRoute('/operations/{id}/cancel', 'cancelOperation', {
-      summary: 'Cancels an operation. Resources that it has already marked are still synced.',
+    orderRoute('/operations/{id}/cancel', 'cancelOperation', {
+      summary:
+        'Cancels an operation, whose message then names the operator and the reason. Resources that it has already marked are still synced.',
       params,
       answers: {
         status: 202,
@@ -68,9 +70,9 @@ export function operationRoutes({ operations }: AdminContext): AdminRoute[] {
         schema: refTo('Operation'),
       },
       refuses,
-      handle: async ({ params: { id = '' } }) => {
+      handle: async (_order, operator, { params: { id = '' } }) => {
         const operation = await find(id);
-        if (operation.state === 'running') await operations.cancel(id);
+        if (operation.state === 'running') await operations.cancel(id, operator);
         return json(operation, 202);
       },
     }),
