@@ -11,6 +11,10 @@ afterEach(() => place.stop());
 const rename = (id: string, value: string) =>
   place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'userName', value });
 const NO_GUESTS = { users: { scope: 'title ne "guest"' } };
+/** Returns how many changes of accounts the platform has refused with 409. */
+const renames = async () =>
+  (await place.platform.requests()).filter(({ method, status }) => method === 'PATCH' && status === 409)
+    .length;
 const accountOf = async (externalId: string) =>
   (await place.platform.state()).users.find((user) => user.externalId === externalId);
 
@@ -59,4 +63,25 @@ test('a person gets the userName that a leaver had at last → the closed accoun
   await place.idle();
   expect((await accountOf(`ext-${ANN}`))?.userName).toBe(ANN);
   expect((await place.commands.run('dead-letters', 'list')).text).toContain('person who left');
+}, 60_000);
+
+test('the closing of a leaver with a former userName is held, and another person gets that userName → the person waits for the decision without repeated calls', async () => {
+  place = await openPlace({ target: { guard: { deactivate: { count: 0, percent: 0 } } } });
+  const ann = await place.idp.createUser(ANN);
+  const bob = await place.idp.createUser(BOB);
+  await place.idle();
+  await place.stopApps();
+  await place.start('api');
+  await rename(ann, 'ann.new@acme.example');
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.start('worker');
+  await eventually(
+    'held',
+    async () => (await place.commands.run('approvals', 'list', '--json')).json.length > 0,
+  );
+  await place.platform.forgetRequests();
+  await rename(bob, ANN);
+  await eventually('refused', async () => (await renames()) > 0);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  expect(await renames()).toBeLessThan(4);
 }, 60_000);

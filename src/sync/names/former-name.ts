@@ -49,18 +49,26 @@ export async function giveUpFormerName(context: SyncContext): Promise<void> {
 
 /**
  * Marks a leaver whose closed account has a former userName, so that its sync gives the name up for the person of this sync, who
- * came after the closing. Call it once for each conflict: the sync of the leaver may be refused.
+ * came after the closing. It marks the leaver once for each conflict (`hasAskedForName`), because the sync of the leaver may be
+ * refused; and not while a change of the leaver waits for a decision or is a dead letter, which the decision or its retry ends.
  */
 export async function askForFormerName(
-  { directory, outbox, target, work }: SyncContext,
+  { directory, link: asking, outbox, target, work }: SyncContext,
   { ref, link }: { ref: Ref; link: Link },
 ): Promise<void> {
-  if (target.policy.policy !== 'sync' || !isNeverRenamed(link) || link.condition?.reason === 'Protected')
-    return;
+  if (asking.hasAskedForName || target.policy.policy !== 'sync' || !isNeverRenamed(link)) return;
+  if (link.condition?.reason === 'Protected') return;
+  const held = await outbox.guardStore.areHeld([
+    { kind: 'deactivate', ref },
+    { kind: 'delete', ref },
+  ]);
+  if (held.includes(true) || !(await outbox.isAtRest(ref))) return;
   const record = await directory.get('User', parseRef(ref).id);
   // A person out of scope may have been renamed since the closing.
   const isFormer = record ? isOtherName(record.text, String(link.core?.userName)) : link.hasFormerName;
-  if (isFormer) await outbox.mark([ref], 'edit', work.request);
+  if (!isFormer) return;
+  asking.hasAskedForName = true;
+  await outbox.mark([ref], 'edit', work.request);
 }
 
 /** Returns whether the record has another userName. A damaged record tells none. */

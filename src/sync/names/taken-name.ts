@@ -41,7 +41,7 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
     (await isExternalIdPending(context, neverRenamed.link.core ?? {}, context.work.ref));
   // One attempt does not prove the conflict: between its reads an approval may end or the account be deleted, and a list may lag.
   const isFirstAttempt = (context.link.successionAttempts ?? 0) === 0;
-  if (neverRenamed && !isTakenOver && isFirstAttempt) await askForFormerName(context, neverRenamed);
+  if (neverRenamed && !isTakenOver) await askForFormerName(context, neverRenamed);
   const isKept = neverRenamed !== undefined && !isTakenOver && (await keepsName(context, neverRenamed.ref));
   const waitMs = (): number | undefined => (isFirstAttempt ? successionWait(context) : undefined);
   const afterMs = isKept
