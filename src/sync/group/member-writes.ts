@@ -2,6 +2,7 @@
 import { platformIdOf } from '../../directory/outbox/links.ts';
 import { refOf } from '../../directory/records.ts';
 import type { PlatformPatchOperation, WireGroup, WireUser } from '../../platform/wire.ts';
+import { mapBounded } from '../../support/bounded.ts';
 import { counted } from '../../support/counted.ts';
 import { isFound, isMissing, ListAwaited } from '../calls/absence.ts';
 import type { SyncContext } from '../context.ts';
@@ -19,6 +20,10 @@ export interface LinkedMember {
 
 /** Number of members, refused one after another, after which a sync ends, because the platform seems to refuse them all. */
 const MOST_REFUSED = 8;
+/** Number of members whose accounts may be gone, after which they are judged, because the platform may refuse all members so. */
+const MOST_UNJUDGED = 250;
+/** Number of links that are forgotten at the same time. */
+const FORGOTTEN_AT_ONCE = 16;
 /** Statuses with which the platform refuses a PATCH and applies nothing of it (RFC 7644 §3.5.2). */
 const NOTHING_WRITTEN = [400, 403, 404, 409, 413, 422];
 
@@ -84,7 +89,11 @@ export async function writeMembers(
     const { failedWrite } = context;
     if (failedWrite && failedWrite.error === error && !isAboutGroup)
       failedWrite.members = members.map(({ user }) => user);
-    if (!mayBeAboutOne || isAboutGroup) throw error;
+    if (!mayBeAboutOne || isAboutGroup) {
+      // Before this error ends the sync, as it may do each time. It tells more than an error of this step.
+      await judgeGone(context).catch(() => undefined);
+      throw error;
+    }
     if (members.length === 1) {
       await handleRefused(context, members[0] as LinkedMember, error);
       return [];
@@ -150,20 +159,16 @@ async function handleRefused(context: SyncContext, member: LinkedMember, error: 
   const { operation = '' } = context.failedWrite ?? {};
   const refused = { member, error, operation };
   const { core = {} } = await links.get(target.name, refOf('User', member.user));
-  if (await isFound(context, 'User', { id: member.platformId, core })) {
-    if (noteRefused(context, refused).inARow >= MOST_REFUSED) await throwIfRefused(context);
-  } else (context.goneMembers ??= []).push(refused);
+  if (await isFound(context, 'User', { id: member.platformId, core })) noteRefused(context, refused);
+  else if ((context.goneMembers ??= []).push(refused) >= MOST_UNJUDGED) await judgeGone(context);
+  if ((context.refusedMembers?.inARow ?? 0) >= MOST_REFUSED) await throwIfRefused(context);
 }
 
 /** Adds the refusal of a member to the one that is thrown after all members. */
-function noteRefused(
-  context: SyncContext,
-  { member, error, operation }: RefusedMember,
-): NonNullable<SyncContext['refusedMembers']> {
+function noteRefused(context: SyncContext, { member, error, operation }: RefusedMember): void {
   const refused = (context.refusedMembers ??= { operation, error, members: [], inARow: 0 });
   if (refused.operation === operation) refused.members.push(member.user);
   refused.inARow += 1;
-  return refused;
 }
 
 /**
@@ -174,20 +179,24 @@ async function judgeGone(context: SyncContext): Promise<void> {
   const gone = context.goneMembers ?? [];
   delete context.goneMembers;
   let awaited: ListAwaited | undefined;
-  // At the same time, so that one list tells of them all.
-  const judged = gone.map(async (refused) => {
-    const { user, platformId } = refused.member;
+  const missing: LinkedMember[] = [];
+  // All at the same time, so that one list tells of them all.
+  await Promise.all(
+    gone.map(async (refused) => {
+      try {
+        if (await isMissing(context, 'User', { id: refused.member.platformId })) missing.push(refused.member);
+        else noteRefused(context, refused);
+      } catch (error) {
+        if (!(error instanceof ListAwaited)) throw error;
+        awaited = error;
+      }
+    }),
+  );
+  await mapBounded(missing, FORGOTTEN_AT_ONCE, async ({ user, platformId }) => {
     const ref = refOf('User', user);
-    try {
-      if (!(await isMissing(context, 'User', { id: platformId }))) return void noteRefused(context, refused);
-      context.logger.warn({ ref }, 'account of a member is gone, looking for it anew');
-      await context.outbox.forgetLink(ref, platformId);
-    } catch (error) {
-      if (!(error instanceof ListAwaited)) throw error;
-      awaited = error;
-    }
+    context.logger.warn({ ref }, 'account of a member is gone, looking for it anew');
+    await context.outbox.forgetLink(ref, platformId);
   });
-  await Promise.all(judged);
   if (awaited) throw awaited;
 }
 
