@@ -26,7 +26,7 @@ interface PlanFlags extends DeadlineFlags {
   all?: boolean;
 }
 
-/** Exit codes. `unproven`: a list was incomplete, so an empty plan does not prove that there are no changes. */
+/** Exit codes; the one of `no changes` may become 1 (`leastExit`). `unproven`: a list was incomplete, so an empty plan does not prove that there are no changes. */
 const EXITS = { 'no changes': 0, changes: 2, unproven: 1 };
 
 export function planCommand(program: Command, cli: Cli): void {
@@ -86,7 +86,7 @@ interface Made {
   failures: string[];
   /** Connections and targets without a plan. */
   missing: string[];
-  /** 1: Redis came back empty, so a plan without changes is no success. */
+  /** Exit code of plans without changes. 1: Redis came back empty, so they are no success. */
   leastExit: 0 | 1;
 }
 

@@ -70,7 +70,7 @@ export const DEPARTURE: LifeEvent = {
   change: edit('Hugo Martins', { active: false }),
 };
 
-/** Returns one small change for every remaining user, so that the timings have more samples. */
+/** Returns one small change for every active user, so that the timings have more samples. */
 export function reviews(company: Company): LifeEvent[] {
   return company.people
     .filter(({ active }) => active)

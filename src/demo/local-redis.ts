@@ -47,7 +47,8 @@ export async function startLocalRedis(options: LocalRedisOptions): Promise<Local
   }
   const port = options.port ?? (await freePort());
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'scim-bridge-redis-'));
-  // `--save ''`: no snapshots; the data is in the append-only file alone.
+  // `--save ''`: no snapshots; the data is in the append-only file alone. This and the folder are not split at blanks, because one
+  // is empty and the other may have blanks.
   const child = spawn(
     server,
     [

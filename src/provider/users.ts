@@ -74,8 +74,8 @@ export function createUsers(deps: ProviderDeps) {
   }
 
   /**
-   * Stores a user whose externalId another user has. Returns the refusal `taken` unchanged when the userName is taken, or
-   * when the profile requires unique externalIds.
+   * Stores a user whose externalId another user has. Returns the refusal `taken` unchanged when the userName is taken, or when the
+   * profile requires unique externalIds and the stored user does not share this one already.
    */
   async function storeShared<C extends Creation>(
     change: C,
@@ -98,8 +98,8 @@ export function createUsers(deps: ProviderDeps) {
 
   /**
    * Returns whether a POST reactivates an inactive user. Providers re-hire by POST (gh:better-auth/better-auth#11111), and 409
-   * would leave the person without account. A different userName is another person unless externalIds are unique; that
-   * person must not get the id, account and groups of the inactive user.
+   * would leave the person without account. The externalId has to be the same. It identifies the person if externalIds are unique;
+   * otherwise the userName has to be the same too, because another person must not get the id, account and groups of the inactive user.
    * @param holder id of the user who has the userName or externalId of the POST
    */
   async function isRevival(holder: string, resource: Resource): Promise<boolean> {
@@ -183,13 +183,13 @@ export function createUsers(deps: ProviderDeps) {
     { keepsActive = false } = {},
   ): Promise<Answer> {
     // The stored resource is read only for If-Match and for what is kept of it.
-    const isConditional = context.ifMatch !== undefined || userType.immutable.length > 0 || keepsActive;
+    const needsStored = context.ifMatch !== undefined || userType.immutable.length > 0 || keepsActive;
     const next = (before: Resource): Resource => {
       const wanted = keepsActive ? withActive(userType, resource, before.active) : resource;
       return keepImmutable(userType, before, wanted, 'replace');
     };
     const answered = await inTurn(id, () =>
-      isConditional ? change(id, context, 'put', next) : write(id, { resource }, context, 'put'),
+      needsStored ? change(id, context, 'put', next) : write(id, { resource }, context, 'put'),
     );
     if (!answered) throw contended();
     return answered;

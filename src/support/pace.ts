@@ -20,7 +20,7 @@ export function afterIterations(count: number, work: () => void): void {
   setImmediate(count <= 1 ? work : () => afterIterations(count - 1, work));
 }
 
-/** Returns a function that begins a calculation. Of all resting calculations one continues at a time. */
+/** Returns a function that begins a calculation. After each pause exactly one of the resting calculations continues. */
 export function createPace(): () => Slice {
   const waiting: (() => void)[] = [];
   let isScheduled = false;

@@ -78,7 +78,7 @@ export async function person({ id, redraw, signal }) {
     return [back, cards];
   } catch (error) {
     if (error.status !== 404) throw error;
-    return [back, empty('Nobody is known so', error.message)];
+    return [back, empty('Nobody is known by this name or id', error.message)];
   }
 }
 
@@ -190,9 +190,9 @@ function platformNote({ platform, link, target, fleet }, isRead) {
 function syncButton(resource, target, redraw) {
   const sync = async () => {
     const [{ outcome, message }] = await order('/sync', { resource, target });
-    const isExcepted = outcome === 'equal' && message;
+    const hasException = outcome === 'equal' && message;
     say(
-      `${isExcepted ? 'Nothing more to do' : (OUTCOMES[outcome] ?? outcome)}${message ? `: ${message}` : ''}`,
+      `${hasException ? 'Nothing more to do' : (OUTCOMES[outcome] ?? outcome)}${message ? `: ${message}` : ''}`,
     );
     await redraw();
   };

@@ -44,7 +44,7 @@ export function searchForm(rest) {
     if (hits.children.length === 0)
       found.replaceChildren(
         empty(
-          'Nobody is known so',
+          'Nobody is known by this name or id',
           'The identity provider has pushed no person and no group with such a name.',
         ),
       );

@@ -35,14 +35,14 @@ export interface Facts {
   /** The account at the platform; undefined: there is none, or it could not be read. */
   reading: Reading | undefined;
   /**
-   * Result of the search for an account without the link: `found`, one that the bridge does not manage; `former`, that of the
-   * person's former record, from before a re-hire; `unnamed`, no name to search by; `none`, no account. Undefined: the link leads
-   * to the account, or the search failed.
+   * Result of the search for an account without the link. `found`: an account that the bridge does not manage. `former`: the account
+   * of the person's record before a re-hire. `unnamed`: there is no name to search by. `none`: there is no account. Undefined: the
+   * link leads to the account, or the search failed.
    */
   unlinked?: UnlinkedAccount | undefined;
   differences: AccountDifference[];
   leftAlone: LeftAlone[];
-  /** Undefined without an account. */
+  /** Facts about the person that the platform's row rules read; undefined without an account. */
   context: SecurityContext | undefined;
   /** Undefined: no deployment was asked, because the account is closed or missing, or a call failed. */
   visibility: Visibility | undefined;

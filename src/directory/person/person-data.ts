@@ -77,6 +77,7 @@ export function createPersonData(
         const text = texts[index] ?? '';
         // `e`: the chained part of the entry (lua/log.lua).
         const entry = fieldOf(fields, 'e') ?? '{}';
+        // A random salt precedes the JSON text (lua/log.lua).
         if (text !== '' && !isForgotten(text)) yield { id, entry, personal: text.slice(text.indexOf('{')) };
       }
     }

@@ -31,8 +31,8 @@ const DISCOVERY = new Set(['serviceproviderconfig', 'resourcetypes', 'schemas'])
  * @param path path below the SCIM root, such as `/Users/2819c223?attributes=id`
  */
 export function operationOf(method: string | undefined, path: string): ScimOperation {
-  const query = path.indexOf('?');
-  const [_empty, endpoint = '', id = '', rest] = (query < 0 ? path : path.slice(0, query)).split('/', 4);
+  const queryAt = path.indexOf('?');
+  const [_empty, endpoint = '', id = '', rest] = (queryAt < 0 ? path : path.slice(0, queryAt)).split('/', 4);
   // No SCIM address has a third segment.
   if (method === undefined || rest) return 'other';
   const name = endpoint.toLowerCase();

@@ -3,7 +3,13 @@ import { attribute, type Attribute, type Schema } from '../attributes.ts';
 import { USER_URN } from '../urns.ts';
 import { pluralParts } from './common.ts';
 
-const plural = (name: string, description: string, value: Attribute, types?: readonly string[]): Attribute =>
+/** Returns a multi-valued attribute. @param value its sub-attribute `value` @param types canonical values of `type` */
+const multiValued = (
+  name: string,
+  description: string,
+  value: Attribute,
+  types?: readonly string[],
+): Attribute =>
   attribute(name, description, {
     type: 'complex',
     multiValued: true,
@@ -48,8 +54,12 @@ export const userSchema: Schema = {
       mutability: 'writeOnly',
       returned: 'never',
     }),
-    plural('emails', 'E-mail addresses.', attribute('value', 'E-mail address.'), ['work', 'home', 'other']),
-    plural('phoneNumbers', 'Telephone numbers.', attribute('value', 'Telephone number.'), [
+    multiValued('emails', 'E-mail addresses.', attribute('value', 'E-mail address.'), [
+      'work',
+      'home',
+      'other',
+    ]),
+    multiValued('phoneNumbers', 'Telephone numbers.', attribute('value', 'Telephone number.'), [
       'work',
       'home',
       'mobile',
@@ -57,8 +67,8 @@ export const userSchema: Schema = {
       'pager',
       'other',
     ]),
-    plural('ims', 'Instant messaging addresses.', attribute('value', 'Instant messaging address.')),
-    plural(
+    multiValued('ims', 'Instant messaging addresses.', attribute('value', 'Instant messaging address.')),
+    multiValued(
       'photos',
       'Addresses of photos.',
       attribute('value', 'Address of a photo.', {
@@ -101,9 +111,9 @@ export const userSchema: Schema = {
         }),
       ],
     }),
-    plural('entitlements', 'Things the user may have or do.', attribute('value', 'Entitlement.')),
-    plural('roles', 'Roles of the user.', attribute('value', 'Role.')),
-    plural(
+    multiValued('entitlements', 'Things the user may have or do.', attribute('value', 'Entitlement.')),
+    multiValued('roles', 'Roles of the user.', attribute('value', 'Role.')),
+    multiValued(
       'x509Certificates',
       'Certificates issued to the user.',
       attribute('value', 'DER-encoded certificate, base64.', { type: 'binary', caseExact: true }),

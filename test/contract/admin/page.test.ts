@@ -136,7 +136,7 @@ inBrowser('in a browser', () => {
     await page.getByLabel('Person or group').fill('analys');
     await page.getByRole('link', { name: 'analysts' }).waitFor();
     await page.getByLabel('Person or group').fill('zzz');
-    await see('Nobody is known so');
+    await see('Nobody is known by this name or id');
     await page.getByLabel('Person or group').fill('@ACME');
     await see('8 found');
     expect(await accessFaults(page)).toEqual([]);

@@ -39,7 +39,10 @@ interface LogQuery extends SpanQuery {
   target?: string;
 }
 
-/** Header of the answer: ref of the one resource that the filter `resource` named: an address may have a ref, and no name. */
+/**
+ * Header of the answer: ref of the one resource that the filter `resource` named. An address may contain a ref, but no name, which is
+ * personal data.
+ */
 const RESOURCE = 'X-Resource';
 /** Characters that a header may have without encoding. */
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
