@@ -72,7 +72,7 @@ export const MORE_SITUATIONS: Situation[] = [
     cause: ({ redis }) => redis.config('SET', 'maxmemory', '1mb'),
     status: /Redis takes no writes \(its memory of 1\.0 MB is full\)/,
     plan: /Redis does not answer, or takes no writes \(its memory is full\)/,
-    explain: /Redis does not answer, or takes no writes \(its memory is full\)/,
+    explain: /Redis takes no writes[^.]*/,
     doctor: /✘ redis: Redis takes no writes, because its memory of 1\.0 MB is full/,
   },
   {
