@@ -59,7 +59,7 @@ test('the source takes a person out of a left-out group, and gives the person a 
   });
 }, 90_000);
 
-test('the source adds a person to a left-out group, and takes another out → explain of the group tells no member to be added or removed', async () => {
+test('the source changes the members of a group that the settings of the target leave out → explain of the group lists nobody as still to be added or removed', async () => {
   const path = `members[value eq "${ids.bob}"]`;
   const value = [{ value: await place.idp.createUser(mail('cid')) }];
   await place.idp.patch(`/Groups/${ids['tmp-one']}`, { op: 'remove', path });

@@ -189,7 +189,7 @@ test('an operator rejects only the deletion of a group and approves the removals
   await eventually('all are removed', async () => (await membersOf('ended')) === 0);
 }, 120_000);
 
-test('the deletion of a group and the removals were rejected in two decisions → the command that sync names takes the removal back', async () => {
+test('the deletion of a group and the removals were rejected in two decisions → the `approvals withdraw` command that sync prints withdraws the rejection, and after an approval the group has no members', async () => {
   const group = await createGroup('twice');
   await idp.send('DELETE', `/Groups/${group}`);
   await untilSynced();

@@ -53,7 +53,7 @@ export interface DecisionOptions {
    * @param first the approval of the other person; `noted`: this one is the first of two
    */
   act?: ((count: number, first?: FirstApproval | 'noted') => object) | undefined;
-  /** For tests: the number of portions after which the process ends. */
+  /** For tests: the largest number of scripts (guard_move.lua) that run, as if the process were killed after them; absent: all. */
   portions?: number | undefined;
 }
 

@@ -41,10 +41,9 @@ const REMOVAL_WAITS: Readonly<Record<string, MembershipWait | undefined>> = {
 };
 
 /**
- * Returns the memberships that wait, with the reason. A removal waits for the held deactivation, whose sync writes it, and stays
- * unwritten while the deactivation of a deleted person is rejected.
- * Each addition waits until the condition of the account has ended, and until no removal of the person from another group is
- * stopped (`RemovalStop`).
+ * Returns the memberships that wait, with the reason. An addition waits while the deactivation of the member is held or rejected, and
+ * while a removal of the member from another group is stopped (`RemovalStop`). A removal that the source made waits while the
+ * deactivation is held, because the same sync writes it. Every removal of a deleted person waits while the deactivation is rejected.
  */
 export async function waitingMemberships(
   scope: Pick<ReconcileScope, 'outbox' | 'drifts' | 'directory' | 'target'>,

@@ -68,7 +68,8 @@ export function notedLeavers({
 
 /**
  * Makes the removals of all listed leavers pending again, and in an adopted group also the removals that were written and that no
- * read has shown yet (sign `u`). Called for a group that was deleted at the source.
+ * read has shown yet (sign `u`): an adopted group stays at the platform, and one that the bridge made is deleted. Called for a group
+ * that was deleted at the source.
  */
 export async function takeUpLeavers(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
@@ -110,7 +111,8 @@ export async function noteLeavers(context: SyncContext, pending: PendingMembers)
 /**
  * Makes pending, for a group that comes back into scope or has leavers, the addition of each desired member and the removal of each
  * managed member whom the source does not have, because its member changes were not written meanwhile. Reads the member list of the
- * platform. Under `groups.members: owned` only listed leavers are removed, so that members whom others added stay.
+ * platform. Under `groups.members: owned` only listed leavers are removed, so that members whom others added stay; but if the list was
+ * dropped (MOST_OUT_OF_SCOPE), every managed member whom the source does not have.
  */
 export async function compareMembersAnew(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
@@ -122,9 +124,10 @@ export async function compareMembersAnew(context: SyncContext): Promise<void> {
     }),
   );
   const present = members.flat();
-  const isNoted = target.policy.groups.members === 'owned' ? notedLeavers(link) : undefined;
-  // `save` leaves out those of them whom the source has as members.
-  const removable = present.filter(({ user, platformId }) => isNoted?.(user, platformId) ?? true);
+  // Undefined: there is no list, so every managed member may be removed.
+  const isListed = target.policy.groups.members === 'owned' ? notedLeavers(link) : undefined;
+  const removable = present.filter(({ user, platformId }) => isListed?.(user, platformId) ?? true);
+  // `surplus`: members at the platform; `save` makes the removal of those pending whom the source does not have.
   await context.save({ rewriteMemberships: true, surplus: removable.map(({ user }) => user) });
   // Not before the save above: if the process is killed before the next save, the stored link still has both, and the next sync
   // compares the members again.

@@ -32,8 +32,8 @@ interface Standing {
 }
 
 /**
- * Returns whether another resource with a pending, running or held sync is linked to the account or group. Notes that resource in
- * the gate, also without such a sync.
+ * Returns whether another resource is linked to the account or group and may still give it up: its sync is pending, a change of it is
+ * held, or groups are still to remove it. Stores that resource as `gate.holder` for the outcome, also when this returns false.
  */
 export async function isHandedOn(context: SyncContext, kind: Kind, platformId: string): Promise<boolean> {
   const { gate, links, target, work } = context;

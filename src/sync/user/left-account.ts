@@ -25,6 +25,7 @@ export async function linkLeftAccount(
   // Nothing is left to be closed.
   if (unproven !== undefined && account.active === false) return undefined;
   if (unproven !== undefined) return unprovenLeft(context, unproven, CLOSE);
+  // Loads the owner of the platform key, whom `whyUntouchable` looks at.
   await target.catalogue.keyOwner(context.call.signal);
   const untouchable = whyUntouchable(context, account.userName);
   const reason = context.work.record ? 'is out of the scope of the target' : 'is deleted at the source';
@@ -71,6 +72,7 @@ async function lookUp(context: SyncContext): Promise<LeftAccount | undefined> {
   );
   const found = await onlyOne(context, named);
   if (!found) return undefined;
+  // Different externalIds mean different people.
   const carriesOther = found.account.externalId && externalId && found.account.externalId !== externalId;
   if (carriesOther) return undefined;
   // A stored person is out of scope, and may never have had an account that the bridge manages.

@@ -206,9 +206,10 @@ function whyInactive({ inScope, active }: DesiredUser): string | undefined {
 const STOPPED_REMOVAL_RETRY_MS = 600_000;
 
 /**
- * Returns the outcome for a user who waits until groups have removed the user; each group marks the user afterwards. Groups
- * without a pending sync are marked, because they may wait for the decision about the account. If every removal is held, or its
- * group was refused, the next attempt follows after STOPPED_REMOVAL_RETRY_MS, and the user does not count as not applied yet.
+ * Returns the outcome for a user who waits until groups have removed the user; each group marks the user afterwards. A group without
+ * a pending sync is marked: its removal may have waited for the decision about the user's deactivation, which has been made now. If
+ * every removal is held, or its group was refused, the next attempt follows after STOPPED_REMOVAL_RETRY_MS, and `status` does not
+ * count the user under 'not applied yet'.
  */
 async function waitForRemovals({ links, outbox, target, work, writes }: SyncContext): Promise<SyncOutcome> {
   const groups = [...work.pendingGroups].filter(([, sign]) => sign === '-').map(([group]) => group);
