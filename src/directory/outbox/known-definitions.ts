@@ -13,6 +13,8 @@ export interface ComparedDefinitions {
   ids: ReadonlyMap<string, string>;
   /** Attributes whose definition was deleted; it is missing in `ids`, or was made again: with another id, or missing with another type. */
   deleted: ReadonlySet<string>;
+  /** Attributes of `deleted` whose definition was made again with another type, so that no value can be written. */
+  ofOtherType: ReadonlySet<string>;
   /** Whether no look at the values of a user failed, so that a run after the comparison writes every lost value. */
   isWhole: boolean;
 }
@@ -43,7 +45,10 @@ export function createKnownDefinitions(
   }
 
   /** Stores the definitions that a run has compared. @param isWritten whether all lost values are written, or ordered by marks */
-  async function settle({ ids, deleted }: ComparedDefinitions, isWritten: boolean): Promise<void> {
+  async function settle(
+    { ids, deleted }: Pick<ComparedDefinitions, 'ids' | 'deleted'>,
+    isWritten: boolean,
+  ): Promise<void> {
     for (const [name, id] of ids) if (!deleted.has(name)) await redis.hsetnx(key, name, id);
     for (const name of deleted) {
       const id = ids.get(name);

@@ -5,7 +5,7 @@ import { EndpointAbsent, PlatformIntermediary, PlatformResponse } from '../../pl
 import { RIGHTS_ADVICE } from '../../reconcile/breaker-words.ts';
 import { UNMAPPED, unmappedAdvice } from '../../reconcile/tenant/applied-attributes.ts';
 import { findHandoverPlace, type HandoverSetting } from '../../reconcile/handover/handover-place.ts';
-import type { UserAttributeType } from '../../platform/wire.ts';
+import type { UserAttribute, UserAttributeType } from '../../platform/wire.ts';
 import { clockFinding, findingFor, toSentence, type DoctorFinding } from './doctor-finding.ts';
 
 export interface DoctorTarget {
@@ -161,26 +161,19 @@ async function checkAttributes(
         passingAdvice(target, listed) ?? 'Use the key of an administrator.',
       ),
     ];
-  const defined = new Map(listed.value.map((each) => [each.name, each.type]));
-  const wrong = Object.entries(types).filter(
-    ([name, type]) => defined.has(name) && defined.get(name) !== type,
-  );
+  const defined = new Set(listed.value.map(({ name }) => name));
+  const wrong = listed.value.filter(({ name, type }) => Object.hasOwn(types, name) && types[name] !== type);
   const missing = Object.keys(types).filter((name) => !defined.has(name));
   const deleted = missing.filter((name) => applied?.has(name));
   const unused = missing.filter((name) => !applied?.has(name));
-  const remade = listed.value.filter(
-    ({ id, name, type }) =>
-      types[name] === type && ids.some((written) => written.has(name) && written.get(name) !== id),
-  );
-  const madeWithOtherType = (name: string): string =>
-    ids.some((written) => written.has(name))
-      ? ': the definition was deleted there with all values, and made again with this type'
-      : '';
+  const isRemade = ({ id, name }: UserAttribute): boolean =>
+    ids.some((written) => written.has(name) && written.get(name) !== id);
+  const remade = listed.value.filter((each) => types[each.name] === each.type && isRemade(each));
   return [
     ok('attribute definitions can be read'),
-    ...wrong.map(([name, type]) =>
+    ...wrong.map((each) =>
       error(
-        `attribute ${name} is ${defined.get(name)} there and ${type} in the mapping${madeWithOtherType(name)}`,
+        `attribute ${each.name} is ${each.type} there and ${types[each.name]} in the mapping${isRemade(each) ? MADE_WITH_OTHER_TYPE : ''}`,
         'A type cannot be changed there: correct the mapping or use another name.',
       ),
     ),
@@ -201,6 +194,9 @@ async function checkAttributes(
       : []),
   ];
 }
+
+const MADE_WITH_OTHER_TYPE =
+  ': the definition was deleted there with all values, and made again with this type';
 
 /** Returns one warning for each attribute that has left the settings after the bridge wrote values of it. */
 const unmappedFindings = (

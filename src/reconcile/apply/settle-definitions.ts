@@ -28,8 +28,10 @@ export async function settleDefinitions(
     return id === undefined ? [] : [[name, id] as const];
   });
   const ids = new Map([...compared.ids, ...made]);
-  const ofOtherType = new Set([...compared.deleted].filter((name) => present?.conflicts.has(name)));
+  const ofOtherType = new Set(
+    [...compared.deleted].filter((name) => compared.ofOtherType.has(name) || present?.conflicts.has(name)),
+  );
   const deleted = new Set([...compared.deleted].filter((name) => !ofOtherType.has(name)));
-  await outbox.definitions.settle({ ...compared, ids, deleted }, present !== undefined);
-  return outbox.definitions.settle({ ...compared, ids: NO_IDS, deleted: ofOtherType }, false);
+  await outbox.definitions.settle({ ids, deleted }, present !== undefined);
+  return outbox.definitions.settle({ ids: NO_IDS, deleted: ofOtherType }, false);
 }

@@ -13,13 +13,16 @@ export async function readDefinitions(scan: ScanResult): Promise<ReadDefinitions
   if (Object.keys(target.mapping.types).length === 0) return undefined;
   const faults = await asking(scan, (signal) => target.catalogue.faults(signal));
   if (faults === 'absent' || faults === 'unknown') return undefined;
-  const { conflicts, ids, missing } = faults;
+  const { conflictIds, ids, missing } = faults;
   const known = await outbox.definitions.read();
-  const remade = [...ids].flatMap(([name, id]) => (known.has(name) && known.get(name) !== id ? [name] : []));
-  // A type cannot be changed at the platform, so a definition of another type was made anew.
-  const gone = [...missing, ...conflicts.keys()].filter((name) => known.has(name));
+  const isRemade = ([name, id]: [string, string]): boolean => known.has(name) && known.get(name) !== id;
+  const remade = [...ids].filter(isRemade).map(([name]) => name);
+  // With the known id the definition is untouched, and the mapping has another type.
+  const ofOtherType = new Set([...conflictIds].filter(isRemade).map(([name]) => name));
+  const gone = missing.filter((name) => known.has(name));
   // A version of the bridge without these ids may have written the values; before a first load no link has one.
   const unknown = missing.filter((name) => !known.has(name));
   const applied = unknown.length > 0 ? await appliedAttributes(links, target.name) : new Set<string>();
-  return { ids, deleted: new Set([...remade, ...gone, ...unknown.filter((name) => applied.has(name))]) };
+  const lost = unknown.filter((name) => applied.has(name));
+  return { ids, deleted: new Set([...remade, ...ofOtherType, ...gone, ...lost]), ofOtherType };
 }

@@ -36,7 +36,7 @@ export interface ValueLook {
 
 /**
  * Compares booleans and lists, which SCIM answers leave out (contract 2.4): of all users if `full`, or if the definition of such an
- * attribute was deleted with all its values.
+ * attribute was deleted with all its values and was not made again with another type.
  */
 export async function verifyValues(scan: ScanResult, full: boolean): Promise<ValueLook> {
   const { directory, target, runs } = scan.scope;
@@ -53,7 +53,9 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
   const unlisted = unlistedAttributes(target.mapping.types);
   if (unlisted.size === 0) return look;
   look.of = await directory.count('User');
-  const isOfAll = full || [...unlisted].some((name) => look.definitions?.deleted.has(name));
+  const { deleted, ofOtherType } = look.definitions ?? {};
+  // Of a definition of another type no value can be written, so a read of all values would be in vain.
+  const isOfAll = full || [...unlisted].some((name) => deleted?.has(name) && !ofOtherType?.has(name));
   // One list costs less than a search for each person.
   const reading = isOfAll ? { ...scan, findConsoleAccounts: scan.findListedAccounts } : scan;
   let left = isOfAll ? Infinity : Math.min(VALUES_IN_TURN, look.of);

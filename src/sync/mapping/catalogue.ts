@@ -8,13 +8,15 @@ import type { Clock } from '../../support/sources.ts';
 /** Definition of a mapped attribute: its id at the platform, or the reason why it cannot be written. */
 export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; message: string };
 
-/**
- * Mapped attributes that the platform does not define, those of another type with the reason why they cannot be written, and the
- * definitions of all others: name → id.
- */
+/** How the definitions of the mapped attributes differ from the mapping. */
 export interface DefinitionFaults {
+  /** Attributes that the platform does not define. */
   missing: string[];
+  /** Attributes that it defines with another type → the reason why they cannot be written. */
   conflicts: ReadonlyMap<string, string>;
+  /** Attributes of `conflicts` → the id of the definition. */
+  conflictIds: ReadonlyMap<string, string>;
+  /** All other attributes → the id of the definition. */
   ids: ReadonlyMap<string, string>;
 }
 
@@ -144,13 +146,19 @@ export function createCatalogue(
       const existing = names.length === 0 ? new Map<string, UserAttribute>() : await byName(signal);
       const missing = names.filter((name) => !existing.has(name));
       const conflicts = new Map<string, string>();
+      const conflictIds = new Map<string, string>();
       const ids = new Map<string, string>();
       for (const name of names) {
-        const judged = judgeDefinition(name, types[name], existing.get(name));
+        const found = existing.get(name);
+        if (!found) continue;
+        const judged = judgeDefinition(name, types[name], found);
         if (judged.kind === 'ready') ids.set(name, judged.id);
-        else if (existing.has(name)) conflicts.set(name, judged.message);
+        else {
+          conflicts.set(name, judged.message);
+          conflictIds.set(name, found.id);
+        }
       }
-      return { missing, conflicts, ids };
+      return { missing, conflicts, conflictIds, ids };
     },
     keyOwner,
     knownKeyOwner: () => {

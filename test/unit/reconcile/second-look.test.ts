@@ -235,7 +235,10 @@ test('after a change of the mapping, a value that the platform shows of no accou
     definitions: { read: () => Promise.resolve(new Map()), note: () => Promise.resolve() },
   });
   Object.assign(scope.target, {
-    catalogue: { faults: () => Promise.resolve({ missing: [], conflicts: new Map(), ids: new Map() }) },
+    catalogue: {
+      faults: () =>
+        Promise.resolve({ missing: [], conflicts: new Map(), conflictIds: new Map(), ids: new Map() }),
+    },
     client: {
       ...scope.target.client,
       values: { list: () => Promise.resolve([{ name: 'team', type: 'string', value: 'sales' }]) },
