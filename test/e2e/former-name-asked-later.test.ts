@@ -52,6 +52,41 @@ test('a person out of scope was renamed after the closing, and another person ge
   expect(await accountOf(`ext-${ANN}`)).toMatchObject({ active: false });
 }, 60_000);
 
+test.each(['deleted at the source', 'out of scope'])(
+  'a person is to get the former userName of a leaver who is %s, and the mark of the change is lost → plan and sync --dry-run tell a rename, and a reconcile brings it about',
+  async (state) => {
+    place = await openPlace({ target: NO_GUESTS });
+    const ann = await place.idp.createUser(ANN);
+    const bob = await place.idp.createUser(BOB);
+    await place.idle();
+    if (state === 'out of scope')
+      await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: 'guest' });
+    await place.idle();
+    await place.stopApps();
+    await place.start('api');
+    await rename(ann, 'ann.new@acme.example');
+    if (state === 'deleted at the source') await place.idp.send('DELETE', `/Users/${ann}`);
+    await place.start('worker');
+    await eventually('closed', async () => (await accountOf(`ext-${ANN}`))?.active === false);
+    await place.idle();
+    await place.commands.run('hold', '--by', 'olga');
+    await rename(bob, ANN);
+    await place.redis.del(await place.key(':marks:main'), await place.key(':dirty:main'));
+    const plan = await place.commands.run('plan');
+    expect(plan.text).toContain('1 to update');
+    expect(plan.text).not.toContain('already taken');
+    const dryRun = await place.commands.run('sync', `User:${bob}`, '--dry-run');
+    expect(dryRun.text.replaceAll(/\s+/g, ' ')).toContain(`would write: update ${ANN}`);
+    await place.commands.run('release');
+    expect((await place.commands.run('reconcile', '--yes')).code).toBe(0);
+    await place.idle();
+    expect(await accountOf(`ext-${BOB}`)).toMatchObject({ active: true, userName: ANN });
+    expect(await accountOf(`ext-${ANN}`)).toMatchObject({ active: false, userName: `${ann}.${ANN}` });
+    expect((await place.commands.run('plan')).text).toContain('The platform is as desired');
+  },
+  60_000,
+);
+
 test('a person gets the userName that a leaver had at last → the closed account keeps it, and a dead letter tells', async () => {
   place = await openPlace({});
   const ann = await place.idp.createUser(ANN);

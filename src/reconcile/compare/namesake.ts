@@ -6,6 +6,7 @@ import type { WireUser } from '../../platform/wire.ts';
 import { existsIn } from '../../sync/user/find-user.ts';
 import { byExternalId } from '../../sync/user/matching-accounts.ts';
 import { isExternalIdPending } from '../../sync/names/succession.ts';
+import { isFormerName } from '../../sync/names/former-name.ts';
 import { takenByText } from '../../sync/names/taken-name.ts';
 import type { DesiredAccount } from './compare.ts';
 import { isChange, type PlanEntry } from '../entry.ts';
@@ -127,8 +128,9 @@ type NameScope = Pick<ReconcileScope, 'directory' | 'outbox'>;
 
 /**
  * Returns the entries; a conflict takes the place of a rename that the platform refuses, because an unmanaged account, or one of
- * a user who left or is protected, has the userName. An account of a leaver is no conflict if another user with its externalId has a
- * pending sync (the person was pushed anew): that sync takes the account over and gives it another userName.
+ * a user who left or is protected, has the userName. An account of a leaver is no conflict if it gives up the userName as a former
+ * one, or if another user with its externalId has a pending sync (the person was pushed anew): that sync takes the account over and
+ * gives it another userName.
  * @param holderOf returns that account
  */
 async function judgeRenames(
@@ -142,7 +144,9 @@ async function judgeRenames(
     const holder = name === undefined ? undefined : holderOf(name);
     const { former, isProtected = false } = holder ?? {};
     const isTakenOver = former && entry.ref && (await isExternalIdPending(scope, holder ?? {}, entry.ref));
-    if (!holder || holder.id === entry.platformId || isTakenOver) {
+    const isGivenUp =
+      former && holder?.mayGiveUpName && (await isFormerName(scope.directory, former, holder));
+    if (!holder || holder.id === entry.platformId || isTakenOver || isGivenUp) {
       judged.push(entry);
       continue;
     }

@@ -31,6 +31,10 @@ export interface Namesake {
    * a sync of the user is pending: the user may be back.
    */
   keepsName?: boolean;
+  /** Whether the account is closed, so that the sync of the user who left gives up a former userName (sync/names/former-name.ts). */
+  mayGiveUpName?: boolean;
+  /** As in the link. */
+  hasFormerName?: true | undefined;
   /** Whether the user is protected. */
   isProtected?: boolean;
   /** Whether the pending sync of the user who left closes the account. */
@@ -73,6 +77,8 @@ export function formerAccount(
   // The guard is asked for the deletion of a closed account only, so what is held of a departed user is the deletion.
   const isHeld = /^(Held|LastAdministrator)$/.test(link.condition?.reason ?? '');
   const isDeletedLater = link.departed === true || users.deleteAfterDays !== null;
+  // The condition of a departed user says that the account is protected, or that its deletion is held, rejected or refused.
+  const isClosed = policy === 'sync' && link.departed === true && !link.condition;
   const isDeleted = users.deprovision === 'delete' ? marked || isHeld : isHeld && !marked && isDeletedLater;
   return policy === 'sync' && isDeleted
     ? undefined
@@ -82,6 +88,9 @@ export function formerAccount(
         externalId,
         former: ref,
         keepsName: isNeverRenamed(link) && !marked,
+        // Only the name of the link is given up, not one that somebody gave to the account by hand.
+        mayGiveUpName: isClosed && fold(String(link.core?.userName)) === fold(userName),
+        hasFormerName: link.hasFormerName,
         isProtected: link.condition?.reason === 'Protected',
         isClosing,
       };

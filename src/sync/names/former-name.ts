@@ -63,12 +63,24 @@ export async function askForFormerName(
     { kind: 'delete', ref },
   ]);
   if (held.includes(true) || !(await outbox.isAtRest(ref))) return;
-  const record = await directory.get('User', parseRef(ref).id);
-  // A person out of scope may have been renamed since the closing.
-  const isFormer = record ? isOtherName(record.text, String(link.core?.userName)) : link.hasFormerName;
-  if (!isFormer) return;
+  const userName = String(link.core?.userName);
+  if (!(await isFormerName(directory, ref, { userName, hasFormerName: link.hasFormerName }))) return;
   asking.hasAskedForName = true;
   await outbox.mark([ref], 'edit', work.request);
+}
+
+/**
+ * Returns whether the userName of a leaver's closed account is a former one, which the sync of the leaver gives up.
+ * @param account `hasFormerName` as in the link, which counts if the leaver has no record
+ */
+export async function isFormerName(
+  directory: SyncContext['directory'],
+  leaver: Ref,
+  { userName, hasFormerName }: { userName: string; hasFormerName?: true | undefined },
+): Promise<boolean> {
+  const record = await directory.get('User', parseRef(leaver).id);
+  // A person out of scope may have been renamed since the closing.
+  return record ? isOtherName(record.text, userName) : hasFormerName === true;
 }
 
 /** Returns whether the record has another userName. A damaged record tells none. */
