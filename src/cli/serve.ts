@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Option, type Command } from 'commander';
 import { startApp, type Role } from '../app.ts';
+import { assembleAllScripts } from '../directory/redis/script-texts.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 import { createLogger } from '../support/logger.ts';
 import { openTracing } from '../support/tracing.ts';
@@ -27,6 +28,7 @@ export function serveCommand(program: Command, cli: Cli): void {
     .action(async ({ role }: { role: Role }, command: Command) => {
       const config = readConfig(command, cli);
       setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
+      assembleAllScripts();
       const stopped = firstSignal(config.server.drainMs);
       const logger = createLogger(config.logging.level);
       const tracing = await openTracing(cli.env);

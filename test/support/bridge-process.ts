@@ -30,11 +30,12 @@ const START_MS = 45_000;
 const MOST_OUTPUT = 200_000;
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
-/** @param env variables added to the environment of the tests */
+/** @param env variables added to the environment of the tests @param main the program; default: that of the last build */
 export async function startBridgeProcess(
   settings: object,
   role = 'all',
   env: Record<string, string> = {},
+  main = MAIN,
 ): Promise<BridgeProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
   const file = join(folder, 'bridge.json');
@@ -52,7 +53,7 @@ export async function startBridgeProcess(
   /** Starts the process. @returns what it has printed since this start */
   function spawnBridge(): () => string {
     let printed = '';
-    child = spawn(process.execPath, [MAIN, '--config', file, 'serve', '--role', role], {
+    child = spawn(process.execPath, [main, '--config', file, 'serve', '--role', role], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     });

@@ -42,6 +42,11 @@ export function scriptText(name: string): string {
   return text;
 }
 
+/** Assembles all scripts. A service does it at its start, because an update may replace the files while it runs. */
+export function assembleAllScripts(): void {
+  for (const name of scriptNames()) scriptText(name);
+}
+
 function assemble(name: string, text: string): string {
   // `answer_all` (lua/errors.lua) runs the script once for the batch, `answer_each` (lua/calls.lua) once for each call.
   const [common, answer] = AT_ONCE.has(name)
