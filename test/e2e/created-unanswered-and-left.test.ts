@@ -148,3 +148,21 @@ test('forget of a person with a create without answer, whom the policy leaves op
   const { code, text } = await place.commands.run('forget', ANN, '--yes');
   expect([code, text]).toEqual([1, expect.stringContaining('active')]);
 }, 60_000);
+
+test('a group with a create without answer is deleted at the source under upsert-only → its members are activated later', async () => {
+  const BOB = 'bob@acme.example';
+  place = await openPlace({ target: { adopt: 'report', policy: 'upsert-only' } });
+  const bob = await place.idp.createUser(BOB, { active: false });
+  await place.idle();
+  let group = '';
+  await loseAnswer('Groups', async () => {
+    group = await place.idp.createGroup('crew', [bob]);
+  });
+  const { scimId = '' } = (await place.platform.group('crew')) ?? {};
+  const value = [{ value: (await place.platform.user(BOB))?.scimId }];
+  await byHand(place, 'PATCH', `/Groups/${scimId}`, { op: 'add', path: 'members', value });
+  await place.idp.send('DELETE', `/Groups/${group}`);
+  await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: true });
+  await place.start('worker', undefined, laterClock);
+  await eventually('the member is active', async () => (await activeOf(BOB)) === true, 10_000);
+}, 60_000);

@@ -44,15 +44,12 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
     const unproven =
       found.kind === 'blocked' &&
       (await unprovenMade(context, await groupsCalled(context, name), 'remove its members or delete it'));
-    if (unproven) return unproven;
+    if (unproven) return endUnlinked(context, unproven);
     delete link.tried;
   }
   if (link.id === undefined && link.mayExist) {
     const unfinished = await linkLeftGroup(context, link.mayExist);
-    // The policy removes no member, so people must not wait for their removal from this group.
-    if (unfinished?.kind === 'synced')
-      await dropPendingMembers(context, await context.outbox.pendingMembers(context.work.id));
-    if (unfinished) return unfinished;
+    if (unfinished) return endUnlinked(context, unfinished);
   }
   // A reconcile notes null as the observed name of a group that is gone, which needs no decision of the guard.
   const wasSeenGone = link.observed?.displayName === null;
@@ -92,6 +89,16 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
   // An ack of removals (`-`) ends kept and unconfirmed ones too (ack_members.lua).
   if (ending.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, ending);
   return { kind: 'synced', writes: context.writes, forget: true };
+}
+
+/**
+ * Ends the sync of a group of which it is not known which platform group it has. Where the policy removes no member (`synced`), nobody
+ * waits for a removal from it.
+ */
+async function endUnlinked(context: SyncContext, outcome: SyncOutcome): Promise<SyncOutcome> {
+  const { outbox, work } = context;
+  if (outcome.kind === 'synced') await dropPendingMembers(context, await outbox.pendingMembers(work.id));
+  return outcome;
 }
 
 /**
