@@ -115,7 +115,9 @@ const expiry = ({ expiresAt, endOfHold }) => [
   ...(Date.parse(expiresAt) > Date.now()
     ? ['expires ', ago(expiresAt), ', then the guard judges its changes anew']
     : ['expired ', ago(expiresAt), ': it cannot be decided any more, the guard judges its changes anew']),
-  endOfHold ? [' after the end of the hold of the target: ', advised(endOfHold)] : ', each with its next sync',
+  endOfHold
+    ? [' after the end of the hold of the target: ', advised(endOfHold)]
+    : ', each with its next sync',
 ];
 
 function details(approval, redraw) {
