@@ -128,17 +128,17 @@ function connectServer(options: ServerOptions): Redis {
   return redis;
 }
 
-/** Logs why Redis is away, once for each reason in a row, and its return. */
+/** Logs why Redis is away, each reason once until it is back, and its return: attempts to connect may fail for reasons in turn. */
 function report(redis: Redis, role: ConnectionRole, logger: Logger): void {
-  let told: string | undefined;
+  const told = new Set<string>();
   redis.on('error', (error: Error) => {
     const reason = awayText(redis, error);
-    if (reason !== told) logger.warn({ role, reason }, 'redis away, connecting again');
-    told = reason;
+    if (!told.has(reason)) logger.warn({ role, reason }, 'redis away, connecting again');
+    told.add(reason);
   });
   redis.on('ready', () => {
-    if (told !== undefined) logger.info({ role }, 'redis back');
-    told = undefined;
+    if (told.size > 0) logger.info({ role }, 'redis back');
+    told.clear();
   });
 }
 
