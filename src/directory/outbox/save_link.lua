@@ -42,6 +42,17 @@ local function end_removals_of_former_account()
   if redis.call('EXISTS', key('guardApproval', p.target)) == 1 then guard_close(p.target) end
 end
 
+-- Makes the unconfirmed removals of the user pending again, because it was not known until now which account the user has.
+local function resume_unconfirmed()
+  local signs = redis.call('HGETALL', key('pendingGroups', p.target .. ':' .. p.id))
+  for index = 1, #signs, 2 do
+    if signs[index + 1] == UNCONFIRMED_REMOVAL then
+      set_removal(signs[index], p.id, TO_REMOVE)
+      mark('Group:' .. signs[index], EDIT)
+    end
+  end
+end
+
 local link_text = texts[1]
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
@@ -51,6 +62,7 @@ redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 redis.call('HSET', key('links', p.target), p.ref, link_text)
 clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
 if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
+if p.platformId and p.kind == 'User' then resume_unconfirmed() end
 if p.takenFrom then
   -- A former user who is linked to another account by now keeps its removals, because they concern that account.
   local is_taken = forget_link(p.target, p.takenFrom, p.platformId)

@@ -98,7 +98,7 @@ export async function lookForLeavers(
       return { user, link, id: isUnmanaged(user) ? unmanagedId(user) : link.id };
     })
     // Which account the user has is still to be found, so the read of the group tells nothing.
-    .filter(({ link, id }) => !(id === undefined && link.mayExist))
+    .filter(({ link, id }) => !(id === undefined && (link.mayExist ?? link.tried)))
     .filter(({ id }) => id === undefined || !present.has(id))
     .slice(0, MOST_CONFIRMED);
   await mapBounded(unseen, CONCURRENT_READS, async ({ user, link, id }) => {

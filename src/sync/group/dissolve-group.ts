@@ -3,7 +3,7 @@
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { counted } from '../../support/counted.ts';
 import { isAbsent } from '../calls/absence.ts';
-import { condition } from '../condition.ts';
+import { blockedBy, condition } from '../condition.ts';
 import type { SyncContext } from '../context.ts';
 import { deleteThere, noteDeleted } from '../deletion.ts';
 import { isGone } from '../calls/failures.ts';
@@ -139,9 +139,19 @@ async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutc
 
 /** Removes the members whose removal the guard allows. @returns undefined when no member is left that the bridge manages */
 async function removeAll(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
-  const { isWaiting, ignored, protectedCount } = await removeMembers(context, pending);
+  const { isWaiting, ignored, protectedCount, soughtCount } = await removeMembers(context, pending);
   await throwIfUnwritten(context, ignored);
   if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
+  if (soughtCount > 0) {
+    // Without the link nothing would remove a member whose account is found later.
+    const who = `${counted(soughtCount, 'person', 'people')} whose account is not linked`;
+    return blockedBy(
+      context,
+      'Conflict',
+      `the group was deleted at the source, and ${who} may still be a member: this ends by itself once ${soughtCount === 1 ? 'the person is' : 'they are'} linked; ` +
+        `to leave the group as it is, order scim-bridge links forget ${context.work.ref} --target ${context.target.name} --leave-account`,
+    );
+  }
   const outcome = ended(context);
   // A rejected removal keeps the link, because without it the operator could not take the rejection back.
   const why = 'condition' in outcome ? outcome.condition : undefined;

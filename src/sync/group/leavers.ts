@@ -18,7 +18,10 @@ export interface Leaver extends LinkedMember {
   isIgnored?: boolean;
 }
 
-/** `protected`: the membership stays. `sought`: a restore lost which account the user has, if any. Undefined: there is no membership to remove, such as of a user without account. */
+/**
+ * `protected`: the membership stays. `sought`: the account that the user may have is still to be found (`isSought`). Undefined: there is
+ * no membership to remove, such as of a user without account.
+ */
 type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | 'sought' | undefined];
 
 /** Returns for each user (id, or `@<platform id>` of an unmanaged member), in this order, the member to be removed, if any. */
@@ -42,13 +45,20 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
       const link = found[index];
       const platformId = link?.id ?? (await leftId(context, link));
       if (link === undefined || platformId === undefined)
-        return [user, link?.mayExist && link.mayExist.id === undefined ? 'sought' : undefined];
+        return [user, link && isSought(link) ? 'sought' : undefined];
       if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
       const isIgnored = link.condition?.isIgnored === true;
       return [user, { user, platformId, isOpen: mayBeActive(link), isIgnored }];
     }),
   );
 }
+
+/**
+ * Returns whether it is not known which account a user without platform id has, if any: a restore lost it, or a create got no answer,
+ * which may have been sent before the backup of a restore was made.
+ */
+const isSought = ({ mayExist, tried }: Link): boolean =>
+  tried !== undefined || (mayExist !== undefined && mayExist.id === undefined);
 
 /**
  * Returns the id of the account that a user without link had before (`mayExist`): the user may still be a member with it. Undefined:

@@ -29,16 +29,17 @@ export type PendingMembers = Map<string, string>;
  * Removes members that the source no longer has, if the guard allows it. The removal of a user whose account is to be
  * closed is decided with the account, so that held and rejected deactivations do not empty the groups.
  * @returns `isWaiting`: members wait for the decision about their account; `ignored`: sentences about members that the
- *   platform did not remove; `protectedCount`: number of protected members who stay although the source removed them
+ *   platform did not remove; `protectedCount`: number of protected members who stay although the source removed them;
+ *   `soughtCount`: number of users who may stay, because the account that they may have was not found
  */
 export async function removeMembers(
   context: SyncContext,
   pending: PendingMembers,
-): Promise<{ isWaiting: boolean; ignored: Ignored; protectedCount: number }> {
+): Promise<{ isWaiting: boolean; ignored: Ignored; protectedCount: number; soughtCount: number }> {
   const stay = await reportRejected(context, pending);
   const users = leaving(pending).filter((user) => !stay.has(user));
   const ignored: Ignored = [];
-  if (users.length === 0) return { isWaiting: false, ignored, protectedCount: 0 };
+  if (users.length === 0) return { isWaiting: false, ignored, protectedCount: 0, soughtCount: 0 };
   if (context.link.adopting) {
     // With `adopting`, a member whom the group lists is not added (`lacking`). After a removal the list may still show the removed
     // member, who may have to be added again, so `adopting` ends before the first removal.
@@ -66,22 +67,34 @@ export async function removeMembers(
     });
     await context.outbox.ackMembers(context.work, MEMBERSHIP_SIGN.toRemove, fresh, 'kept');
   }
-  const isSoughtNow = await leaveSought(context, sought);
+  const soughtCount = await leaveSought(context, sought);
   const { members, isWaiting } = await permitted(context, leavers);
   ignored.push(...(await removePermitted(context, members)));
-  return { isWaiting: isWaiting || isSoughtNow, ignored, protectedCount: protectedUsers.length };
+  return {
+    isWaiting: isWaiting || soughtCount < sought.length,
+    ignored,
+    protectedCount: protectedUsers.length,
+    soughtCount,
+  };
 }
 
 /**
- * Handles users of whom a restore lost which account they have. The removals of those whose sync found none that it may link become
- * unconfirmed: once a person is linked, the next reconcile removes the member who is still there.
- * @returns whether syncs of others are to come, which look for their accounts: their removals wait
+ * Handles users whose account is still to be found. The removals of those whose sync found none that it may link become unconfirmed:
+ * the sync that links an account makes them pending again (save_link.lua). The removals of all others wait.
+ * @returns number of users whose removal became unconfirmed
  */
-async function leaveSought({ outbox, work }: SyncContext, users: string[]): Promise<boolean> {
-  const marked = await Promise.all(users.map((user) => outbox.isMarked(refOf('User', user))));
-  const left = users.filter((_, index) => !marked[index]);
-  if (left.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, left, 'unseen');
-  return left.length < users.length;
+async function leaveSought({ links, outbox, target, work }: SyncContext, users: string[]): Promise<number> {
+  let count = 0;
+  for (const portion of inPortions(users, MEMBERS_PER_READ)) {
+    const refs = portion.map((user) => refOf('User', user));
+    const marked = await outbox.areMarked(refs);
+    // Read behind the marks: a sync that ended since the links were read may have linked an account.
+    const found = await links.getMany(target.name, refs);
+    const left = portion.filter((_, index) => !marked[index] && found[index]?.id === undefined);
+    if (left.length > 0) await outbox.ackMembers(work, MEMBERSHIP_SIGN.toRemove, left, 'unseen');
+    count += left.length;
+  }
+  return count;
 }
 
 /** Removes members whose removal the guard has allowed. @returns sentences about members that the platform did not remove */
