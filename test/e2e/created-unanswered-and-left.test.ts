@@ -166,3 +166,24 @@ test('a group with a create without answer is deleted at the source under upsert
   await place.start('worker', undefined, laterClock);
   await eventually('the member is active', async () => (await activeOf(BOB)) === true, 10_000);
 }, 60_000);
+
+test('links forget of a deleted group with a create without answer is refused without --leave-account under upsert-only too', async () => {
+  place = await openPlace({ target: { adopt: 'report', policy: 'upsert-only' } });
+  const bob = await place.idp.createUser('bob@acme.example');
+  await place.idle();
+  let group = '';
+  await loseAnswer('Groups', async () => {
+    group = await place.idp.createGroup('crew', [bob]);
+  });
+  const { scimId = '' } = (await place.platform.group('crew')) ?? {};
+  const value = [{ value: (await place.platform.user('bob@acme.example'))?.scimId }];
+  await byHand(place, 'PATCH', `/Groups/${scimId}`, { op: 'add', path: 'members', value });
+  await place.idp.send('DELETE', `/Groups/${group}`);
+  await startLater();
+  expect((await place.commands.run('links', 'forget', `Group:${group}`)).code).toBe(1);
+  await place.change(({ targets }) => {
+    Object.assign(targets.main, { policy: 'sync' });
+  });
+  await place.commands.run('reconcile', '--yes');
+  await eventually('a dead letter asks', async () => (await told('dead-letters', 'list')).includes(group));
+}, 60_000);

@@ -67,7 +67,9 @@ export async function forgetLinks(
   for (const { state, row, platformId, why, keepsId } of found) {
     const subject = `${ref} ${platformId || '(no known id)'}${why === undefined ? '' : ` left as it is: ${why}`}`;
     await state.acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });
-    await state.outboxes.get(row.target)?.forgetLink(ref, platformId, { keepsId, leaves: !keepsId });
+    await state.outboxes
+      .get(row.target)
+      ?.forgetLink(ref, platformId, { keepsId, leaves: leaveAccount && !keepsId });
   }
   return found.map(({ row }) => row);
 }
@@ -103,8 +105,8 @@ async function whyNeeded(
   ]);
   if (kind === 'Group') {
     // A departed group stays at the platform by the policy. The order to forget its link frees it, so that another group may be
-    // linked to it.
-    return record || link.departed
+    // linked to it. Without a platform id, the link only keeps what is still to be looked for.
+    return record || (link.departed && link.id !== undefined)
       ? undefined
       : 'The group was deleted at the source and its deletion is not written';
   }
