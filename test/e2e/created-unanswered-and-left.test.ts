@@ -187,3 +187,25 @@ test('links forget of a deleted group with a create without answer is refused wi
   await place.commands.run('reconcile', '--yes');
   await eventually('a dead letter asks', async () => (await told('dead-letters', 'list')).includes(group));
 }, 60_000);
+
+test('the policy is sync again after a person with a create without answer went out of scope → a dead letter asks, and ends once the account is closed', async () => {
+  const ann = await openUnanswered({
+    policy: 'upsert-only',
+    users: { activation: 'immediate', scope: 'title ne "guest"' },
+  });
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: 'guest' });
+  await startLater();
+  expect(await told('dead-letters', 'list')).not.toContain(ann);
+  await place.change(({ targets }) => {
+    Object.assign(targets.main, { policy: 'sync' });
+  });
+  await place.commands.run('reconcile', '--yes');
+  await eventually('a dead letter asks', async () => (await told('dead-letters', 'list')).includes(ann));
+  const { scimId = '' } = (await place.platform.user(ANN)) ?? {};
+  await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'active', value: false });
+  await told0('dead-letters', 'retry', `User:${ann}`);
+  await place.idle();
+  expect(await told('dead-letters', 'list')).not.toContain(ann);
+  // No run marks the person again.
+  await told0('reconcile', '--yes');
+}, 60_000);

@@ -14,7 +14,10 @@ export type CoverState =
   | 'stuck'
   /** Neither link nor mark. */
   | 'missing'
-  /** Without a mark, although it changed since the last sync, or a held change has no open decision any more. */
+  /**
+   * Without a mark, although it changed since the last sync, or a held change has no open decision any more, or the policy closes
+   * accounts now and an earlier one left it open which account a user out of scope has.
+   */
   | 'stale'
   /** Linked, but its platform id has no reverse link to it. */
   | 'astray'
@@ -143,9 +146,13 @@ export function createCoverageReader(
       return [next, values];
     });
 
-  /** Yields every stored resource of a kind in any order; one that is stored meanwhile may be missing. */
-  async function* resources(kind: Kind): AsyncGenerator<CoverPortion> {
-    for await (const [linked, others] of portions('read_coverage', { kind, rulesReadGroups })) {
+  /**
+   * Yields every stored resource of a kind in any order; one that is stored meanwhile may be missing.
+   * @param closes whether the policy closes accounts: then users out of scope whom an earlier policy left count as `stale`
+   */
+  async function* resources(kind: Kind, { closes = false } = {}): AsyncGenerator<CoverPortion> {
+    const asked = { kind, rulesReadGroups, closes: closes || undefined };
+    for await (const [linked, others] of portions('read_coverage', asked)) {
       yield {
         linked: pairsOf(linked as string[]).map(([id, platformId]) => ({ ref: refOf(kind, id), platformId })),
         others: othersOf(kind, others),
@@ -155,8 +162,9 @@ export function createCoverageReader(
 
   /**
    * Yields counts in place of linked resources, and is faster: resources in the `synced` set are not read (lua/synced.lua).
+   * `closes`: as of `resources`.
    */
-  async function* briefly(kind: Kind): AsyncGenerator<BriefPortion> {
+  async function* briefly(kind: Kind, { closes = false } = {}): AsyncGenerator<BriefPortion> {
     const [stored, ordered] = await Promise.all([
       redis.hlen(keys.key(kind === 'User' ? 'users' : 'groups')),
       redis.zcard(keys.key('order', kind)),
@@ -167,6 +175,7 @@ export function createCoverageReader(
       kind,
       targets,
       rulesReadGroups,
+      closes: closes || undefined,
       brief: true,
       ...(inOrder ? { inOrder, count: IDS_PORTION } : {}),
     };

@@ -3,12 +3,14 @@
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
 -- ARGV { target, targets, kind, cursor (of the scan), count, rulesReadGroups (lua/basis.lua),
 --        brief (linked resources are only counted, and their reverse links are not checked),
+--        closes (the policy closes accounts; absent: it does not, or is unknown),
 --        inOrder (with brief: reads the ids from `order:<kind>`, and no records of ids in the `synced` set) }
 -- RETURN {"read", next cursor, linked, others: [id, state, ...]}; `linked`: [id, platform id, ...], with brief their number.
 --        States: pending: marked | behindHeld: marked, and waits for a held change of another resource |
 --        behindRefused: marked, and waits for the removal from a refused group |
 --        stuck: marked, but neither in `dirty` nor in `inflight` | missing: neither link nor mark |
---        stale: no mark, but changed since the last sync, or held without an open decision |
+--        stale: no mark, but changed since the last sync, or held without an open decision, or with `closes` a user out of scope
+--        whose account an earlier policy left unproven |
 --        astray: its platform id has no reverse link to it |
 --        deadLetter | held: by the guard | exception: the link's condition says why | closed: out of scope
 -- With `brief`, ids of resources that are synced are added to the `synced` set.
@@ -50,11 +52,21 @@ local links = call_with('HMGET', key('links', p.target), refs)
 local has_no_marks = redis.call('EXISTS', key('marks', p.target)) == 0
 local marks = has_no_marks and {} or call_with('HMGET', key('marks', p.target), refs)
 
+-- Returns whether an earlier policy, which closes nothing, left it open which account a user out of scope may have, if any
+-- (sync/names/left-there.ts).
+local function is_left_unproven(link)
+  if not string.find(link, '"departed":', 1, true) then return false end
+  local known = cjson.decode(link)
+  return known.departed and not known.id and (known.tried or known.mayExist) and true or false
+end
+
 -- Returns the state of the resource at a place in `ids`; nil and the platform id: it is synced.
 local function state_of(place)
   local id, ref = ids[place], refs[place]
   if marks[place] then return marked_state(p.target, ref) end
   local state, platform_id = settled_state(p.target, p.kind, id, records[place], links[place], p.rulesReadGroups)
+  local is_unasked = state == 'closed' and p.closes and p.kind == 'User' and is_left_unproven(links[place])
+  if is_unasked then return 'stale' end
   if state or p.brief then return state, platform_id end
   if ref_linked_to(p.target, p.kind .. ':' .. platform_id) ~= ref then return 'astray' end
   return nil, platform_id

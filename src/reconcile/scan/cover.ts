@@ -42,10 +42,13 @@ const emptyCover = (): Cover => ({
   notDue: new Map(),
 });
 
+/** Returns whether the policy of the target closes accounts, as the reads of the coverage take it. */
+const closingOf = ({ scope }: ScanResult) => ({ closes: scope.target.policy.policy === 'sync' });
+
 /** Classifies all resources of a kind; linked ones are only counted. Runs in parallel to the scan of the list. */
 export async function readCover(scan: ScanResult, kind: Kind): Promise<Cover> {
   const cover = emptyCover();
-  for await (const portion of scan.scope.coverage.briefly(kind)) {
+  for await (const portion of scan.scope.coverage.briefly(kind, closingOf(scan))) {
     scan.signal.throwIfAborted();
     addPortion(cover, portion);
   }
@@ -82,7 +85,7 @@ export async function compareWithList(
   const areAllShown = cover.coverage.linked === matched;
   const found = areAllShown ? cover : emptyCover();
   if (!areAllShown) {
-    for await (const portion of scan.scope.coverage.resources(kind)) {
+    for await (const portion of scan.scope.coverage.resources(kind, closingOf(scan))) {
       scan.signal.throwIfAborted();
       addPortion(found, portion);
       for (const { ref, platformId } of portion.linked) if (!isListed(platformId)) found.absent.push(ref);
@@ -121,8 +124,7 @@ export async function readOrphans(scan: ScanResult): Promise<Record<Kind, Orphan
     User: { pending: [], lost: [] },
     Group: { pending: [], lost: [] },
   };
-  const { coverage, target } = scan.scope;
-  for await (const portion of coverage.orphans({ closes: target.policy.policy === 'sync' })) {
+  for await (const portion of scan.scope.coverage.orphans(closingOf(scan))) {
     for (const { ref, state } of portion) {
       const { pending, lost } = found[parseRef(ref).kind];
       if (DUE.has(state)) pending.push(ref);

@@ -25,9 +25,10 @@ export async function readCoverageResult(
   startedAt: number,
 ): Promise<CoverageResult> {
   const lost: Ref[] = [];
+  const closes = scope.target.policy.policy === 'sync';
   const read = async (kind: Kind, { seen }: Coverage): Promise<Coverage> => {
     const coverage = { ...noCoverage(), seen: 0 };
-    for await (const portion of scope.coverage.resources(kind)) {
+    for await (const portion of scope.coverage.resources(kind, { closes })) {
       count(coverage, portion);
       for (const { ref, state } of portion.others) if (LOST.has(state)) lost.push(ref);
       const notShown = portion.linked.filter(({ ref, platformId }) => !isShown(ref, platformId));

@@ -40,6 +40,8 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   }
   // There is no account to close.
   if (link.id === undefined) {
+    // Another policy may have set it, and the look-up that it left open has ended.
+    delete link.departed;
     await resumeRemovals(context);
     return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
   }
