@@ -77,7 +77,7 @@ test('explain of a user whose only pending change is a membership in a new group
   ]);
 }, 60_000);
 
-test('calls answered with 401 and then with 403 → the time since which no call has succeeded is that of the first 401, and status and /health give the advice of doctor', async (place) => {
+test('calls answered with 401 and then with 403 → the time since which no call has succeeded is that of the first 401, and status and /health name doctor and its advice', async (place) => {
   const { commands } = place;
   const { since } = await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
   await faults(place, { status5xx: { share: 1, status: 403 } });
@@ -91,13 +91,14 @@ test('calls answered with 401 and then with 403 → the time since which no call
     60_000,
   );
   const advice = 'witch SCIM on for the tenant and use the key of an administrator';
+  const asks = `scim-bridge doctor tells whether the platform or a proxy answers; if it is the platform, s${advice}`;
   const [status, doctor] = [await commands.run('status'), await commands.run('doctor')];
   expect(status.text).toContain(
-    `the platform answers 403; no call has succeeded since ${moment(since)}: only probes are sent; s${advice}`,
+    `the platform answers 403; no call has succeeded since ${moment(since)}: only probes are sent; ${asks}`,
   );
   expect(doctor.text).toContain(`S${advice}.`);
   const { body } = await askHealth({ app: place }, '/health');
   expect(body.components['target main'].findings).toContain(
-    `calls fail (status 403): only probes are sent; s${advice}`,
+    `calls fail (status 403): only probes are sent; ${asks}`,
   );
 }, 120_000);
