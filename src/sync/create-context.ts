@@ -72,6 +72,10 @@ export function createContext(
       if (options.isNew) work.pendingGroups.clear();
       if (options.rewriteMemberships)
         for (const group of work.groups) work.pendingGroups.set(group.id, MEMBERSHIP_SIGN.toAdd);
+      // Removals that were unconfirmed, or that a former user of the account had, are pending now.
+      if (options.linked && !options.isNew && work.kind === 'User')
+        for (const group of await outbox.pendingRemovals(work.id))
+          work.pendingGroups.set(group, MEMBERSHIP_SIGN.toRemove);
     },
     attempt: async (names, operation, run, { why, ignoredText } = {}) => {
       const { unsure: before = [], observed } = context.link;

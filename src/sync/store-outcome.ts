@@ -58,7 +58,7 @@ function endCounts({ link }: SyncContext, outcome: SyncOutcome): void {
 function endSuccession(link: SyncContext['link']): void {
   delete link.successionAttempts;
   delete link.hasRetriedCircle;
-  delete link.hasAskedForName;
+  delete link.askedForName;
 }
 
 /** Returns what `ack` needs to wake resources that wait for each other's names. */

@@ -1,4 +1,5 @@
 // Tests that what a restore leaves of groups and memberships ends right when the source deletes them.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
@@ -126,7 +127,11 @@ test('the restore lost the link of a person whose account is adopted only later 
   expect(await membersOf('analysts')).toEqual([BOB]);
 }, 60_000);
 
-test('an adopted group is deleted at the source after the restore lost the link of a member whose account is adopted only later → the membership ends', async () => {
+/**
+ * Deletes an adopted group at the source after a restore has lost the link of its member Ann. The account of Ann is not adopted, so the
+ * group is a dead letter.
+ */
+async function deletedAdoptedGroup(): Promise<Record<'ann' | 'group', string>> {
   place = await openPlace({ ownRedis: true });
   const { platformUrl, fixtures } = place.sandbox.ready;
   const schemas = ['urn:ietf:params:scim:schemas:core:2.0:Group'];
@@ -149,10 +154,6 @@ test('an adopted group is deleted at the source after the restore lost the link 
   expect((await membersOf('analysts'))?.toSorted()).toEqual([ANN, BOB]);
   await place.stopApps();
   await told0('restore', file, '--replace', '--yes');
-  const setAdopt = (adopt: string) =>
-    place.change(({ targets }) => {
-      Object.assign(targets.main, { adopt });
-    });
   await setAdopt('report');
   await place.idp.send('DELETE', `/Groups/${group}`);
   await told0('release');
@@ -161,10 +162,39 @@ test('an adopted group is deleted at the source after the restore lost the link 
   expect(await told('dead-letters', 'list')).toContain(`links forget Group:${group}`);
   await place.commands.run('reconcile', '--yes');
   await place.idle();
+  return { ann, group };
+}
+const setAdopt = (adopt: string) =>
+  place.change(({ targets }) => {
+    Object.assign(targets.main, { adopt });
+  });
+
+test('an adopted group is deleted at the source after the restore lost the link of a member whose account is adopted only later → the membership ends', async () => {
+  const { ann, group } = await deletedAdoptedGroup();
   await setAdopt('exact');
   await place.commands.run('dead-letters', 'retry', `User:${ann}`);
   await place.idle();
   expect(await membersOf('analysts')).toEqual([]);
+  expect(await told('dead-letters', 'list')).not.toContain(group);
+}, 60_000);
+
+test('an adopted group is deleted at the source after the restore lost the link of a member whom links import links → the membership ends', async () => {
+  const { ann, group } = await deletedAdoptedGroup();
+  const rows = join(place.commands.folder, 'links.jsonl');
+  const platformId = (await place.platform.user(ANN))?.scimId;
+  const row = { connection: 'default', target: 'main', kind: 'User', ref: `User:${ann}`, platformId };
+  writeFileSync(rows, `${JSON.stringify(row)}\n`);
+  await told0('links', 'import', rows);
+  await place.idle();
+  expect(await membersOf('analysts')).toEqual([]);
+  expect(await told('dead-letters', 'list')).not.toContain(group);
+}, 60_000);
+
+test('an adopted group and its member are deleted at the source after the restore lost the link of the member, whose account is gone → the dead letter of the group ends', async () => {
+  const { ann, group } = await deletedAdoptedGroup();
+  await byHand(place, 'DELETE', `/Users/${(await place.platform.user(ANN))?.scimId}`);
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.idle();
   expect(await told('dead-letters', 'list')).not.toContain(group);
 }, 60_000);
 

@@ -14,6 +14,15 @@ local function drop_grants(target, user)
   end
 end
 
+-- Marks the deleted groups that still have an unconfirmed removal of the user, who turned out to have no account.
+local function mark_deleted_groups(target, user)
+  local signs = redis.call('HGETALL', key('pendingGroups', target .. ':' .. user))
+  for index = 1, #signs, 2 do
+    local is_deleted = redis.call('HEXISTS', key('groups'), signs[index]) == 0
+    if is_deleted and signs[index + 1] == UNCONFIRMED_REMOVAL then mark_at(target, 'Group:' .. signs[index], EDIT, clock()) end
+  end
+end
+
 -- Marks the groups from which the removal of the user is pending. `due`: later due time, so that one sync of a group
 -- removes many leavers; nil: now.
 local function mark_removals(target, user, due)

@@ -37,6 +37,7 @@ local has_asked_guard = p.outcome ~= 'later'
 if has_asked_guard or was_protected then set_exception(p.target, p.ref, p.exception, p.exceptionSince) end
 if p.dropGrants then drop_grants(p.target, p.id) end
 if p.decided then mark_removals(p.target, p.id, now + p.coalesceMs) end
+if p.forget and p.kind == 'User' then mark_deleted_groups(p.target, p.id) end
 if p.holder then note_heir(p.target, p.holder, p.ref) end
 if p.mayBeFree then wake_heirs(p.target, p.ref, true) end
 local has_guard_items = redis.call('EXISTS', key('guardItems', p.target .. ':' .. p.ref)) == 1

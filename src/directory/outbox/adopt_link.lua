@@ -4,7 +4,7 @@
 -- ARGV { target, targets: [target], ref, kind, id, platformId, request }, then the text of the link (link.ts)
 -- RETURN {"imported"} | {"unchanged"}: it is linked so already | {"taken"}: the platform id is linked to another stored
 --        resource | {"busy"}: a sync of the resource is running | {"unknown"}: the resource is not stored
--- NEEDS exceptions, groups, links, pending_groups
+-- NEEDS exceptions, groups, links, pending_groups, resume_unconfirmed
 local link_text, records = texts[1], key(p.kind == 'User' and 'users' or 'groups')
 if redis.call('HEXISTS', records, p.id) == 0 then return { 'unknown' } end
 if redis.call('EXISTS', key('lease', p.target .. ':' .. p.ref)) == 1 then return { 'busy' } end
@@ -22,6 +22,7 @@ if is_other then
   redis.call('HDEL', key('groupsSeen', p.target), holder)
   set_exception(p.target, holder) -- without a reason: ends its exception
 end
+if p.kind == 'User' then resume_unconfirmed() end
 redis.call('HSET', key('links', p.target), p.ref, link_text)
 redis.call('HSET', key('linked', p.target), platform_key, p.ref)
 if p.kind == 'User' then

@@ -98,8 +98,8 @@ export interface Link {
   successionAttempts?: number;
   /** Set once the dead letters of a circle of names that contains this resource were tried again (name-circle.ts). */
   hasRetriedCircle?: true;
-  /** Set once the leaver whose account has the name was marked to give it up (former-name.ts). */
-  hasAskedForName?: true;
+  /** The name for which the leaver whose account has it was marked to give it up (former-name.ts). */
+  askedForName?: string;
   /** Number of the latest consecutive failed attempts that were refusals which may be transient. */
   transientRefusals?: number;
   /** Unix milliseconds of the bridge's last write of the userName since `account` was found; absent: none. */

@@ -15,7 +15,7 @@
 --      suspectedDrift: the suspected drift that the sync has read; a note that was added since stays
 --      platformKey: kind:platform id of the link; the fingerprint of the account under this key is removed
 -- RETURN {"saved"} | {"fenced"}: the lease was lost, and nothing was stored but the log
--- NEEDS forget_link, groups, guard_items, links, log, marks, pending_groups
+-- NEEDS forget_link, groups, guard_items, links, log, marks, pending_groups, resume_unconfirmed
 
 -- A sync of a group reads all its pending members, so the more there are, the longer it collects: COLLECT_MS milliseconds for
 -- each, at most COLLECT_LIMIT_MS. Without this a first load of a large group would cost the square of its size.
@@ -42,27 +42,16 @@ local function end_removals_of_former_account()
   if redis.call('EXISTS', key('guardApproval', p.target)) == 1 then guard_close(p.target) end
 end
 
--- Makes the unconfirmed removals of the user pending again, because it was not known until now which account the user has.
-local function resume_unconfirmed()
-  local signs = redis.call('HGETALL', key('pendingGroups', p.target .. ':' .. p.id))
-  for index = 1, #signs, 2 do
-    if signs[index + 1] == UNCONFIRMED_REMOVAL then
-      set_removal(signs[index], p.id, TO_REMOVE)
-      mark('Group:' .. signs[index], EDIT)
-    end
-  end
-end
-
 local link_text = texts[1]
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
+if p.platformId and p.kind == 'User' then resume_unconfirmed() end
 redis.call('HSET', key('links', p.target), p.ref, link_text)
 clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
 if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
-if p.platformId and p.kind == 'User' then resume_unconfirmed() end
 if p.takenFrom then
   -- A former user who is linked to another account by now keeps its removals, because they concern that account.
   local is_taken = forget_link(p.target, p.takenFrom, p.platformId)

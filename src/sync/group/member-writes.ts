@@ -1,6 +1,7 @@
 // Writes portions of member changes to one group, and judges what the answer says about each member.
 import { platformIdOf } from '../../directory/outbox/links.ts';
 import { refOf } from '../../directory/records.ts';
+import { PlatformError } from '../../platform/errors.ts';
 import type { PlatformPatchOperation, WireGroup, WireUser } from '../../platform/wire.ts';
 import { mapBounded } from '../../support/bounded.ts';
 import { counted } from '../../support/counted.ts';
@@ -20,7 +21,7 @@ export interface LinkedMember {
 
 /** Number of members, refused one after another, after which a sync ends, because the platform seems to refuse them all. */
 const MOST_REFUSED = 8;
-/** Number of members whose accounts may be gone, after which they are judged, because the platform may refuse all members so. */
+/** Number of members whose accounts may be gone, at each of which they are judged, because the platform may refuse all members so. */
 const MOST_UNJUDGED = 250;
 /** Number of links that are forgotten at the same time. */
 const FORGOTTEN_AT_ONCE = 16;
@@ -90,8 +91,9 @@ export async function writeMembers(
     if (failedWrite && failedWrite.error === error && !isAboutGroup)
       failedWrite.members = members.map(({ user }) => user);
     if (!mayBeAboutOne || isAboutGroup) {
-      // Before this error ends the sync, as it may do each time. It tells more than an error of this step.
-      await judgeGone(context).catch(() => undefined);
+      // Before this error of the platform ends the sync, as it may do each time. It tells more than an error of this step. After
+      // another error, such as a lost lease, nothing may be forgotten.
+      if (error instanceof PlatformError) await judgeGone(context).catch(() => undefined);
       throw error;
     }
     if (members.length === 1) {
@@ -160,7 +162,11 @@ async function handleRefused(context: SyncContext, member: LinkedMember, error: 
   const refused = { member, error, operation };
   const { core = {} } = await links.get(target.name, refOf('User', member.user));
   if (await isFound(context, 'User', { id: member.platformId, core })) noteRefused(context, refused);
-  else if ((context.goneMembers ??= []).push(refused) >= MOST_UNJUDGED) await judgeGone(context);
+  else if ((context.goneMembers ??= []).push(refused) % MOST_UNJUDGED === 0)
+    // Without the list, the other members are written first.
+    await judgeGone(context).catch((awaited: unknown) => {
+      if (!(awaited instanceof ListAwaited)) throw awaited;
+    });
   if ((context.refusedMembers?.inARow ?? 0) >= MOST_REFUSED) await throwIfRefused(context);
 }
 
@@ -173,7 +179,7 @@ function noteRefused(context: SyncContext, { member, error, operation }: Refused
 
 /**
  * Forgets the links of the members whose accounts a list proves to be gone. The refusals of the others are kept in the context.
- * @throws ListAwaited, after all members, when the list is not read yet
+ * @throws ListAwaited, after all members, when the list is not read yet: its members are judged by the next call
  */
 async function judgeGone(context: SyncContext): Promise<void> {
   const gone = context.goneMembers ?? [];
@@ -189,6 +195,7 @@ async function judgeGone(context: SyncContext): Promise<void> {
       } catch (error) {
         if (!(error instanceof ListAwaited)) throw error;
         awaited = error;
+        (context.goneMembers ??= []).push(refused);
       }
     }),
   );

@@ -49,23 +49,23 @@ export async function giveUpFormerName(context: SyncContext): Promise<void> {
 
 /**
  * Marks a leaver whose closed account has a former userName, so that its sync gives the name up for the person of this sync, who
- * came after the closing. It marks the leaver once for each conflict (`hasAskedForName`), because the sync of the leaver may be
- * refused; and not while a change of the leaver waits for a decision or is a dead letter, which the decision or its retry ends.
+ * came after the closing. It marks the leaver once for each name (`askedForName`), because the sync of the leaver may be refused;
+ * and not while a change of the leaver waits for a decision or is a dead letter, which the decision or its retry ends.
  */
 export async function askForFormerName(
   { directory, link: asking, outbox, target, work }: SyncContext,
   { ref, link }: { ref: Ref; link: Link },
 ): Promise<void> {
-  if (asking.hasAskedForName || target.policy.policy !== 'sync' || !isNeverRenamed(link)) return;
+  const userName = String(link.core?.userName);
+  if (asking.askedForName === userName || target.policy.policy !== 'sync' || !isNeverRenamed(link)) return;
   if (link.condition?.reason === 'Protected') return;
   const held = await outbox.guardStore.areHeld([
     { kind: 'deactivate', ref },
     { kind: 'delete', ref },
   ]);
   if (held.includes(true) || !(await outbox.isAtRest(ref))) return;
-  const userName = String(link.core?.userName);
   if (!(await isFormerName(directory, ref, { userName, hasFormerName: link.hasFormerName }))) return;
-  asking.hasAskedForName = true;
+  asking.askedForName = userName;
   await outbox.mark([ref], 'edit', work.request);
 }
 
