@@ -1,7 +1,7 @@
-// Tests what the commands say after an operator gave a mapped attribute another type in the settings, while nobody changed its
-// definition at the platform, and how many value lists a run reads while no value of the attribute can be written.
+// Tests what the commands say after an operator gave a mapped attribute another type in the settings. Its definition at the platform stays
+// as it was. Also tests how many value lists a run reads while no value of the attribute can be written.
 import '../support/load-modules.ts';
-import { send } from '../support/send.ts';
+import { remakeDefinition } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 /** More people than a run reads values of. */
@@ -23,26 +23,6 @@ beforeAll(async () => {
   await place.idle();
 }, 120_000);
 afterAll(() => place.stop());
-
-/** Calls the platform as an administrator. */
-async function atPlatform(method: string, path: string, body?: object): Promise<unknown> {
-  const { platformUrl, fixtures } = place.sandbox.ready;
-  const answer = await send(platformUrl, method, path, {
-    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
-    body,
-  });
-  expect(answer.status).toBeLessThan(300);
-  return answer.body;
-}
-
-/** Deletes the definition with all values, and makes it with a type. */
-async function makeAgain(type: string): Promise<void> {
-  const { data } = (await atPlatform('GET', '/api/v1/user-attributes')) as {
-    data: { id: string; name: string }[];
-  };
-  await atPlatform('DELETE', `/api/v1/user-attributes/${data.find(({ name }) => name === 'levels')?.id}`);
-  await atPlatform('POST', '/api/v1/user-attributes', { name: 'levels', type });
-}
 
 const map = (levels: object): Promise<void> =>
   place.change(({ targets }) => {
@@ -82,14 +62,14 @@ test('the settings have the former type again → doctor and status tell of no l
 }, 60_000);
 
 test('a definition was made again with another type → each run reads the values of 100 people, and once it has the type of the settings one run writes those of all', async () => {
-  await makeAgain('string_array');
+  await remakeDefinition(place, 'levels', 'string_array');
   for (let round = 0; round < 2; round++) {
     expect((await run('doctor')).text).toContain('deleted there with all values, and made again');
     expect((await run('plan')).text).toContain(IN_TURN);
     expect((await run('reconcile', '--yes')).code).toBe(1);
   }
   expect((await run('status')).text).toContain('definition of levels was deleted');
-  await makeAgain('number_array');
+  await remakeDefinition(place, 'levels', 'number_array');
   expect((await run('reconcile', '--yes')).code).toBe(0);
   await place.idle();
   const { users } = await place.platform.state();

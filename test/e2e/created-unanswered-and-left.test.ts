@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
 /** Longer than a look-up may lag behind a create whose answer was lost. */
 const LATER_MS = 125_000;
 
@@ -56,6 +57,25 @@ async function openUnanswered(target: object = {}): Promise<string> {
   const { scimId = '' } = (await place.platform.user(ANN)) ?? {};
   await byHand(place, 'PATCH', `/Users/${scimId}`, { op: 'replace', path: 'displayName', value: 'Ann A.' });
   return ann;
+}
+
+/** A group that the source deleted after a create whose answer was lost, with a member whom somebody added at the platform. */
+async function deletedUnanswered(
+  target: object = {},
+  member: object = {},
+): Promise<Record<'bob' | 'group', string>> {
+  place = await openPlace({ target: { adopt: 'report', ...target } });
+  const bob = await place.idp.createUser(BOB, member);
+  await place.idle();
+  let group = '';
+  await loseAnswer('Groups', async () => {
+    group = await place.idp.createGroup('crew', [bob]);
+  });
+  const { scimId = '' } = (await place.platform.group('crew')) ?? {};
+  const value = [{ value: (await place.platform.user(BOB))?.scimId }];
+  await byHand(place, 'PATCH', `/Groups/${scimId}`, { op: 'add', path: 'members', value });
+  await place.idp.send('DELETE', `/Groups/${group}`);
+  return { bob, group };
 }
 
 test('links forget --leave-account of a person with a create without answer leaves the account, and nothing closes it later', async () => {
@@ -122,17 +142,7 @@ test('the policy is sync again after a person with a create without answer left 
 }, 60_000);
 
 test('links forget --leave-account of a deleted group whose create got no answer leaves the group with its members', async () => {
-  place = await openPlace({ target: { adopt: 'report' } });
-  const bob = await place.idp.createUser('bob@acme.example');
-  await place.idle();
-  let group = '';
-  await loseAnswer('Groups', async () => {
-    group = await place.idp.createGroup('crew', [bob]);
-  });
-  const { scimId = '' } = (await place.platform.group('crew')) ?? {};
-  const value = [{ value: (await place.platform.user('bob@acme.example'))?.scimId }];
-  await byHand(place, 'PATCH', `/Groups/${scimId}`, { op: 'add', path: 'members', value });
-  await place.idp.send('DELETE', `/Groups/${group}`);
+  const { group } = await deletedUnanswered();
   await startLater();
   expect(await told('dead-letters', 'list')).toContain(`links forget Group:${group} --target main`);
   await told0('links', 'forget', `Group:${group}`, '--target', 'main', '--leave-account');
@@ -150,35 +160,14 @@ test('forget of a person with a create without answer, whom the policy leaves op
 }, 60_000);
 
 test('a group with a create without answer is deleted at the source under upsert-only → its members are activated later', async () => {
-  const BOB = 'bob@acme.example';
-  place = await openPlace({ target: { adopt: 'report', policy: 'upsert-only' } });
-  const bob = await place.idp.createUser(BOB, { active: false });
-  await place.idle();
-  let group = '';
-  await loseAnswer('Groups', async () => {
-    group = await place.idp.createGroup('crew', [bob]);
-  });
-  const { scimId = '' } = (await place.platform.group('crew')) ?? {};
-  const value = [{ value: (await place.platform.user(BOB))?.scimId }];
-  await byHand(place, 'PATCH', `/Groups/${scimId}`, { op: 'add', path: 'members', value });
-  await place.idp.send('DELETE', `/Groups/${group}`);
+  const { bob } = await deletedUnanswered({ policy: 'upsert-only' }, { active: false });
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value: true });
   await place.start('worker', undefined, laterClock);
   await eventually('the member is active', async () => (await activeOf(BOB)) === true, 10_000);
 }, 60_000);
 
 test('links forget of a deleted group with a create without answer is refused without --leave-account under upsert-only too', async () => {
-  place = await openPlace({ target: { adopt: 'report', policy: 'upsert-only' } });
-  const bob = await place.idp.createUser('bob@acme.example');
-  await place.idle();
-  let group = '';
-  await loseAnswer('Groups', async () => {
-    group = await place.idp.createGroup('crew', [bob]);
-  });
-  const { scimId = '' } = (await place.platform.group('crew')) ?? {};
-  const value = [{ value: (await place.platform.user('bob@acme.example'))?.scimId }];
-  await byHand(place, 'PATCH', `/Groups/${scimId}`, { op: 'add', path: 'members', value });
-  await place.idp.send('DELETE', `/Groups/${group}`);
+  const { group } = await deletedUnanswered({ policy: 'upsert-only' });
   await startLater();
   expect((await place.commands.run('links', 'forget', `Group:${group}`)).code).toBe(1);
   await place.change(({ targets }) => {

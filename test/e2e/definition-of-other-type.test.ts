@@ -1,6 +1,6 @@
 // Tests what the commands say after somebody deleted the definition of an attribute and made it again with another type.
 import '../support/load-modules.ts';
-import { send } from '../support/send.ts';
+import { remakeDefinition } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -11,24 +11,9 @@ beforeAll(async () => {
   place = await openPlace({ target: { attributes: { level: { type: 'number', from: 'title' } } } });
   await place.idp.createUser(ANN, { title: '3' });
   await place.idle();
-  const { data } = (await atPlatform('GET', '/api/v1/user-attributes')) as {
-    data: { id: string; name: string }[];
-  };
-  await atPlatform('DELETE', `/api/v1/user-attributes/${data.find(({ name }) => name === 'level')?.id}`);
-  await atPlatform('POST', '/api/v1/user-attributes', { name: 'level', type: 'string' });
+  await remakeDefinition(place, 'level', 'string');
 }, 60_000);
 afterAll(() => place.stop());
-
-/** Calls the platform as an administrator. */
-async function atPlatform(method: string, path: string, body?: object): Promise<unknown> {
-  const { platformUrl, fixtures } = place.sandbox.ready;
-  const answer = await send(platformUrl, method, path, {
-    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
-    body,
-  });
-  expect(answer.status).toBeLessThan(300);
-  return answer.body;
-}
 
 const run = (...args: string[]) => place.commands.run(...args);
 

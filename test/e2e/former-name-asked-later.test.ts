@@ -18,8 +18,8 @@ const renames = async () =>
 const accountOf = async (externalId: string) =>
   (await place.platform.state()).users.find((user) => user.externalId === externalId);
 
-test('a person gets the former userName of a leaver after the account of the leaver was closed → the closed account gives it up', async () => {
-  place = await openPlace({});
+/** Creates Ann and Bob. The source renames Ann and deletes her before the next sync, so that her account has her former userName. */
+async function renamedAndDeleted(): Promise<Record<'ann' | 'bob', string>> {
   const ann = await place.idp.createUser(ANN);
   const bob = await place.idp.createUser(BOB);
   await place.idle();
@@ -28,6 +28,12 @@ test('a person gets the former userName of a leaver after the account of the lea
   await rename(ann, 'ann.new@acme.example');
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.start('worker');
+  return { ann, bob };
+}
+
+test('a person gets the former userName of a leaver after the account of the leaver was closed → the closed account gives it up', async () => {
+  place = await openPlace({});
+  const { bob } = await renamedAndDeleted();
   await eventually('closed', async () => (await accountOf(`ext-${ANN}`))?.active === false);
   await place.idle();
   await rename(bob, ANN);
@@ -102,14 +108,7 @@ test('a person gets the userName that a leaver had at last → the closed accoun
 
 test('the closing of a leaver with a former userName is held, and another person gets that userName → the person waits for the decision without repeated calls', async () => {
   place = await openPlace({ target: { guard: { deactivate: { count: 0, percent: 0 } } } });
-  const ann = await place.idp.createUser(ANN);
-  const bob = await place.idp.createUser(BOB);
-  await place.idle();
-  await place.stopApps();
-  await place.start('api');
-  await rename(ann, 'ann.new@acme.example');
-  await place.idp.send('DELETE', `/Users/${ann}`);
-  await place.start('worker');
+  const { bob } = await renamedAndDeleted();
   await eventually(
     'held',
     async () => (await place.commands.run('approvals', 'list', '--json')).json.length > 0,

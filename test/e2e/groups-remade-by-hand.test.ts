@@ -1,8 +1,7 @@
 // Tests what the commands tell of a group that others made at the platform: in place of a linked group that they deleted, or before the
 // source pushed a group of this name.
 import '../support/load-modules.ts';
-import { byHand } from '../support/by-hand.ts';
-import { send } from '../support/send.ts';
+import { byHand, createByHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -18,17 +17,8 @@ async function openRemade(target: object): Promise<void> {
   await place.idp.createGroup('Lab', ids);
   await place.idle();
   await byHand(place, 'DELETE', `/Groups/${(await place.platform.group('Lab'))?.scimId}`);
-  await makeByHand('Lab', [{ value: (await place.platform.user(ANN))?.scimId }]);
-}
-
-/** Creates a group at the platform without the bridge. */
-async function makeByHand(displayName: string, members: object[]): Promise<void> {
-  const { platformUrl, fixtures } = place.sandbox.ready;
-  const made = await send(platformUrl, 'POST', '/api/scim/v2/Groups', {
-    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
-    body: { schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName, members },
-  });
-  expect(made.status).toBe(201);
+  const members = [{ value: (await place.platform.user(ANN))?.scimId }];
+  await createByHand(place, 'Groups', { displayName: 'Lab', members });
 }
 
 const told = async (...words: string[]): Promise<string> =>
@@ -77,7 +67,7 @@ test('others delete a group and create it again, and the settings have adopt: re
 
 test('a pushed group has the name of a group that others made, and the settings have adopt: report → plan lists the memberships that wait for the group', async () => {
   place = await openPlace({ target: { adopt: 'report' } });
-  await makeByHand('Hand', []);
+  await createByHand(place, 'Groups', { displayName: 'Hand' });
   const ann = await place.idp.createUser(ANN);
   await place.idle();
   await place.idp.createGroup('Hand', [ann]);

@@ -1,7 +1,7 @@
 // Tests creates without answer: only what the bridge has made itself counts as its own, and it is found also when lists lag.
 import '../support/load-modules.ts';
 import { systemClock } from '../../src/support/sources.ts';
-import { byHand } from '../support/by-hand.ts';
+import { byHand, createByHand } from '../support/by-hand.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -16,17 +16,6 @@ type Path = 'Users' | 'Groups';
 
 const lettersOf = async (): Promise<string[]> =>
   (await place.commands.run('dead-letters', 'list', '--json')).json.map(({ reason }: any) => reason);
-
-/** Creates an account or a group at the platform as a person does by hand. */
-async function makeByHand(path: Path, body: object): Promise<void> {
-  const { platformUrl, fixtures } = place.sandbox.ready;
-  const answer = await fetch(`${platformUrl}/api/scim/v2/${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
-    body: JSON.stringify(body),
-  });
-  expect(answer.status).toBe(201);
-}
 
 /**
  * Runs `create`, whose request to the platform gets no answer. Afterwards no worker runs, and the platform works.
@@ -70,7 +59,7 @@ describe('a create that made nothing', () => {
   it('a group of others with the name is not adopted under adopt: report, and it stays when the source deletes the group', async () => {
     place = await openPlace({ target: { adopt: 'report' } });
     const crew = await loseCreate('Groups', 'dropBefore', () => place.idp.createGroup('crew'));
-    await makeByHand('Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
+    await createByHand(place, 'Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
     await place.start('worker');
     await place.idle();
     expect(await lettersOf()).toEqual(['NotAdopted']);
@@ -82,7 +71,7 @@ describe('a create that made nothing', () => {
   it('a group of others that was adopted loses its managed members only, when the source deletes the group', async () => {
     place = await openPlace({});
     const crew = await loseCreate('Groups', 'dropBefore', () => place.idp.createGroup('crew'));
-    await makeByHand('Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
+    await createByHand(place, 'Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
     await place.start('worker');
     await place.idle();
     await place.idp.send('DELETE', `/Groups/${crew}`);
@@ -100,7 +89,7 @@ describe('a create that made nothing', () => {
       const ann = await loseCreate('Users', 'dropBefore', () => place.idp.createUser(ANN, extra), {
         lookUps,
       });
-      await makeByHand('Users', { userName: ANN, displayName: 'made by hand' });
+      await createByHand(place, 'Users', { userName: ANN, displayName: 'made by hand' });
       await place.start('worker');
       await place.idle();
       expect(await lettersOf()).toEqual(['NotAdopted']);
@@ -114,7 +103,7 @@ describe('a create that made nothing', () => {
   it('after a create without answer and a rename, an account of others with the former userName stays as it is', async () => {
     place = await openPlace({});
     const ann = await loseCreate('Users', 'dropBefore', () => place.idp.createUser(ANN));
-    await makeByHand('Users', { userName: ANN, displayName: 'made by hand' });
+    await createByHand(place, 'Users', { userName: ANN, displayName: 'made by hand' });
     await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'userName', value: 'eve@acme.example' });
     await startLater(125_000);
     await place.idle();
@@ -126,7 +115,7 @@ describe('a create that made nothing', () => {
   it('after a create without answer and a rename, a group of others with the former name stays as it is', async () => {
     place = await openPlace({});
     const crew = await loseCreate('Groups', 'dropBefore', () => place.idp.createGroup('crew'));
-    await makeByHand('Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
+    await createByHand(place, 'Groups', { displayName: 'crew', members: [{ value: await ownId() }] });
     await place.idp.patch(`/Groups/${crew}`, { op: 'replace', path: 'displayName', value: 'team' });
     await startLater(125_000);
     await place.idle();

@@ -3,31 +3,22 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
 import type { PlanEntry } from '../../src/reconcile/entry.ts';
-import { byHand } from '../support/by-hand.ts';
+import { byHand, createByHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const BOB = 'bob@acme.example';
-const SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const MESSAGE = 'an account with this userName carries another externalId';
 
 let place: Place;
 beforeAll(async () => {
   place = await openPlace({ target: { attributes: { level: { type: 'string', from: 'title' } } } });
-  await makeByHand(BOB, 'x-bob');
-  await makeByHand('ann@acme.example', 'ext-ann@acme.example');
+  await createAccount(BOB, 'x-bob');
+  await createAccount('ann@acme.example', 'ext-ann@acme.example');
 }, 60_000);
 afterAll(() => place.stop());
 
-/** Creates an account at the platform without the bridge. */
-async function makeByHand(userName: string, externalId: string): Promise<void> {
-  const { platformUrl, fixtures } = place.sandbox.ready;
-  const answer = await fetch(`${platformUrl}/api/scim/v2/Users`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ schemas: [SCHEMA], userName, externalId }),
-  });
-  expect(answer.status).toBe(201);
-}
+const createAccount = (userName: string, externalId: string): Promise<void> =>
+  createByHand(place, 'Users', { userName, externalId });
 
 async function plan(...args: string[]) {
   const file = join(place.commands.folder, 'plan.json');
@@ -75,7 +66,7 @@ test('others delete a linked account and make one with the same userName and ano
   await place.idp.createGroup('Lab', [cid]);
   await place.idle();
   await byHand(place, 'DELETE', `/Users/${(await place.platform.user(name))?.scimId}`);
-  await makeByHand(name, 'x-cid');
+  await createAccount(name, 'x-cid');
   const own = async () =>
     brief(await plan()).filter((line) => line.endsWith(name) || line === 'addMember Lab');
   expect(await own()).toEqual(['addMember Lab', `conflict ${name}`]);

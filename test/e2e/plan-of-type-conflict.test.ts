@@ -1,6 +1,7 @@
 // Tests what plan and sync --dry-run promise for people with an attribute that the platform defines with another type: no
 // activation and no membership, but every removal.
 import '../support/load-modules.ts';
+import { atPlatform } from '../support/by-hand.ts';
 import { eventually } from '../support/eventually.ts';
 import { scimPatch } from '../support/reconciling.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -19,7 +20,7 @@ beforeAll(async () => {
       groups: { members: 'authoritative' },
     },
   });
-  await atPlatform('POST', '/api/v1/user-attributes', { name: 'level', type: 'string' });
+  await atPlatform(place, 'POST', '/api/v1/user-attributes', { name: 'level', type: 'string' });
   bob = await place.idp.createUser(BOB);
   await place.idp.createGroup('analysts', [bob]);
   await place.idle();
@@ -28,17 +29,6 @@ afterAll(() => place.stop());
 
 const words = async (...args: string[]): Promise<string> =>
   (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
-
-/** Changes something at the platform as somebody else. */
-async function atPlatform(method: string, path: string, body: object): Promise<void> {
-  const { platformUrl, fixtures } = place.sandbox.ready;
-  const answer = await fetch(`${platformUrl}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  expect(answer.ok).toBe(true);
-}
 
 const membersOf = async (group: string) =>
   (await place.platform.state()).groups.find(({ displayName }) => displayName === group)?.members;
@@ -89,6 +79,7 @@ test('plan lists the deactivation of a person whose attribute has another type a
       { op: 'replace', path: 'active', value: false },
     );
   await atPlatform(
+    place,
     'PATCH',
     `/api/scim/v2/Groups/${writers}`,
     scimPatch({ op: 'add', path: 'members', value: [{ value: account }] }),
@@ -109,10 +100,11 @@ test('plan lists the deactivation of a person whose attribute has another type a
 test('a reconcile makes a person with a closed account a dead letter when a new attribute has another type at the platform', async () => {
   await place.idp.createUser(DAN, { nickName: '7' });
   await place.idle();
-  await atPlatform('POST', '/api/v1/user-attributes', { name: 'team', type: 'string' });
+  await atPlatform(place, 'POST', '/api/v1/user-attributes', { name: 'team', type: 'string' });
   const { users } = await place.platform.state();
   const account = users.find(({ userName }) => userName === DAN)?.scimId;
   await atPlatform(
+    place,
     'PATCH',
     `/api/scim/v2/Users/${account}`,
     scimPatch({ op: 'replace', path: 'active', value: false }),

@@ -2,8 +2,7 @@
 // and created it with another type. An operator has to mend the definition. Until then a reconcile opens no account and adds no
 // membership of these people unless the source has pushed it.
 import '../support/load-modules.ts';
-import { byHand } from '../support/by-hand.ts';
-import { send } from '../support/send.ts';
+import { byHand, remakeDefinition } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -25,25 +24,9 @@ beforeAll(async () => {
   bob = await place.idp.createUser(BOB, { title: '4', nickName: 'sales' });
   await place.idp.createGroup('analysts', [ann, bob]);
   await place.idle();
-  const definitions = (await atPlatform('GET', '/api/v1/user-attributes')) as {
-    data: { id: string; name: string }[];
-  };
-  const level = definitions.data.find(({ name }) => name === 'level')?.id;
-  await atPlatform('DELETE', `/api/v1/user-attributes/${level}`);
-  await atPlatform('POST', '/api/v1/user-attributes', { name: 'level', type: 'string' });
+  await remakeDefinition(place, 'level', 'string');
 }, 60_000);
 afterAll(() => place.stop());
-
-/** Calls the platform as an administrator. */
-async function atPlatform(method: string, path: string, body?: object): Promise<unknown> {
-  const { platformUrl, fixtures } = place.sandbox.ready;
-  const answer = await send(platformUrl, method, path, {
-    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
-    body,
-  });
-  expect(answer.status).toBeLessThan(300);
-  return answer.body;
-}
 
 const words = async (...args: string[]): Promise<string> =>
   (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import '../support/load-modules.ts';
-import { byHand } from '../support/by-hand.ts';
+import { byHand, createByHand } from '../support/by-hand.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -87,9 +87,8 @@ test('the source takes a person out of a group after a restore that lost both li
   );
 }, 60_000);
 
-/** Restores a backup that was made before a person joined a linked group and was synced for the first time, and takes the person out. */
-async function takenOutAfterRestore(adopt: string): Promise<string> {
-  place = await openPlace({ ownRedis: true, target: { adopt } });
+/** Restores a backup that was made before Ann joined a group, which is linked, and was synced for the first time. Her link is lost. */
+async function joinedAfterBackup(): Promise<Record<'ann' | 'group', string>> {
   const bob = await place.idp.createUser(BOB);
   const group = await place.idp.createGroup('analysts', [bob]);
   await place.idle();
@@ -103,6 +102,17 @@ async function takenOutAfterRestore(adopt: string): Promise<string> {
   expect((await membersOf('analysts'))?.toSorted()).toEqual([ANN, BOB]);
   await place.stopApps();
   await told0('restore', file, '--replace', '--yes');
+  return { ann, group };
+}
+
+const setAdopt = (adopt: string) =>
+  place.change(({ targets }) => {
+    Object.assign(targets.main, { adopt });
+  });
+
+async function takenOutAfterRestore(adopt: string): Promise<string> {
+  place = await openPlace({ ownRedis: true, target: { adopt } });
+  const { ann, group } = await joinedAfterBackup();
   await place.start();
   await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ann}"]` });
   await told0('release');
@@ -119,9 +129,7 @@ test('the restore lost the link of a person whose account is adopted only later 
   const ann = await takenOutAfterRestore('report');
   await place.commands.run('reconcile', '--yes');
   await place.idle();
-  await place.change(({ targets }) => {
-    Object.assign(targets.main, { adopt: 'exact' });
-  });
+  await setAdopt('exact');
   await place.commands.run('dead-letters', 'retry', `User:${ann}`);
   await place.idle();
   expect(await membersOf('analysts')).toEqual([BOB]);
@@ -133,27 +141,8 @@ test('the restore lost the link of a person whose account is adopted only later 
  */
 async function deletedAdoptedGroup(): Promise<Record<'ann' | 'group', string>> {
   place = await openPlace({ ownRedis: true });
-  const { platformUrl, fixtures } = place.sandbox.ready;
-  const schemas = ['urn:ietf:params:scim:schemas:core:2.0:Group'];
-  const made = await fetch(`${platformUrl}/api/scim/v2/Groups`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
-    body: JSON.stringify({ schemas, displayName: 'analysts' }),
-  });
-  expect(made.status).toBe(201);
-  const bob = await place.idp.createUser(BOB);
-  const group = await place.idp.createGroup('analysts', [bob]);
-  await place.idle();
-  await told0('hold');
-  const ann = await place.idp.createUser(ANN);
-  await place.idp.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: ann }] });
-  const file = join(place.commands.folder, 'old.backup');
-  await told0('backup', file);
-  await told0('release');
-  await place.idle();
-  expect((await membersOf('analysts'))?.toSorted()).toEqual([ANN, BOB]);
-  await place.stopApps();
-  await told0('restore', file, '--replace', '--yes');
+  await createByHand(place, 'Groups', { displayName: 'analysts' });
+  const { ann, group } = await joinedAfterBackup();
   await setAdopt('report');
   await place.idp.send('DELETE', `/Groups/${group}`);
   await told0('release');
@@ -164,10 +153,6 @@ async function deletedAdoptedGroup(): Promise<Record<'ann' | 'group', string>> {
   await place.idle();
   return { ann, group };
 }
-const setAdopt = (adopt: string) =>
-  place.change(({ targets }) => {
-    Object.assign(targets.main, { adopt });
-  });
 
 test('an adopted group is deleted at the source after the restore lost the link of a member whose account is adopted only later → the membership ends', async () => {
   const { ann, group } = await deletedAdoptedGroup();

@@ -112,7 +112,7 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     await redis.set(keys.key('operationCancel', id), why, 'EX', KEEP_SECONDS);
   };
 
-  /** Returns the reason of a cancellation; null: nobody has cancelled the operation. */
+  /** Returns why an operator has cancelled the operation, with the name of the operator; null: it is not cancelled. */
   const whyCancelled = (id: string): Promise<string | null> => redis.get(keys.key('operationCancel', id));
 
   return { put, get, all, putResult, resultBytes, result, dropResults, cancel, whyCancelled };
