@@ -40,9 +40,12 @@ test('when the policy changes from upsert-only to sync, a re-hired person leaves
   expect((await place.commands.run('plan')).text).toContain('no changes. The platform is as desired.');
 }, 60_000);
 
-test('the rejection of a removal does not carry over to the new record of a person who was deleted and created again', async () => {
+/** Creates a place where the removal of ANN from the group crew was rejected, and ANN then deleted and created again. */
+async function hireAgainAfterRejection(activation: 'safe' | 'immediate') {
   const none = { count: 0, percent: 0 };
-  place = await openPlace({ target: { guard: { deactivate: none, removeMembers: none } } });
+  place = await openPlace({
+    target: { guard: { deactivate: none, removeMembers: none }, users: { activation } },
+  });
   const decide = async (action: 'approve' | 'reject') => {
     const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
     expect((await place.commands.run('approvals', action, id, '--yes')).code).toBe(0);
@@ -59,14 +62,27 @@ test('the rejection of a removal does not carry over to the new record of a pers
   await place.idle();
   await decide('approve');
   await expect(members()).resolves.toEqual([ANN, BOB]);
-
   const again = await place.idp.createUser(ANN);
   await place.idle();
+  return { again, decide, members };
+}
+
+test('the rejection of a removal does not carry over to the new record of a person who was deleted and created again', async () => {
+  const { again, decide, members } = await hireAgainAfterRejection('immediate');
   await expect(members()).resolves.toEqual([ANN, BOB]);
   expect((await place.commands.run('exceptions')).text).toContain('Group crew');
   expect((await place.commands.run('explain', again)).text).toContain('The guard holds');
   await decide('approve');
   await expect(members()).resolves.toEqual([BOB]);
+  await expect(place.commands.run('exceptions')).resolves.toMatchObject({ text: 'No exceptions.' });
+}, 60_000);
+
+test('with safe activation the closed account of a person who is hired again leaves the groups of the former record before it is activated, without a new decision', async () => {
+  const { members } = await hireAgainAfterRejection('safe');
+  await expect(members()).resolves.toEqual([BOB]);
+  await expect(place.platform.user(ANN)).resolves.toMatchObject({ active: true });
+  // Newest first.
+  expect((await place.commands.run('log')).text).toMatch(/activate .*\n.* removeMembers .*\n.* adopt /);
   await expect(place.commands.run('exceptions')).resolves.toMatchObject({ text: 'No exceptions.' });
 }, 60_000);
 
