@@ -82,8 +82,8 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.rulesReadGroups ?? false);
   // Before the queues start, so that after each new connection to Redis the check comes before the first sync.
   await watchForOlderData(parts, states);
-  const { schedule, expectedSchedule, timezone } = config.reconcile;
-  const reconcileGapMs = expectedGapMs(schedule ?? expectedSchedule, timezone);
+  const { schedule, expectedSchedule } = config.reconcile;
+  const reconcileGapMs = expectedGapMs(schedule ?? expectedSchedule);
   expectReconcile(parts, states, reconcileGapMs);
   const queues = await startWork(parts, role, targets, states);
   const served = await serve(parts, role, { targets, states, queues, reconcileGapMs });

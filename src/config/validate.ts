@@ -4,6 +4,7 @@ import { variableFor } from './environment.ts';
 import type { ConfigFault } from './faults.ts';
 import { setAt, toKeys, toPath } from './places.ts';
 import { settingsSchema } from './schema.ts';
+import { OWN_SCHEMA } from '../support/own-schema.ts';
 import { NAME_PATTERN, type SchemaNode } from './schema/node.ts';
 
 /**
@@ -28,7 +29,7 @@ let compiled: ValidateFunction | undefined;
 /** Returns the compiled schema, which is the same for all documents. It runs seldom, so ajv need not optimise its code. */
 function validator(): ValidateFunction {
   if (compiled) return compiled;
-  const options = { allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true };
+  const options = { ...OWN_SCHEMA, allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true };
   // ajv in strict mode refuses a default of the whole document.
   const { default: _, ...schema } = settingsSchema;
   compiled = new Ajv({ ...options, code: { optimize: false } }).compile(schema);

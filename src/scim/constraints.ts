@@ -1,5 +1,6 @@
 // Checks what a resource may contain: types and formats by a JSON Schema that ajv runs (RFC 7643 §2), and lengths.
 import { Ajv, type ErrorObject } from 'ajv';
+import { OWN_SCHEMA } from '../support/own-schema.ts';
 import type { Attribute, Field, Section } from './attributes.ts';
 import { invalidValue, type ScimError } from './errors.ts';
 import { CONTROL, NAMES } from './names.ts';
@@ -66,7 +67,8 @@ function withoutControls(properties: JsonSchema): JsonSchema {
   return { ...properties, ...(Object.fromEntries(strict) as JsonSchema) };
 }
 
-function toJsonSchema(core: Section, extensions: readonly Section[]): JsonSchema {
+/** Returns the JSON Schema of a resource type. @param core section of the core schema; `extensions`: those of the others */
+export function toJsonSchema(core: Section, extensions: readonly Section[]): JsonSchema {
   const schema = objectSchema(core.fields.list.map((field) => field.attribute));
   const urns = Object.fromEntries(extensions.map((section) => [section.urn, extensionSchema(section)]));
   // Any value passes for read-only attributes, which the server sets, and for members, which are validated separately.
@@ -123,7 +125,7 @@ export interface Validator {
 export function compileValidator(core: Section, extensions: readonly Section[]): Validator {
   const compile = (allErrors: boolean) =>
     // `ownProperties`: a configured attribute may be named `toString`.
-    new Ajv({ strict: true, strictTypes: false, ownProperties: true, allErrors }).compile(
+    new Ajv({ ...OWN_SCHEMA, strict: true, strictTypes: false, ownProperties: true, allErrors }).compile(
       toJsonSchema(core, extensions),
     );
   let stopsAtFirst: ReturnType<typeof compile> | undefined;

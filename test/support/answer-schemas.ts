@@ -1,6 +1,7 @@
 // Validates answers of the admin API and the JSON of commands by the OpenAPI document. Fields that it does not
 // describe are faults.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { OWN_SCHEMA } from '../../src/support/own-schema.ts';
 import { adminRoutes } from '../../src/http/admin/admin.ts';
 import { openApiDocument } from '../../src/http/admin/openapi.ts';
 import type { AdminContext, JsonSchema } from '../../src/http/admin/route.ts';
@@ -19,7 +20,7 @@ function closed(schema: any): any {
 
 /** Returns a check by schema. @param document OpenAPI document with the named schemas that the checked schemas refer to */
 export function createSchemaCheck(document: any): CheckBySchema {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  const ajv = new Ajv2020({ ...OWN_SCHEMA, strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema({ $id: 'admin', components: closed(document.components) });
   const compiled = new Map<string, ValidateFunction>();
   return (name, schema, value) => {

@@ -1,5 +1,6 @@
 // Validates queries and bodies of the admin API with ajv, by the JSON Schemas of the OpenAPI document.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { OWN_SCHEMA } from '../../support/own-schema.ts';
 import { invalid } from './problem.ts';
 import type { AdminRoute, JsonSchema } from './route.ts';
 
@@ -13,7 +14,7 @@ export interface Checks {
 /** Returns a function that creates the checks of a route. Schemas are compiled at their first use: compiling is slow. */
 export function createChecks(): (route: AdminRoute) => Checks {
   // Formats are for the reader of the document; the handlers check them.
-  const options = { allErrors: true, allowUnionTypes: true, validateFormats: false };
+  const options = { ...OWN_SCHEMA, allErrors: true, allowUnionTypes: true, validateFormats: false };
   // Bodies and queries contain their whole schema: a $ref to a component of the document cannot be resolved here.
   const bodies = new Ajv2020(options);
   // The values of a query are texts, which ajv converts in place, and a list of one value is no list yet.

@@ -2,34 +2,55 @@
 // next reconcile.
 import cron from 'node-cron';
 
-/** Number of future runs that are computed. */
-const RUNS = 600;
-/** Number of runs that are computed if the first ones span less than ENOUGH_MS. */
-const MOST_RUNS = 8000;
-/** A week and a day: a shorter span may not contain the longest gap of a weekly schedule, such as a weekend. */
-const ENOUGH_MS = 8 * 86_400_000;
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 /**
- * Returns the longest time between two of the next runs, in milliseconds; null without a schedule, and for one that never
- * runs or is not valid.
- * @param schedule node-cron pattern
+ * Returns the longest time between two runs of a schedule, in milliseconds; null without a schedule, and for one that never runs
+ * or is not valid. The change to and from daylight saving time is left out.
+ *
+ * A list of all runs would have to span weeks, which are 20,000 runs of a schedule with one run a minute. So each field is listed
+ * alone: the times of a day are the same on all days, and the longest time is a gap of one field, less what the finer fields
+ * fill of it.
+ * @param schedule node-cron pattern, of five fields or of six (with seconds)
  */
-export function expectedGapMs(schedule: string | null, timezone: string): number | null {
+export function expectedGapMs(schedule: string | null): number | null {
   if (schedule === null) return null;
+  const fields = schedule.trim().split(/\s+/);
+  const [second = '', minute = '', hour = '', ...days] = fields.length === 6 ? fields : ['0', ...fields];
   try {
-    const task = cron.createTask(schedule, () => undefined, { timezone });
-    const few = task.getNextRuns(RUNS);
-    const isShort = Number(few.at(-1)) - Number(few[0]) < ENOUGH_MS;
-    const moments = (isShort ? task.getNextRuns(MOST_RUNS) : few).map(Number);
-    void task.destroy();
-    // A loop, because Math.max would get thousands of arguments.
+    const byField = [
+      runsIn(`${second} * * * * *`, MINUTE, 60),
+      runsIn(`0 ${minute} * * * *`, HOUR, 60),
+      runsIn(`0 0 ${hour} * * *`, DAY, 24),
+      runsIn(`0 0 0 ${days.join(' ')}`, Infinity, 60),
+    ];
     let longest = 0;
-    for (const [index, moment] of moments.entries())
-      longest = Math.max(longest, moment - (moments[index - 1] ?? moment));
-    return longest > 0 ? longest : null;
+    let filledByFiner = 0;
+    for (const { gap, span } of byField) {
+      longest = Math.max(longest, gap - filledByFiner);
+      filledByFiner += span;
+    }
+    return longest;
   } catch {
     return null;
   }
+}
+
+/**
+ * Returns the longest gap between the next runs of a pattern, and the time from the first to the last run in a period.
+ * @param count number of runs: at least those of a period
+ */
+function runsIn(pattern: string, periodMs: number, count: number): { gap: number; span: number } {
+  const task = cron.createTask(pattern, () => undefined, { timezone: 'UTC' });
+  // One more, so that the gap behind the last run of a period is among the gaps.
+  const runs = task.getNextRuns(count + 1).map(Number);
+  void task.destroy();
+  const gaps = runs.slice(1).map((run, index) => run - Number(runs[index]));
+  const places = runs.map((run) => run % periodMs);
+  return { gap: Math.max(...gaps), span: Math.max(...places) - Math.min(...places) };
 }
 
 /** Returns a function that returns the next run of a schedule, Unix milliseconds; null without one. */
