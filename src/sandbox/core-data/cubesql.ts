@@ -3,7 +3,7 @@
 import { SandboxProblem } from '../problem.ts';
 import type { SqlPart, SqlQuery } from './documents.ts';
 import type { CoreDataSecurityContext } from './security-context.ts';
-import { isTimezone } from './date-range.ts';
+import { isTimezone } from './time-zone.ts';
 import type { Bounds, Engine } from './engine.ts';
 import { userError } from './members.ts';
 import type { Cube, Model, QualifiedTableName } from './model.ts';

@@ -1,5 +1,6 @@
 // Truncates times to granularities: the predefined ones, and those that a model defines with an interval.
-import { momentOfFilter, wallClock } from './date-range.ts';
+import { momentOfFilter } from './date-range.ts';
+import { wallClock } from './time-zone.ts';
 import type { CustomGranularity } from './model.ts';
 
 export const GRANULARITIES = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;

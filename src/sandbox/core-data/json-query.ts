@@ -1,5 +1,6 @@
 // Resolves a JSON query of valid form: finds all members, the cube that joins them, dates and the order (contract 5.1).
-import { parseSpan, zoneNamed, type Span } from './date-range.ts';
+import { parseSpan, type Span } from './date-range.ts';
+import { zoneNamed } from './time-zone.ts';
 import { parseFilters, type CoreDataFilter } from './filters.ts';
 import { customTimeBucket, GRANULARITIES, plainTimeBucket, type TimeBucket } from './granularity.ts';
 import { compilerError, requireMember, userError, type FoundMember } from './members.ts';

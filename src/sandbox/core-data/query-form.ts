@@ -1,6 +1,6 @@
 // Checks the form of a JSON query as Cube does: unknown keys are refused by name, values are not converted.
 import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
-import { zoneNamed } from './date-range.ts';
+import { zoneNamed } from './time-zone.ts';
 import { isFilterForm } from './filter-form.ts';
 import { userError } from './members.ts';
 

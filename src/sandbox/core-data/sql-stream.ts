@@ -2,7 +2,7 @@
 import { isJsonObject, own } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { SqlPart, SqlQuery } from './documents.ts';
-import { isTimezone } from './date-range.ts';
+import { isTimezone } from './time-zone.ts';
 import { CACHE_MODES, invalidQuery, oneOf } from './query-form.ts';
 
 /** Returns the query of a body; throws SandboxProblem 400 before the stream begins. */

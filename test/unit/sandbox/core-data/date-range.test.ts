@@ -1,5 +1,6 @@
 // Tests how date ranges of a query become spans of time in a time zone.
-import { isTimezone, momentOfFilter, parseSpan } from '../../../../src/sandbox/core-data/date-range.ts';
+import { momentOfFilter, parseSpan } from '../../../../src/sandbox/core-data/date-range.ts';
+import { isTimezone } from '../../../../src/sandbox/core-data/time-zone.ts';
 
 /** A Tuesday evening in UTC, which is Wednesday in Berlin. */
 const NOW = Date.parse('2026-03-10T23:30:00Z');
