@@ -1,14 +1,14 @@
 // Reads and removes pending security events, and counts delivered, refused and dropped ones. The script that stores a change
 // adds its events (lua/events.lua).
 import type { Redis } from 'ioredis';
-import { timeOf } from './chained-stream.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Kind } from '../records.ts';
 import { createProcessLease } from '../redis/lease.ts';
 import { fieldOf, pairsOf, streamPortions } from '../redis/portions.ts';
 import type { Scripts } from '../redis/scripts.ts';
+import { timeOf } from '../redis/stream-id.ts';
 
-/** Types of security events. One change can be two of them: a PATCH that also deactivates. */
+/** Types of security events. One change may be an event of two types: a PATCH that also deactivates. */
 export type EventName = 'create' | 'put' | 'patch' | 'delete' | 'activate' | 'deactivate';
 
 export interface StoredEvent {
@@ -94,9 +94,14 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
     return Number(deliveredCount) + Number(refusedCount);
   }
 
-  /** Returns the counts of the stream, after the deletion of events above this age; undefined: deletes none. */
-  async function tend(maxAgeMs?: number): Promise<EventDelivery> {
-    const [pending, oldestMs, kept, fields] = await scripts.values('tend_events', keys.base, { maxAgeMs });
+  /** Returns the state of the delivery. */
+  const delivery = (): Promise<EventDelivery> => readDelivery({});
+
+  /** Deletes events above this age, and returns the state of the delivery afterwards. */
+  const expire = (maxAgeMs: number): Promise<EventDelivery> => readDelivery({ maxAgeMs });
+
+  async function readDelivery(deletion: { maxAgeMs?: number }): Promise<EventDelivery> {
+    const [pending, oldestMs, kept, fields] = await scripts.values('expire_events', keys.base, deletion);
     const known = new Map(pairsOf(fields as string[]));
     const total = (name: string): number => Number(known.get(name) ?? 0);
     return {
@@ -126,7 +131,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
 
   /** Appends all refused events to the stream again, or deletes them. @returns number of events */
   async function resolve(how: 'retry' | 'drop'): Promise<number> {
-    const [count] = await scripts.values('retry_events', keys.base, { retry: how === 'retry' });
+    const [count] = await scripts.values('resolve_refused_events', keys.base, { retry: how === 'retry' });
     return Number(count);
   }
 
@@ -139,8 +144,8 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   return {
     oldest,
     acknowledge,
-    delivery: () => tend(),
-    expire: (maxAgeMs: number) => tend(maxAgeMs),
+    delivery,
+    expire,
     refusals,
     resolve,
     note,

@@ -1,6 +1,7 @@
 // Reads and filters the audit entries of all connections, newest first, and checks their hash chains.
 import type { Act, ACTS, Acts, PlacedAct } from '../../directory/logs/acts.ts';
-import type { ChainCheck, LogSpan } from '../../directory/logs/chained-stream.ts';
+import type { ChainCheck } from '../../directory/logs/chain-check.ts';
+import type { LogSpan } from '../../directory/logs/chained-stream.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import { newestFirst, publicBreak, type MergedSpan, type SearchStep } from './newest-first.ts';
 import { isoTime } from '../../support/sources.ts';

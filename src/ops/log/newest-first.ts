@@ -1,10 +1,6 @@
 // Merges the entries of several logs into one order, newest first, with a bounded number of entries in memory.
-import {
-  timeOf,
-  type LogSpan,
-  type Placed,
-  type SearchedPortion,
-} from '../../directory/logs/chained-stream.ts';
+import type { LogSpan, Placed, SearchedPortion } from '../../directory/logs/chained-stream.ts';
+import { sequenceOf, timeOf } from '../../directory/redis/stream-id.ts';
 
 /** A log to merge with others; its name is part of the public ids of its entries. */
 export interface NamedLog<Entry extends Placed> {
@@ -80,15 +76,12 @@ export async function* newestFirst<Entry extends Placed>(
 const order = (one: string, other: string): number =>
   timeOf(other) - timeOf(one) || sequenceOf(other) - sequenceOf(one);
 
-/** Returns the sequence number of a Redis stream id, `<milliseconds>-<sequence number>`. */
-const sequenceOf = (id: string): number => Number(id.slice(id.indexOf('-') + 1));
-
 /** Yields the entries of portions one by one, and after each portion the place up to which the log was searched. */
 async function* singly<Entry extends Placed>(
   portions: AsyncGenerator<SearchedPortion<Entry>>,
 ): AsyncGenerator<{ id: string; entry?: Entry }, void> {
-  for await (const { entries, lookedUntil } of portions) {
+  for await (const { entries, searchedTo } of portions) {
     for (const entry of entries) yield { id: entry.id, entry };
-    yield { id: lookedUntil };
+    yield { id: searchedTo };
   }
 }
