@@ -3,7 +3,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { createFeed, type Feed } from '../events/feed.ts';
 import { createPoll } from '../events/poll.ts';
 import { startPush } from '../events/push.ts';
-import { startTending } from '../events/tend.ts';
+import { startExpiry } from '../events/expire-events.ts';
 import type { Admission } from '../http/admission/admission.ts';
 import { createEventRouters } from '../http/events.ts';
 import type { Parts } from './parts.ts';
@@ -35,8 +35,9 @@ export function buildEvents(
       : [];
   });
   const feeds = streams.map(({ feed }) => feed);
-  const tending = startTending(parts, feeds);
-  releasers.add('events', tending.stop);
+  // In every role, so that expiry does not depend on which processes run.
+  const expiry = startExpiry(parts, feeds);
+  releasers.add('events', expiry.stop);
   for (const { settings, stream, feed } of streams) {
     const { connection } = feed;
     if (!worker || settings.push === null) continue;

@@ -4,9 +4,9 @@ import type { Logger } from '../support/logger.ts';
 import type { Feed } from './feed.ts';
 
 /** Interval at which expired events are deleted. */
-const TEND_MS = 60_000;
+const EXPIRE_MS = 60_000;
 
-export function startTending(
+export function startExpiry(
   { clock, logger }: { clock: Clock; logger: Logger },
   feeds: readonly Feed[],
 ): { stop: () => Promise<void> } {
@@ -14,9 +14,9 @@ export function startTending(
   /** By connection: how many events were deleted before delivery since the first event, as last read. */
   const lastDropped = new Map<string, number>();
 
-  async function tend(feed: Feed): Promise<void> {
+  async function expireAndLog(feed: Feed): Promise<void> {
     const { connection } = feed;
-    const { dropped, pending } = await feed.tend();
+    const { dropped, pending } = await feed.expire();
     const before = lastDropped.get(connection);
     lastDropped.set(connection, dropped);
     if (before === undefined || dropped <= before) return;
@@ -27,8 +27,8 @@ export function startTending(
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       // Unavailability of Redis is logged by its connection; the next run repeats the work.
-      for (const feed of feeds) await tend(feed).catch(() => undefined);
-      await clock.sleep(TEND_MS, stopping.signal);
+      for (const feed of feeds) await expireAndLog(feed).catch(() => undefined);
+      await clock.sleep(EXPIRE_MS, stopping.signal);
     }
   }
 

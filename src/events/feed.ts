@@ -33,7 +33,7 @@ export interface Feed {
   /** Returns how many events are pending, delivered, refused and dropped. */
   delivery(): Promise<EventDelivery>;
   /** Deletes expired events and returns the same counts. */
-  tend(): Promise<EventDelivery>;
+  expire(): Promise<EventDelivery>;
   /** Returns the public keys with which receivers verify tokens, as a JWK set. */
   keys: Signer['keys'];
 }
@@ -76,7 +76,7 @@ export function createFeed(
       await stream.acknowledge(acknowledged.flatMap(idsOf), refusals);
     },
     delivery: () => stream.delivery(),
-    tend: () => stream.expire(settings.maxAgeMs),
+    expire: () => stream.expire(settings.maxAgeMs),
     keys: signer.keys,
   };
 }

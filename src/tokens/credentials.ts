@@ -51,7 +51,7 @@ export interface CredentialStore {
 /** Interval at which stored tokens are read: a revoked token is refused after this time at the latest. */
 const POLL_MS = 1000;
 /** Interval at which last uses are stored and read, and expiry is checked. */
-const TEND_MS = 60_000;
+const CHECK_MS = 60_000;
 /** Bucket without a limit: the wait before a request is 0 ms. */
 const UNLIMITED: Bucket = { take: () => 0 };
 
@@ -147,7 +147,7 @@ export async function createCredentialStore(
     });
 
   /** Warns of tokens that expire soon, stores the last uses of this process, and reads those of all. */
-  async function tend(): Promise<void> {
+  async function checkExpiryAndUses(): Promise<void> {
     for (const [connection, { keyring }] of byConnection) warnOfExpiry(connection, keyring, clock.now());
     await Promise.all(
       [...byConnection.values()].map(async (each) => {
@@ -158,11 +158,11 @@ export async function createCredentialStore(
   }
 
   async function watch(): Promise<void> {
-    let tendedAt = -Infinity;
+    let checkedAt = -Infinity;
     while (!stopping.signal.aborted) {
-      if (clock.now() - tendedAt >= TEND_MS) {
-        tendedAt = clock.now();
-        await tend();
+      if (clock.now() - checkedAt >= CHECK_MS) {
+        checkedAt = clock.now();
+        await checkExpiryAndUses();
       }
       await clock.sleep(POLL_MS, stopping.signal);
       if (stopping.signal.aborted) return;
