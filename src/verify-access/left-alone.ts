@@ -3,7 +3,7 @@
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { notedLeavers } from '../sync/group/left-members.ts';
+import { leaverTestOf } from '../sync/group/left-members.ts';
 import { keptAttributes } from '../sync/mapping/mapping.ts';
 import { isEmpty } from '../sync/diff.ts';
 import type { Reading } from './account.ts';
@@ -90,9 +90,9 @@ async function groupsLeftByPolicy(
   const wanted = new Set(joined.map((group) => refOf('Group', group.id)));
   return linked.flatMap(({ ref, text, display }) => {
     const link = parseLink(text);
-    // A group that the source wants is not left against the source. `notedLeavers` tells whether the link of the group lists the
+    // A group that the source wants is not left against the source. `leaverTestOf` tells whether the link of the group lists the
     // person as removed at the source.
-    const isLeft = !wanted.has(ref) && notedLeavers(link)?.(id, user.id) === true;
+    const isLeft = !wanted.has(ref) && leaverTestOf(link)?.(id, user.id) === true;
     return isLeft ? [display ?? String(link.core?.displayName ?? ref)] : [];
   });
 }

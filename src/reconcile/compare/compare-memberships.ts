@@ -233,7 +233,7 @@ export async function managedEntries(
         basis: { version: record.version, link: hashOfLink(text) },
         marked,
         isLost: record.lastModified > unwrittenSince,
-        isBack: false,
+        needsMemberReview: false,
         isDeleted: false,
         wantedName: name,
         unconfirmed: new Set(unconfirmed.has(parseRef(ref).id) ? [parseRef(user).id] : []),

@@ -32,8 +32,11 @@ export interface GroupCase {
   marked: boolean;
   /** Pending removals of members may have been lost, so a managed member that the source does not have must be removed. */
   isLost: boolean;
-  /** The group comes back into scope; its link notes whom the source removed meanwhile, unless `isLost`. */
-  isBack: boolean;
+  /**
+   * The next sync compares all members (`compareMembersAnew` in sync/group/left-members.ts), because none wrote their changes
+   * meanwhile: the group comes back into scope, or the policy is `sync` again. The link lists the leavers, unless `isLost`.
+   */
+  needsMemberReview: boolean;
   /** Desired name at the target; undefined when the group is out of scope. */
   wantedName: string | undefined;
   /** True: the source deleted the group. */

@@ -3,7 +3,7 @@ import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { refusalOf } from '../../directory/outbox/links.ts';
 import { fold, parseRef } from '../../directory/records.ts';
 import { unmanagedName } from '../../directory/member-names.ts';
-import { notedLeavers } from '../../sync/group/left-members.ts';
+import { leaverTestOf } from '../../sync/group/left-members.ts';
 import { absenceOf, leftBy, ownCause, TAKEN_OUT, type PlanEntry } from '../entry.ts';
 import {
   isLeftByCreateOnly,
@@ -177,8 +177,8 @@ function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
 
 /** Returns a test of whether the source removed a member and the policy of the target left that member in the group. */
 function isLeaverOf({ link }: GroupCase): (member: Member) => boolean {
-  const isNoted = notedLeavers(link);
-  return ({ ref, platformId }) => ref !== null && isNoted?.(parseRef(ref).id, platformId) === true;
+  const isListed = leaverTestOf(link);
+  return ({ ref, platformId }) => ref !== null && isListed?.(parseRef(ref).id, platformId) === true;
 }
 
 /** Returns a test of whether the removal of a member was answered with success and not seen yet. */
@@ -200,7 +200,7 @@ function differingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const isLeftAsItIs = isLeftByCreateOnly(group, rules);
   // `adopting`: the members of an adopted group are not complete yet, and `create-only` completes none.
   const isIncomplete =
-    group.isLost || (group.isBack && group.link.departed === true) || group.link.adopting === true;
+    group.isLost || (group.needsMemberReview && group.link.departed === true) || group.link.adopting === true;
   const isUnwritten = ({ ref }: Member): boolean =>
     isIncomplete || (ref !== null && group.unsent.has(parseRef(ref).id));
   const isLeaver = isLeaverOf(group);

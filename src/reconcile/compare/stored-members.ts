@@ -9,8 +9,8 @@ interface StoredMembers {
   signs: Map<string, string>;
   /** Members whose removal was written and is not confirmed. */
   unconfirmed: string[];
-  /** The group comes back into scope, or the policy `sync` removes members again whom another policy left. */
-  isBack: boolean;
+  /** As in GroupCase: the group comes back into scope, or the policy `sync` removes members again whom another policy left. */
+  needsMemberReview: boolean;
   /** The record changed while the target was out of the settings, so the change may be unwritten. */
   isUnwritten: boolean;
   /** The comparison reads the members at the platform too. */
@@ -39,7 +39,7 @@ export async function readStoredMembers(
   // Member changes were not written while a group was out of scope, or while the policy left its members. So the sync of
   // such a group compares all members.
   const isLeftByPolicy = link.leavers !== undefined && (isDeleted || wantedName !== undefined);
-  const isBack =
+  const needsMemberReview =
     (link.departed === true && wantedName !== undefined) ||
     (isLeftByPolicy && target.policy.policy === 'sync');
   // Pending changes wait while the target is on hold, so that somebody may make them at the platform meanwhile.
@@ -49,10 +49,10 @@ export async function readStoredMembers(
   const isRead =
     withMembers(refOf('Group', id)) ||
     isUnwritten ||
-    isBack ||
+    needsMemberReview ||
     isLeftByPolicy ||
     isStopped ||
     link.adopting === true ||
     unconfirmed.length > 0;
-  return { signs, unconfirmed, isBack, isUnwritten, isRead };
+  return { signs, unconfirmed, needsMemberReview, isUnwritten, isRead };
 }

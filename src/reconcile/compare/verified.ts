@@ -14,7 +14,7 @@ export interface GroupOfAccount {
 }
 
 /** Findings about one resource, with the facts that decide the cause of a difference (attribution.ts). */
-export interface VerifiedResource {
+export interface VerifiedResource extends UserFacts, GroupFacts {
   ref: Ref;
   entries: PlanEntry[];
   /** Version of the record that was compared; 0: there is none. Undefined: nothing was compared. */
@@ -25,38 +25,46 @@ export interface VerifiedResource {
   writtenAt?: number | undefined;
   /** Refusal of the last sync, if no mark is pending. */
   refusal?: Condition | undefined;
+  /** Held or rejected changes that the platform has already. */
+  done?: DoneChanges | undefined;
+}
+
+/** Facts that only users have; absent in the findings about a group. */
+interface UserFacts {
   /** The linked account as it was read for the comparison. */
   account?: ObservedAccount | undefined;
-  /** The values of the user could not be read, so that only the rest was compared. */
+  /** The attribute values could not be read, so that only the rest was compared. */
   areValuesUnread?: boolean;
-  /** Groups of the user's account, or of the account that is to be adopted. */
+  /** Groups of the account, or of the account that is to be adopted. */
   memberOf?: readonly GroupOfAccount[] | undefined;
   /** The user comes back into scope, so its sync writes all memberships again. */
   isReturning?: boolean;
   /** The user is out of scope, or the source deleted the user, so no sync adds a membership. */
   isOut?: boolean;
-  /** Platform id of a linked group that the settings now leave out; only the next sync notes this in the link. */
-  leftOut?: string;
-  /** Held or rejected changes that the platform has already. */
-  done?: DoneChanges | undefined;
-  /** Members of the group whose pending addition or removal somebody else has already made at the platform. */
-  pendingDone?: readonly Ref[];
-  /** Number of pending, held and rejected removals of members that were not looked up, because they are too many. */
-  removalsUnread?: number;
-  /** Members of the group whose unconfirmed removal this read confirms. */
-  confirmed?: ConfirmedRemovals | undefined;
-  /** Platform ids of unmanaged members whose removal from the group is pending, held or rejected; they have no entry. */
-  unmanagedLeavers?: ReadonlySet<string>;
-  /** Members at the source whose account the platform does not have any more, so that the group lacks them. */
-  membersGone?: Ref[];
-  /** Whether the member list of the group was read. */
-  isMembersRead?: boolean;
   /** The mapping of an attribute fails; only the next sync stores this in the link (condition). */
   isUnmappable?: boolean;
   /** Why the sync will refuse to adopt the account that it finds. */
   notAdopted?: string | undefined;
-  /** The group comes back into scope. Only a sync notes this in the link, so the group is marked even without a difference. */
-  isBack?: boolean;
+}
+
+/** Facts that only groups have; absent in the findings about a user. */
+interface GroupFacts {
+  /** Platform id of a linked group that the settings now leave out; only the next sync notes this in the link. */
+  leftOut?: string;
+  /** As in GroupCase. Only a sync ends this state, so the group is marked even without a difference. */
+  needsMemberReview?: boolean;
+  /** Whether the member list was read. */
+  isMembersRead?: boolean;
+  /** Members at the source whose account the platform does not have any more, so that the group lacks them. */
+  membersGone?: Ref[];
+  /** Members whose pending addition or removal somebody else has already made at the platform. */
+  pendingDone?: readonly Ref[];
+  /** Number of pending, held and rejected removals of members that were not looked up, because they are too many. */
+  removalsUnread?: number;
+  /** Members whose unconfirmed removal this read confirms. */
+  confirmed?: ConfirmedRemovals | undefined;
+  /** Platform ids of unmanaged members whose removal is pending, held or rejected; they have no entry. */
+  unmanagedLeavers?: ReadonlySet<string>;
 }
 
 /** Returns the groups that the platform names for an account; undefined without an account. */

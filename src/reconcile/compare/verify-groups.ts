@@ -92,7 +92,7 @@ async function verifyGroup(
 
   // Stored memberships are read before the member list of the platform, so that a write in between is not taken for drift.
   const stored = await readStoredMembers(scan, { id, link, record, wantedName, isDeleted }, options);
-  const { signs, unconfirmed, isBack, isUnwritten, isRead } = stored;
+  const { signs, unconfirmed, needsMemberReview, isUnwritten, isRead } = stored;
   const sourceMembers = isRead ? await drifts.membersOf(id) : [];
   const observed = await readLinkedGroup(scan, link, { withMembers: isRead });
   if (observed === 'unknown') return undefined;
@@ -119,8 +119,12 @@ async function verifyGroup(
     link,
     basis,
     marked,
-    isLost: scan.isRepaired || isUnwritten || scan.lost.has(ref) || (isBack && link.leavers === undefined),
-    isBack,
+    isLost:
+      scan.isRepaired ||
+      isUnwritten ||
+      scan.lost.has(ref) ||
+      (needsMemberReview && link.leavers === undefined),
+    needsMemberReview,
     wantedName,
     isDeleted,
     observed: present,
@@ -139,7 +143,7 @@ async function verifyGroup(
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
-    isBack,
+    needsMemberReview,
     pendingDone: made.pendingDone,
     removalsUnread: made.unreadCount,
     unmanagedLeavers: new Set(

@@ -71,7 +71,7 @@ export async function makePlan(
     entries,
   });
   const leftOut = verifiedGroups.flatMap(({ ref, leftOut: id }) => (id === undefined ? [] : [{ ref, id }]));
-  const back = verifiedGroups.filter(({ isBack }) => isBack).map(({ ref }) => ref);
+  const toReview = verifiedGroups.filter(({ needsMemberReview }) => needsMemberReview).map(({ ref }) => ref);
   const groupCoverage = withoutLeftOut(groups, leftOut);
   const membersRead = verifiedGroups.filter(({ isMembersRead }) => isMembersRead).length;
   const plan: Plan = {
@@ -109,7 +109,12 @@ export async function makePlan(
       mapsAll,
       mappedBy,
       unmapped: unmappedUsers(verified, entries, scope.outbox.settings),
-      lost: [...scan.lost, ...leftOut.map(({ ref }) => ref), ...back, ...(await changedProtection(scope))],
+      lost: [
+        ...scan.lost,
+        ...leftOut.map(({ ref }) => ref),
+        ...toReview,
+        ...(await changedProtection(scope)),
+      ],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
       doneLetters: [...doneLetters, ...(await healedByUserList(scan, [...blocked.keys()]))],

@@ -10,7 +10,7 @@ import { isGone } from '../calls/failures.ts';
 import { findGroup, groupsCalled } from './find-group.ts';
 import { ended, permit, refuse } from '../gate.ts';
 import { linkLeftGroup } from './left-group.ts';
-import { noteLeavers, takeUpLeavers } from './left-members.ts';
+import { listPendingLeavers, makeLeaversPending } from './left-members.ts';
 import type { LinkedMember } from './member-writes.ts';
 import { toLeavers } from './leavers.ts';
 import {
@@ -60,14 +60,14 @@ export async function dissolve(context: SyncContext): Promise<SyncOutcome> {
     link.departed = true;
     link.leavers ??= [];
     const pending = await context.outbox.pendingMembers(context.work.id);
-    await noteLeavers(context, pending);
+    await listPendingLeavers(context, pending);
     await dropPendingMembers(context, pending);
     // A group that stays must not keep a temporary name: it is blocked until an operator chooses a name.
     return (await temporaryNameLeft(context, DELETED)) ?? { kind: 'synced', writes: context.writes };
   }
   if (link.id !== undefined && !isGoneThere) {
     // Members whom an earlier policy left in the group are removed too, so the guard has to count them.
-    await takeUpLeavers(context);
+    await makeLeaversPending(context);
     try {
       const unfinished = await deleteOrEmpty(context, link.id);
       // A group that stays keeps a temporary name (temporary-name.ts): another name would give its members the access of that name.

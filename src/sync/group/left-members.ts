@@ -1,5 +1,8 @@
-// Keeps a list (`leavers` in the link) of members whom the source removed from a group while the settings forbid the
-// removal. They are removed when the settings allow it.
+// Keeps a list (`leavers` in the link) of members whom the source removed from a group while the group is out of scope or its policy
+// forbids removals. They are removed when the settings allow it. The list has three states:
+// - entries: these users have left, and may still be members at the platform.
+// - `[]`, or absent while the group is in scope: nobody has left.
+// - absent while the group is out of scope (`departed`): too many have left to list them (MOST_OUT_OF_SCOPE).
 import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
 import { type Link, platformIdOf } from '../../directory/outbox/links.ts';
 import { isUnmanaged, unmanagedId, unmanagedName } from '../../directory/member-names.ts';
@@ -33,6 +36,26 @@ export async function noteOutOfScope(context: SyncContext, pending: PendingMembe
   if (removed.length > 0) await context.save();
 }
 
+/** Logs the members with a pending removal, and adds them to the list of leavers. The caller then drops the removals. */
+export async function listPendingLeavers(context: SyncContext, pending: PendingMembers): Promise<void> {
+  const removed = await pendingLeavers(context, pending);
+  if (removed.size === 0) return;
+  const { policy } = context.target.policy;
+  context.provisioning.leftMembers([...removed.keys()], {
+    reason: 'LeftByPolicy',
+    message: `the membership stays although the source removed it: the policy is ${policy}`,
+  });
+  const leavers = [...new Set([...(context.link.leavers ?? []), ...removed.values()])];
+  if (leavers.length > MOST_UNDER_POLICY) {
+    context.logger.warn(
+      { ref: context.work.ref, noted: MOST_UNDER_POLICY, left: leavers.length },
+      'the policy leaves more members in this group than are noted: the others stay when the policy is sync again',
+    );
+  }
+  context.link.leavers = leavers.slice(0, MOST_UNDER_POLICY);
+  await context.save();
+}
+
 /**
  * Returns the managed users whose removal from the group is pending: user id → entry of the list. The entry of a user with an
  * account is `@<platform id>`, because a later record of the person may take the account over; without an account it is the id.
@@ -54,24 +77,22 @@ async function pendingLeavers(
   );
 }
 
-/**
- * Returns a function that tells whether the link lists a member as removed at the source; undefined: the link has no list.
- */
-export function notedLeavers({
+/** Returns a function that tells whether the link lists a member as removed at the source; undefined: the link has no list. */
+export function leaverTestOf({
   leavers,
 }: Link): ((user: string | undefined, platformId: string | null) => boolean) | undefined {
   if (!leavers) return undefined;
-  const noted = new Set(leavers);
+  const listed = new Set(leavers);
   // The list has neither an empty id nor `@` alone, so an unknown user or account is not found.
-  return (user, platformId) => noted.has(user ?? '') || noted.has(unmanagedName(platformId ?? ''));
+  return (user, platformId) => listed.has(user ?? '') || listed.has(unmanagedName(platformId ?? ''));
 }
 
 /**
- * Makes the removals of all listed leavers pending again, and in an adopted group also the removals that were written and that no
- * read has shown yet (sign `u`): an adopted group stays at the platform, and one that the bridge made is deleted. Called for a group
- * that was deleted at the source.
+ * Makes the removals of all listed leavers pending, for a group that was deleted at the source. In an adopted group, also the
+ * removals that were written and that no read has shown yet (sign `u`): only such a group stays at the platform; one that the bridge
+ * made is deleted with its members.
  */
-export async function takeUpLeavers(context: SyncContext): Promise<void> {
+export async function makeLeaversPending(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
   const { leavers = [] } = link;
   const unconfirmed = link.origin === 'adopted' ? await outbox.unconfirmedRemovals(work.id) : [];
@@ -88,31 +109,11 @@ export async function takeUpLeavers(context: SyncContext): Promise<void> {
   await context.save({ surplus: [...users.flat(), ...unconfirmed] });
 }
 
-/** Logs the members with a pending removal, and adds them to the list of leavers. The caller then drops the removals. */
-export async function noteLeavers(context: SyncContext, pending: PendingMembers): Promise<void> {
-  const removed = await pendingLeavers(context, pending);
-  if (removed.size === 0) return;
-  const { policy } = context.target.policy;
-  context.provisioning.leftMembers([...removed.keys()], {
-    reason: 'LeftByPolicy',
-    message: `the membership stays although the source removed it: the policy is ${policy}`,
-  });
-  const leavers = [...new Set([...(context.link.leavers ?? []), ...removed.values()])];
-  if (leavers.length > MOST_UNDER_POLICY) {
-    context.logger.warn(
-      { ref: context.work.ref, noted: MOST_UNDER_POLICY, left: leavers.length },
-      'the policy leaves more members in this group than are noted: the others stay when the policy is sync again',
-    );
-  }
-  context.link.leavers = leavers.slice(0, MOST_UNDER_POLICY);
-  await context.save();
-}
-
 /**
- * Makes pending, for a group that comes back into scope or has leavers, the addition of each desired member and the removal of each
- * managed member whom the source does not have, because its member changes were not written meanwhile. Reads the member list of the
- * platform. Under `groups.members: owned` only listed leavers are removed, so that members whom others added stay; but if the list was
- * dropped (MOST_OUT_OF_SCOPE), every managed member whom the source does not have.
+ * Compares all members of a group that comes back into scope or has leavers, because its member changes were not written meanwhile.
+ * Each desired member becomes a pending addition, and each managed member whom the source does not have a pending removal. Under
+ * `groups.members: owned` only listed leavers are removed, so that members whom others added stay; if the list was dropped, all are.
+ * Reads the member list of the platform.
  */
 export async function compareMembersAnew(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
@@ -125,9 +126,9 @@ export async function compareMembersAnew(context: SyncContext): Promise<void> {
   );
   const present = members.flat();
   // Undefined: there is no list, so every managed member may be removed.
-  const isListed = target.policy.groups.members === 'owned' ? notedLeavers(link) : undefined;
+  const isListed = target.policy.groups.members === 'owned' ? leaverTestOf(link) : undefined;
   const removable = present.filter(({ user, platformId }) => isListed?.(user, platformId) ?? true);
-  // `surplus`: members at the platform; `save` makes the removal of those pending whom the source does not have.
+  // `surplus`: members at the platform. `save` makes the removal pending of each one whom the source does not have.
   await context.save({ rewriteMemberships: true, surplus: removable.map(({ user }) => user) });
   // Not before the save above: if the process is killed before the next save, the stored link still has both, and the next sync
   // compares the members again.

@@ -9,7 +9,7 @@ import { dissolve } from './dissolve-group.ts';
 import { createPlatformGroup, findGroup } from './find-group.ts';
 import { ended } from '../gate.ts';
 import { isNameConfirmed, renameGroup } from './group-name.ts';
-import { compareMembersAnew, noteLeavers, noteOutOfScope } from './left-members.ts';
+import { compareMembersAnew, listPendingLeavers, noteOutOfScope } from './left-members.ts';
 import { throwIfRefused } from './member-writes.ts';
 import { addMembers, dropPendingMembers, removeMembers, throwIfUnwritten } from './members.ts';
 import type { SyncOutcome } from '../outcome.ts';
@@ -73,7 +73,7 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
   }
   // Other policies remove no member, so the link notes the members who should leave.
   if (policy !== 'sync') {
-    await noteLeavers(context, pending);
+    await listPendingLeavers(context, pending);
     await dropPendingMembers(context, pending, { only: MEMBERSHIP_SIGN.toRemove });
   }
   const added = await addMembers(context, pending);
@@ -95,7 +95,7 @@ async function syncInScope(context: SyncContext, name: string): Promise<SyncOutc
 async function endCompleteGroup(context: SyncContext, name: string): Promise<SyncOutcome> {
   const { outbox, work } = context;
   const pending = await outbox.pendingMembers(work.id);
-  await noteLeavers(context, pending);
+  await listPendingLeavers(context, pending);
   await dropPendingMembers(context, pending, { ending: 'left' });
   const hasTemporaryName = nameBehind(context) !== undefined;
   const waiting = hasTemporaryName ? await renameGroup(context, name) : undefined;
