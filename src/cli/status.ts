@@ -15,7 +15,8 @@ import {
 } from '../reconcile/text/exception-words.ts';
 import { failingText } from '../ops/status/failing.ts';
 import { proofSummary } from '../ops/doctor/proof-findings.ts';
-import { fleetText, processText, type FleetReport } from '../ops/status/fleet.ts';
+import { fleetText, processText } from '../ops/status/fleet-text.ts';
+import type { FleetReport } from '../ops/status/fleet.ts';
 import { loadText } from '../ops/status/load-progress.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status/status.ts';
 import { failureAdvice, failureSinceWords, pauseWords } from '../reconcile/breaker-words.ts';

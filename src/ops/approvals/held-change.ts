@@ -4,16 +4,20 @@ import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Destruction } from '../../directory/guard/held-changes.ts';
 import { removedUser } from '../../directory/member-names.ts';
 import { DELETED_AFTERWARDS, formerSettingsNote } from '../../directory/outbox/condition-text.ts';
-import { type Link } from '../../directory/outbox/links.ts';
-import { parseRef, refOf, type Kind, type Ref } from '../../directory/records.ts';
+import type { Ref } from '../../directory/records.ts';
 import type { DestructiveKind } from '../../guard/judge.ts';
+import { mailOf, nameOfKnown, readKnown, type KnownResource } from './known-resource.ts';
 
 /**
- * `deleted`, `deactivated`: at the source. `outOfScope`: active at the source, and no longer for this target.
- * `groupDeleted`: at the source. `removedFromGroup`: the group at the platform has a person whom the source does not have in it;
- * a pending removal does not tell whether the source removed the person or others added the person at the platform. `notAtSource`:
- * the group has an account that no identity provider pushed.
- * `emptied`: the source, or the mapping, has no value any more. `lastAdministrator`: no other administrator would be left.
+ * Why a change is due:
+ * - `deleted`, `deactivated`: the user was, at the source.
+ * - `outOfScope`: the user is active at the source, and no longer in the scope of the target.
+ * - `removedFromGroup`: the source does not have the person in the group. A pending removal does not tell whether the source removed
+ *   the person, or others added the person at the platform.
+ * - `groupDeleted`: the group was deleted at the source.
+ * - `notAtSource`: the group has an account that no identity provider pushed.
+ * - `emptied`: the source, or the mapping, has no value any more.
+ * - `lastAdministrator`: no other administrator would be left.
  */
 export const HELD_CAUSES = [
   'deleted',
@@ -66,21 +70,6 @@ const REASONS: Record<HeldCause, string> = {
   lastAdministrator: 'no other active administrator would be left',
 };
 
-interface Known {
-  /** Undefined: deleted at the source. */
-  resource: Resource | undefined;
-  /** Unix milliseconds of the last change at the source; undefined: not known. */
-  changedAt: number | undefined;
-  link: Link;
-}
-
-interface Resource {
-  userName?: string;
-  displayName?: string;
-  active?: boolean;
-  emails?: { value?: string; primary?: boolean }[];
-}
-
 /**
  * Describes changes. The caller passes at most some thousand, because all their records and links are read at once.
  * @param decidedAt time of the decision, ISO 8601; undefined: the changes are held
@@ -91,49 +80,50 @@ export async function describeChanges(
   items: readonly Destruction[],
   decidedAt?: string,
 ): Promise<HeldChange[]> {
-  const isChanged = (each: Known | undefined): boolean => {
-    // A held change has no decision, so its cause is the present one.
-    if (decidedAt === undefined) return false;
-    const changedAt = each?.changedAt ?? NaN;
-    const decided = Date.parse(decidedAt);
-    // If one of the times is not known, the resource may have changed since.
-    if (Number.isNaN(changedAt) || Number.isNaN(decided)) return true;
-    return changedAt > decided;
-  };
   const outbox = state.outboxes.get(target);
   const [known, unmanaged] = await Promise.all([
     readKnown(state, target, [...new Set(items.flatMap(refsOf))]),
     outbox?.unmanagedNames.namesOf(items.flatMap(({ subject }) => subject ?? [])),
   ]);
   return items.map((item) => {
-    const ofResource = known.get(item.ref);
     const member = removedUser(item);
+    const ofResource = known.get(item.ref);
     const ofMember = member && known.get(member);
-    const cause = causeOf(item, ofResource, ofMember);
     const mail = mailOf(member ? ofMember : ofResource);
     const memberName = member
-      ? nameOf(member, ofMember)
+      ? nameOfKnown(member, ofMember)
       : (unmanaged?.get(item.subject ?? '') ?? item.subject);
-    const names = {
-      name: nameOf(item.ref, ofResource),
+    const named = {
+      ...item,
+      name: nameOfKnown(item.ref, ofResource),
       ...(mail === undefined ? {} : { mail }),
       ...(memberName === undefined ? {} : { member: memberName }),
     };
-    if (isChanged(ofResource) || (member && isChanged(ofMember)))
-      return { ...item, ...names, reason: CHANGED_SINCE };
+    const isChanged = (each: KnownResource | undefined): boolean => mayHaveChangedSince(each, decidedAt);
+    if (isChanged(ofResource) || (member && isChanged(ofMember))) return { ...named, reason: CHANGED_SINCE };
+    const cause = causeOf(item, ofResource, ofMember);
     const condition = ofResource?.link.condition;
     const reason = cause === 'lastAdministrator' ? (condition?.message ?? REASONS[cause]) : REASONS[cause];
+    // Only the reason of a held change also says what follows an approval.
+    if (!outbox || decidedAt !== undefined) return { ...named, cause, reason };
     const isLeaver = cause === 'deleted' || cause === 'outOfScope' || condition?.isLeaver === true;
-    if (!outbox || decidedAt !== undefined) return { ...item, ...names, cause, reason };
     const willBeDeleted = outbox.deletesLeavers && isLeaver && item.kind === 'deactivate';
     const note = formerSettingsNote(condition, outbox.settings);
-    return {
-      ...item,
-      ...names,
-      cause,
-      reason: `${reason}${willBeDeleted ? DELETED_AFTERWARDS : ''}${note}`,
-    };
+    return { ...named, cause, reason: `${reason}${willBeDeleted ? DELETED_AFTERWARDS : ''}${note}` };
   });
+}
+
+/**
+ * Returns whether a resource may have changed at the source since the decision, so that the present cause may be another one. A
+ * held change has no decision (`decidedAt` is undefined), so its cause is the present one.
+ */
+function mayHaveChangedSince(known: KnownResource | undefined, decidedAt: string | undefined): boolean {
+  if (decidedAt === undefined) return false;
+  const changedAt = known?.changedAt ?? NaN;
+  const decided = Date.parse(decidedAt);
+  // If one of the times is not known, the resource may have changed since.
+  if (Number.isNaN(changedAt) || Number.isNaN(decided)) return true;
+  return changedAt > decided;
 }
 
 /** Returns the resource of a change and its removed member. */
@@ -142,54 +132,13 @@ export function refsOf(item: Destruction): Ref[] {
   return member ? [item.ref, member] : [item.ref];
 }
 
-async function readKnown(
-  { links, directory }: DesiredState,
-  target: string,
-  refs: Ref[],
-): Promise<Map<Ref, Known>> {
-  const idsOf = (kind: Kind): string[] =>
-    refs.map(parseRef).flatMap((ref) => (ref.kind === kind ? [ref.id] : []));
-  const read = async (kind: Kind): Promise<[Ref, Pick<Known, 'resource' | 'changedAt'>][]> => {
-    const ids = idsOf(kind);
-    const records = ids.length > 0 ? await directory.getMany(kind, ids) : [];
-    // The text of a damaged record is empty.
-    return records.map(({ id, text, lastModified }) => [
-      refOf(kind, id),
-      { resource: JSON.parse(text || '{}') as Resource, changedAt: lastModified },
-    ]);
-  };
-  const [found, users, groups] = await Promise.all([
-    links.getMany(target, refs),
-    read('User'),
-    read('Group'),
-  ]);
-  const stored = new Map([...users, ...groups]);
-  const known = refs.map(async (ref, index): Promise<[Ref, Known]> => {
-    const link = found[index] ?? {};
-    const record = stored.get(ref);
-    if (record) return [ref, { ...record, link }];
-    const gone = await directory.tombstone(parseRef(ref).id);
-    return [ref, { resource: undefined, changedAt: gone?.deletedAt, link }];
-  });
-  return new Map(await Promise.all(known));
-}
-
-/** Returns the userName at the source, as all commands name a person; of a group the name at the platform. */
-function nameOf(ref: Ref, known: Known | undefined): string {
-  const { core } = known?.link ?? {};
-  const { userName, displayName } = known?.resource ?? {};
-  const name = userName ?? core?.userName ?? core?.displayName ?? displayName;
-  return typeof name === 'string' ? name : parseRef(ref).id;
-}
-
-function mailOf(known: Known | undefined): string | undefined {
-  const emails = known?.resource?.emails ?? [];
-  return (emails.find(({ primary }) => primary) ?? emails[0])?.value;
-}
-
 /** Returns the cause of a change by what is known of its resource and of its removed member. */
-function causeOf(item: Destruction, ofResource: Known | undefined, ofMember: Known | undefined): HeldCause {
-  const stateOf = (known: Known | undefined): 'deleted' | 'deactivated' | undefined =>
+function causeOf(
+  item: Destruction,
+  ofResource: KnownResource | undefined,
+  ofMember: KnownResource | undefined,
+): HeldCause {
+  const stateOf = (known: KnownResource | undefined): 'deleted' | 'deactivated' | undefined =>
     !known?.resource ? 'deleted' : known.resource.active === false ? 'deactivated' : undefined;
   switch (item.kind) {
     case 'deactivate':

@@ -1,7 +1,8 @@
 // Refuses a restore that would mix data or write beside a running service. Nothing was changed when one of these checks throws.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DesiredState } from '../../directory/desired-state.ts';
-import { runningText, type ReadFleet } from '../status/fleet.ts';
+import { runningText } from '../status/fleet-text.ts';
+import type { ReadFleet } from '../status/fleet.ts';
 import { RestoreRefused } from './lone-restore.ts';
 import type { BackupHeader, CheckedBackup } from './backup-file.ts';
 

@@ -1,5 +1,5 @@
-// Judges which processes of the service run (a missing role, a silent process, two versions, different settings), and which
-// targets are gone from their settings. Pure; status, doctor, explain, /health and metrics show the findings.
+// Judges the processes of the service (a missing role, a silent process, two versions, different settings) and what concerns them all
+// (the state of Redis, targets that have left the settings). Pure; status, doctor, explain, /health and metrics show the findings.
 import {
   DUTIES,
   dutiesOf,
@@ -14,7 +14,6 @@ import type { StoreFault, StoreRefusal } from '../../directory/redis/store-healt
 import { counted } from '../../support/counted.ts';
 import { MOST_NAMED, someOf } from '../../support/sentence-parts.ts';
 import { isoTime } from '../../support/sources.ts';
-import { CLOCK_ADVICE, clockOff, findingFor, type DoctorFinding } from '../doctor/doctor-finding.ts';
 
 /**
  * `redisRefuses`: Redis takes no writes, so no process can announce itself, and nothing is known about the others. `redisUnsafe`:
@@ -123,7 +122,7 @@ const lostData = (after: string): FleetFinding =>
     'Restore a backup (docs/restore.md), or let each identity provider run a full cycle. A restore ends this finding, or a day.',
   );
 
-/** For each missing duty the finding, and its words after `no`: `ranBefore` if a process with this duty has run before. */
+/** For each missing duty the finding, and the message after `no `: `ranBefore` if a process with this duty has run before. */
 const MISSING = {
   api: { finding: 'noApi', neverRan: 'process takes pushes', ranBefore: 'process has taken pushes' },
   worker: { finding: 'noWorker', neverRan: 'worker runs', ranBefore: 'worker has run' },
@@ -183,7 +182,7 @@ function silentProcesses(silent: FleetProcess[]): FleetFinding[] {
   const more = silent.length - MOST_NAMED;
   return silent.slice(0, MOST_NAMED).map((each, index) => {
     const others = index === MOST_NAMED - 1 && more > 0 ? ` (${more} more are silent)` : '';
-    const message = `${nameOf(each)} is silent since ${isoTime(each.lastBeatAt)}: it was killed, hangs, or does not reach Redis${others}`;
+    const message = `${processName(each)} is silent since ${isoTime(each.lastBeatAt)}: it was killed, hangs, or does not reach Redis${others}`;
     return toWarning('silent', message, advice);
   });
 }
@@ -242,47 +241,6 @@ const removedTarget = ({ connection, target, accounts, groups }: RemovedTarget):
     `To see who keeps access: scim-bridge links list --connection ${connection} --target ${target}. Put it back, take the access away and then remove it; or let scim-bridge links keep say that all is to stay: docs/removed-targets.md.`,
   );
 
-/** Returns the names of the processes that run, the first five and the number of the others; undefined when none runs. */
-export function runningText(processes: readonly FleetProcess[]): string | undefined {
-  const names = processes.filter(({ silent }) => !silent).map(nameOf);
-  return names.length === 0 ? undefined : someOf(names);
-}
-
-const nameOf = ({ role, host, pid }: Pick<FleetProcess, 'role' | 'host' | 'pid'>): string =>
+/** Returns role, host and process id, by which a message names a process. */
+export const processName = ({ role, host, pid }: Pick<FleetProcess, 'role' | 'host' | 'pid'>): string =>
   `${role} ${host} (process ${pid})`;
-
-/** Returns how far the clock of a process was off at its last beat; undefined for a good or unknown clock. */
-const processClockOff = ({ sentAt, lastBeatAt }: FleetProcess): string | undefined =>
-  clockOff((sentAt ?? lastBeatAt) - lastBeatAt);
-
-/** Returns one process as a line: role, host, version, start, age of its last beat, and a clock that is wrong. */
-export function processText(process: FleetProcess): string {
-  const { version, startedAt, beatAgeMs, silent } = process;
-  const age = Math.round(beatAgeMs / 1000);
-  const off = processClockOff(process);
-  const beat = silent ? `silent for ${age} s` : `last beat ${age} s ago`;
-  return `${nameOf(process)}, version ${version}, started ${isoTime(startedAt)}, ${beat}${off === undefined ? '' : `, clock ${off}, compared with Redis`}`;
-}
-
-/** Returns `2 processes`, or `no process runs`. A process that runs seems silent while Redis takes no writes. */
-export const fleetText = ({ processes, findings }: FleetReport): string => {
-  if (findings.some(({ finding }) => finding === 'redisRefuses'))
-    return `unknown, because Redis takes no writes: ${counted(processes.length, 'process', 'processes')} announced ${processes.length === 1 ? 'itself' : 'themselves'} before`;
-  const silent = processes.filter((each) => each.silent).length;
-  const running = processes.length - silent;
-  const text = running === 0 ? 'no process runs' : counted(running, 'process', 'processes');
-  return silent === 0 ? text : `${text}, ${silent} silent`;
-};
-
-/** Returns one finding of doctor for each process and for each fault of the fleet. */
-export function fleetFindings({ processes, findings }: FleetReport): DoctorFinding[] {
-  const of = findingFor('fleet');
-  const running = processes.filter(({ silent }) => !silent);
-  return [
-    ...running.map((each) => {
-      const text = processText(each);
-      return processClockOff(each) === undefined ? of.ok(text) : of.warning(text, CLOCK_ADVICE);
-    }),
-    ...findings.map(({ level, message, advice }) => of[level](message, advice)),
-  ];
-}

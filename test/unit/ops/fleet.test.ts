@@ -1,7 +1,8 @@
 // Tests the findings about the fleet: missing roles, silent processes, differing versions.
 import { agreeOn, announced } from '../../../src/directory/fleet/announced-rules.ts';
 import type { FleetProcess, FleetView } from '../../../src/directory/fleet/fleet-store.ts';
-import { fleetFindings, fleetText, judgeFleet, processText } from '../../../src/ops/status/fleet.ts';
+import { fleetFindings, fleetText, processText } from '../../../src/ops/status/fleet-text.ts';
+import { judgeFleet } from '../../../src/ops/status/fleet.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const MINUTE = 60_000;
