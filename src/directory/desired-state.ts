@@ -16,6 +16,7 @@ import { createHandoverStore } from './outbox/handover-store.ts';
 import { createLinks } from './outbox/links.ts';
 import { createOutbox } from './outbox/outbox.ts';
 import type { StreamLimits } from './logs/chained-stream.ts';
+import { createForgetOrders } from './person/forget-orders.ts';
 import { createPersonData } from './person/person-data.ts';
 import { createProvisioningLog } from './logs/provisioning-log.ts';
 import { createProof } from './proof/prove.ts';
@@ -130,6 +131,8 @@ export function createDesiredState(
     personData: createPersonData(storeDeps, {
       targetsOf: async () => [...targets, ...(await formerTargets())],
     }),
+    /** Orders to forget a person that are not complete. */
+    forgetOrders: createForgetOrders(storeDeps),
     /** Inbound tokens that operators created. */
     tokens: createStoredTokens(storeDeps),
     /** Security events that are not yet delivered. */

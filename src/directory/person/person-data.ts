@@ -1,9 +1,8 @@
-// Finds and removes the stored data of a deleted user in one connection: its own keys, entries of logs, security events, and
-// the names in notes of operators. Nothing of another resource is changed.
+// Finds and removes the stored data of a deleted user in one connection: keys of the user, entries of logs, security events, and the
+// names in notes of operators. Nothing of another resource is changed.
 import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
-import type { Actor } from '../logs/acts.ts';
 import { forgottenText, isForgotten } from '../logs/split-entry.ts';
 import { parseRef, type Ref } from '../records.ts';
 import { fieldOf, streamPortions } from '../redis/portions.ts';
@@ -26,28 +25,6 @@ export interface LogName {
  * @param personal its personal data, as JSON
  */
 export type EntryTest = (entry: string, personal: string) => boolean;
-
-/** An order to forget a person that is not complete. */
-export interface ForgetOrder {
-  names: string[];
-  /** externalIds of the person, by which a person who is pushed again is recognised; absent in older orders. */
-  externalIds?: string[];
-  /** The operator who gave the order. */
-  actor: Actor;
-  /** Whether open accounts of the person at the platforms do not stop the order. */
-  leaveAccounts: boolean;
-  /** Pushed users whom the operator named as somebody else although they have a name of the person; absent in older orders. */
-  otherPeople?: readonly Ref[];
-  /** Time of the order, Unix milliseconds. */
-  since: number;
-  /** Time of the last attempt to complete it, Unix milliseconds. */
-  triedAt: number;
-  /** An attempt to complete the order found the person pushed again. The order does not cover newer data, so it is not retried. */
-  wasPushedAgain?: true;
-}
-
-/** `text`: the order as it is stored. */
-export type StoredForgetOrder = ForgetOrder & { ref: Ref; text: string };
 
 /** Numbers of removed items of a user. */
 export interface RemovedItems {
@@ -151,32 +128,6 @@ export function createPersonData(
     return count;
   }
 
-  /** Stores an order and the names of its person until it is complete, so that it can be completed after a kill. */
-  async function startOrder(refs: readonly Ref[], order: ForgetOrder): Promise<void> {
-    for (const ref of refs) await redis.hset(keys.key('forgetting'), ref, JSON.stringify(order));
-  }
-
-  /** Returns the orders that are not complete. */
-  async function startedOrders(): Promise<StoredForgetOrder[]> {
-    const found = await redis.hgetall(keys.key('forgetting'));
-    return Object.entries(found).map(([ref, text]) => ({ ref: ref as Ref, text, ...parseOrder(text) }));
-  }
-
-  /** Changes a stored order. @returns undefined when another process has changed or completed the order since it was read */
-  async function changeOrder(
-    { ref, text }: StoredForgetOrder,
-    changes: Partial<ForgetOrder>,
-  ): Promise<StoredForgetOrder | undefined> {
-    const order = { ...parseOrder(text), ...changes };
-    const changed = JSON.stringify(order);
-    const args = { family: 'forgetting', field: ref, before: hash('sha1', text) };
-    const [tag] = await scripts.run('replace_text', keys.base, args, changed);
-    return tag === 'replaced' ? { ref, text: changed, ...order } : undefined;
-  }
-
-  const endOrder = async (refs: readonly Ref[]): Promise<unknown> =>
-    redis.hdel(keys.key('forgetting'), ...refs);
-
   /**
    * Removes the stored data of a deleted user at every target, and marks the groups with a pending membership of the user.
    * @param request correlation id of the marks
@@ -206,17 +157,5 @@ export function createPersonData(
     forgetEvents,
     replaceInNotes,
     forgetUser,
-    startOrder,
-    startedOrders,
-    changeOrder,
-    endOrder,
   };
-}
-
-/** Returns a stored order. Older releases stored the names only, so the rest is not known; 0: long ago. */
-function parseOrder(text: string): ForgetOrder {
-  const stored = JSON.parse(text) as ForgetOrder | string[];
-  if (!Array.isArray(stored)) return stored;
-  const actor: Actor = { by: 'unknown', via: 'command' };
-  return { names: stored, actor, leaveAccounts: false, since: 0, triedAt: 0 };
 }

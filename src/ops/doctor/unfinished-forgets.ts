@@ -32,11 +32,11 @@ export function startFinishingForgets(
   const { signal } = stopping;
 
   async function finish(state: DesiredState): Promise<void> {
-    const { connection, personData } = state;
-    for (const order of await personData.startedOrders()) {
+    const { connection, forgetOrders } = state;
+    for (const order of await forgetOrders.incomplete()) {
       const now = clock.now();
       if (signal.aborted || order.wasPushedAgain || now - order.triedAt < restMs(order, now)) continue;
-      const claimed = await personData.changeOrder(order, { triedAt: now });
+      const claimed = await forgetOrders.change(order, { triedAt: now });
       // Another process tries the order now, or has completed it.
       if (!claimed) continue;
       const { ref, actor, leaveAccounts, otherPeople = [], since } = order;
@@ -44,7 +44,7 @@ export function startFinishingForgets(
       const { kind } = await forgetPerson(deps, [state], ref, options);
       // Nothing shows whether an unclear user is the person, so an operator decides.
       if (kind === 'pushed' || kind === 'unclear')
-        await personData.changeOrder(claimed, { wasPushedAgain: true });
+        await forgetOrders.change(claimed, { wasPushedAgain: true });
       logger.info({ connection, ref, outcome: kind }, 'tried to complete an interrupted order to forget');
     }
   }
@@ -77,8 +77,8 @@ export async function unfinishedForgetFindings(
   now: number,
 ): Promise<DoctorFinding[]> {
   const findings: DoctorFinding[] = [];
-  for (const { connection, personData } of states)
-    for (const { ref, since } of await personData.startedOrders())
+  for (const { connection, forgetOrders } of states)
+    for (const { ref, since } of await forgetOrders.incomplete())
       if (now - since > LATE_MS)
         findings.push({
           area: `forget ${connection}`,

@@ -103,7 +103,7 @@ export async function forgetPerson(
   const order = { actor, leaveAccounts, otherPeople, since: options.since ?? now, triedAt: now };
   // All orders are stored before the first removal, so that none is missing after a kill.
   for (const { state, refs, names, externalIds } of checked.persons)
-    await state.personData.startOrder(refs, { names: [...names], externalIds: [...externalIds], ...order });
+    await state.forgetOrders.start(refs, { names: [...names], externalIds: [...externalIds], ...order });
   const reports: ForgetReport[] = [];
   for (const person of checked.persons) {
     const report = await forgetIn(deps, person, actor);
@@ -111,7 +111,7 @@ export async function forgetPerson(
     reports.push(report);
   }
   await deps.operations.dropResults();
-  for (const { state, refs } of checked.persons) await state.personData.endOrder(refs);
+  for (const { state, refs } of checked.persons) await state.forgetOrders.end(refs);
   return { kind: 'forgotten', reports };
 }
 

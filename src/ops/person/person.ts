@@ -85,7 +85,7 @@ export async function identifyPerson(
   };
   const refs = new Set(found.map(({ ref }) => ref));
   for (const ref of await refsInLogs(state, text)) refs.add(ref);
-  for (const { ref, names, externalIds = [] } of await state.personData.startedOrders()) {
+  for (const { ref, names, externalIds = [] } of await state.forgetOrders.incomplete()) {
     if (!isCalled(text, ref, names)) continue;
     refs.add(ref);
     for (const name of names) person.names.add(name);
