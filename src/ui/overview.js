@@ -1,118 +1,71 @@
 // Shows the processes of the service, each target now and over time, and long operations. Changes are shown in place.
 import { get } from './api.js';
-import { comparison } from './comparison.js';
-import { advised, ago, h, noteList, pill, say } from './dom.js';
+import { h, say } from './dom.js';
+import { fleetCard } from './fleet-card.js';
 import { onStatus, statusTime } from './live.js';
+import { createOperationList } from './operation-list.js';
 import { patch } from './patch.js';
 import { targetCard } from './target-card.js';
 import { trends } from './trends.js';
 
 /** Interval between two reads of long operations, milliseconds. */
 const OPERATIONS_MS = 3000;
-/** Interval at which the time of figures that are not current is shown. */
+/** Interval at which the sentence about old figures is renewed, milliseconds. */
 const CLOCK_MS = 1000;
 
+/** Returns the elements of the page. @param signal aborted when another page is opened */
 export async function overview({ query, signal }) {
-  const operations = createOperationList(() => refresh());
+  const operations = createOperationList(refreshOrSay);
   const [rows] = await Promise.all([get('/status'), operations.read()]);
-  const state = stateOf(rows, redraw);
-  const below = h('div', {}, ...operations.shown());
+  const status = statusOf(rows, refreshOrSay);
+  const below = operations.toElement();
+  // The style sheet shows this sentence only while the status is not current.
+  const stale = h('p', { class: 'stale' });
 
-  function show(fresh) {
-    patch(state, stateOf(fresh, redraw));
+  function showStatus(fresh) {
+    patch(status, statusOf(fresh, refreshOrSay));
   }
-  /** Called after an order, so that its effect is shown before the next event of the stream. */
+  function showOperations() {
+    patch(below, operations.toElement());
+  }
+  /** Reads all after an order, so that its effect is shown before the next event of the stream. */
   async function refresh() {
     const [fresh] = await Promise.all([get('/status'), operations.read()]);
-    show(fresh);
-    patch(below, h('div', {}, ...operations.shown()));
+    showStatus(fresh);
+    showOperations();
   }
-  function redraw() {
+  function refreshOrSay() {
     refresh().catch((error) => say(error.message, 'bad'));
   }
 
-  const stale = h('p', { class: 'stale' });
-  const clock = setInterval(() => {
+  onStatus(showStatus, signal);
+  const clockTimer = setInterval(() => {
     const time = new Date(statusTime()).toLocaleTimeString('en-GB');
     stale.textContent = `The figures are of ${time}. They go on when the bridge answers.`;
   }, CLOCK_MS);
-  onStatus(show, signal);
-  const timer = setInterval(async () => {
+  const operationsTimer = setInterval(async () => {
     if (document.hidden) return;
-    // The header shows that the service does not answer.
-    if (await operations.read().catch(() => false)) patch(below, h('div', {}, ...operations.shown()));
+    // An error is not shown here: the header shows that the service does not answer.
+    const hasChanged = await operations.read().catch(() => false);
+    if (hasChanged) showOperations();
   }, OPERATIONS_MS);
   signal.addEventListener('abort', () => {
-    clearInterval(timer);
-    clearInterval(clock);
+    clearInterval(operationsTimer);
+    clearInterval(clockTimer);
   });
-  return [stale, state, trends([...new Set(rows.map(({ target }) => target))], query, signal), below];
+  const targets = [...new Set(rows.map(({ target }) => target))];
+  return [stale, status, trends(targets, query, signal), below];
 }
 
-/** Shows the processes, which every row of the status contains, and a card for each row. */
-const stateOf = (rows, redraw) =>
+/** Shows the processes, which every row of the status contains, and a card for each row. @param afterOrder called after an order */
+const statusOf = (rows, afterOrder) =>
   h(
     'div',
     { class: 'state' },
-    ...fleetNotes(rows[0]?.fleet),
+    rows[0]?.fleet && fleetCard(rows[0].fleet),
     h(
       'div',
       { class: 'targets' },
-      rows.map((row) => targetCard(row, redraw)),
+      rows.map((row) => targetCard(row, afterOrder)),
     ),
   );
-
-/** Creates the list of long operations. It is drawn again only after a change, because a comparison may have many lines. */
-function createOperationList(redraw) {
-  /** The last answer as text, and its elements. */
-  let known;
-  let content;
-  /** The last comparison, which is read once: it may be large, and does not change once it has ended. */
-  let plan;
-  const readPlan = async (id) => {
-    if (plan?.id !== id) plan = await get(`/operations/${id}`);
-    return plan;
-  };
-  return {
-    /** Reads the operations. @returns whether they have changed */
-    read: async () => {
-      const operations = await get('/operations');
-      const text = JSON.stringify(operations);
-      if (text === known) return false;
-      content = await comparison(operations, redraw, readPlan);
-      known = text;
-      return true;
-    },
-    shown: () => (content ? [content] : []),
-  };
-}
-
-/** Shows the processes of the service and the findings about them. */
-function fleetNotes(fleet) {
-  if (!fleet) return [];
-  const { processes, findings } = fleet;
-  return [
-    h(
-      'section',
-      { class: 'card', 'aria-label': 'Processes' },
-      h('div', { class: 'head' }, h('h2', {}, 'Processes'), fleetPill(findings)),
-      noteList([
-        ...findings.map(({ message, advice }) => advised(`${message}. ${advice ?? ''}`)),
-        ...processes.map(({ role, host, version, silent, lastBeatAt }) => [
-          `${role} ${host}, version ${version}, ${silent ? 'silent, ' : ''}last beat `,
-          ago(lastBeatAt),
-        ]),
-      ]),
-    ),
-  ];
-}
-
-/** Findings of work that no process does. */
-const MISSING = new Set(['noProcess', 'noApi', 'noWorker', 'noScheduler']);
-
-/** Returns the label of the most severe finding. */
-function fleetPill(findings) {
-  if (findings.some(({ finding }) => MISSING.has(finding))) return pill('bad', 'Part of the work stops');
-  if (findings.some(({ level }) => level === 'error')) return pill('bad', 'Needs a person');
-  return findings.length > 0 ? pill('warn', 'Look at it') : pill('good', 'All roles run');
-}

@@ -1,14 +1,14 @@
 // Shows one target: its lag, its obstacles, and the orders for it.
-import { breakerNote, isKeyRefused } from './breaker.js';
-import { advised, ago, count, duration, h, noteList, pill } from './dom.js';
+import { count, duration, h, noteList, pill } from './dom.js';
+import { targetNotes } from './target-notes.js';
 import { orders } from './target-orders.js';
-import { labelOf, missingIn, obstacles } from './target-state.js';
+import { labelOf, missingIn } from './target-state.js';
 
 /** Lag above which the card warns. */
 const LONG_LAG_MS = 60_000;
 
-/** Shows one row of the status. @param redraw draws the overview again after an order */
-export function targetCard(row, redraw) {
+/** Shows one row of the status. @param afterOrder called after an order, to show its effect */
+export function targetCard(row, afterOrder) {
   const { connection, target, dirty, inflight, blocked, oldestMs, guard } = row;
   return h(
     'section',
@@ -41,13 +41,14 @@ export function targetCard(row, redraw) {
       figure('Exceptions', row.exceptions.total, row.exceptions.total > 0 && 'bad', '#/exceptions'),
       figure('Drift found', driftOf(row), driftOf(row) > 0 && 'warn'),
     ),
-    priorities(row),
+    priorityMeters(row.priorities),
     h('div', {}, row.load && loadProgress(row.load)),
-    noteList(notes(row)),
-    orders(row, redraw),
+    noteList(targetNotes(row)),
+    orders(row, afterOrder),
   );
 }
 
+/** Returns the number of differences that the last reconcile found at the platform. */
 const driftOf = ({ reconcile: { last } }) => (last?.drift ?? []).reduce((sum, each) => sum + each.count, 0);
 
 /** Shows a number with its name, as a link if it is not 0 and has an address. @param tone false: no colour */
@@ -64,8 +65,9 @@ const numeral = (value) => (typeof value === 'number' ? value.toLocaleString('en
 /** Most urgent first. They are no kinds of change: a change that takes back a deactivation keeps the priority `deactivation`. */
 const PRIORITIES = ['deactivation', 'edit', 'new', 'reconcile'];
 
-function priorities({ priorities: waiting }) {
-  const total = Object.values(waiting).reduce((sum, each) => sum + each, 0);
+/** Shows how many syncs wait, by priority. @param counts number by priority */
+function priorityMeters(counts) {
+  const total = Object.values(counts).reduce((sum, each) => sum + each, 0);
   return h(
     'div',
     { class: 'priorities' },
@@ -79,10 +81,10 @@ function priorities({ priorities: waiting }) {
           min: 0,
           // The largest value has to be above 0.
           max: Math.max(1, total),
-          value: waiting[priority],
+          value: counts[priority],
           'aria-label': `Waiting in the priority ${priority}`,
         }),
-        h('span', { class: 'number' }, numeral(waiting[priority])),
+        h('span', { class: 'number' }, numeral(counts[priority])),
       ),
     ),
   );
@@ -116,48 +118,4 @@ function loadProgress({ done, total, perSecond, secondsLeft, bound }) {
     h('progress', { max: Math.max(1, total), value: done }),
     h('span', {}, parts.filter(Boolean).join(', ')),
   );
-}
-
-const MINUTE_MS = 60_000;
-
-function pauseCause({ asked, askedMs, status }) {
-  if (asked) return `the platform asked for it (HTTP ${status})`;
-  return askedMs === undefined
-    ? `the platform answered HTTP ${status} without a Retry-After: the bridge chose the wait`
-    : `the platform asked for a wait of ${Math.ceil(askedMs / MINUTE_MS)} min (HTTP ${status}), and the bridge tries again after 1 h at most`;
-}
-
-/** Returns sentences about the target: hold, address, lost values, settings, breaker, comparisons, conflicts and events. */
-function notes(row) {
-  const { target, hold, hasMoved, hasNewRules, lostAttributes, breaker } = row;
-  const { last, next } = row.reconcile;
-  const found = [];
-  if (hold) found.push([`On hold by ${hold.by}, `, ago(hold.since), hold.note ? `: ${hold.note}` : '']);
-  if (hasMoved)
-    found.push('The address changed: nothing is written before a reconcile has recognised the accounts');
-  if (lostAttributes.length > 0)
-    found.push(
-      `The definition of ${lostAttributes.join(', ')} was deleted at the platform, so values of people may be lost: a reconcile looks at all people, and writes the values that are lost`,
-    );
-  if (hasNewRules)
-    found.push(
-      'Mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody: the counts may be by the former settings. No reconcile can bring the new ones while an attribute has another type at the platform',
-    );
-  const note = breakerNote(breaker, target);
-  found.push(breaker.since ? [`${note}; first failure `, ago(breaker.since)] : note);
-  if (breaker.pause && !isKeyRefused(breaker.pause))
-    found.push(
-      `All calls pause until ${new Date(breaker.pause.until).toLocaleTimeString()}, because ${pauseCause(breaker.pause)}`,
-    );
-  if (!last) found.push('Not compared yet');
-  else
-    found.push([
-      'Compared ',
-      ago(last.endedAt),
-      `: ${last.outcome}`,
-      last.message && [', ', advised(last.message)],
-    ]);
-  found.push(...obstacles(row).map(advised));
-  if (next) found.push(['Next reconcile of the schedule ', ago(next)]);
-  return found;
 }
