@@ -226,8 +226,8 @@ export const policyOf =
   (target: string) =>
     scopes.find(({ scope }) => scope.target.name === target)?.scope.target.policy;
 
-/** @throws Problem 404 with the names that exist, for an unknown connection or target of a filter */
-export function requirePlace(
+/** Checks the names of a filter; undefined means all. @throws Problem 404 with the names that exist, for an unknown one */
+export function requireConnectionAndTarget(
   context: AdminContext,
   filter: { connection?: string | undefined; target?: string | undefined },
 ): void {

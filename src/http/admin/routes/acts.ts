@@ -8,7 +8,7 @@ import {
   type ActFilter,
   type LocatedAct,
 } from '../../../ops/log/acts.ts';
-import { json, requirePlace, getRoute, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, requireConnectionAndTarget, getRoute, type AdminContext, type AdminRoute } from '../route.ts';
 import {
   arrayOf,
   dateTime,
@@ -113,6 +113,6 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
 /** @throws Problem 404 for an unknown connection or target */
 function filterOf(context: AdminContext, query: ActQuery): ActFilter {
   const { action: actions, via: ways, by, connection, target } = query;
-  requirePlace(context, query);
+  requireConnectionAndTarget(context, query);
   return { actions, ways, by, connection, target, ...spanOf(query) };
 }

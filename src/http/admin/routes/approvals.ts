@@ -3,12 +3,7 @@ import { judgedAnew } from '../../../directory/guard/operator-hold.ts';
 import { TOKEN_IDENTITY } from '../../../directory/guard/first-approvals.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../../guard/judge.ts';
 import { UnknownSelection, type ChangeSelection } from '../../../ops/approvals/approval-selection.ts';
-import {
-  decideApproval,
-  listApprovals,
-  showApproval,
-  type DecisionOutcome,
-} from '../../../ops/approvals/approvals.ts';
+import { decideApproval, listApprovals, showApproval } from '../../../ops/approvals/approvals.ts';
 import { presentApprovalId } from '../../../ops/approvals/approval-lookup.ts';
 import { HELD_CAUSES, type HeldCause } from '../../../ops/approvals/held-change.ts';
 import { Problem } from '../problem.ts';
@@ -173,18 +168,25 @@ function decisionRoute(
       const decided = await decideApproval(context.states, id, policyOf(context), decision).catch(
         refuseUnknown,
       );
-      if (decided.kind === 'settled') throw new Problem(409, decided.message);
-      if (decided.kind === 'samePerson') {
-        const { by, isSameIdentity } = decided;
-        throw new Problem(
-          409,
-          samePersonText(id, isSameIdentity && identity === TOKEN_IDENTITY ? by : undefined),
-        );
+      switch (decided.kind) {
+        case 'decided':
+        case 'noted':
+        case 'retracted': {
+          const { kind: outcome, ...rest } = decided;
+          return json({ outcome, ...rest, action, by: operator.by });
+        }
+        case 'unknown':
+          throw await unknownApproval(context, id);
+        case 'settled':
+          throw new Problem(409, decided.message);
+        case 'samePerson': {
+          const isSameToken = decided.isSameIdentity && identity === TOKEN_IDENTITY;
+          throw new Problem(409, samePersonText(id, isSameToken ? decided.by : undefined));
+        }
+        case 'expired':
+        case 'full':
+          throw new Problem(409, REFUSALS[decided.kind](id));
       }
-      if (!('id' in decided))
-        throw decided.kind === 'unknown' ? await unknownApproval(context, id) : refusal(decided.kind, id);
-      const { kind: outcome, ...rest } = decided;
-      return json({ outcome, ...rest, action, by: operator.by });
     },
   });
 }
@@ -195,20 +197,13 @@ const samePersonText = (id: string, by: string | undefined): string =>
     ? `You have approved ${id} already: another person has to approve it too.`
     : `${by} has approved ${id} already with the admin token. All holders of the admin token count as one person: another person has to approve it too, signed in or with the command.`;
 
-/** Returns the error for a decision that was not taken. */
-function refusal(
-  kind: Exclude<
-    DecisionOutcome['kind'],
-    'decided' | 'noted' | 'retracted' | 'settled' | 'samePerson' | 'unknown'
-  >,
-  id: string,
-): Problem {
-  const messages = {
-    expired: `Approval ${id} has expired: ${judgedAnew(undefined)}. List the approvals again then.`,
-    full: `Too many first approvals of ${id} wait for a second person: decide about them first, or withdraw them.`,
-  };
-  return new Problem(409, messages[kind]);
-}
+/** Why nothing was decided. */
+const REFUSALS = {
+  expired: (id: string) =>
+    `Approval ${id} has expired: ${judgedAnew(undefined)}. List the approvals again then.`,
+  full: (id: string) =>
+    `Too many first approvals of ${id} wait for a second person: decide about them first, or withdraw them.`,
+};
 
 /** Converts the error for a name without person or group. @throws Problem 400, or any other error unchanged */
 function refuseUnknown(error: unknown): never {

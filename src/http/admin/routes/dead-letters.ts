@@ -11,7 +11,7 @@ import {
   type DeadLetterSelection,
 } from '../../../ops/dead-letters.ts';
 import { Problem } from '../problem.ts';
-import { json, getRoute, requirePlace, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, getRoute, requireConnectionAndTarget, type AdminContext, type AdminRoute } from '../route.ts';
 import { orderRoute } from '../operator-fields.ts';
 import { arrayOf, onlyConnection, onlyTarget, textField, toQuery } from '../schema-fields.ts';
 import { MOST_OF_A_PAGE, pageFields } from '../list-page.ts';
@@ -19,7 +19,7 @@ import { refTo } from '../schemas.ts';
 
 const letters = arrayOf(refTo('DeadLetter'));
 const refuses = { 404: 'There is no such dead letter.' };
-const placeRefuses = { 404: 'There is no such dead letter, connection or target.' };
+const orderRefuses = { 404: 'There is no such dead letter, connection or target.' };
 
 export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
   getRoute<DeadLetterPage>('/dead-letters', 'listDeadLetters', {
@@ -87,10 +87,9 @@ function decisionRoute(
         description: 'The number of dead letters that were retried or dropped, and their resources.',
         schema: refTo('Selection'),
       },
-      refuses: placeRefuses,
-      handle: async ({ refs, ...place }, by) => {
-        requirePlace(context, place);
-        const { connection, target } = place;
+      refuses: orderRefuses,
+      handle: async ({ refs, connection, target }, by) => {
+        requireConnectionAndTarget(context, { connection, target });
         const selection = { ...(refs ? { refs } : { all: true as const }), connection, target };
         const reached = await run(context.states, selection, by);
         if (reached.length === 0 && refs)

@@ -9,7 +9,7 @@ import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/links/rem
 import { Problem, severalProblem } from '../problem.ts';
 import {
   json,
-  requirePlace,
+  requireConnectionAndTarget,
   requireTarget,
   getRoute,
   postRoute,
@@ -184,7 +184,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
 
 /** @throws Problem 404 for a name that neither the settings nor the removed targets have */
 async function requireListed(context: AdminContext, filter: LinkFilter): Promise<void> {
-  if ((await removedFeeds(context, filter)).length === 0) requirePlace(context, filter);
+  if ((await removedFeeds(context, filter)).length === 0) requireConnectionAndTarget(context, filter);
 }
 
 async function* linesOf(context: AdminContext, filter: LinkFilter): AsyncGenerator<string> {

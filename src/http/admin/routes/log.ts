@@ -22,7 +22,7 @@ import {
 import { Problem } from '../problem.ts';
 import {
   json,
-  requirePlace,
+  requireConnectionAndTarget,
   getRoute,
   type AdminAnswer,
   type AdminContext,
@@ -125,7 +125,7 @@ async function search(
   query: LogQuery,
 ): Promise<{ steps: AsyncIterable<SearchStep<LocatedEntry>>; refs: Ref[] | undefined }> {
   const { resource, action, status, connection, target } = query;
-  requirePlace(context, query);
+  requireConnectionAndTarget(context, query);
   const { states } = context;
   const span = spanOf(query);
   const found = resource === undefined ? undefined : await findResources(toSearched(states), resource);

@@ -1,6 +1,13 @@
 // Routes of the state of each target: the status and its stream, the numbers over time, what is not applied, and the settings.
 import { readStatus } from '../../../ops/status/status.ts';
-import { type AdminContext, type AdminRoute, getRoute, json, requirePlace, requireTarget } from '../route.ts';
+import {
+  type AdminContext,
+  type AdminRoute,
+  getRoute,
+  json,
+  requireConnectionAndTarget,
+  requireTarget,
+} from '../route.ts';
 import {
   eachOf,
   arrayOf,
@@ -124,7 +131,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
     },
     refuses: { 404: 'There is no such connection or target.' },
     handle: async ({ query }) => {
-      requirePlace(context, query);
+      requireConnectionAndTarget(context, query);
       return json(await listExceptions(context.states, { ...query, limit: query.limit ?? MOST_OF_A_PAGE }));
     },
   }),
