@@ -1,4 +1,4 @@
-// Reads streamed answers piece by piece, until the reader stops, the caller's signal fires, or the stream pauses too long.
+// Reads streamed answers piece by piece, until the caller leaves the loop or aborts, or the stream pauses too long.
 import { Pool } from 'undici';
 import { createAttempt, refusedAnswer, type AttemptOptions } from './attempt.ts';
 import {
@@ -87,7 +87,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
     return pool;
   }
 
-  /** Returns the PlatformError for any error of the connection or the reader. */
+  /** Returns the PlatformError for any error of the connection, or of `read` of the request. */
   function toPlatformError(
     fault: unknown,
     signal: AbortSignal | undefined,
@@ -142,7 +142,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
       throw failed;
     } finally {
       signal?.removeEventListener('abort', onAbort);
-      // Closes a connection that is still open because the reader stopped or the body was refused.
+      // Closes a connection that is still open because the caller left the loop, or the body was refused.
       controller.abort();
       attempt.report(status, failed);
     }
