@@ -1,8 +1,8 @@
 -- Holds destructive changes for approval. `key` and `clock`: keys.lua.
 -- NEEDS exceptions, marks, numbers
 
--- Opens an approval. Returns its serial, which the places of the changes that are held under it exceed, and the time at which it
--- expires.
+-- Opens an approval. Returns its serial, and the time at which it expires. Changes that are held under it get larger places
+-- (scores in `guardHeld`) than the serial.
 local function open_approval(target, expiry_ms)
   local serial, opened, expires = next_number(), string.format('%d', clock()), clock() + expiry_ms
   redis.call('HSET', key('guardApproval', target), 'serial', serial, 'opened', opened, 'expires', string.format('%d', expires))
@@ -10,15 +10,15 @@ local function open_approval(target, expiry_ms)
 end
 
 -- Holds one change under the open approval. `subject`: the removed member or cleared attribute, else ''. An alarm at the expiry has
--- the resource synced again, so that a change without a decision is judged again. A user whose removal from a group is held becomes
--- due, if marked: its sync may wait for this removal, and notes that it waits for a decision.
+-- the resource synced again, so that a change without a decision is judged again.
 local function hold(target, kind, ref, subject, expires)
   local item = subject == '' and ref or ref .. ' ' .. subject
   redis.call('ZADD', key('guardHeld', target .. ':' .. kind), next_number(), item)
   redis.call('SADD', key('guardItems', target .. ':' .. ref), kind .. ' ' .. subject)
   redis.call('ZADD', key('alarms', target), string.format('%d', expires), ref)
+  -- The removed user becomes due, if marked: its sync may wait for this removal, and notes that it waits for a decision.
   if kind == 'removeMembers' then requeue(target, 'User:' .. subject, EDIT) end
-  -- The change of the last administrator is held too; its exception keeps the more exact reason.
+  -- A held change of the last administrator has an exception with that more exact reason already, which stays.
   if redis.call('HGET', key('exceptionReasons', target), ref) ~= 'LastAdministrator' then
     set_exception(target, ref, 'Held', clock())
   end

@@ -103,7 +103,7 @@ async function endUnlinked(context: SyncContext, outcome: SyncOutcome): Promise<
 
 /**
  * Deletes the group or removes its managed members.
- * @returns an outcome when the guard refused a part; otherwise undefined
+ * @returns the outcome if the group stays with a managed member; undefined: the group is gone, or has none
  */
 async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutcome | undefined> {
   const { link, target } = context;
@@ -116,7 +116,7 @@ async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutc
   // A rejected removal keeps the group with that member; all other members are removed as the guard allows.
   if (isDeletionRejected || (await rejectedAmong(context, leaving(pending))).length > 0)
     return removeAll(context, pending);
-  // Deleting a group takes access from all its members, so the guard counts them too.
+  // Deleting a group takes access from all its members, so the guard counts them too. `whole`: it allows all of them or none.
   const open = await openMembers(context, pending);
   const wishes = [{ kind: 'delete' as const }, ...open.map(({ user }) => toRemoval(user))];
   const [deletion, ...removals] = await permit(context, wishes, { whole: true });
@@ -137,7 +137,10 @@ async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutc
   return ended(context);
 }
 
-/** Removes the members whose removal the guard allows. @returns undefined when no member is left that the bridge manages */
+/**
+ * Removes the members whose removal the guard allows.
+ * @returns the outcome if a managed member stays, or may be one without a linked account; undefined: none is left
+ */
 async function removeAll(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
   const { isWaiting, ignored, protectedCount, soughtCount } = await removeMembers(context, pending);
   await throwIfUnwritten(context, ignored);

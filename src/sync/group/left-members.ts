@@ -1,5 +1,5 @@
-// Keeps a list (`leavers` in the link) of members whom the source removed from a group while the group is out of scope or its policy
-// forbids removals. They are removed when the settings allow it. The list has three states:
+// Keeps a list (`leavers` in the link) of members whom the source removed from a group while the group is out of scope or its
+// policy forbids removals. They are removed when the settings allow it. The list has three states:
 // - entries: these users have left, and may still be members at the platform.
 // - `[]`, or absent while the group is in scope: nobody has left.
 // - absent while the group is out of scope (`departed`): too many have left to list them (MOST_OUT_OF_SCOPE).
@@ -89,8 +89,8 @@ export function leaverTestOf({
 
 /**
  * Makes the removals of all listed leavers pending, for a group that was deleted at the source. In an adopted group, also the
- * removals that were written and that no read has shown yet (sign `u`): only such a group stays at the platform; one that the bridge
- * made is deleted with its members.
+ * removals that were written and that no read has shown yet (sign `u`): only such a group stays at the platform; one that the
+ * bridge made is deleted with its members.
  */
 export async function makeLeaversPending(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
@@ -112,8 +112,8 @@ export async function makeLeaversPending(context: SyncContext): Promise<void> {
 /**
  * Compares all members of a group that comes back into scope or has leavers, because its member changes were not written meanwhile.
  * Each desired member becomes a pending addition, and each managed member whom the source does not have a pending removal. Under
- * `groups.members: owned` only listed leavers are removed, so that members whom others added stay; if the list was dropped, all are.
- * Reads the member list of the platform.
+ * `groups.members: owned` only listed leavers are removed, so that members whom others added stay; if the list was dropped, all
+ * are. Reads the member list of the platform.
  */
 export async function compareMembersAnew(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;

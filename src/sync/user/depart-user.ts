@@ -20,30 +20,19 @@ import { untilShown } from '../names/lost-create.ts';
 import { giveUpFormerName, noteFormerName } from '../names/former-name.ts';
 import { withTemporaryName } from '../names/temporary-name.ts';
 
-/** Syncs a user who was deleted at the source or is out of scope. */
+/**
+ * Syncs a user who was deleted at the source or is out of scope. Kept removals of memberships become pending ones again
+ * (`resumeRemovals`), except while the deactivation of a deleted user is rejected.
+ */
 export async function depart(context: SyncContext): Promise<SyncOutcome> {
-  const { gate, link, outbox, target, work } = context;
-  if (link.tried) {
-    // A create with a lost answer may have created an account, which has to be found and closed. Without attributes the adoption
-    // reads no values, because none is to be written.
-    const left = { inScope: false, active: false, core: link.tried.core, attributes: {}, faults: [] };
-    const found = await findUser(context, left);
-    const later = found.kind === 'absent' ? untilShown(context) : found;
-    if (later?.kind === 'later') return { ...later, writes: context.writes };
-    const unproven = found.kind === 'blocked' ? await unprovenOpen(context, link.tried) : undefined;
-    if (unproven) return unproven;
-    delete link.tried;
-  }
-  if (link.id === undefined && link.mayExist) {
-    const unfinished = await linkLeftAccount(context, link.mayExist);
-    if (unfinished) return unfinished;
-  }
-  // There is no account to close.
+  const { link, outbox, target, work } = context;
+  const unfinished = await findUnlinkedAccount(context);
+  if (unfinished) return unfinished;
   if (link.id === undefined) {
-    // Another policy may have set it, and the look-up that it left open has ended.
+    // A policy that closes no account may have set `departed` while the account was unproven (`unprovenLeft`). There is none.
     delete link.departed;
     await resumeRemovals(context);
-    return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
+    return toForgotten(context);
   }
   noteLeftOpen(context, false);
   noteFormerName(context);
@@ -52,28 +41,65 @@ export async function depart(context: SyncContext): Promise<SyncOutcome> {
   const [isKept] = work.record ? [] : await outbox.guardStore.areRejected([closing]);
   if (!isKept) await resumeRemovals(context);
   if (target.policy.policy === 'sync' && mayBeActive(link)) {
-    try {
-      // Set before the write, so that the condition of a closing that the platform refuses has it too.
-      gate.isLeaver = true;
-      const isOpen = (await deactivate(context)) !== 'allowed';
-      gate.isLeaver = isOpen;
-      // A user out of scope may come back, so the guard keeps the held emptying of attributes.
-      if (isOpen && work.record) gate.unasked = ['clearAttributes'];
-      if (isOpen) return await withTemporaryName(context, ended(context, { dropGrants: true }));
-    } catch (error) {
-      if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
-      await resumeRemovals(context);
-      noteDeleted(context, 'delete user');
-      return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
-    }
+    const ending = await closeAccount(context);
+    if (ending) return ending;
   }
-  // Somebody closed the account, which ends the rejection.
+  // The account is closed, or the policy closes none: a rejection of its deactivation keeps no removal any more.
   await resumeRemovals(context);
   link.departed = true;
   const deleteAt = deletionDue(target.policy, work.deletedAt);
   if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);
   await giveUpFormerName(context);
   return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
+}
+
+/** Returns the outcome that ends a user without an account at the platform: nothing is left to sync. */
+const toForgotten = ({ writes }: SyncContext): SyncOutcome => ({
+  kind: 'synced',
+  writes,
+  forget: true,
+  dropGrants: true,
+});
+
+/**
+ * Links the account that a create with a lost answer may have made, or that a dropped or lost link led to, so that it is closed.
+ * @returns the outcome if the search has to go on or a person has to act; undefined: it has ended, with or without an account
+ */
+async function findUnlinkedAccount(context: SyncContext): Promise<SyncOutcome | undefined> {
+  const { link } = context;
+  if (link.tried) {
+    // Without attributes the adoption reads no values, because none is to be written.
+    const desired = { inScope: false, active: false, core: link.tried.core, attributes: {}, faults: [] };
+    const found = await findUser(context, desired);
+    const later = found.kind === 'absent' ? untilShown(context) : found;
+    if (later?.kind === 'later') return { ...later, writes: context.writes };
+    const unproven = found.kind === 'blocked' ? await unprovenOpen(context, link.tried) : undefined;
+    if (unproven) return unproven;
+    delete link.tried;
+  }
+  return link.id === undefined && link.mayExist ? linkLeftAccount(context, link.mayExist) : undefined;
+}
+
+/** Closes the account. @returns the outcome if the account stays open or is gone; undefined: it is closed */
+async function closeAccount(context: SyncContext): Promise<SyncOutcome | undefined> {
+  const { gate, link, work } = context;
+  try {
+    // Set before the write, so that the condition of a closing that the platform refuses has it too.
+    gate.isLeaver = true;
+    const isOpen = (await deactivate(context)) !== 'allowed';
+    if (!isOpen) {
+      gate.isLeaver = false;
+      return undefined;
+    }
+    // A user out of scope may come back. This sync empties no attribute, so the guard keeps what it decided about that.
+    if (work.record) gate.unasked = ['clearAttributes'];
+    return await withTemporaryName(context, ended(context, { dropGrants: true }));
+  } catch (error) {
+    if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
+    await resumeRemovals(context);
+    noteDeleted(context, 'delete user');
+    return toForgotten(context);
+  }
 }
 
 /** Returns the dead letter about an open account that the create may have made; undefined: there is none. */
@@ -111,7 +137,7 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
     if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
     noteDeleted(context, 'delete user');
   }
-  return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
+  return toForgotten(context);
 }
 
 /** Returns why an account to which another connection is linked too must be deleted by hand; undefined: there is no such link. */

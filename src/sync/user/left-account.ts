@@ -1,5 +1,5 @@
-// Finds the account that a leaver without link may have, so that it is closed: the operator ordered to forget the link, or a restore
-// lost it. Only an account that is proven to be this person's is linked; about another one an operator decides.
+// Finds the account of a leaver whose link was lost (an operator ordered to forget it, or a restore lost it), so that it is
+// closed. Only an account that is proven to be this person's is linked; about another one an operator decides.
 import type { Link } from '../../directory/outbox/links.ts';
 import { fold } from '../../directory/records.ts';
 import type { WireUser } from '../../platform/wire.ts';
@@ -22,9 +22,11 @@ export async function linkLeftAccount(
   const found = id === undefined ? await lookUp(context) : await readKnown(context, id);
   if (!found) return undefined;
   const { account, unproven } = found;
-  // Nothing is left to be closed.
-  if (unproven !== undefined && account.active === false) return undefined;
-  if (unproven !== undefined) return unprovenLeft(context, unproven, CLOSE);
+  if (unproven !== undefined) {
+    // Nothing is left to be closed.
+    if (account.active === false) return undefined;
+    return unprovenLeft(context, unproven, CLOSE);
+  }
   // Loads the owner of the platform key, whom `whyUntouchable` looks at.
   await target.catalogue.keyOwner(context.call.signal);
   const untouchable = whyUntouchable(context, account.userName);
@@ -50,8 +52,8 @@ async function readKnown(context: SyncContext, id: string): Promise<LeftAccount 
 }
 
 /**
- * Looks the account up by the names of the link. Names that another person at the source has lead to that person's account, so
- * nothing is found by them.
+ * Looks the account up by the names of the link. A name that another person at the source also has is not used, because it would
+ * lead to that person's account.
  */
 async function lookUp(context: SyncContext): Promise<LeftAccount | undefined> {
   const { link, outbox, target, call, work } = context;
@@ -63,14 +65,14 @@ async function lookUp(context: SyncContext): Promise<LeftAccount | undefined> {
   if ((await target.listedAccounts.mayHave({ userName, externalId }, asking)) === false) return undefined;
   if (externalId !== null && (await isFree(context, 'externalid', externalId))) {
     const exact = (await byExternalId(context, externalId)).filter((user) => user.externalId === externalId);
-    const found = await onlyOne(context, exact);
+    const found = await singleUnlinked(context, exact);
     if (found) return found;
   }
   if (!(await isFree(context, 'username', userName))) return undefined;
   const named = (await target.client.users.findBy('userName', userName, call)).filter(
     (user) => fold(user.userName) === fold(userName),
   );
-  const found = await onlyOne(context, named);
+  const found = await singleUnlinked(context, named);
   if (!found) return undefined;
   // Different externalIds mean different people.
   const carriesOther = found.account.externalId && externalId && found.account.externalId !== externalId;
@@ -84,8 +86,8 @@ async function lookUp(context: SyncContext): Promise<LeftAccount | undefined> {
 const isFree = async ({ directory, work }: SyncContext, attribute: string, value: string): Promise<boolean> =>
   ((await directory.lookup('User', attribute, value)) ?? []).every((id) => id === work.id);
 
-/** Returns the only account without a link to another resource; undefined: there is none. If there are several, one as unproven. */
-async function onlyOne(context: SyncContext, users: WireUser[]): Promise<LeftAccount | undefined> {
+/** Returns the only account without a link to another resource; undefined: there is none. Of several, an open one as unproven. */
+async function singleUnlinked(context: SyncContext, users: WireUser[]): Promise<LeftAccount | undefined> {
   const linked = await Promise.all(users.map(({ id }) => isLinkedToOther(context, id)));
   const [account, ...others] = users.filter((_, index) => !linked[index]);
   if (!account || others.length === 0) return account && { account };

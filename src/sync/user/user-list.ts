@@ -18,9 +18,9 @@ export const isAboutUserList = (condition: Pick<Condition, 'reason' | 'message'>
   condition?.reason === 'AttributesNotWritten' && condition.message.includes(NEEDS_USER_LIST);
 
 /**
- * Returns the accounts of a user list that can be the console account of a SCIM account, as the platform shows it now: one with its
- * userName, or without any those with the userName as email address that no other SCIM account has a claim to. More than one: it is
- * not known which.
+ * Returns the accounts of a user list that can be the console account of a SCIM account, as the platform shows it now: those with
+ * its userName; if there is none, those with the userName as email address. An account that may be another SCIM account's is left
+ * out. More than one: it is not known which.
  * @param found answer of the user list to the userName
  */
 export async function consoleAccountsOf(
@@ -39,7 +39,10 @@ export async function consoleAccountsOf(
   return exact.filter((_, index) => !ofAnother[index]);
 }
 
-/** Returns the accounts with this userName, or without any those with it as email address; never one with another externalId. */
+/**
+ * Returns the accounts with this userName; if there is none, those with it as email address. Accounts with another externalId are
+ * left out.
+ */
 function exactAccounts(found: readonly ConsoleUser[], { userName, externalId }: ShownAccount): ConsoleUser[] {
   const wanted = fold(userName);
   const byName = found.filter((account) => fold(account.username) === wanted);
