@@ -5,7 +5,7 @@ import type { Ref } from '../directory/records.ts';
 import { createAccountLook } from '../ops/person/account-look.ts';
 import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from '../ops/person/forget.ts';
 import type { LostHandover } from '../ops/person/lost-handover.ts';
-import type { AccountState } from '../ops/person/person.ts';
+import type { AccountState } from '../ops/person/forgettable-person.ts';
 import { counted } from '../support/counted.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';

@@ -25,11 +25,14 @@ export interface ExplainedLimit {
   allowance: number;
   /** Number of changes that the guard allowed within the window without an approval, whether or not the write succeeded. */
   used: number;
-  /** Number of changes that were accepted, and are neither written nor held. */
+  /** Number of deactivations that pushes brought and for which no sync has asked the guard yet; 0 for other kinds. */
   waiting: number;
   /** Number of changes that are held until an operator decides or the approval expires. */
   held: number;
-  /** ISO 8601: time at which the guard allowed the oldest change that counts (allowed again: the last time); absent: none counts. */
+  /**
+   * ISO 8601: time at which the guard allowed the oldest change that counts; a change allowed several times counts from the last
+   * time. Absent: none counts.
+   */
   usedSince?: string;
   /** The newest changes that count against the allowance. */
   usedBy: {

@@ -6,7 +6,8 @@ import { isByFormerSettings } from '../../directory/outbox/condition-text.ts';
 import { parseRef, type Kind } from '../../directory/records.ts';
 import { adviceFor, withdrawAdvice } from '../advice.ts';
 import { readApprovalIds, type ApprovalIds } from './approval-ids.ts';
-import { DECIDABLE, withPresentCondition } from './present-condition.ts';
+import { DECIDABLE } from '../../directory/outbox/links.ts';
+import { withPresentCondition } from './present-condition.ts';
 import { isoTime } from '../../support/sources.ts';
 
 export interface ExceptionView extends Omit<StandingException, 'since'> {

@@ -12,8 +12,8 @@ import { mailOf, nameOfKnown, readKnown, type KnownResource } from './known-reso
  * Why a change is due:
  * - `deleted`, `deactivated`: the user was, at the source.
  * - `outOfScope`: the user is active at the source, and no longer in the scope of the target.
- * - `removedFromGroup`: the source does not have the person in the group. A pending removal does not tell whether the source removed
- *   the person, or others added the person at the platform.
+ * - `removedFromGroup`: the source does not have the person in the group. A pending removal does not tell whether the source
+ *   removed the person, or others added the person at the platform.
  * - `groupDeleted`: the group was deleted at the source.
  * - `notAtSource`: the group has an account that no identity provider pushed.
  * - `emptied`: the source, or the mapping, has no value any more.

@@ -52,7 +52,9 @@ export async function readKnown(
   return new Map(await Promise.all(known));
 }
 
-/** Returns the userName at the source, as all commands name a person; of a group the name at the platform; the id if none is known. */
+/**
+ * Returns the userName at the source, as all commands name a person; of a group the name at the platform; the id if none is known.
+ */
 export function nameOfKnown(ref: Ref, known: KnownResource | undefined): string {
   const { core } = known?.link ?? {};
   const { userName, displayName } = known?.resource ?? {};

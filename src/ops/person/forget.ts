@@ -8,7 +8,8 @@ import type { EntryTest, RemovedItems } from '../../directory/person/person-data
 import type { Clock, Ids } from '../../support/sources.ts';
 import { idToRef, toSearched } from '../find.ts';
 import { isUnderWay } from './lost-handover.ts';
-import { identifyPerson, type AccountState, type ForgettablePerson, type IdentifyOptions } from './person.ts';
+import type { AccountState, ForgettablePerson } from './forgettable-person.ts';
+import { identifyPerson, type IdentifyOptions } from './person.ts';
 
 /** Removed data of one connection. */
 export interface ForgetReport {

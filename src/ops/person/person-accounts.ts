@@ -1,0 +1,119 @@
+// Adds the accounts that a person who is no longer pushed has, or may have, at the platforms.
+import { MEMBERSHIP_SIGN } from '../../directory/outbox/pending-memberships.ts';
+import type { DesiredState } from '../../directory/desired-state.ts';
+import type { Link } from '../../directory/outbox/links.ts';
+import type { Ref } from '../../directory/records.ts';
+import { mayBeActive } from '../../sync/user/account-state.ts';
+import { findResources, toSearched } from '../find.ts';
+import type { LookAtAccount, SeenAccount } from './account-look.ts';
+import {
+  addName,
+  addPlatformId,
+  IDENTIFYING,
+  type AccountState,
+  type ForgettablePerson,
+} from './forgettable-person.ts';
+import { readLostHandover, type HandoverRulesOf } from './lost-handover.ts';
+
+/** Adds the accounts of a ref, and the names in its links, to the person. */
+export async function addLinks(
+  person: ForgettablePerson,
+  ref: Ref,
+  { lookAt, handoverRules }: { lookAt: LookAtAccount; handoverRules: HandoverRulesOf },
+): Promise<void> {
+  const { state, accounts } = person;
+  const { connection } = state;
+  const read = async (target: string): Promise<Link> => {
+    const link = await state.links.get(target, ref);
+    const values = [link.core, link.tried?.core].flatMap((core) => Object.entries(core ?? {}));
+    for (const [name, value] of values) {
+      if (IDENTIFYING.has(name) && typeof value === 'string' && value !== '') addName(person, [name, value]);
+    }
+    const id = accountIdOf(link);
+    if (id !== undefined) addPlatformId(person, target, id);
+    return link;
+  };
+  for (const [target, outbox] of state.outboxes) {
+    const link = await read(target);
+    const id = accountIdOf(link);
+    const { mark, pendingMemberships, unconfirmedRemovals } = await outbox.resourceStatus(ref);
+    // A kept removal (`r`) does not count as pending, because nothing writes it. An unconfirmed one (`u`) counts until a read
+    // shows that the account left the group.
+    const hasPending = [...pendingMemberships.values()].some((sign) => sign !== MEMBERSHIP_SIGN.keptRemoval);
+    const isPending = mark !== null || hasPending || unconfirmedRemovals.length > 0;
+    if (!mayHaveAccount(link) && !isPending) continue;
+    const handovers = state.handovers.get(target);
+    accounts.push({
+      connection,
+      target,
+      platformId: id ?? null,
+      state: accountState(
+        await lookAt(target, { ...link, ...(id !== undefined && { id }) }),
+        link,
+        isPending,
+      ),
+      groups:
+        link.id === undefined
+          ? []
+          : await namesOf(state, [
+              // Only an addition (`+`) says that the account is not in the group.
+              ...[...pendingMemberships].flatMap(([id, sign]) => (sign === '+' ? [] : [id])),
+              ...unconfirmedRemovals,
+            ]),
+      handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
+    });
+  }
+  // Nothing is written at a target that left the settings, so nothing of it is pending.
+  for (const target of await state.formerTargets()) {
+    const link = await read(target);
+    if (link.id === undefined) continue;
+    const account = { connection, target, platformId: link.id, groups: [], handover: null };
+    accounts.push({ ...account, state: accountState(undefined, link, false) });
+  }
+}
+
+/**
+ * Adds the accounts that the log names and no resource is linked to, as after `links forget`. Nothing closes them, so they count
+ * only while the platform has them.
+ */
+export async function addUnlinkedAccounts(person: ForgettablePerson, lookAt: LookAtAccount): Promise<void> {
+  const { state, accounts, platformIds } = person;
+  for (const [target, ids] of platformIds)
+    for (const id of ids) {
+      const { holderOf, elsewhere } = state.links;
+      const isLinked = (await holderOf(target, 'User', id)) ?? (await elsewhere.holderOf(target, 'User', id));
+      const isListed = accounts.some((account) => account.target === target && account.platformId === id);
+      if (isLinked || isListed) continue;
+      const seen = await lookAt(target, { id });
+      if (seen === undefined || seen === 'gone') continue;
+      const account = { connection: state.connection, target, platformId: id, groups: [], handover: null };
+      accounts.push({ ...account, state: seen });
+    }
+}
+
+/** Returns the names of groups; of a deleted group its id. */
+async function namesOf(state: DesiredState, groups: readonly string[]): Promise<string[]> {
+  const names: string[] = [];
+  for (const id of groups) {
+    const [group] = await findResources(toSearched([state]), `Group:${id}`);
+    names.push(group?.name ?? id);
+  }
+  return names;
+}
+
+/**
+ * Returns the state of an account. @param seen at the platform; undefined: there is no account, or no such target in the settings
+ */
+function accountState(seen: SeenAccount | undefined, link: Link, isPending: boolean): AccountState['state'] {
+  const mayBeOpen = mayHaveAccount(link) && mayBeActive(link);
+  const state = seen ?? (mayBeOpen ? 'active' : 'closed');
+  return isPending && state !== 'active' ? 'pending' : state;
+}
+
+/**
+ * Returns whether the person has an account by the link, or may have one: the link was dropped, or the answer to a create was lost.
+ */
+const mayHaveAccount = ({ id, mayExist, tried }: Link): boolean => (id ?? mayExist ?? tried) !== undefined;
+
+/** Returns the platform id of the account that the link has, or had before an operator ordered to forget the link. */
+const accountIdOf = ({ id, mayExist }: Link): string | undefined => id ?? mayExist?.id;
