@@ -75,7 +75,7 @@ const isTokenLine = ({ family, key }: ArchiveLine): boolean =>
  * Computes the checksums over lines, in the order in which they are added.
  * @param key of the HMAC; null: none is computed
  */
-export function createChain(key: string | null) {
+export function createChecksums(key: string | null) {
   const hash = createHash('sha256');
   const hmac = key === null ? undefined : createHmac('sha256', key);
   let lines = 0;
@@ -86,6 +86,7 @@ export function createChain(key: string | null) {
       lines++;
     },
     end(counts: Record<string, number>): BackupEnd {
+      // The HMAC covers this text, so the order of the properties is a part of the format.
       const end: BackupEnd = { end: true, lines, counts, sha256: hash.digest('hex') };
       return hmac ? { ...end, hmac: hmac.update(JSON.stringify(end)).digest('hex') } : end;
     },
@@ -97,7 +98,7 @@ export function createChain(key: string | null) {
  * @throws BrokenBackup, naming the line
  */
 export async function checkBackup(file: FileHandle, key: string | null): Promise<CheckedBackup> {
-  const chain = createChain(key);
+  const checksums = createChecksums(key);
   const tokenLines: BackupLine[] = [];
   let header: BackupHeader | undefined;
   let end: BackupEnd | undefined;
@@ -109,17 +110,17 @@ export async function checkBackup(file: FileHandle, key: string | null): Promise
     const value = parsed(text, number);
     if (!header) {
       header = headerOf(value);
-      chain.add(text);
+      checksums.add(text);
     } else if (isEnd(value)) end = value;
     else {
       const line = lineOf(value, header, number);
       if (isTokenLine(line)) tokenLines.push(line);
-      chain.add(text);
+      checksums.add(text);
     }
   }
   if (!header) throw new BrokenBackup('The file is empty.');
   if (!end) throw new BrokenBackup('The backup has no end: it was cut, or it was never finished.');
-  const computed = chain.end(end.counts);
+  const computed = checksums.end(end.counts);
   if (end.lines !== computed.lines || end.sha256 !== computed.sha256)
     throw new BrokenBackup('The checksum of the backup does not fit: it was altered or damaged.');
   return { header, end, tokenLines, tokens: tokenLines.flatMap(tokensIn), proof: proofOf(end, computed) };
@@ -150,7 +151,7 @@ function headerOf(value: unknown): BackupHeader {
   const isWhole =
     typeof createdAt === 'string' &&
     !Number.isNaN(Date.parse(createdAt)) &&
-    typeof connections === 'object' &&
+    isObject(connections) &&
     Object.values(connections).every((targets) => Array.isArray(targets) && targets.every(isText)) &&
     Array.isArray(holds) &&
     holds.every(isHold) &&
@@ -160,6 +161,8 @@ function headerOf(value: unknown): BackupHeader {
     throw new BrokenBackup('This is no backup of scim-bridge, or one of a newer version.');
   return { format, formatVersion, createdAt: new Date(createdAt).toISOString(), connections, holds, kept };
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
@@ -182,7 +185,7 @@ const isEnd = (value: unknown): value is BackupEnd => {
     typeof lines === 'number' &&
     isText(sha256) &&
     (hmac === undefined || isText(hmac)) &&
-    typeof counts === 'object' &&
+    isObject(counts) &&
     Object.values(counts).every((count) => typeof count === 'number')
   );
 };

@@ -5,7 +5,7 @@
 import type { ArchiveLine } from '../../directory/archive/archive.ts';
 import type { TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
-import { createChain, familyOf, FORMAT, MAX_LINE_BYTES, type BackupHeader } from './backup-file.ts';
+import { createChecksums, familyOf, FORMAT, MAX_LINE_BYTES, type BackupHeader } from './backup-file.ts';
 import { isoTime } from '../../support/sources.ts';
 
 export interface BackupReport {
@@ -41,11 +41,11 @@ export async function backup(
   write: (text: string) => Promise<void>,
   { createdAt, key, kept = [], onItems = () => undefined }: BackupOptions,
 ): Promise<BackupReport> {
-  const chain = createChain(key);
+  const checksums = createChecksums(key);
   const counts: Record<string, number> = {};
   const leftOut: string[] = [];
   const put = async (text: string): Promise<void> => {
-    chain.add(text);
+    checksums.add(text);
     await write(`${text}\n`);
   };
   const connections = Object.fromEntries(
@@ -72,7 +72,7 @@ export async function backup(
       onItems(Math.min(done, total), total);
     }
   }
-  const end = chain.end(counts);
+  const end = checksums.end(counts);
   await write(`${JSON.stringify(end)}\n`);
   return { lines: end.lines, counts, sha256: end.sha256, signed: end.hmac !== undefined, leftOut };
 }
