@@ -2,7 +2,7 @@
 import cron from 'node-cron';
 import { isTenantHold } from '../../directory/guard/operator-hold.ts';
 import { RunLost } from '../../directory/outbox/drift.ts';
-import { isAnew } from '../../directory/outbox/runs.ts';
+import { isAnew, isRepaired } from '../../directory/outbox/runs.ts';
 import { isStoreUnavailable } from '../../directory/redis/connection.ts';
 import type { GuardSettings } from '../../guard/judge.ts';
 import type { Clock, Ids } from '../../support/sources.ts';
@@ -154,7 +154,8 @@ async function reasonAtStart(
   if (mappedBy === undefined && (await noteEmptyDirectory(scope))) return undefined;
   if (hasMoved) return 'the address of the target changed';
   if (hold && isTenantHold(hold)) return 'the tenant of the target was not recognised';
-  if (mappedBy === undefined) return 'the target is new, or its state was repaired';
+  if (mappedBy === undefined) return 'the target is new';
+  if (isRepaired(mappedBy)) return 'derived data was repaired';
   if (mappedBy !== scope.digest) return 'the mapping rules changed';
   return last && isOverdue(last.endedAt, now, isDue) ? 'a run was missed' : undefined;
 }
