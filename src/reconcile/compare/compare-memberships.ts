@@ -10,7 +10,7 @@ import {
   beyond,
   readMembership,
   MOST_READ,
-  pendingMadeThere,
+  readPendingMemberships,
   READ_AT_ONCE,
   type ComparedUser,
 } from './group-reads.ts';
@@ -69,7 +69,7 @@ export async function compareMemberships(
   }));
   // If one group cannot be read, the list of differences would be incomplete.
   if (read.some(({ state }) => state === 'unknown')) return null;
-  const linksInState = (wantedState: string) =>
+  const linksInState = (wantedState: (typeof read)[number]['state']) =>
     drifts.readLinks(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
   const otherwiseCalled: Ref[] = [];
   const asNamed: Ref[] = [];
@@ -82,13 +82,13 @@ export async function compareMemberships(
     const isCalledRight = name !== undefined && isCalled(name, group);
     if (name !== undefined && !isCalledRight) otherwiseCalled.push(ref);
     const isThere =
-      listedNames.has(id ?? '') || read.some((each) => each.ref === ref && each.state === 'there');
+      listedNames.has(id ?? '') || read.some((each) => each.ref === ref && each.state === 'member');
     if (isThere && isCalledRight && !user.pending.has(group.id)) asNamed.push(ref);
     if (name === undefined && id !== undefined && user.pending.has(group.id)) joining.push(ref);
   }
   const renamed = await groupsUnderOtherName(scan, [...otherwiseCalled, ...joining]);
   if (renamed === null) return null;
-  const missing = await linksInState('missing');
+  const missing = await linksInState('notMember');
   const lacked = await managedEntries(scan, missing, (member) => ({ missing: [member], surplus: [] }), user);
   const lacking = await withMissingCauses(
     scan.scope,
@@ -99,7 +99,7 @@ export async function compareMemberships(
       writtenAt: parseLink(text).writtenAt,
     })),
   );
-  const gone = await linksInState('gone');
+  const gone = await linksInState('noGroup');
 
   const unmatched = user.memberOf.filter(({ id }) => !platformIds.has(id));
   const found = await drifts.linkedTo(
@@ -124,7 +124,7 @@ export async function compareMemberships(
       .filter(({ id }) => leftOut.has(id))
       .map((group) => unmanagedEntry(user.ref, group, LEFT_OUT)),
   ];
-  const pending = await pendingMadeThere(scan, user, listedNames);
+  const pending = await readPendingMemberships(scan, user, listedNames);
   const notCompared = beyond(unlisted) + renamed.notCompared + pending.pendingUnread.length;
   return { entries, refusedNames: renamed.refusedNames, notCompared, asNamed, ...pending };
 }
@@ -151,7 +151,7 @@ async function madeAgain(
   for (const { ref, after } of linked) {
     const id = String(after?.id);
     const isNamed = user.memberOf.some((group) => group.id === id);
-    if (isNamed || (await readMembership(scan, id, user)).state === 'there') present.add(ref);
+    if (isNamed || (await readMembership(scan, id, user)).state === 'member') present.add(ref);
   }
   const lacking = gone.filter(({ ref }) => !present.has(ref));
   const memberships = await managedEntries(

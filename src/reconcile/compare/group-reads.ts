@@ -7,8 +7,8 @@ import { asking } from './platform-reads.ts';
 import type { GroupOfAccount } from './verified.ts';
 
 /**
- * Largest number of groups that are read because the account does not list them, and of groups that are read because the account
- * shows another name of them. Further groups are not compared.
+ * Largest number of groups that one comparison of a user reads for each of two reasons: the account does not list them, or shows
+ * another name of them. Further groups are not compared.
  */
 export const MOST_READ = 20;
 /** Number of groups that are read at the same time. */
@@ -27,12 +27,13 @@ export interface ComparedUser {
 }
 
 /**
- * Returns the groups with a pending change of the membership that the platform has already (`pendingDone`). A platform may leave
- * groups out of its accounts, so only a read of the group proves that the user has left. Groups beyond MOST_READ, and groups whose
- * read failed, are `pendingUnread`.
+ * Looks which pending memberships of a user the platform has already. A platform may leave groups out of its accounts, so only a
+ * read of the group proves that the user has left.
+ * @returns `pendingDone`: groups whose pending addition or removal is there already; `pendingUnread`: groups beyond MOST_READ, and
+ * groups whose read failed
  * @param named names of the groups that the account lists, by platform id
  */
-export async function pendingMadeThere(
+export async function readPendingMemberships(
   scan: ScanResult,
   user: ComparedUser,
   named: ReadonlyMap<string, string>,
@@ -44,16 +45,17 @@ export async function pendingMadeThere(
     const id = known[index]?.id;
     return id === undefined ? [] : [{ ref, id, isAdded: user.pending.get(parseRef(ref).id) === '+' }];
   });
-  const left = linked.filter(({ id, isAdded }) => !isAdded && !named.has(id));
-  const read = left.slice(0, MOST_READ);
-  const states = await mapBounded(read, READ_AT_ONCE, ({ id }) => readMembership(scan, id, user));
-  const isIn = (index: number, ...wanted: string[]): boolean => wanted.includes(states[index]?.state ?? '');
-  const gone = read.filter((_, index) => isIn(index, 'missing', 'gone'));
-  const failed = read.filter((_, index) => isIn(index, 'unknown'));
   const joined = linked.filter(({ id, isAdded }) => isAdded && named.has(id));
+  const maybeLeft = linked.filter(({ id, isAdded }) => !isAdded && !named.has(id));
+  const read = await mapBounded(maybeLeft.slice(0, MOST_READ), READ_AT_ONCE, async ({ ref, id }) => ({
+    ref,
+    state: (await readMembership(scan, id, user)).state,
+  }));
+  const hasLeft = read.filter(({ state }) => state === 'notMember' || state === 'noGroup');
+  const failed = read.filter(({ state }) => state === 'unknown');
   return {
-    pendingDone: [...joined, ...gone].map(({ ref }) => ref),
-    pendingUnread: [...failed, ...left.slice(MOST_READ)].map(({ ref }) => ref),
+    pendingDone: [...joined, ...hasLeft].map(({ ref }) => ref),
+    pendingUnread: [...failed, ...maybeLeft.slice(MOST_READ)].map(({ ref }) => ref),
   };
 }
 
@@ -66,13 +68,14 @@ export async function readMembership(
   id: string,
   { link }: ComparedUser,
 ): Promise<
-  | { state: 'there' | 'missing'; name: string; changedAt: string | undefined }
-  | { state: 'gone' | 'unknown'; name?: undefined; changedAt?: undefined }
+  | { state: 'member' | 'notMember'; name: string; changedAt: string | undefined }
+  | { state: 'noGroup' | 'unknown'; name?: undefined; changedAt?: undefined }
 > {
   const group = await asking(scan, (signal) => scan.scope.target.client.groups.get(id, {}, { signal }));
   if (group === 'unknown') return { state: 'unknown' };
-  if (group === 'absent') return { state: 'gone' };
-  const isThere = group.members?.some(({ value }) => value === link.id);
+  if (group === 'absent') return { state: 'noGroup' };
+  // A group without `members` has none.
+  const isMember = group.members?.some(({ value }) => value === link.id);
   const { displayName: name, meta } = group;
-  return { state: isThere ? 'there' : 'missing', name, changedAt: meta?.lastModified };
+  return { state: isMember ? 'member' : 'notMember', name, changedAt: meta?.lastModified };
 }

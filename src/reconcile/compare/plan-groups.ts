@@ -155,7 +155,8 @@ function pendingMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
       };
     }
     const left = isLeftByCreateOnly(group, rules) ? leftBy(policy) : undefined;
-    // The repair of a group that is a dead letter was tried before, so no run tries it again (refusals.ts).
+    // A dead letter has tried this addition before. With the cause `source changed`, `applyRefusals` replaces the entry, so that
+    // no run tries it again.
     const isRefused = refusalOf(group.link, group.marked) !== undefined;
     const waits = group.takenBy
       ? WAITS_FOR_GROUP

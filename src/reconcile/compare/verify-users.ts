@@ -89,14 +89,13 @@ async function verifyUser(
   const namesake = present || !mapped ? undefined : await findNamesake(scan, mapped.wanted, strangers);
   if (namesake === 'unknown') return undefined;
   // Only the value list shows whether a person has emptied a value by hand.
-  const isEmptied = present && mayBeEmptied(link, mapped);
-  const isRead = present && (isEmptied || withValues(ref));
-  const read = isRead ? await readValues(scan, link, present) : undefined;
+  const needsValues = withValues(ref) || isEmptyingUndecided(link, mapped);
+  const read = present && needsValues ? await readValues(scan, link, present) : undefined;
   // All else is compared without the values: an account that somebody opened again must not stay open because values are unread.
   const areValuesUnread = read === 'unknown';
   const numbered = read === 'unknown' ? undefined : read;
   const values = numbered?.values;
-  // The account that the sync of a user without account would find; another connection may be linked to it.
+  // The account that the sync would try to adopt, because the user has none; another connection may be linked to it.
   const candidate =
     namesake?.id ?? (present || !mapped ? undefined : await takenId(scan, mapped.wanted, strangers));
   const takenBy = await takenElsewhereText(scan, 'User', candidate, mapped?.wanted.core);
@@ -105,10 +104,11 @@ async function verifyUser(
   const adoptable = mayAdopt ? await readAdoptable(scan, namesake, mapped.wanted) : undefined;
   if (adoptable === 'unknown') return undefined;
   const found: UserCase = { ...common, deletedAt, observed: present, namesake, takenBy, adoptable, values };
-  const proven = numbered ? { number: numbered.account } : await numberBehind(scan, found);
+  const proven = numbered ? { number: numbered.account } : await currentNumberOf(scan, found);
   if (proven === 'unknown') return undefined;
-  const isOther = link.account !== undefined && proven.number !== undefined && proven.number !== link.account;
-  const user = isOther ? { ...found, otherNumber: proven.number } : found;
+  const isOutdated =
+    link.account !== undefined && proven.number !== undefined && proven.number !== link.account;
+  const user = isOutdated ? { ...found, otherNumber: proven.number } : found;
   return {
     ref,
     entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(common, mapped)],
@@ -128,10 +128,10 @@ async function verifyUser(
 }
 
 /**
- * Returns the number of an account whose values differ in the SCIM answer: the bridge may have written them to the account of another
- * person. Without a difference or a stored number it is not asked for.
+ * Returns the numeric id that the account has by the user list. It is read only if a value differs and the link has such an id:
+ * if the stored id is wrong, the values were written to the account of another person.
  */
-async function numberBehind(scan: ScanResult, user: UserCase): ReturnType<typeof provenNumber> {
+async function currentNumberOf(scan: ScanResult, user: UserCase): ReturnType<typeof provenNumber> {
   const { link, observed } = user;
   if (!observed || link.account === undefined) return { number: undefined };
   const differs = userEntries(user, rulesOf(scan)).some(({ attribute }) => attribute !== undefined);
@@ -139,7 +139,7 @@ async function numberBehind(scan: ScanResult, user: UserCase): ReturnType<typeof
 }
 
 /** Returns whether the emptying of a value waits for a decision, so that a person may have emptied it at the platform. */
-const mayBeEmptied = (link: Link, user: UserToVerify | undefined): boolean =>
+const isEmptyingUndecided = (link: Link, user: UserToVerify | undefined): boolean =>
   awaitsDecision(link) &&
   Object.entries(user?.wanted.attributes ?? {}).some(
     ([name, value]) => isEmpty(value) && mayHaveValue(link, name),

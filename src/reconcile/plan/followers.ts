@@ -11,7 +11,7 @@ import {
   type DefinitionReads,
 } from '../compare/definitions.ts';
 import type { ScanResult } from '../scope.ts';
-import { isLostValue, withoutUnmappable, withTypeConflict } from '../unwritten/unmappable.ts';
+import { isLostValue, reportUnmappable, usersWithTypeConflict } from '../unwritten/unmappable.ts';
 import type { VerifiedResource } from '../compare/verified.ts';
 import {
   followersOfGroup,
@@ -49,13 +49,13 @@ export async function withFollowers(
   // Users whose activation and memberships wait for a value.
   const waiting = new Set([
     ...verified.flatMap(({ ref, isUnmappable }) => (isUnmappable ? [ref] : [])),
-    ...withTypeConflict(written, definitions.conflicts, new Set(refused.map(({ ref }) => ref))),
+    ...usersWithTypeConflict(written, definitions.conflicts, new Set(refused.map(({ ref }) => ref))),
   ]);
   const withConflicts = written.map((entry) => toTypeConflict(entry, definitions.conflicts, waiting));
   const all = await withAllFollowers(scan, withConflicts, verified, { ...definitions, ...reads });
   // Users of whom an applied value is lost at the platform and cannot be written again.
   const lost = new Set(withConflicts.filter(isLostValue).map(({ ref }) => ref));
-  return withoutUnmappable(withoutAddedLeavers(all, verified), waiting, scan.scope.target.policy, lost);
+  return reportUnmappable(withoutAddedLeavers(all, verified), waiting, scan.scope.target.policy, lost);
 }
 
 /** Returns the entries with the definitions and memberships that follow from them. */

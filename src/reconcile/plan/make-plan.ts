@@ -16,9 +16,9 @@ import { waitingBehindClosing } from '../unwritten/behind-closing.ts';
 import { changedProtection } from '../unwritten/protection.ts';
 import { healedByUserList } from '../unwritten/user-list-back.ts';
 import { beginScan, scanLists, verifyRest, type PlanOptions } from './compare-all.ts';
-import { entriesOf, lettersDone } from './plan-entries.ts';
+import { entriesOf, deadLettersToEnd } from './plan-entries.ts';
 import { exceptionsOfPlan } from './plan-exceptions.ts';
-import { unmappedUsers, recognised, findingsOf, type RunFindings } from './run-findings.ts';
+import { judgeTenant, unmappedUsers, findingsOf, type RunFindings } from './run-findings.ts';
 import { isoTime } from '../../support/sources.ts';
 
 /** Number of unread resources that a plan names. */
@@ -38,13 +38,9 @@ export async function makePlan(
   const { scan, mappedBy, rulesChanged, rulesAgree, mapsAll } = run;
   const lists = await scanLists(run);
   const { users, groups, verifiedGroups } = lists;
-  const { tenantSuspicion } = recognised(users);
-  if (tenantSuspicion !== undefined) {
-    const { plan, findings } = await makePlan(asIfUnlinked(scope), { ...options, mapsAll: true });
-    // Accounts that were closed at the former tenant have no work here.
-    const { handover: _, ...anew } = plan;
-    return { plan: { ...anew, anotherTenant: tenantSuspicion }, findings: { ...findings, tenantSuspicion } };
-  }
+  const tenant = judgeTenant(users);
+  if (tenant.tenantSuspicion !== undefined)
+    return planAtAnotherTenant(scope, options, tenant.tenantSuspicion);
   const { values, seen } = await verifyRest(run, lists);
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
   const judged = applyRefusals(withLostCause(scan.lost, seen), {
@@ -53,7 +49,7 @@ export async function makePlan(
     settings: scope.outbox.settings,
   });
   const verified = await withTakenNames(scope, judged, users.strangers);
-  const doneLetters = lettersDone(verified, blocked);
+  const endedLetters = deadLettersToEnd(verified, blocked);
   const done = verified.flatMap((each) => each.done ?? []);
   const restored = await readRestored(scope.acts);
   const openRestore = await ifOpen(restored, scope);
@@ -61,7 +57,7 @@ export async function makePlan(
   const entries = await entriesOf(
     run,
     lists,
-    { verified, done, blocked, doneLetters, restored, openRestore, deleted },
+    { verified, done, blocked, endedLetters, restored, openRestore, deleted },
     { ...options, startedAt },
   );
   const handover = await planHandover(scope, {
@@ -71,7 +67,9 @@ export async function makePlan(
     entries,
   });
   const leftOut = verifiedGroups.flatMap(({ ref, leftOut: id }) => (id === undefined ? [] : [{ ref, id }]));
-  const toReview = verifiedGroups.filter(({ needsMemberReview }) => needsMemberReview).map(({ ref }) => ref);
+  const groupsToReview = verifiedGroups
+    .filter(({ needsMemberReview }) => needsMemberReview)
+    .map(({ ref }) => ref);
   const groupCoverage = withoutLeftOut(groups, leftOut);
   const membersRead = verifiedGroups.filter(({ isMembersRead }) => isMembersRead).length;
   const plan: Plan = {
@@ -112,17 +110,32 @@ export async function makePlan(
       lost: [
         ...scan.lost,
         ...leftOut.map(({ ref }) => ref),
-        ...toReview,
+        ...groupsToReview,
         ...(await changedProtection(scope)),
       ],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
-      doneLetters: [...doneLetters, ...(await healedByUserList(scan, [...blocked.keys()]))],
+      endedLetters: [...endedLetters, ...(await healedByUserList(scan, [...blocked.keys()]))],
       done: done.filter(({ marked }) => !marked).map(toDoneNote),
       isShown,
-      ...recognised(users),
+      ...tenant,
     },
   };
+}
+
+/**
+ * Makes the plan as if there were no links, so that it ends without a suspicion about the tenant. Every user is mapped, because
+ * without links none counts as equal.
+ */
+async function planAtAnotherTenant(
+  scope: ReconcileScope,
+  options: PlanOptions,
+  tenantSuspicion: NonNullable<RunFindings['tenantSuspicion']>,
+): Promise<{ plan: Plan; findings: RunFindings }> {
+  const { plan, findings } = await makePlan(asIfUnlinked(scope), { ...options, mapsAll: true });
+  // Accounts that were closed at the former tenant have no work here.
+  const { handover: _, ...anew } = plan;
+  return { plan: { ...anew, anotherTenant: tenantSuspicion }, findings: { ...findings, tenantSuspicion } };
 }
 
 /** Returns the times of a restore in the form of the plan. */

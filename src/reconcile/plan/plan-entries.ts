@@ -26,7 +26,7 @@ interface Verified {
   /** Dead letters with the times at which they became that, Unix milliseconds. */
   blocked: ReadonlyMap<Ref, number>;
   /** Dead letters whose refused change somebody made at the platform. */
-  doneLetters: Ref[];
+  endedLetters: Ref[];
   /** The last restore. */
   restored: Restored | undefined;
   /** The last restore, if no run has converged since. */
@@ -44,7 +44,7 @@ interface Verified {
 export async function entriesOf(
   { scan, mapsAll, full }: ComparisonRun,
   { users, groups }: Lists,
-  { verified, done, blocked, doneLetters, restored, openRestore, deleted }: Verified,
+  { verified, done, blocked, endedLetters, restored, openRestore, deleted }: Verified,
   options: PlanOptions & { startedAt: number },
 ): Promise<PlanEntry[]> {
   const { scope } = scan;
@@ -54,7 +54,7 @@ export async function entriesOf(
     isConflictPerAttribute: true,
   });
   const letters = await blockedEntries(scope, [...blocked.keys()], found, {
-    done: doneLetters,
+    done: endedLetters,
     // The dead letter of a user who could not be read stays in the plan.
     mapsAll: mapsAll && scan.unread.size === 0,
   });
@@ -74,7 +74,7 @@ export async function entriesOf(
  * Returns the dead letters whose refused change somebody made at the platform: the run marks them, and their sync ends the dead
  * letter. A refused deletion is left out, because no comparison sees whether the closed account of a leaver was deleted.
  */
-export const lettersDone = (
+export const deadLettersToEnd = (
   verified: readonly VerifiedResource[],
   blocked: ReadonlyMap<Ref, number>,
 ): Ref[] =>

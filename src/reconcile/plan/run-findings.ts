@@ -34,7 +34,7 @@ export interface RunFindings {
   /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
   done: Drift[];
   /** Dead letters without a difference, or that the user list heals (unwritten/user-list-back.ts); the run marks them. */
-  doneLetters: Ref[];
+  endedLetters: Ref[];
   /** Whether all users were mapped: the mapping rules changed, or the caller asked for it. */
   mapsAll: boolean;
   /** Users whose mapping fails, and whose last sync did not note the failure; the run marks them. */
@@ -78,7 +78,7 @@ const comparedDefinitions = ({ definitions, failed }: ValueLook): ComparedDefini
   definitions && { ...definitions, isWhole: failed === 0 };
 
 /** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
-export function recognised({
+export function judgeTenant({
   proof,
   recognition,
 }: UserScan): Pick<RunFindings, 'tenantSuspicion' | 'isRecognised'> {

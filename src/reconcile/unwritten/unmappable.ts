@@ -18,16 +18,18 @@ export const isLostValue = (entry: PlanEntry): boolean =>
   entry.action === 'conflict' && entry.attribute !== undefined && isDrift(entry);
 
 /**
- * Returns the entries; those that activate the users of `refs` or add them to a group only have the effect `report`, and a safe
- * activation leaves a new account inactive. The conflict of such a user says what waits.
+ * Changes the entries of users with a value that cannot be written:
+ * - an activation, and an addition to a group, get the effect `report`;
+ * - a new account is made inactive, if `users.activation` is `safe`;
+ * - the conflict about the value says what waits for it.
  * If an applied value of a user is lost at the platform, the worker writes what was pushed, but a run undoes neither the closing
  * of the account nor a lost membership, because the access may be wider without the value.
- * @param refs users with a value that cannot be written
- * @param lost users with the conflict of such a lost value
+ * @param unmappable users with a value that cannot be written
+ * @param lost users with the conflict of a lost value
  */
-export function withoutUnmappable(
+export function reportUnmappable(
   entries: PlanEntry[],
-  refs: ReadonlySet<Ref>,
+  unmappable: ReadonlySet<Ref>,
   { users }: Pick<SyncPolicy, 'users'>,
   lost: ReadonlySet<Ref | null>,
 ): PlanEntry[] {
@@ -37,15 +39,16 @@ export function withoutUnmappable(
     const { action, member, after, reason } = entry;
     const ref = member ? member.ref : entry.ref;
     if (!ref || !isChange(entry)) return entry;
+    // A follower is a part of the change that it follows, and no repair of its own.
     const isRepair = isDrift(entry) && entry.follows === undefined;
-    const waitsForValue = refs.has(ref);
+    const waitsForValue = unmappable.has(ref);
     const waitsForLost = isRepair && lost.has(ref);
     if (!waitsForValue && !waitsForLost) return entry;
-    const createsActive = action === 'create' && after?.active === true && users.activation === 'safe';
-    if (!createsActive && action !== 'reactivate' && action !== 'addMember') return entry;
+    const isSafeCreate = action === 'create' && after?.active === true && users.activation === 'safe';
+    if (!isSafeCreate && action !== 'reactivate' && action !== 'addMember') return entry;
     const part = action === 'addMember' ? 'memberships' : 'activation';
     waiting.set(ref, (waiting.get(ref) ?? new Set()).add(part));
-    if (createsActive)
+    if (isSafeCreate)
       return {
         ...entry,
         after: { ...after, active: false },
@@ -67,12 +70,12 @@ function waitingWords(parts: ReadonlySet<'activation' | 'memberships'>): string 
 }
 
 /**
- * Returns the users whose sync writes a value of an attribute that the platform defines with another type. Of a user whose
- * applied value is lost at the platform, the sync writes everything else that was pushed.
+ * Returns the users whose sync would try to write a value of an attribute that the platform defines with another type. It does not
+ * try a value that is only lost at the platform: it writes everything else that was pushed.
  * @param conflicts by the name of each such attribute, why it cannot be written
  * @param refused users whose last sync could not write a value, so the next one tries all values that differ
  */
-export function withTypeConflict(
+export function usersWithTypeConflict(
   entries: readonly PlanEntry[],
   conflicts: ReadonlyMap<string, string>,
   refused: ReadonlySet<Ref>,
@@ -82,12 +85,12 @@ export function withTypeConflict(
     return [...conflicts.keys()].some((name) => after?.[`attributes.${name}`] !== undefined);
   };
   /** Users whose next sync writes all values that differ, also the lost ones. */
-  const written = new Set(refused);
+  const triesAll = new Set(refused);
   for (const entry of entries)
-    if (entry.ref && isChange(entry) && NEWLY_LINKED.has(entry.action)) written.add(entry.ref);
+    if (entry.ref && isChange(entry) && NEWLY_LINKED.has(entry.action)) triesAll.add(entry.ref);
   return entries.flatMap((entry) => {
     const { kind, ref } = entry;
-    const isWritten = ref !== null && (!isDrift(entry) || written.has(ref));
-    return kind === 'User' && isWritten && isChange(entry) && isConflict(entry) ? [ref] : [];
+    const isTried = ref !== null && (!isDrift(entry) || triesAll.has(ref));
+    return kind === 'User' && isTried && isChange(entry) && isConflict(entry) ? [ref] : [];
   });
 }

@@ -60,7 +60,10 @@ const BEHIND =
 const BEHIND_EMPTYING =
   '; waits for the held emptying of an attribute of the person: see scim-bridge approvals list';
 
-/** Returns whether the reason names a held or rejected change, or a change that waits for the decision about another one. */
+/**
+ * Returns whether the reason names a held or rejected change, or a change that waits for the decision about another one. All texts
+ * above that are about a decision name one of these commands, and no other reason does.
+ */
 export const isOfDecision = (reason: string): boolean => /scim-bridge (approvals|exceptions)/.test(reason);
 
 /**

@@ -1,7 +1,7 @@
 // Tests which users' activation and memberships wait for a value, when the platform defines its attribute with another type.
 import type { Ref } from '../../../src/directory/records.ts';
 import type { PlanEntry } from '../../../src/reconcile/entry.ts';
-import { withTypeConflict } from '../../../src/reconcile/unwritten/unmappable.ts';
+import { usersWithTypeConflict } from '../../../src/reconcile/unwritten/unmappable.ts';
 
 const entry = (action: PlanEntry['action'], cause: PlanEntry['attribution']['cause']): PlanEntry => ({
   action,
@@ -29,6 +29,6 @@ test.each<[string, Ref[], PlanEntry[], Ref[]]>([
   'if the platform defines another type and %s, activation and memberships of these users wait for the value: %j',
   (_, waiting, entries, refused) => {
     const conflicts = new Map([['level', 'is string at the platform']]);
-    expect(withTypeConflict(entries, conflicts, new Set(refused))).toEqual(waiting);
+    expect(usersWithTypeConflict(entries, conflicts, new Set(refused))).toEqual(waiting);
   },
 );
