@@ -30,7 +30,10 @@ export async function userDetail(scope: ReconcileScope, found: FoundResource, li
 /** Returns the link; an empty one while no account or group is linked, because its values may not be at the platform. */
 const appliedIn = (link: Link): Link => (link.id === undefined ? {} : link);
 
-/** Returns whether a group is in scope, its name at the target and the value of that name. */
+/**
+ * Returns whether a group is in scope, its name at the target, and the state of the attribute displayName. Null and no values:
+ * the group was deleted, or its record is damaged.
+ */
 export function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource, link: Link): Detail {
   if (!record) return { inScope: null, nameAtTarget: null, values: [] };
   const nameAtTarget = target.mapping.groupName(name) ?? null;

@@ -75,7 +75,7 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
   /** Runs one operation. A SCIM error becomes its result, and the other operations continue. */
   async function attempt(operation: BulkOperation, step: BulkStep, state: BulkState): Promise<BulkResult> {
     const { method, bulkId, target } = operation;
-    // Another method has a fault, and the fault sets the status.
+    // An operation with a method that SUCCESS lacks has a fault, which `perform` throws: its status replaces the 400.
     const result: BulkResult = { method, status: SUCCESS.get(method) ?? '400' };
     if (bulkId !== undefined) result.bulkId = bulkId;
     try {

@@ -22,7 +22,7 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
 const queryHash = (query: readonly (string | undefined)[]): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16);
 
-/** Encodes a cursor in URL-safe characters (RFC 9865 §2). `query`: all parameters that select resources. */
+/** Encodes a cursor in URL-safe characters (RFC 9865 §2). `query`: all parameters that select and sort resources. */
 export function toCursor(position: CursorPosition, query: readonly (string | undefined)[]): string {
   const { type, after, totalResults } = position;
   const parts = [type, after, totalResults ?? null, queryHash(query)];
@@ -33,8 +33,8 @@ export function toCursor(position: CursorPosition, query: readonly (string | und
 export function parseCursor(text: string, query: readonly (string | undefined)[]): CursorPosition {
   const parts = text.length <= MAX_LENGTH && BASE64URL.test(text) ? parseJson(text) : undefined;
   const [type, after, totalResults, hash] = Array.isArray(parts) ? (parts as unknown[]) : [];
-  const isCounted = totalResults === null || isCount(totalResults);
-  if (typeof type !== 'string' || !isCount(after) || !isCounted || typeof hash !== 'string') {
+  const isTotalValid = totalResults === null || isCount(totalResults);
+  if (typeof type !== 'string' || !isCount(after) || !isTotalValid || typeof hash !== 'string') {
     throw invalidCursor('The cursor is not valid: start again with an empty one.');
   }
   if (hash !== queryHash(query)) {

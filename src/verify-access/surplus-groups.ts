@@ -25,6 +25,7 @@ export async function surplusGroups(
   const { drifts, target } = scope;
   if (wanted.kind === 'closed') return [];
   const userName = String(wanted.desired.core.userName);
+  // `isProtected` covers the owner of the API key too, and `isProtectedName` a name that was listed after the last sync.
   if (isProtected(link, target.policy.users.protected, userName) || isProtectedName(scope, userName))
     return [];
   const known = new Set(

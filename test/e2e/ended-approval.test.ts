@@ -55,7 +55,7 @@ test('while the platform fails the approved write, approvals and explain name th
   );
 });
 
-test('after the end of the approval, the log has the new hold, and approvals show of the former id says that nothing was written', async () => {
+test('after an approval has expired, the log has a second entry `held`, and `approvals show` with the former id says that nothing was written', async () => {
   expect(await heldEntries(ANN)).toHaveLength(1);
   await endApproval();
   await run('sync', ANN);
@@ -75,7 +75,7 @@ test('after the end of the approval, the log has the new hold, and approvals sho
   expect([again.code, again.text]).toEqual([1, expect.stringContaining('Not written: 1, see')]);
 }, 60_000);
 
-test('once the new hold is approved and written, approvals show of the former id calls nothing unwritten', async () => {
+test('once the change that is held anew is approved and written, `approvals show` with the former id calls nothing unwritten', async () => {
   await place.platform.control('PATCH', '/faults', { rules: [] });
   await run('approvals', 'approve', await openId(), '--yes');
   await place.idle();

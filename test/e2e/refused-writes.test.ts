@@ -27,7 +27,7 @@ const rename = (value: string) =>
   place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value });
 const runCommand = (...args: string[]) => place.commands.run(...args);
 
-test('while the platform answers PATCH with 401 and reads well, doctor says that the key is valid and writes are refused, and exits 1', async () => {
+test('while the platform answers PATCH with 401 and reads with 200, doctor says that the key is valid and writes are refused, and exits 1', async () => {
   await eventually(
     'refused again after good answers to reads',
     async () => {

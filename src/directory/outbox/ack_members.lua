@@ -1,15 +1,18 @@
--- Clears pending memberships of a group (lua/pending_groups.lua) that the platform has confirmed, unless the source reversed
+-- Clears pending memberships of a group (lua/pending_groups.lua) that were written or are given up, unless the source reversed
 -- them meanwhile. A removal that an operator rejected, alone or with the account, or of a protected user, is kept
 -- (KEPT_REMOVAL), so that each sync judges it. Users and groups that wait for them become due.
 -- KEYS key base. lua/keys.lua explains these header lines, `p` (the arguments), `key`, `clock` and unexplained arguments
--- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, users (their ids),
---        ending (absent: written and shown), request, targets: [target], log (as append_log.lua) }
---      ending 'kept': removals that are not written become kept ones (lua/signs.lua)
---      ending 'unseen': written, but the answer does not show it. Removals become unconfirmed ones, for which the next reconcile
---      reads the members; after additions it does so if the platform tells times of change
---      ending 'left': the policy leaves these changes out. Additions that were never sent stay in `unsentMembers`, and the next
---      reconcile reads the members if the platform tells times of change
---      ending 'moot': there is nothing to remove, so removals end with the guard's decisions about them
+-- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, users (their ids), ending,
+--        request, targets: [target], log (as append_log.lua) }
+--      ending: how the changes ended, and what becomes of them
+--        absent    both        written and shown by the platform, or given up: cleared
+--        'kept'    removals    not written: become kept ones (lua/signs.lua)
+--        'unseen'  removals    written, and the answer does not show it: become unconfirmed ones
+--                  additions   the same: cleared
+--        'left'    both        the policy leaves them out: cleared. Additions that were never sent stay in `unsentMembers`
+--        'moot'    removals    there is nothing to remove: end with the guard's decisions about them
+--      After 'unseen' and 'left' the next reconcile reads the members: for unconfirmed removals always, else if the platform tells
+--      times of change
 -- RETURN {"cleared", number of pending memberships} | {"fenced"}: the lease was lost
 -- NEEDS log, pending_groups
 -- The log is written before the fence is checked: the platform has these memberships even after a lost lease.
@@ -20,12 +23,14 @@ redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 local pending_members = key('pendingMembers', p.target .. ':' .. p.group)
 local is_removal = p.sign == TO_REMOVE
--- The sign that replaces the one of a removal; nil or false: the pending membership is removed.
-local new_sign = is_removal and ({ kept = KEPT_REMOVAL, unseen = UNCONFIRMED_REMOVAL })[p.ending]
+-- The sign that replaces the one of a removal; nil: the pending membership is cleared.
+local SIGN_AFTER = { kept = KEPT_REMOVAL, unseen = UNCONFIRMED_REMOVAL }
+local new_sign = nil
+if is_removal then new_sign = SIGN_AFTER[p.ending] end
 if p.ending == 'unseen' or p.ending == 'left' then redis.call('HDEL', key('groupsSeen', p.target), p.ref) end
-local ended_families = p.ending == 'left' and { 'takenOutMembers' } or { 'unsentMembers', 'takenOutMembers' }
-for _, family in ipairs(p.sign == TO_ADD and ended_families or {}) do
-  call_with('SREM', key(family, p.target .. ':' .. p.group), p.users)
+if p.sign == TO_ADD then
+  call_with('SREM', key('takenOutMembers', p.target .. ':' .. p.group), p.users)
+  if p.ending ~= 'left' then call_with('SREM', key('unsentMembers', p.target .. ':' .. p.group), p.users) end
 end
 local cleared = 0
 for _, user in ipairs(p.users) do

@@ -15,8 +15,8 @@ export type CoverState =
   /** Neither link nor mark. */
   | 'missing'
   /**
-   * Without a mark, although it changed since the last sync, or a held change has no open decision any more, or the policy closes
-   * accounts now and an earlier one left it open which account a user out of scope has.
+   * Without a mark, although one of these holds: it changed since the last sync; a held change has no open decision any more; or
+   * the policy closes accounts now, and under an earlier one it was never found out which account a user out of scope has.
    */
   | 'stale'
   /** Linked, but its platform id has no reverse link to it. */
@@ -138,7 +138,7 @@ export function createCoverageReader(
 ) {
   const { target, targets, rulesReadGroups } = options;
 
-  /** Yields the values of each reply of a script behind its tag and its cursor. */
+  /** Runs a script for each portion, and yields the values of its replies, without tag and cursor. */
   const portions = (script: string, args: object): AsyncIterable<unknown[]> =>
     scanned(async (cursor) => {
       const all = { target, count: PORTION, ...args, cursor };
@@ -148,7 +148,8 @@ export function createCoverageReader(
 
   /**
    * Yields every stored resource of a kind in any order; one that is stored meanwhile may be missing.
-   * @param closes whether the policy closes accounts: then users out of scope whom an earlier policy left count as `stale`
+   * @param closes whether the policy closes accounts: then users out of scope whose account was never found out under an earlier
+   * policy count as `stale`
    */
   async function* resources(kind: Kind, { closes = false } = {}): AsyncGenerator<CoverPortion> {
     const asked = { kind, rulesReadGroups, closes: closes || undefined };

@@ -1,5 +1,5 @@
-// Finds and removes the stored data of a deleted user in one connection: keys of the user, entries of logs, security events, and the
-// names in notes of operators. Nothing of another resource is changed.
+// Finds and removes the stored data of a deleted user in one connection: keys of the user, entries of logs, security events, and
+// the names in notes of operators. Nothing of another resource is changed.
 import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';

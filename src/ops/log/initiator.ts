@@ -9,7 +9,7 @@ const OF_OPERATORS =
 
 /** Returns the kind of initiator. A push cannot bring an id of another kind (http/middleware/request-context.ts accepts none). */
 export function initiatorTypeOf(request: string): InitiatorType {
-  // The bridge itself caused the change, for example by a planned sync.
+  // The bridge itself caused the change, for example by a sync that was due at a set time (`alarmAt`), without a push or an order.
   if (request === NO_REQUEST) return 'system';
   // Reconcile runs and applied plans have ids that begin with `plan:`.
   if (request.startsWith('plan:')) return 'reconcile';

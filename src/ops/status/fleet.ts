@@ -1,5 +1,6 @@
-// Judges the processes of the service (a missing role, a silent process, two versions, different settings) and what concerns them all
-// (the state of Redis, targets that have left the settings). Pure; status, doctor, explain, /health and metrics show the findings.
+// Judges the processes of the service (a missing role, a silent process, two versions, different settings) and what concerns them
+// all (the state of Redis, targets that have left the settings). Pure; status, doctor, explain, /health and metrics show the
+// findings.
 import {
   DUTIES,
   dutiesOf,
