@@ -38,7 +38,8 @@ export async function readWaiting(
   const later = await range('dirty', Math.max(0, offset - before), limit - underWay.length);
   // A resource that was changed during its sync is in both lists, and is shown in the first.
   const inBoth = later.length > 0 ? await redis.zmscore(key('inflight'), ...later) : [];
-  const refs = [...underWay, ...later.filter((_, index) => inBoth[index] === null)];
+  // The end of its sync, or the way to the queue, may move a resource between the two reads.
+  const refs = [...new Set([...underWay, ...later.filter((_, index) => inBoth[index] === null)])];
   if (refs.length === 0) return [];
   const [marks, scores, deliveries] = await Promise.all([
     redis.hmget(key('marks'), ...refs),
