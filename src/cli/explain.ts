@@ -1,14 +1,11 @@
 // Defines the command explain, which prints why a user or group is, or is not, as desired at each target.
 import type { Command } from 'commander';
-import { readRestored, backupText } from '../reconcile/tenant/restored.ts';
 import { explain } from '../explain/explain.ts';
 import { renderExplanations } from '../explain/render.ts';
 import type { Explanation } from '../explain/explanation.ts';
-import type { ReconcileScope } from '../reconcile/scope.ts';
 import { visibleIn } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withCommandName } from './command-name.ts';
-import { lostDataText } from './lost-data.ts';
 import { withScopes } from './scopes.ts';
 import { UnknownResource } from './resources.ts';
 import { sayJson, sayLines } from './output.ts';
@@ -49,20 +46,7 @@ async function explained(
   return withScopes(config, { target }, async ({ scopes, readFleet }) => {
     const all = scopes.map(({ scope }) => scope);
     const found = await explain(all, text, readFleet);
-    if (found.length === 0)
-      throw new UnknownResource(text, {
-        config,
-        target,
-        restored: await lastRestored(all),
-        lost: await lostDataText(readFleet),
-      });
+    if (found.length === 0) throw new UnknownResource(text, { config, target });
     return found;
   });
-}
-
-/** Returns the words for the backup of the newest restore of the connections; undefined: there was none. */
-async function lastRestored(scopes: readonly ReconcileScope[]): Promise<string | undefined> {
-  const restores = await Promise.all(scopes.map(({ acts }) => readRestored(acts)));
-  const [newest] = restores.filter((each) => each !== undefined).sort((a, b) => b.at - a.at);
-  return newest && backupText(newest);
 }

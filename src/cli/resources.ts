@@ -2,6 +2,8 @@
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { type LinkRow, showLinks } from '../ops/links/link-rows.ts';
+import { backupText, readRestored } from '../reconcile/tenant/restored.ts';
+import { lostDataText } from './lost-data.ts';
 import { complain } from './output.ts';
 import { withStore } from './store.ts';
 
@@ -16,9 +18,13 @@ interface SearchedPlace {
   target?: string | undefined;
   /** Only people were searched. */
   isPerson?: boolean;
-  /** Backup of the last restore, in words, if there was one. */
+}
+
+/** The past of the stored data, in words. */
+interface DataPast {
+  /** Backup of the last restore; undefined: there was none. */
   restored?: string | undefined;
-  /** Words about the loss when Redis came back empty; undefined: nothing was lost. */
+  /** The loss when Redis came back empty; undefined: nothing was lost. */
   lost?: string | undefined;
 }
 
@@ -26,32 +32,41 @@ interface SearchedPlace {
 export class UnknownResource extends Error {
   override name = 'UnknownResource';
   readonly text: string;
-  readonly config: Config;
+  readonly place: SearchedPlace;
 
-  constructor(text: string, { config, connection, target, isPerson = false, restored, lost }: SearchedPlace) {
-    const all = Object.values(config.connections);
-    const isSearched = ({ name, targets }: (typeof all)[number]): boolean =>
-      name === (connection ?? name) && (target === undefined || targets.includes(target));
-    const namesOf = (some: typeof all): string => some.map(({ name }) => name).join(', ');
-    const [searched, others] = [all.filter(isSearched), all.filter((each) => !isSearched(each))];
-    const noun = searched.length === 1 ? 'the connection' : 'the connections';
-    const ways = isPerson
-      ? 'userName, externalId, address, id and ref'
-      : 'userName, externalId, address, group name, id and ref';
-    super(
-      (lost === undefined ? '' : `${lost} `) +
-        `No person${isPerson ? '' : ' and no group'} is known as ${text.trim() === '' ? '""' : text} in ${noun} ${namesOf(searched)}, ` +
-        `by ${ways}. A resource of this name was never pushed, or was renamed, deleted or forgotten. ` +
-        (restored === undefined
-          ? ''
-          : `A restore brought ${restored} back: a resource that was pushed after it, and not again since, is not known either. `) +
-        'A deleted resource is found by its ref: User: or Group: with the sourceIdentity.id of scim-bridge log --json. ' +
-        (others.length > 0 ? `Not searched: ${namesOf(others)}. ` : '') +
-        'See scim-bridge links list for the names that are known, and scim-bridge plan --all for accounts that only the platform has.',
-    );
+  constructor(text: string, place: SearchedPlace) {
+    super(notKnownText(text, place, {}));
     this.text = text;
-    this.config = config;
+    this.place = place;
   }
+}
+
+/** Returns where the name was searched, why nothing may have it, and which commands know further names. */
+function notKnownText(
+  text: string,
+  { config, connection, target, isPerson = false }: SearchedPlace,
+  { restored, lost }: DataPast,
+): string {
+  const all = Object.values(config.connections);
+  const isSearched = ({ name, targets }: (typeof all)[number]): boolean =>
+    name === (connection ?? name) && (target === undefined || targets.includes(target));
+  const namesOf = (some: typeof all): string => some.map(({ name }) => name).join(', ');
+  const [searched, others] = [all.filter(isSearched), all.filter((each) => !isSearched(each))];
+  const noun = searched.length === 1 ? 'the connection' : 'the connections';
+  const ways = isPerson
+    ? 'userName, externalId, address, id and ref'
+    : 'userName, externalId, address, group name, id and ref';
+  return (
+    (lost === undefined ? '' : `${lost} `) +
+    `No person${isPerson ? '' : ' and no group'} is known as ${text.trim() === '' ? '""' : text} in ${noun} ${namesOf(searched)}, ` +
+    `by ${ways}. A resource of this name was never pushed, or was renamed, deleted or forgotten. ` +
+    (restored === undefined
+      ? ''
+      : `A restore brought ${restored} back: a resource that was pushed after it, and not again since, is not known either. `) +
+    'A deleted resource is found by its ref: User: or Group: with the sourceIdentity.id of scim-bridge log --json. ' +
+    (others.length > 0 ? `Not searched: ${namesOf(others)}. ` : '') +
+    'See scim-bridge links list for the names that are known, and scim-bridge plan --all for accounts that only the platform has.'
+  );
 }
 
 /** @throws Error with the names in the settings when they have no such connection or target, or it does not feed the target */
@@ -97,19 +112,31 @@ export async function reportUnknown(error: unknown): Promise<number | undefined>
 }
 
 /**
- * Returns the message about an unknown name. It names the links of a connection or target that left the settings, because such a
- * person or group may still have access.
+ * Returns the message about an unknown name. It tells of a loss or a restore of the stored data, and names the links of a connection
+ * or target that left the settings, because such a person or group may still have access.
  */
-async function unknownText({ message, text, config }: UnknownResource): Promise<string> {
-  const rows = await withStore(config, (states, store) => showLinks({ states, ...store }, text));
-  const removed = rows?.filter((row) => row.removed) ?? [];
-  if (removed.length === 0) return message;
-  return (
-    `No connection of the settings knows ${text}. It is still linked through a connection or target that left them: ` +
-    `${removed.map(stillThere).join('; ')}. The bridge writes nothing there, so the access stays until somebody ends it at the platform, ` +
-    'or puts the connection back: see docs/removed-targets.md. ' +
-    `scim-bridge links show ${text} names each.`
-  );
+async function unknownText({ text, place }: UnknownResource): Promise<string> {
+  return withStore(place.config, async (states, store) => {
+    const rows = await showLinks({ states, ...store }, text);
+    const removed = rows?.filter((row) => row.removed) ?? [];
+    if (removed.length === 0) {
+      const lost = await lostDataText(store.readFleet);
+      return notKnownText(text, place, { restored: await lastRestored(states), lost });
+    }
+    return (
+      `No connection of the settings knows ${text}. It is still linked through a connection or target that left them: ` +
+      `${removed.map(stillThere).join('; ')}. The bridge writes nothing there, so the access stays until somebody ends it at the platform, ` +
+      'or puts the connection back: see docs/removed-targets.md. ' +
+      `scim-bridge links show ${text} names each.`
+    );
+  });
+}
+
+/** Returns the words for the backup of the newest restore of the connections; undefined: there was none. */
+async function lastRestored(states: readonly Pick<DesiredState, 'acts'>[]): Promise<string | undefined> {
+  const restores = await Promise.all(states.map(({ acts }) => readRestored(acts)));
+  const [newest] = restores.filter((each) => each !== undefined).sort((a, b) => b.at - a.at);
+  return newest && backupText(newest);
 }
 
 /** Returns the link of a removed target as a clause. */

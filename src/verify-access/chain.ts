@@ -4,6 +4,7 @@ import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
 import { becauseOf, unmanagedText } from './differing-reasons.ts';
 import type { Facts } from './facts.ts';
+import { backupText, type Restored } from '../reconcile/tenant/restored.ts';
 import { isoTime } from '../support/sources.ts';
 import { besideDesiredText } from './left-alone.ts';
 import { defaultNotes } from './security-context.ts';
@@ -13,7 +14,7 @@ import { isChangeWaiting, isDecisionMoot } from './waiting-change.ts';
 /** Returns the report for an unknown name; its chain fails at `push`. */
 export function nobody(asked: string): AccessReport {
   const detail =
-    'no connection of the settings knows a user of this name: none was pushed, or the person was forgotten';
+    'no connection of the settings knows a user of this name: none was pushed, the person was forgotten, or stored data was lost or restored';
   const chain = CHAIN.map((stage): ChainLink =>
     stage === 'push' ? { stage, ok: false, detail } : { stage, detail: 'not reached' },
   );
@@ -41,6 +42,7 @@ export function toAccessReport(facts: Facts): AccessReport {
     entities: visibility?.entities ?? null,
     query: visibility?.query ?? null,
     notes: [
+      ...(facts.restored ? [restoredNote(facts.restored)] : []),
       ...facts.removedTargets,
       ...(reading?.notes ?? []),
       ...(reading && context ? defaultNotes(context, reading.view.attributes) : []),
@@ -48,6 +50,9 @@ export function toAccessReport(facts: Facts): AccessReport {
     ],
   };
 }
+
+const restoredNote = (restored: Restored): string =>
+  `The record was restored from ${backupText(restored)}: what the source pushed or deleted between the backup and the restore is not known, unless it pushes again.`;
 
 /** Returns `missing` if a stage failed, `unknown` if one was not checked, else `complete`. */
 function resultOf(chain: readonly ChainLink[]): AccessResult {

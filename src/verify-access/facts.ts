@@ -1,6 +1,7 @@
 // Defines the facts about one user at one target from which the report of verify-access is made.
 import type { Link } from '../directory/outbox/links.ts';
 import type { FoundResource } from '../ops/find.ts';
+import type { Restored } from '../reconcile/tenant/restored.ts';
 import type { SyncPolicy } from '../sync/target.ts';
 import type { Reading } from './account.ts';
 import type { DesiredAccess } from './desired-access.ts';
@@ -31,6 +32,8 @@ export interface Facts {
   hold: string | undefined;
   /** Sentences about targets that the settings no longer have, where the user is linked to an account. */
   removedTargets: readonly string[];
+  /** The last restore, if the source has not pushed the person since; undefined: there was none. */
+  restored: Restored | undefined;
   writes: LastWrites;
   /** The account at the platform; undefined: there is none, or it could not be read. */
   reading: Reading | undefined;

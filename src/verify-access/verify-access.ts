@@ -5,6 +5,7 @@ import { findResources, type FoundResource } from '../ops/find.ts';
 import { holdText } from '../ops/sync/sync-end.ts';
 import { withPresentCondition } from '../ops/approvals/present-condition.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { readRestored } from '../reconcile/tenant/restored.ts';
 import type { AccessReport } from './report.ts';
 import { openCalls, type Calls, type TargetAddress } from './calls.ts';
 import { readAccount, type Reading } from './account.ts';
@@ -132,20 +133,25 @@ async function checkAccess(
 }
 
 /** Content of Redis about one user at one target. */
-type Stored = Pick<Facts, 'link' | 'isMarked' | 'suspectedDrift' | 'hold' | 'removedTargets' | 'writes'> & {
+type Stored = Pick<
+  Facts,
+  'link' | 'isMarked' | 'suspectedDrift' | 'hold' | 'removedTargets' | 'restored' | 'writes'
+> & {
   desired: DesiredAccess;
 };
 
 async function readStored(scope: ReconcileScope, person: FoundResource): Promise<Stored> {
   const { links, outbox, target } = scope;
-  const [storedLink, { mark, suspectedDrift }, hold, writes, desired, removedTargets] = await Promise.all([
-    links.get(target.name, person.ref),
-    outbox.resourceStatus(person.ref),
-    outbox.guardStore.onHold(),
-    lastWrites(scope, person.ref, pushedAt({ person })),
-    desiredAccessOf(scope, person),
-    removedTargetReasons(scope, person),
-  ]);
+  const [storedLink, { mark, suspectedDrift }, hold, writes, desired, removedTargets, restored] =
+    await Promise.all([
+      links.get(target.name, person.ref),
+      outbox.resourceStatus(person.ref),
+      outbox.guardStore.onHold(),
+      lastWrites(scope, person.ref, pushedAt({ person })),
+      desiredAccessOf(scope, person),
+      removedTargetReasons(scope, person),
+      readRestored(scope.acts),
+    ]);
   const link = await withPresentCondition(outbox, person.ref, storedLink);
   return {
     link,
@@ -153,6 +159,7 @@ async function readStored(scope: ReconcileScope, person: FoundResource): Promise
     suspectedDrift,
     hold: hold && holdText(scope, hold),
     removedTargets,
+    restored: restored && pushedAt({ person }) < restored.at ? restored : undefined,
     writes,
     desired,
   };

@@ -63,9 +63,20 @@ test('plan does not attribute to others what the bridge changed between backup a
   );
 }, 30_000);
 
-test('explain of a person who was pushed between backup and restore names the restore as a possible reason', async () => {
-  expect(await outputOf('explain', DAN)).toMatch(
-    /A restore brought the backup of \S+Z back: a resource that was pushed after it, and not again since, is not known either\./,
+test.each([['explain'], ['verify-access'], ['sync'], ['links', 'show'], ['log', '--resource']])(
+  '%s %s of a person who was pushed between backup and restore names the restore as a possible reason',
+  async (...words) => {
+    const text = await outputOf(...words, DAN);
+    expect(text).toMatch(
+      /A restore brought the backup of \S+Z back: a resource that was pushed after it, and not again since, is not known either\./,
+    );
+  },
+  30_000,
+);
+
+test('verify-access of a person whom the source has not pushed since the restore says that later pushes are not known', async () => {
+  expect(await outputOf('verify-access', BEN)).toMatch(
+    /The record was restored from the backup of \S+Z: what the source pushed or deleted between the backup and the restore is not known, unless it pushes again\./,
   );
 }, 30_000);
 
